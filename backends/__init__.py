@@ -1,0 +1,60 @@
+"""Backends: the only floor that imports numpy, cupy or array_api_compat.
+
+`get_backend` resolves a name; ``auto`` takes CuPy when one kernel really runs, else NumPy.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from .base import Backend
+from .errors import BackendError, check_choice
+
+__all__ = ["BACKENDS", "Backend", "get_backend"]
+
+logger = logging.getLogger("nd")
+
+BACKENDS = {"cupy": "backends.cupy_backend:CupyBackend", "numpy": "backends.numpy_backend:NumpyBackend"}
+"""Name -> where its class is; a class is imported when it is first asked for."""
+
+_instances: dict[str, Backend] = {}
+
+
+def get_backend(name: str | None = None) -> Backend:
+    """Return the backend of that name, made once per process.
+
+    Parameters
+    ----------
+    name : str, optional
+        ``"numpy"``, ``"cupy"`` or ``"auto"``; without it the environment variable ``ND_BACKEND`` decides
+        (default ``"auto"``).
+
+    Raises
+    ------
+    ChoiceError
+        An unknown name.
+    BackendError
+        The backend cannot run here; the message says what is missing and how to install it.
+    """
+    who = "get_backend" if name else "ND_BACKEND"
+    chosen = check_choice(who, "backend", name or os.environ.get("ND_BACKEND") or "auto", {*BACKENDS, "auto"})
+    return _detect() if chosen == "auto" else _load(chosen)
+
+
+def _load(name: str) -> Backend:
+    if name not in _instances:
+        module_name, class_name = BACKENDS[name].split(":")
+        module = __import__(module_name, fromlist=[class_name])
+        _instances[name] = getattr(module, class_name)()
+    return _instances[name]
+
+
+def _detect() -> Backend:
+    try:
+        backend = _load("cupy")
+    except BackendError as reason:
+        logger.info("backend: numpy, because %s", reason)
+        return _load("numpy")
+    logger.info("backend: cupy, because a CUDA device ran a kernel: %s", backend.describe().get("device"))
+    return backend

@@ -1,0 +1,326 @@
+"""Every array primitive once, generic, in the array API.
+
+A concrete backend names its array namespace (`xp`) and overrides only what it does better. Shapes are
+DL4J's (``[N, C, H, W]``); an activation lies in memory with the batch innermost (``C, H, W, N``), which
+travels as strides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .errors import BackendError, DTypeError, ShapeError
+from .random_bits import RandomBits
+from .spatial import SpatialPrimitives
+
+Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
+DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
+
+
+class Backend(SpatialPrimitives, RandomBits):
+    """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
+
+    Parameters
+    ----------
+    xp : module
+        The array namespace.
+    device : object, optional
+        Where new arrays are made; None for the namespace's default.
+    """
+
+    name = "generic"
+    update_chunk = 1 << 62
+    """Elements that the update of the parameters treats in one go; a CPU backend sets what fits its cache."""
+
+    def __init__(self, xp: Any, device: Any = None) -> None:
+        self.xp = xp
+        self.device = device
+        self._dtypes = {name: getattr(xp, name) for name in DTYPES}
+        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+    # ---- arrays in and out
+
+    def is_array(self, x: object) -> bool:
+        """Tell whether `x` is an array of this backend."""
+        return hasattr(x, "__array_namespace__") and x.__array_namespace__() is self.xp
+
+    def dtype(self, name: str) -> Any:
+        """Return this backend's dtype object of that name."""
+        try:
+            return self._dtypes[name]
+        except (KeyError, TypeError):
+            raise DTypeError(f"dtype: expected one of {', '.join(DTYPES)}, got {name!r}.") from None
+
+    def dtype_name(self, x: Array) -> str:
+        """Return the name of an array's dtype."""
+        return self._dtype_names.get(x.dtype) or str(x.dtype)
+
+    def asarray(self, data: Any, dtype: str) -> Array:
+        """Return `data` (nested lists, scalars, or an array of this backend) as an array of this backend."""
+        return self.xp.asarray(data, dtype=self.dtype(dtype), device=self.device)
+
+    def from_host(self, array: Any, dtype: str) -> Array:
+        """Return a copy of a numpy array on this backend."""
+        return self.asarray(array.tolist(), dtype)
+
+    def to_host(self, x: Array) -> Any:
+        """Return `x` as a numpy.ndarray."""
+        import numpy
+
+        return numpy.asarray(x)
+
+    def describe(self) -> dict[str, str]:
+        """Return facts for the diagnosis that ``python -m nd`` prints."""
+        return {"namespace": getattr(self.xp, "__name__", str(self.xp)), "device": str(self.device)}
+
+    def synchronize(self) -> None:
+        """Wait until every operation issued so far has run."""
+
+    def item(self, x: Array) -> float:
+        """Return the only element of `x` as a Python number."""
+        return x if isinstance(x, (int, float)) else self.xp.reshape(x, ()).__float__()
+
+    # ---- creation
+
+    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
+        """Return an uninitialised array; order ``"f"`` has the first axis innermost in memory."""
+        axes = tuple(shape) if order == "c" else tuple(reversed(shape))
+        array = self.xp.empty(axes, dtype=self.dtype(dtype), device=self.device)
+        return array if order == "c" else self.transpose(array)
+
+    def full(self, shape: Sequence[int], value: float, dtype: str, order: str = "c") -> Array:
+        """Return an array filled with `value`."""
+        return self.fill(self.empty(shape, dtype, order), value)
+
+    def arange(self, start: int, stop: int, dtype: str) -> Array:
+        """Return the integers from `start` up to, not including, `stop`."""
+        return self.xp.arange(start, stop, dtype=self.dtype(dtype), device=self.device)
+
+    def empty_activation(self, shape: Sequence[int], dtype: str) -> Array:
+        """Return an uninitialised activation in this backend's preferred memory order."""
+        return self.activation_view(self.empty((math.prod(shape),), dtype), shape)
+
+    def activation_view(self, flat: Array, shape: Sequence[int]) -> Array:
+        """View the first elements of a flat buffer as an activation in the preferred memory order."""
+        axes = tuple(shape[1:]) + tuple(shape[:1])
+        view = self.reshape_view(flat[: math.prod(shape)], axes)
+        return self.xp.permute_dims(view, (len(axes) - 1, *range(len(axes) - 1)))
+
+    def to_activation_order(self, x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
+        """Return `x`, or its copy in a buffer, in the preferred memory order."""
+        return self.assign(buffer("input", tuple(x.shape)), x)
+
+    def fill(self, x: Array, value: float) -> Array:
+        """Set every element of `x`."""
+        x[...] = value
+        return x
+
+    def assign(self, target: Array, source: Any) -> Array:
+        """Copy `source` into `target`, broadcasting and casting to the dtype of `target`."""
+        if hasattr(source, "dtype") and source.dtype != target.dtype:
+            source = self.xp.astype(source, target.dtype)
+        target[...] = source
+        return target
+
+    def copy(self, x: Array) -> Array:
+        """Return a c-ordered copy."""
+        return self.assign(self.empty(x.shape, self.dtype_name(x)), x)
+
+    def astype(self, x: Array, dtype: str) -> Array:
+        """Return `x` in that dtype; `x` itself when it already has it."""
+        return self.xp.astype(x, self.dtype(dtype), copy=False)
+
+    # ---- shape
+
+    def reshape(self, x: Array, shape: Sequence[int]) -> Array:
+        """Reshape in c order, as a view where the strides allow one."""
+        return self.xp.reshape(x, tuple(shape))
+
+    def reshape_view(self, x: Array, shape: Sequence[int]) -> Array:
+        """Reshape in c order, always as a view of the same memory."""
+        return self.xp.reshape(x, tuple(shape), copy=False)
+
+    def transpose(self, x: Array) -> Array:
+        """Reverse the axes, as a view."""
+        return self.xp.permute_dims(x, tuple(reversed(range(x.ndim))))
+
+    def permute(self, x: Array, axes: Sequence[int]) -> Array:
+        """Reorder the axes, as a view."""
+        return self.xp.permute_dims(x, tuple(axes))
+
+    def concat(self, arrays: Sequence[Array], axis: int) -> Array:
+        """Join arrays along an existing axis."""
+        return self.xp.concat(list(arrays), axis=axis)
+
+    # ---- elementwise, with the result in `out` when given
+
+    def _store(self, value: Array, out: Array | None) -> Array:
+        return value if out is None else self.assign(out, value)
+
+    def add(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """x + y."""
+        return self._store(x + y, out)
+
+    def subtract(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """x - y."""
+        return self._store(x - y, out)
+
+    def multiply(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """x * y."""
+        return self._store(x * y, out)
+
+    def divide(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """x / y."""
+        return self._store(x / y, out)
+
+    def maximum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """Larger of x and y."""
+        return self._store(self.xp.maximum(x, y), out)
+
+    def minimum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """Smaller of x and y."""
+        return self._store(self.xp.minimum(x, y), out)
+
+    def power(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """x ** y."""
+        return self._store(x**y, out)
+
+    def exp(self, x: Array, out: Array | None = None) -> Array:
+        """e ** x."""
+        return self._store(self.xp.exp(x), out)
+
+    def log(self, x: Array, out: Array | None = None) -> Array:
+        """Natural logarithm."""
+        return self._store(self.xp.log(x), out)
+
+    def sqrt(self, x: Array, out: Array | None = None) -> Array:
+        """Square root."""
+        return self._store(self.xp.sqrt(x), out)
+
+    def square(self, x: Array, out: Array | None = None) -> Array:
+        """x * x."""
+        return self._store(x * x, out)
+
+    def absolute(self, x: Array, out: Array | None = None) -> Array:
+        """|x|."""
+        return self._store(self.xp.abs(x), out)
+
+    def sign(self, x: Array, out: Array | None = None) -> Array:
+        """-1, 0 or 1; sign(0) = 0."""
+        return self._store(self.xp.sign(x), out)
+
+    def tanh(self, x: Array, out: Array | None = None) -> Array:
+        """Hyperbolic tangent."""
+        return self._store(self.xp.tanh(x), out)
+
+    def cos(self, x: Array, out: Array | None = None) -> Array:
+        """Cosine."""
+        return self._store(self.xp.cos(x), out)
+
+    def sin(self, x: Array, out: Array | None = None) -> Array:
+        """Sine."""
+        return self._store(self.xp.sin(x), out)
+
+    def greater(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """x > y, as bool, or as 0 and 1 in the dtype of `out`."""
+        return self._store(x > y, out)
+
+    def greater_equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """x >= y, as bool, or as 0 and 1 in the dtype of `out`."""
+        return self._store(x >= y, out)
+
+    def equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        """x == y, as bool, or as 0 and 1 in the dtype of `out`."""
+        return self._store(x == y, out)
+
+    def where(self, condition: Array, x: Any, y: Any) -> Array:
+        """Elements of x where the condition holds, else of y."""
+        return self.xp.where(condition, x, y)
+
+    # ---- reductions
+
+    def sum(self, x: Array, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+        """Sum over `axis`, or over everything, in the dtype of `x`."""
+        return self.xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+    def mean(self, x: Array, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+        """Arithmetic mean over `axis`, or over everything."""
+        return self.xp.mean(x, axis=axis, keepdims=keepdims)
+
+    def max(self, x: Array, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+        """Largest element over `axis`, or over everything."""
+        return self.xp.max(x, axis=axis, keepdims=keepdims)
+
+    def argmax(self, x: Array, axis: int) -> Array:
+        """Index of the first maximum along `axis`."""
+        return self.xp.argmax(x, axis=axis)
+
+    def sum_into(self, x: Array, axis: int, out: Array) -> Array:
+        """Sum over one axis into `out`."""
+        return self.assign(out, self.sum(x, axis))
+
+    def dot(self, x: Array, y: Array) -> Array:
+        """Sum of products of two vectors, as a scalar array."""
+        return self.sum(x * y)
+
+    def all_finite(self, x: Array) -> bool:
+        """Tell whether no element is NaN or infinite."""
+        return bool(self.xp.all(self.xp.isfinite(x)))
+
+    # ---- linear algebra
+
+    def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        """Matrix product of two matrices."""
+        return self._store(self.xp.matmul(a, b), out)
+
+    def gemm(self, a: Array, b: Array, c: Array | None, alpha: float, beta: float) -> Array:
+        """alpha * a @ b + beta * c, into `c` when given."""
+        if c is None or beta == 0.0:
+            product = self.matmul(a, b, c)
+            return product if alpha == 1.0 else self.multiply(product, alpha, product)
+        product = self.matmul(a, b)
+        if alpha != 1.0:
+            product = self.multiply(product, alpha, product)
+        if beta != 1.0:
+            self.multiply(c, beta, c)
+        return self.add(c, product, c)
+
+    def svd(self, a: Array) -> tuple[Array, Array, Array]:
+        """Reduced singular value decomposition u, s, vh."""
+        return self.xp.linalg.svd(a, full_matrices=False)
+
+    # ---- what networks spend their time on
+
+    def relu(self, x: Array, out: Array | None = None) -> Array:
+        """max(x, 0)."""
+        return self.maximum(x, 0.0, out)
+
+    def softmax(self, x: Array, axis: int, out: Array | None = None) -> Array:
+        """exp(x) / sum(exp(x)) along `axis`, shifted by the maximum so that nothing overflows."""
+        out = self.subtract(x, self.max(x, axis, True), out)
+        self.exp(out, out)
+        return self.divide(out, self.sum(out, axis, True), out)
+
+    def guard_same_backend(self, who: str, *arrays: object) -> None:
+        """Raise BackendError when an argument is an array of another backend."""
+        for array in arrays:
+            if hasattr(array, "shape") and not self.is_array(array):
+                raise BackendError(
+                    f"{who}: the backend is {self.name!r}, got an array of {type(array).__module__!r}. "
+                    "Convert it with nd.create(nd.to_host(x)), or select its backend with nd.use_backend."
+                )
+
+    def check_matrices(self, who: str, a: Array, b: Array, c: Array | None) -> None:
+        """Raise ShapeError unless a @ b is defined and has the shape of `c`."""
+        if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+            raise ShapeError(
+                f"{who}: the inner axes must agree, got {list(a.shape)} @ {list(b.shape)} "
+                "(after the transpositions asked for). Check transpose_a and transpose_b."
+            )
+        if c is not None and tuple(c.shape) != (a.shape[0], b.shape[1]):
+            raise ShapeError(f"{who}: c must be {[a.shape[0], b.shape[1]]}, got {list(c.shape)}.")

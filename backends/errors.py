@@ -1,0 +1,77 @@
+"""Typed errors, and the checks that raise them.
+
+Every message reads: who: what must hold, got what. Remedy.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class NdError(Exception):
+    """Root of every error that this library raises on purpose."""
+
+
+class BackendError(NdError, RuntimeError):
+    """A backend is missing, unusable, or mixed with another one."""
+
+
+class ShapeError(NdError, ValueError):
+    """An array has the wrong shape or rank."""
+
+
+class DTypeError(NdError, TypeError):
+    """An array or argument has the wrong type of elements."""
+
+
+class ChoiceError(NdError, ValueError):
+    """A name is not one of the allowed ones."""
+
+
+class ConfigurationError(NdError, ValueError):
+    """A network, layer or training configuration cannot work."""
+
+
+class DataError(NdError, ValueError):
+    """A data set is empty, missing, or does not fit its labels."""
+
+
+class FormatError(NdError, ValueError):
+    """A file is truncated, corrupt, unsafe, or not of the expected format."""
+
+
+class NumericError(NdError, ArithmeticError):
+    """A computed value is not finite."""
+
+
+def describe_shape(shape: Sequence[object]) -> str:
+    """Format a shape as the messages show it: ``[N, 784]``."""
+    return "[" + ", ".join(str(axis) for axis in shape) + "]"
+
+
+def check_shape(who: str, shape: Sequence[int], expected: Sequence[int | str], remedy: str = "") -> None:
+    """Raise ShapeError unless `shape` matches `expected`, where a string (``"N"``) matches any length."""
+    if len(shape) == len(expected) and all(
+        isinstance(want, str) or want == got for want, got in zip(expected, shape, strict=True)
+    ):
+        return
+    tail = f" {remedy}" if remedy else ""
+    raise ShapeError(f"{who}: expected {describe_shape(expected)}, got {describe_shape(shape)}.{tail}")
+
+
+def check_rank(who: str, shape: Sequence[int], rank: int, remedy: str = "") -> None:
+    """Raise ShapeError unless `shape` has `rank` axes."""
+    if len(shape) != rank:
+        tail = f" {remedy}" if remedy else ""
+        raise ShapeError(f"{who}: expected an array of rank {rank}, got shape {describe_shape(shape)}.{tail}")
+
+
+def check_choice(who: str, what: str, value: object, allowed: Iterable[str]) -> str:
+    """Return `value` if it is one of `allowed`, else raise ChoiceError that lists them and the nearest."""
+    names = sorted(allowed)
+    if isinstance(value, str) and value in names:
+        return value
+    near = difflib.get_close_matches(str(value).lower(), names, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ChoiceError(f"{who}: unknown {what} {value!r}, expected one of {', '.join(names)}.{hint}")

@@ -1,0 +1,127 @@
+"""The reference backend: NumPy, results written straight into `out`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .base import DTYPES, Array, Backend
+from .errors import DTypeError
+
+
+def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:
+    """Make a NumPy-like module's ufuncs the elementwise primitives: they take (x, y, out) as Backend's do."""
+    for name in UFUNCS:
+        setattr(backend_class, name, staticmethod(getattr(module, name)))
+
+
+UFUNCS = (
+    "absolute", "add", "cos", "divide", "exp", "log", "maximum", "minimum", "multiply", "power", "sign", "sin",
+    "sqrt", "square", "subtract", "tanh",
+)  # fmt: skip
+
+
+class NumpyBackend(Backend):
+    """NumPy on the host. Arrays are numpy.ndarray."""
+
+    name = "numpy"
+    update_chunk = 1 << 14  # elements: a chunk of parameters, gradient, state and scratch stays in the L2 cache
+
+    def __init__(self) -> None:
+        super().__init__(np)
+        self._dtype_names = {np.dtype(name): name for name in DTYPES}
+
+    def is_array(self, x: object) -> bool:
+        return isinstance(x, np.ndarray)
+
+    def asarray(self, data: Any, dtype: str) -> Array:
+        try:
+            return np.asarray(data, dtype=self.dtype(dtype))
+        except (TypeError, ValueError) as error:
+            raise DTypeError(f"create: the data must be numbers in a regular nesting, got {error}.") from error
+
+    def from_host(self, array: Any, dtype: str) -> Array:
+        return np.array(array, dtype=dtype)
+
+    def to_host(self, x: Array) -> Any:
+        return np.asarray(x)
+
+    def describe(self) -> dict[str, str]:
+        blas = np.show_config("dicts")["Build Dependencies"]["blas"]  # type: ignore[call-overload,index]
+        return {"numpy": np.__version__, "blas": f"{blas.get('name')} {blas.get('version')}"}
+
+    def item(self, x: Array) -> float:
+        return x if isinstance(x, (int, float)) else x.item()
+
+    # ---- creation and shape
+
+    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
+        return np.empty(tuple(shape), self.dtype(dtype), "C" if order == "c" else "F")
+
+    def activation_view(self, flat: Array, shape: Sequence[int]) -> Array:
+        view = super().activation_view(flat, shape)
+        return view if len(shape) else flat.reshape(())
+
+    def to_activation_order(self, x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
+        if x.transpose(*range(1, x.ndim), 0).flags.c_contiguous:
+            return x
+        return super().to_activation_order(x, buffer)
+
+    def fill(self, x: Array, value: float) -> Array:
+        x.fill(value)
+        return x
+
+    def assign(self, target: Array, source: Any) -> Array:
+        np.copyto(target, source, casting="unsafe")
+        return target
+
+    def copy(self, x: Array) -> Array:
+        return np.array(x, order="C")
+
+    def reshape(self, x: Array, shape: Sequence[int]) -> Array:
+        return x.reshape(shape)
+
+    def reshape_view(self, x: Array, shape: Sequence[int]) -> Array:
+        return np.reshape(x, shape, copy=False)
+
+    def transpose(self, x: Array) -> Array:
+        return x.T
+
+    def permute(self, x: Array, axes: Sequence[int]) -> Array:
+        return x.transpose(axes)
+
+    # ---- arithmetic that the generic code would do in several passes
+
+    def greater(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.greater(x, y) if out is None else np.greater(x, y, out=out, casting="unsafe")
+
+    def greater_equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.greater_equal(x, y) if out is None else np.greater_equal(x, y, out=out, casting="unsafe")
+
+    def equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.equal(x, y) if out is None else np.equal(x, y, out=out, casting="unsafe")
+
+    def sum(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+        return np.add.reduce(x, axis=axis, keepdims=keepdims)
+
+    def max(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+        return np.maximum.reduce(x, axis=axis, keepdims=keepdims)
+
+    def sum_into(self, x: Array, axis: int, out: Array) -> Array:
+        return np.add.reduce(x, axis=axis, out=out)
+
+    def dot(self, x: Array, y: Array) -> Array:
+        return np.dot(x, y)
+
+    def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        if out is None or not (out.flags.f_contiguous or out.flags.c_contiguous):
+            return np.matmul(a, b, out=out)
+        if out.flags.c_contiguous:
+            return np.matmul(a, b, out=out)
+        np.matmul(b.T, a.T, out=out.T)  # the same product, written row by row
+        return out
+
+
+bind_ufuncs(NumpyBackend, np)

@@ -1,0 +1,47 @@
+"""The bits of ND4J's counter-based generator: element i depends on the state and on i alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_LOW32 = 0xFFFFFFFF
+
+
+class RandomBits:
+    """Mixin of `Backend`: 32 random bits for each of n positions, and uniform numbers from them."""
+
+    xp: Any
+    device: Any
+
+    def random_raw(self, root: int, node: int, n: int) -> Any:
+        """Return ``[n]`` uint64 with the 32 random bits of positions 0 .. n-1.
+
+        Parameters
+        ----------
+        root, node : int
+            The generator's state, unsigned 64-bit.
+        n : int
+            How many.
+
+        Notes
+        -----
+        Source: libnd4j ``graph/RandomGenerator.h``, relativeT and xoroshiro32. Every product wraps at 64 bits.
+        """
+        xp = self.xp
+        position = xp.arange(2, n + 2, dtype=xp.uint64, device=self.device)
+        s0 = (position * ((node + 24243287) & 0xFFFFFFFFFFFFFFFF)) | root
+        s1 = ((s0 + 723829) * position) ^ node
+        v = (((s0 ^ s1) & _LOW32) * 0x9E3779BB) & _LOW32
+        v = ((v << 5) | (v >> 27)) & _LOW32
+        return (v * 5) & _LOW32
+
+    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Any:
+        """Return ``[n]`` numbers in 0..1: float32(bits) * 2^-32, in that precision whatever the dtype.
+
+        Notes
+        -----
+        Source: libnd4j of 1.0.0-beta6/7, which made the reference files. The largest 128 bit patterns round to 1.
+        """
+        xp = self.xp
+        uniform = xp.astype(self.random_raw(root, node, n), xp.float32) * 2.0**-32
+        return xp.astype(uniform, getattr(xp, dtype), copy=False)

@@ -1,0 +1,292 @@
+"""Convolution and pooling, once, for every backend.
+
+All of them work on the batch-innermost view ``[C, H, W, N]`` of an activation ``[N, C, H, W]``: then im2col is a
+few long copies, one GEMM writes the next layer's memory order, and pooling is arithmetic on slices. The view
+costs nothing when the activation already lies so, which `Backend.activation_view` sees to.
+
+`buffers(name, shape, dtype=None)` hands out scratch activations; a network passes its workspace, so that a
+training step reuses memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .window import Window
+
+Array = Any
+Buffers = Callable[..., Array]
+
+BATCH_LAST = (1, 2, 3, 0)  # [N, C, H, W] -> [C, H, W, N]
+BATCH_FIRST = (3, 0, 1, 2)  # and back
+
+
+class SpatialPrimitives:
+    """Mixin of `Backend`: sliding windows over the axes ``h, w``."""
+
+    # What this mixin needs from Backend.
+    permute: Callable[[Array, Sequence[int]], Array]
+    reshape: Callable[[Array, Sequence[int]], Array]
+    reshape_view: Callable[[Array, Sequence[int]], Array]
+    transpose: Callable[[Array], Array]
+    fill: Callable[[Array, float], Array]
+    assign: Callable[[Array, Array], Array]
+    asarray: Callable[..., Array]
+    dtype_name: Callable[[Array], str]
+    matmul: Callable[..., Array]
+    add: Callable[..., Array]
+    subtract: Callable[..., Array]
+    multiply: Callable[..., Array]
+    divide: Callable[..., Array]
+    maximum: Callable[..., Array]
+    greater: Callable[..., Array]
+    greater_equal: Callable[..., Array]
+    equal: Callable[..., Array]
+    absolute: Callable[..., Array]
+    sign: Callable[..., Array]
+    power: Callable[..., Array]
+    where: Callable[..., Array]
+    sum_into: Callable[[Array, int, Array], Array]
+    empty_activation: Callable[[Sequence[int], str], Array]
+
+    def fresh_buffers(self, dtype: str) -> Buffers:
+        """Return a `buffers` that allocates every time."""
+
+        def allocate(name: str, shape: Sequence[int], kind: str | None = None) -> Array:
+            return self.empty_activation(shape, kind or dtype)
+
+        return allocate
+
+    # ---- im2col
+
+    def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
+        """Gather every window's cells: ``[N, C, H, W]`` to ``[N, C, kernel_h, kernel_w, out_h, out_w]``."""
+        cells = self._padded(x, window, 0.0, buffers)
+        col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
+        target = self.permute(col, (1, 2, 3, 4, 5, 0))
+        for row, column, rows, columns in window.cells:
+            self.assign(target[:, row, column, ...], cells[:, rows, columns, :])
+        return col
+
+    def col2im(self, col: Array, window: Window, buffers: Buffers) -> Array:
+        """Add every window's cells back where im2col took them: the transpose of `im2col`."""
+        n, channels = col.shape[:2]
+        source = self.permute(col, (1, 2, 3, 4, 5, 0))
+        image, target = self._gradient_image((n, channels), window, buffers)
+        self.fill(target, 0.0)
+        for row, column, rows, columns in window.cells:
+            cells = target[:, rows, columns, :]
+            self.add(cells, source[:, row, column, ...], cells)
+        return self._cropped(image, target, window)
+
+    # ---- convolution
+
+    def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Array]:
+        """Cross-correlate ``x [N, C, H, W]`` with ``W [n_out, C, kernel_h, kernel_w]``, add ``b [1, n_out]``.
+
+        Returns
+        -------
+        z : array ``[N, n_out, out_h, out_w]``
+        saved : what `conv2d_backward` needs
+        """
+        n_out = W.shape[0]
+        col = self.im2col(x, window, buffers)
+        z = buffers("z", (x.shape[0], n_out, *window.out))
+        z_rows = self._rows(z, n_out)
+        self.matmul(self.reshape(W, (n_out, -1)), self._col_matrix(col), z_rows)
+        if b is not None:
+            self.add(z_rows, self.reshape(b, (n_out, 1)), z_rows)
+        return z, col
+
+    def conv2d_backward(
+        self,
+        delta: Array,
+        saved: Array,
+        W: Array,
+        window: Window,
+        gradients: tuple[Array, Array | None],
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        """Write dL/dW and dL/db into `gradients`; return dL/dx ``[N, C, H, W]`` unless nobody needs it.
+
+        `saved` is used up: its memory takes the gradient of the columns.
+        """
+        n_out = W.shape[0]
+        W_gradient, b_gradient = gradients
+        delta_rows = self._rows(delta, n_out)
+        columns = self._col_matrix(saved)
+        self.matmul(delta_rows, self.transpose(columns), self.reshape_view(W_gradient, (n_out, -1)))
+        if b_gradient is not None:
+            self.sum_into(delta_rows, 1, self.reshape_view(b_gradient, (n_out,)))
+        if not need_epsilon:
+            return None
+        self.matmul(self.transpose(self.reshape(W, (n_out, -1))), delta_rows, columns)
+        return self.col2im(saved, window, buffers)
+
+    def _rows(self, x: Array, channels: int) -> Array:
+        """``[N, C, H, W]`` as a matrix ``[C, H * W * N]``; a view when the batch is innermost in memory."""
+        return self.reshape(self.permute(x, BATCH_LAST), (channels, -1))
+
+    def _col_matrix(self, col: Array) -> Array:
+        cells = col.shape[1] * col.shape[2] * col.shape[3]
+        return self.reshape(self.permute(col, (1, 2, 3, 4, 5, 0)), (cells, -1))
+
+    # ---- padding
+
+    def _padded(self, x: Array, window: Window, value: float, buffers: Buffers) -> Array:
+        """Return ``[C, H, W, N]`` with its padding."""
+        cells = self.permute(x, BATCH_LAST)
+        if not window.has_padding:
+            return cells
+        padded = self.permute(buffers("padded", (*x.shape[:2], *window.padded)), BATCH_LAST)
+        self.fill(padded, value)
+        self.assign(padded[:, *window.interior, :], cells)
+        return padded
+
+    def _gradient_image(self, batch_and_channels: tuple[int, int], window: Window, buffers: Buffers) -> tuple[Array, Array]:
+        """Return the image ``[N, C, H, W]`` and the padded view ``[C, H, W, N]`` to add into."""
+        image = buffers("epsilon", (*batch_and_channels, *window.size))
+        if not window.has_padding:
+            return image, self.permute(image, BATCH_LAST)
+        return image, self.permute(buffers("padded_epsilon", (*batch_and_channels, *window.padded)), BATCH_LAST)
+
+    def _cropped(self, image: Array, target: Array, window: Window) -> Array:
+        if window.has_padding:
+            self.assign(self.permute(image, BATCH_LAST), target[:, *window.interior, :])
+        return image
+
+    # ---- maximum
+
+    def max_pool(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        """Maximum of every window; padding never wins.
+
+        Returns
+        -------
+        out : array ``[N, C, out_h, out_w]``
+        saved : which cell won, the first in row-major order among equals (as DL4J)
+        """
+        if window.kernel == (2, 2) and window.tiles_exactly:
+            return self._max_pool_pairs(x, window, buffers)
+        cells = self._padded(x, window, -float("inf"), buffers)
+        shape = (*x.shape[:2], *window.out)
+        out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
+        best, best_cell = self.permute(out, BATCH_LAST), self.permute(winner, BATCH_LAST)
+        for number, (_, _, rows, columns) in enumerate(window.cells):
+            candidate = cells[:, rows, columns, :]
+            if number == 0:
+                self.assign(best, candidate)
+                self.fill(best_cell, 0)
+                continue
+            self.assign(best_cell, self.where(self.greater(candidate, best), number, best_cell))
+            self.maximum(best, candidate, best)
+        return out, winner
+
+    def max_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
+        """Hand the whole of every ``epsilon [N, C, out_h, out_w]`` to the cell that won."""
+        if isinstance(saved, tuple):
+            return self._max_pool_pairs_backward(epsilon, saved, window, buffers)
+        winner, share = self.permute(saved, BATCH_LAST), self.permute(epsilon, BATCH_LAST)
+        image, target = self._gradient_image(epsilon.shape[:2], window, buffers)
+        self.fill(target, 0.0)
+        dtype = self.dtype_name(epsilon)
+        won = self.permute(buffers("won", epsilon.shape, dtype), BATCH_LAST)
+        for number, (_, _, rows, columns) in enumerate(window.cells):
+            self.equal(winner, number, won)
+            self.multiply(won, share, won)
+            cells = target[:, rows, columns, :]
+            self.add(cells, won, cells)
+        return self._cropped(image, target, window)
+
+    def _max_pool_pairs(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        """2x2 windows side by side: the larger of left and right, then of top and bottom; >= keeps the first."""
+        (n, channels), (out_h, out_w) = x.shape[:2], window.out
+        cells = self.permute(x, BATCH_LAST)
+        left, right = cells[:, : 2 * out_h, 0 : 2 * out_w : 2, :], cells[:, : 2 * out_h, 1 : 2 * out_w : 2, :]
+        row = self.permute(buffers("row", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
+        left_won = self.permute(buffers("left_won", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
+        self.greater_equal(left, right, left_won)
+        self.maximum(left, right, row)
+        top, bottom = row[:, 0::2, ...], row[:, 1::2, ...]
+        out = buffers("pooled", (n, channels, out_h, out_w))
+        top_won = self.permute(buffers("top_won", (n, channels, out_h, out_w)), BATCH_LAST)
+        self.greater_equal(top, bottom, top_won)
+        self.maximum(top, bottom, self.permute(out, BATCH_LAST))
+        return out, (left_won, top_won)
+
+    def _max_pool_pairs_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
+        left_won, top_won = saved
+        (n, channels), (out_h, out_w) = epsilon.shape[:2], window.out
+        share = self.permute(epsilon, BATCH_LAST)
+        row = self.permute(buffers("row", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
+        top, bottom = row[:, 0::2, ...], row[:, 1::2, ...]
+        self.multiply(share, top_won, top)
+        self.subtract(share, top, bottom)
+        image = buffers("epsilon", (n, channels, *window.size))
+        cells = self.permute(image, BATCH_LAST)
+        if window.size != (2 * out_h, 2 * out_w):
+            self.fill(cells, 0.0)
+        left, right = cells[:, : 2 * out_h, 0 : 2 * out_w : 2, :], cells[:, : 2 * out_h, 1 : 2 * out_w : 2, :]
+        self.multiply(row, left_won, left)
+        self.subtract(row, left, right)
+        return image
+
+    # ---- average
+
+    def avg_pool(self, x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
+        """Mean of every window, over its real cells or, with `count_padding`, over all of them."""
+        cells = self._padded(x, window, 0.0, buffers)
+        out = buffers("pooled", (*x.shape[:2], *window.out))
+        total = self.permute(out, BATCH_LAST)
+        self.fill(total, 0.0)
+        for _, _, rows, columns in window.cells:
+            self.add(total, cells[:, rows, columns, :], total)
+        divisor = self._divisor(x, window, count_padding)
+        self.divide(total, divisor, total)
+        return out, divisor
+
+    def avg_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
+        """Spread every ``epsilon [N, C, out_h, out_w]`` evenly over the cells of its window."""
+        share = self.permute(buffers("share", epsilon.shape), BATCH_LAST)
+        self.divide(self.permute(epsilon, BATCH_LAST), saved, share)
+        image, target = self._gradient_image(epsilon.shape[:2], window, buffers)
+        self.fill(target, 0.0)
+        for _, _, rows, columns in window.cells:
+            cells = target[:, rows, columns, :]
+            self.add(cells, share, cells)
+        return self._cropped(image, target, window)
+
+    def _divisor(self, x: Array, window: Window, count_padding: bool) -> Any:
+        if count_padding or not window.has_padding:
+            return float(window.kernel[0] * window.kernel[1])
+        counts = self.asarray(window.real_cells(), self.dtype_name(x))
+        return self.reshape(counts, (1, *window.out, 1))
+
+    # ---- p-norm
+
+    def pnorm_pool(self, x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, Any]:
+        """(sum |x|^p)^(1/p) of every window."""
+        cells = self._padded(x, window, 0.0, buffers)
+        out = buffers("pooled", (*x.shape[:2], *window.out))
+        norm = self.permute(out, BATCH_LAST)
+        self.fill(norm, 0.0)
+        for _, _, rows, columns in window.cells:
+            self.add(norm, self.power(self.absolute(cells[:, rows, columns, :]), p), norm)
+        self.power(norm, 1.0 / p, norm)
+        return out, (cells, norm)
+
+    def pnorm_pool_backward(self, epsilon: Array, saved: Any, window: Window, p: int, buffers: Buffers) -> Array:
+        """Return epsilon * norm^(1 - p) * |x|^(p - 1) * sign(x), 0 where the norm is 0."""
+        cells, norm = saved
+        blank = self.equal(norm, 0.0)
+        scale = self.where(blank, 0.0, self.power(self.where(blank, 1.0, norm), 1 - p))
+        share = self.multiply(scale, self.permute(epsilon, BATCH_LAST))
+        image, target = self._gradient_image(epsilon.shape[:2], window, buffers)
+        self.fill(target, 0.0)
+        for _, _, rows, columns in window.cells:
+            cell = cells[:, rows, columns, :]
+            slope = self.multiply(self.power(self.absolute(cell), p - 1), self.sign(cell))
+            part = target[:, rows, columns, :]
+            self.add(part, self.multiply(slope, share), part)
+        return self._cropped(image, target, window)
