@@ -1,0 +1,24 @@
+"""nd: arrays for networks. What is imported here is the facade; everything runs on the current backend."""
+
+from backends.errors import (
+    BackendError,
+    ChoiceError,
+    ConfigurationError,
+    DataError,
+    DTypeError,
+    FormatError,
+    NdError,
+    NumericError,
+    ShapeError,
+)
+
+from . import checks, random
+from .arithmetic import *  # noqa: F403
+from .blas import dot, gemm, svd
+from .convert import astype, dtype_name, is_array, item, synchronize, to_host
+from .convolution import col2im, im2col
+from .create import arange, as_array, create, create_uninitialized, eye, full, ones, zeros
+from .memory import Workspace
+from .random import rand, randn
+from .shape import assign, concat, copy, fill, permute, reshape, reshape_view, to_activation_order, transpose
+from .state import backend, default_dtype, set_backend, set_default_dtype, use_backend

@@ -1,0 +1,62 @@
+"""Linear algebra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .state import state
+
+Array = Any
+
+
+def gemm(
+    a: Array,
+    b: Array,
+    c: Array | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+) -> Array:
+    """Return alpha * op(a) @ op(b) + beta * c, written into `c` when it is given.
+
+    Parameters
+    ----------
+    a : array ``[M, K]``, or ``[K, M]`` with `transpose_a`
+    b : array ``[K, N]``, or ``[N, K]`` with `transpose_b`
+    c : array ``[M, N]``, optional
+        Receives the result, in either memory order and also as a view; without it a new array is returned.
+    alpha, beta : float
+        With beta = 0 the old contents of `c` are not read.
+
+    Raises
+    ------
+    ShapeError
+        The inner axes disagree, or `c` has another shape.
+    BackendError
+        An array belongs to another backend.
+
+    Examples
+    --------
+    >>> import nd
+    >>> nd.gemm(nd.create([[1.0, 2.0]]), nd.create([[3.0, 4.0]]), transpose_b=True).tolist()
+    [[11.0]]
+    """
+    here = state.backend
+    here.guard_same_backend("gemm", a, b, c)
+    if transpose_a:
+        a = here.transpose(a)
+    if transpose_b:
+        b = here.transpose(b)
+    here.check_matrices("gemm", a, b, c)
+    return here.gemm(a, b, c, alpha, beta)
+
+
+def dot(x: Array, y: Array) -> Array:
+    """Return the sum of products of two vectors ``[n]``, as a scalar array."""
+    return state.backend.dot(x, y)
+
+
+def svd(a: Array) -> tuple[Array, Array, Array]:
+    """Return the reduced singular value decomposition u, s, vh of a matrix."""
+    return state.backend.svd(a)

@@ -1,0 +1,39 @@
+"""Between the device and the host, between dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .state import state
+
+Array = Any
+
+
+def to_host(x: Array) -> Any:
+    """Return `x` as a numpy.ndarray: the array itself on the NumPy backend, a copy from the device on others."""
+    return state.backend.to_host(x)
+
+
+def astype(x: Array, dtype: str) -> Array:
+    """Return `x` in that dtype; `x` itself when it already has it."""
+    return state.backend.astype(x, dtype)
+
+
+def dtype_name(x: Array) -> str:
+    """Return the name of an array's dtype, ``"float32"`` for instance."""
+    return state.backend.dtype_name(x)
+
+
+def item(x: Array) -> float:
+    """Return the only element of `x` as a Python number; on a GPU this waits for the device."""
+    return state.backend.item(x)
+
+
+def is_array(x: object) -> bool:
+    """Tell whether `x` is an array of the current backend."""
+    return state.backend.is_array(x)
+
+
+def synchronize() -> None:
+    """Wait until the device has run everything issued so far."""
+    state.backend.synchronize()

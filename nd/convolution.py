@@ -1,0 +1,203 @@
+"""Sliding windows: output sizes and padding as Deeplearning4j computes them, im2col, convolution, pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from backends.errors import ShapeError, check_choice, check_rank
+from backends.window import Pair, Window
+
+from .state import state
+
+Array = Any
+CONVOLUTION_MODES = ("same", "strict", "truncate")
+_AXES = ("height", "width")
+
+
+def make_window(
+    who: str,
+    size: Pair,
+    kernel: Pair,
+    stride: Pair = (1, 1),
+    padding: Pair = (0, 0),
+    dilation: Pair = (1, 1),
+    mode: str = "truncate",
+) -> Window:
+    """Work out where the windows of a convolution or pooling lie.
+
+    Parameters
+    ----------
+    who : str
+        Named in errors.
+    size : pair of int
+        ``H, W`` of the input.
+    kernel, stride, padding, dilation : pair of int
+        Padding is on either side, and ignored by ``"same"``.
+    mode : {"strict", "truncate", "same"}
+        Strict: floor((in - k + 2p) / s) + 1 must be exact. Truncate: the rest is left out. Same: ceil(in / s), with
+        the odd row or column of padding below and to the right.
+
+    Raises
+    ------
+    ShapeError
+        The kernel does not fit, or the mode is strict and the windows do not fit exactly.
+
+    Notes
+    -----
+    Source: DL4J ``ConvolutionUtils.getOutputSize`` and ``getSameModeTopLeftPadding``.
+    """
+    check_choice(who, "convolution mode", mode, CONVOLUTION_MODES)
+    before, after = [0, 0], [0, 0]
+    for axis in (0, 1):
+        effective = dilation[axis] * (kernel[axis] - 1) + 1
+        if mode == "same":
+            out = -(-size[axis] // stride[axis])
+            total = max((out - 1) * stride[axis] + effective - size[axis], 0)
+            before[axis], after[axis] = total // 2, total - total // 2
+            continue
+        before[axis] = after[axis] = padding[axis]
+        span = size[axis] + 2 * padding[axis] - effective
+        if span < 0:
+            raise ShapeError(
+                f"{who}: the kernel must fit into the padded input, got kernel {kernel[axis]} (dilation "
+                f"{dilation[axis]}, so {effective}) over {_AXES[axis]} {size[axis]} + 2 * {padding[axis]}. "
+                "Use a smaller kernel, more padding, or convolution_mode='same'."
+            )
+        if mode == "strict" and span % stride[axis]:
+            raise ShapeError(
+                f"{who}: convolution_mode 'strict' needs windows that fit exactly, got {_AXES[axis]} ({size[axis]} - "
+                f"{effective} + 2 * {padding[axis]}) / {stride[axis]} + 1 = {span / stride[axis] + 1:.2f}. "
+                "Change size, kernel, padding or stride, or use 'truncate' or 'same'."
+            )
+    return Window(tuple(size), kernel, stride, dilation, tuple(before), tuple(after))  # type: ignore[arg-type]
+
+
+def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
+    """Return `value` as two integers of at least `least`; one integer stands for both.
+
+    Raises
+    ------
+    ShapeError
+        It is anything else.
+    """
+    both = (value, value) if isinstance(value, int) else tuple(value)
+    if len(both) != 2 or not all(isinstance(v, int) and not isinstance(v, bool) and v >= least for v in both):
+        raise ShapeError(f"{who}: {what} must be one or two integers >= {least}, got {value!r}.")
+    return both  # type: ignore[return-value]
+
+
+def _window_of(who: str, size: Pair, arguments: Sequence[Any], same_mode: bool) -> Window:
+    names = (("kernel", 1), ("stride", 1), ("padding", 0), ("dilation", 1))
+    pairs = [pair(who, name, value, least) for (name, least), value in zip(names, arguments, strict=True)]
+    return make_window(who, size, *pairs, mode="same" if same_mode else "truncate")
+
+
+def im2col(
+    x: Array,
+    kernel: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    same_mode: bool = False,
+) -> Array:
+    """Gather the cells under every window.
+
+    Parameters
+    ----------
+    x : array ``[N, C, H, W]``
+
+    Returns
+    -------
+    array ``[N, C, kernel_h, kernel_w, out_h, out_w]``, as DL4J's ``Convolution.im2col``
+
+    Raises
+    ------
+    ShapeError
+        `x` is not of rank 4, or the kernel does not fit.
+    """
+    check_rank("im2col", x.shape, 4)
+    here = state.backend
+    here.guard_same_backend("im2col", x)
+    window = _window_of("im2col", (x.shape[2], x.shape[3]), (kernel, stride, padding, dilation), same_mode)
+    return here.im2col(x, window, here.fresh_buffers(here.dtype_name(x)))
+
+
+def col2im(
+    col: Array,
+    size: Sequence[int],
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    same_mode: bool = False,
+) -> Array:
+    """Add the cells of every window back where `im2col` took them.
+
+    Parameters
+    ----------
+    col : array ``[N, C, kernel_h, kernel_w, out_h, out_w]``
+    size : pair of int
+        ``H, W`` of the result.
+
+    Returns
+    -------
+    array ``[N, C, H, W]``
+
+    Raises
+    ------
+    ShapeError
+        `col` is not of rank 6, or does not belong to windows over an image of that size.
+    """
+    check_rank("col2im", col.shape, 6)
+    here = state.backend
+    here.guard_same_backend("col2im", col)
+    kernel, out = (col.shape[2], col.shape[3]), (col.shape[4], col.shape[5])
+    window = _window_of("col2im", (size[0], size[1]), (kernel, stride, padding, dilation), same_mode)
+    if window.out != out:
+        raise ShapeError(f"col2im: an image {list(size)} has {list(window.out)} windows, got {list(out)}.")
+    return here.col2im(col, window, here.fresh_buffers(here.dtype_name(col)))
+
+
+Buffers = Callable[..., Array]
+
+
+def conv2d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    """Cross-correlate ``x [N, C, H, W]`` with ``W [n_out, C, kernel_h, kernel_w]``; see `backends.spatial`."""
+    return state.backend.conv2d(x, W, b, window, buffers)
+
+
+def conv2d_backward(
+    delta: Array, saved: Any, W: Array, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+) -> Array | None:
+    """Write the gradients of W and b, return that of x; see `backends.spatial`."""
+    return state.backend.conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+
+
+def max_pool(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    """Maximum of every window, and which cell won; see `backends.spatial`."""
+    return state.backend.max_pool(x, window, buffers)
+
+
+def max_pool_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
+    """Hand each epsilon to the cell that won."""
+    return state.backend.max_pool_backward(epsilon, saved, window, buffers)
+
+
+def avg_pool(x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
+    """Mean of every window."""
+    return state.backend.avg_pool(x, window, count_padding, buffers)
+
+
+def avg_pool_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
+    """Spread each epsilon over its window."""
+    return state.backend.avg_pool_backward(epsilon, saved, window, buffers)
+
+
+def pnorm_pool(x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, Any]:
+    """P-norm of every window."""
+    return state.backend.pnorm_pool(x, window, p, buffers)
+
+
+def pnorm_pool_backward(epsilon: Array, saved: Any, window: Window, p: int, buffers: Buffers) -> Array:
+    """Spread each epsilon over its window by the slope of the p-norm."""
+    return state.backend.pnorm_pool_backward(epsilon, saved, window, p, buffers)

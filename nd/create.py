@@ -1,0 +1,107 @@
+"""Making arrays on the current backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from backends.errors import DTypeError, ShapeError, check_choice
+
+from .state import backend, state
+
+Array = Any
+ORDERS = ("c", "f")
+
+
+def create(data: Any, dtype: str | None = None, order: str = "c") -> Array:
+    """Return a new array that holds `data`.
+
+    Parameters
+    ----------
+    data : nested lists, scalar, numpy.ndarray, or array of the current backend
+        An array is copied; a numpy array is moved to the backend's device.
+    dtype : str, optional
+        ``"float32"``, ``"float64"``, ...; by default an array keeps its own and anything else gets the default dtype.
+    order : {"c", "f"}
+        Memory order of the result.
+
+    Raises
+    ------
+    DTypeError
+        The data are not numbers.
+    BackendError
+        `data` is an array of another backend.
+
+    Examples
+    --------
+    >>> import nd
+    >>> nd.create([[1.0, 2.0], [3.0, 4.0]]).shape
+    (2, 2)
+    """
+    here = backend()
+    source = as_array(data, dtype)
+    return here.assign(here.empty(source.shape, here.dtype_name(source), _order("create", order)), source)
+
+
+def as_array(data: Any, dtype: str | None = None) -> Array:
+    """Return `data` as an array of the current backend, without a copy where none is needed.
+
+    Same arguments and errors as `create`. A numpy array is host data and is moved; an array of any other backend
+    than the current one is refused.
+    """
+    here = backend()
+    if here.is_array(data):
+        return data if dtype is None else here.astype(data, dtype)
+    if type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "dtype"):
+        if data.dtype.kind not in "fiub":
+            raise DTypeError(f"create: expected an array of numbers, got dtype {data.dtype}. Convert it with astype.")
+        return here.from_host(data, dtype or str(data.dtype))
+    here.guard_same_backend("create", data)
+    return here.asarray(data, dtype or state.dtype)
+
+
+def zeros(*shape: Any, dtype: str | None = None, order: str = "c") -> Array:
+    """Return an array of zeros: ``zeros(3, 4)`` or ``zeros((3, 4))``."""
+    return full(*shape, value=0.0, dtype=dtype, order=order)
+
+
+def ones(*shape: Any, dtype: str | None = None, order: str = "c") -> Array:
+    """Return an array of ones: ``ones(3, 4)`` or ``ones((3, 4))``."""
+    return full(*shape, value=1.0, dtype=dtype, order=order)
+
+
+def full(*shape: Any, value: float, dtype: str | None = None, order: str = "c") -> Array:
+    """Return an array whose every element is `value`."""
+    return backend().full(_shape("full", shape), value, dtype or state.dtype, _order("full", order))
+
+
+def create_uninitialized(*shape: Any, dtype: str | None = None, order: str = "c") -> Array:
+    """Return an array whose elements are whatever the memory held."""
+    return backend().empty(
+        _shape("create_uninitialized", shape), dtype or state.dtype, _order("create_uninitialized", order)
+    )
+
+
+def arange(start: int, stop: int | None = None, dtype: str | None = None) -> Array:
+    """Return the integers from `start` (or 0) up to, not including, the last argument."""
+    first, last = (0, start) if stop is None else (start, stop)
+    return backend().arange(first, last, dtype or state.dtype)
+
+
+def eye(n: int, dtype: str | None = None) -> Array:
+    """Return the identity matrix ``[n, n]``."""
+    here = backend()
+    diagonal = here.arange(0, n, "int32")
+    equal = here.equal(here.reshape(diagonal, (n, 1)), here.reshape(diagonal, (1, n)))
+    return here.astype(equal, dtype or state.dtype)
+
+
+def _shape(who: str, shape: Sequence[Any]) -> tuple[int, ...]:
+    axes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else tuple(shape)
+    if not all(isinstance(axis, int) and axis >= 0 for axis in axes):
+        raise ShapeError(f"{who}: every length must be an integer >= 0, got {list(axes)}.")
+    return axes
+
+
+def _order(who: str, order: str) -> str:
+    return check_choice(who, "order", order, ORDERS)

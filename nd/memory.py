@@ -1,0 +1,71 @@
+"""Workspaces: memory that a network uses again in every step."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+from .state import state
+
+Array = Any
+
+
+class Workspace:
+    """Buffers that are handed out by name, and handed out again the next time.
+
+    Inside a ``with workspace:`` block `Scope` returns the same memory for the same name in every step, so that
+    training allocates nothing large after its first iteration. Outside of one it allocates, so that what a user
+    asks for by hand is never overwritten. One thread at a time is inside.
+
+    Parameters
+    ----------
+    dtype : str
+        Of the buffers, where none is named.
+    """
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = dtype
+        self.active = 0
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Workspace:
+        self._lock.acquire()
+        self.active += 1
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.active -= 1
+        self._lock.release()
+
+    def scope(self) -> Scope:
+        """Return a new name space for the buffers of one layer."""
+        return Scope(self)
+
+
+class Scope:
+    """The buffers of one layer: call it with a name and a shape."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._memory: dict[tuple[str, str], Array] = {}
+        self._views: dict[tuple[str, tuple[int, ...], str | None], Array] = {}
+
+    def __call__(self, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
+        """Return an uninitialised activation of that shape, in the backend's preferred memory order."""
+        if not self.workspace.active:
+            return state.backend.empty_activation(shape, dtype or self.workspace.dtype)
+        key = (name, shape, dtype)
+        view = self._views.get(key)
+        return self._new_view(key) if view is None else view
+
+    def _new_view(self, key: tuple[str, tuple[int, ...], str | None]) -> Array:
+        """A smaller batch takes the beginning of a larger one's memory; a larger one replaces it."""
+        name, shape, kind = key
+        dtype = kind or self.workspace.dtype
+        memory = self._memory.get((name, dtype))
+        if memory is None or memory.shape[0] < math.prod(shape):
+            memory = self._memory[name, dtype] = state.backend.empty((math.prod(shape),), dtype)
+            self._views = {old: view for old, view in self._views.items() if (old[0], old[2]) != (name, kind)}
+        view = self._views[key] = state.backend.activation_view(memory, shape)
+        return view

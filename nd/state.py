@@ -1,0 +1,97 @@
+"""The current backend and the default dtype.
+
+The backend is chosen at first use: by `set_backend`, by a `use_backend` block, or by the environment
+variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from backends import get_backend
+from backends.base import Backend
+from backends.errors import check_choice
+
+FLOAT_DTYPES = ("float32", "float64")
+
+
+class _FirstUse:
+    """Stands in for the backend until somebody needs it, so that importing nd detects nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        _State.backend = get_backend()
+        return getattr(_State.backend, name)
+
+
+class _State(threading.local):
+    """Class attributes hold for every thread; a `use_backend` block shadows them in its own thread."""
+
+    backend: Any = _FirstUse()
+    dtype: str = "float32"
+
+
+state = _State()
+
+
+def backend() -> Backend:
+    """Return the backend that the facade dispatches to now."""
+    if isinstance(state.backend, _FirstUse):
+        _State.backend = get_backend()
+    return state.backend
+
+
+def set_backend(name: str | Backend) -> Backend:
+    """Select a backend for good, in every thread.
+
+    Parameters
+    ----------
+    name : str or Backend
+        ``"numpy"``, ``"cupy"``, ``"auto"``, or an instance.
+
+    Raises
+    ------
+    ChoiceError
+        The name is unknown.
+    BackendError
+        The backend cannot run on this machine.
+    """
+    _State.backend = _resolve(name)
+    return _State.backend
+
+
+@contextmanager
+def use_backend(name: str | Backend) -> Iterator[Backend]:
+    """Select a backend for the block, in this thread only. Same arguments and errors as `set_backend`."""
+    chosen = _resolve(name)
+    outer = state.__dict__.get("backend")
+    state.backend = chosen
+    try:
+        yield chosen
+    finally:
+        if outer is None:
+            del state.backend
+        else:
+            state.backend = outer
+
+
+def _resolve(name: str | Backend) -> Backend:
+    return name if isinstance(name, Backend) else get_backend(name)
+
+
+def default_dtype() -> str:
+    """Return the name of the dtype that creation functions use when none is given."""
+    return state.dtype
+
+
+def set_default_dtype(dtype: str) -> None:
+    """Make `dtype` (``"float32"`` or ``"float64"``) the default of creation functions and new networks.
+
+    Raises
+    ------
+    ChoiceError
+        Any other name.
+    """
+    _State.dtype = check_choice("set_default_dtype", "dtype", str(dtype), FLOAT_DTYPES)

@@ -1,0 +1,76 @@
+"""Fixtures that multiply tests by backend, dtype and memory order.
+
+Without a GPU the stand-ins are NumPy with read-only inputs (nothing may write where it was not asked to) and
+array_api_strict on a device that is not its default (nothing may copy to the host behind one's back).
+With ``--backend=NAME`` every test runs on that backend, and a skip for want of it is a failure.
+"""
+
+import os
+import pathlib
+
+import pytest
+
+from tests.stand_ins import make_backend
+
+ROOT = pathlib.Path(__file__).parent.parent
+STAND_INS = ("numpy", "numpy-readonly", "strict")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--backend", default=None, help="run every test on this backend (numpy, cupy)")
+
+
+def pytest_generate_tests(metafunc):
+    if "backend" in metafunc.fixturenames:
+        chosen = metafunc.config.getoption("--backend")
+        metafunc.parametrize("backend", [chosen] if chosen else STAND_INS, indirect=True)
+
+
+@pytest.fixture
+def backend(request):
+    """The current backend for the test, by name."""
+    import nd
+
+    with nd.use_backend(make_backend(request.param)) as chosen:
+        yield chosen
+
+
+@pytest.fixture(params=["float32", "float64"])
+def dtype(request):
+    return request.param
+
+
+@pytest.fixture(params=["c", "f", "strided"])
+def order(request):
+    """How inputs lie in memory."""
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    """Every test starts from the same generator and the default dtype."""
+    import nd
+
+    nd.random.set_seed(12345)
+    nd.set_default_dtype("float32")
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """The folder of files that Java wrote."""
+    folder = ROOT.parent / "shared" / "reference" / "dl4j"
+    if not folder.is_dir():
+        pytest.skip(f"the reference files of Java are not at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def mnist_folder():
+    """Sets ND_DATA_DIR to a folder that has MNIST in it."""
+    for folder in (os.environ.get("ND_DATA_DIR"), ROOT.parent / "shared" / "data"):
+        if folder and (pathlib.Path(folder) / "mnist").is_dir():
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("ND_DATA_DIR", str(folder))
+                yield pathlib.Path(folder)
+            return
+    pytest.skip("MNIST is neither in ND_DATA_DIR nor in ../shared/data")

@@ -1,0 +1,57 @@
+"""Backends for tests on machines without a GPU, and arrays in awkward memory orders."""
+
+import functools
+
+import numpy as np
+
+from backends import get_backend
+from backends.base import Backend
+from backends.numpy_backend import NumpyBackend
+
+TOLERANCE = {"float32": {"rtol": 2e-5, "atol": 2e-6}, "float64": {"rtol": 1e-12, "atol": 1e-13}}
+"""How far a result may be from a float64 oracle, by dtype."""
+
+
+class ReadOnlyNumpy(NumpyBackend):
+    """NumPy whose `as_input` arrays refuse to be written."""
+
+    name = "numpy-readonly"
+
+
+class StrictBackend(Backend):
+    """The generic primitives on array_api_strict, on a device that the host cannot read by accident."""
+
+    name = "strict"
+
+    def __init__(self):
+        import array_api_strict
+
+        super().__init__(array_api_strict, array_api_strict.Device("device1"))
+
+    def to_host(self, x):
+        return np.asarray(self.xp.asarray(x, device=self.xp.Device("CPU_DEVICE"), copy=True))
+
+
+@functools.cache
+def make_backend(name):
+    """Return a backend or stand-in of that name."""
+    if name == "numpy-readonly":
+        return ReadOnlyNumpy()
+    return StrictBackend() if name == "strict" else get_backend(name)
+
+
+def as_input(backend, array, order="c", dtype=None):
+    """Put a numpy array on `backend` in c, f or strided memory order; read-only on the read-only stand-in."""
+    array = np.asarray(array, dtype=dtype)
+    if backend.name == "strict":
+        return backend.asarray(array.tolist(), str(array.dtype))
+    if order == "strided":
+        wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype) if array.ndim else array
+        host = wide[..., ::2] if array.ndim else array
+        host[...] = array
+    else:
+        host = np.array(array, order=order.upper())
+    if backend.name.startswith("numpy"):
+        host.flags.writeable = backend.name != "numpy-readonly"
+        return host
+    return backend.from_host(host, str(host.dtype))
