@@ -1,0 +1,63 @@
+"""Checks of what the user hands to data sets and iterators."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from backends.errors import DataError, DTypeError, ShapeError
+
+_NUMERIC_KINDS = "biuf"
+
+
+def as_array(who: str, value: Any) -> Any:
+    """Return `value` as it is if it is a numeric array, or a list as a new float32 array.
+
+    Raises
+    ------
+    ShapeError
+        The value is a scalar, or a list whose rows have different lengths.
+    DTypeError
+        The elements are not numbers (objects, strings, dates, complex numbers).
+    """
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        array, is_list = value, False
+    else:
+        array, is_list = _from_list(who, value), True
+    # dtypes that have no kind (array_api_strict) exist only for numbers
+    if getattr(array.dtype, "kind", "f") not in _NUMERIC_KINDS:
+        raise DTypeError(f"{who}: expected numbers, got elements of dtype {array.dtype}. Convert them first.")
+    if not array.shape:
+        raise ShapeError(f"{who}: expected an array with examples along its first axis, got the scalar {value!r}.")
+    return array.astype(np.float32) if is_list else array
+
+
+def _from_list(who: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(f"{who}: expected rows of equal length, got a ragged list ({error}).") from error
+    except TypeError as error:
+        kind = type(value).__name__
+        raise DTypeError(f"{who}: expected an array or a list of numbers, got {kind} ({error}).") from error
+
+
+def check_count(who: str, what: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return `value` as an int if it is a whole number from `low` to `high`.
+
+    Raises
+    ------
+    DTypeError
+        It is not a whole number (a bool is none).
+    DataError
+        It is out of range.
+    """
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise DTypeError(f"{who}: {what} must be a whole number, got {value!r} ({type(value).__name__}).")
+    number = operator.index(value)
+    if number < low or (high is not None and number > high):
+        bounds = f"at least {low}" if high is None else f"{low} to {high}"
+        raise DataError(f"{who}: {what} must be {bounds}, got {number}.")
+    return number

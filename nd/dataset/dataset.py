@@ -1,0 +1,366 @@
+"""DataSet: features with their labels and masks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from backends.errors import BackendError, DataError, DTypeError, FormatError, ShapeError, describe_shape
+from nd.dataset.checks import as_array, check_count
+from nd.dataset.java_random import JavaRandom
+
+Array = Any  # numpy.ndarray, or the array of another backend
+
+_FIELDS = ("features", "labels", "features_mask", "labels_mask")
+
+_HAS_FEATURES = 1
+_HAS_LABELS = 2
+_LABELS_ARE_FEATURES = 4
+_HAS_FEATURES_MASK = 8
+_HAS_LABELS_MASK = 16
+_HAS_METADATA = 32
+_ALL_BITS = 63
+
+
+class DataSet:
+    """Examples: features, and where there are any, their labels and masks.
+
+    Parameters
+    ----------
+    features : array or nested list, shape [N, ...]
+        N examples along the first axis. Arrays are kept as they are, lists become NumPy float32 arrays.
+    labels : array or nested list, shape [N, ...], optional
+    features_mask, labels_mask : array or nested list, shape [N, ...], optional
+        1 where a time step (or output) counts, 0 where it does not.
+
+    Raises
+    ------
+    ShapeError
+        The arrays hold different numbers of examples.
+    DTypeError
+        An array does not hold numbers.
+
+    Notes
+    -----
+    Source: org.nd4j.linalg.dataset.DataSet.
+
+    Examples
+    --------
+    >>> DataSet([[0, 1], [2, 3], [4, 5]], [[1, 0], [0, 1], [1, 0]])
+    DataSet(features=[3, 2] float32, labels=[3, 2] float32)
+    """
+
+    def __init__(
+        self,
+        features: Any,
+        labels: Any = None,
+        features_mask: Any = None,
+        labels_mask: Any = None,
+    ) -> None:
+        if features is None:
+            raise DataError("DataSet: features must be an array or a list, got None.")
+        given = (features, labels, features_mask, labels_mask)
+        arrays = [
+            None if value is None else as_array(f"DataSet {name}", value)
+            for name, value in zip(_FIELDS, given, strict=True)
+        ]
+        for name, array in zip(_FIELDS, arrays, strict=True):
+            _check_same_length(name, array, arrays[0])
+        self.features: Array = arrays[0]
+        self.labels: Array | None = arrays[1]
+        self.features_mask: Array | None = arrays[2]
+        self.labels_mask: Array | None = arrays[3]
+
+    def __repr__(self) -> str:
+        shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
+        return f"DataSet({', '.join(shown)})"
+
+    def num_examples(self) -> int:
+        """Return N, the length of the first axis."""
+        return int(self.features.shape[0])
+
+    def num_inputs(self) -> int:
+        """Return the length of the features' second axis (1 if there is none)."""
+        return _second_axis(self.features)
+
+    def num_outcomes(self) -> int:
+        """Return the length of the labels' second axis (1 if there is none).
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        """
+        if self.labels is None:
+            raise DataError(f"DataSet.num_outcomes: expected labels, got none in {self!r}.")
+        return _second_axis(self.labels)
+
+    def get_range(self, start: int, stop: int) -> DataSet:
+        """Return the examples `start` to `stop` - 1; the arrays are views of this DataSet's.
+
+        Raises
+        ------
+        DataError
+            Unless 0 <= start < stop <= N.
+        """
+        n = self.num_examples()
+        if not 0 <= start < stop <= n:
+            raise DataError(f"DataSet.get_range: expected 0 <= start < stop <= {n}, got start {start}, stop {stop}.")
+        return self._map(lambda array: array[start:stop, ...])
+
+    def batch_by(self, n: int) -> list[DataSet]:
+        """Cut into DataSets of `n` examples, the last one smaller if need be; the arrays are views.
+
+        Raises
+        ------
+        DataError
+            `n` is less than 1.
+        """
+        check_count("DataSet.batch_by", "n", n, 1)
+        total = self.num_examples()
+        return [self.get_range(start, min(start + n, total)) for start in range(0, total, n)]
+
+    def split_test_and_train(self, n: int) -> SplitTestAndTrain:
+        """Split into the first `n` examples, to train on, and the rest, to test on; the arrays are views.
+
+        Returns
+        -------
+        SplitTestAndTrain
+            Named tuple ``(train, test)``.
+
+        Raises
+        ------
+        DataError
+            `n` leaves nothing for one of the two.
+        """
+        total = self.num_examples()
+        check_count("DataSet.split_test_and_train", "n", n, 1, total - 1)
+        return SplitTestAndTrain(self.get_range(0, n), self.get_range(n, total))
+
+    def shuffle(self, seed: int = 0) -> None:
+        """Reorder the examples, as Java's ``Collections.shuffle(examples, new Random(seed))`` would.
+
+        This DataSet then holds new arrays; the ones it was made of keep their order.
+
+        Notes
+        -----
+        Differs: ND4J shuffles with an order of its own, which depends on its native backend.
+        """
+        shuffled = self._rows(JavaRandom(seed).permutation(self.num_examples()))
+        for name in _FIELDS:
+            setattr(self, name, getattr(shuffled, name))
+
+    def sample(self, n: int, seed: int = 0) -> DataSet:
+        """Return `n` different examples, drawn at random: the first `n` of the order of `shuffle(seed)`.
+
+        Raises
+        ------
+        DataError
+            `n` is not 1 to N.
+        """
+        check_count("DataSet.sample", "n", n, 1, self.num_examples())
+        return self._rows(JavaRandom(seed).permutation(self.num_examples())[:n])
+
+    @staticmethod
+    def merge(data_sets: Iterable[DataSet]) -> DataSet:
+        """Join DataSets along the first axis. Where only some have a mask, the others' counts everything.
+
+        Raises
+        ------
+        DataError
+            There is no DataSet, or only some have labels.
+        ShapeError, DTypeError, BackendError
+            The arrays differ in the other axes, in their dtype or in their backend.
+        """
+        sets = list(data_sets)
+        if not sets:
+            raise DataError("DataSet.merge: expected at least one DataSet, got an empty list.")
+        return DataSet(*(_merge_field(name, sets) for name in _FIELDS))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that Java's ``DataSet.load(File)`` reads. A failure leaves an existing file as it was.
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.save.
+        """
+        target = Path(path)
+        partial = target.with_name(f"{target.name}.{os.getpid()}.part")
+        try:
+            with partial.open("wb") as stream:
+                self._write(stream)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> DataSet:
+        """Read a file that `save`, or Java's ``DataSet.save``, wrote. Java's example metadata is not read.
+
+        Raises
+        ------
+        FormatError
+            The file is truncated, holds no features, or is of another kind.
+        """
+        who = f"DataSet.load: '{os.fspath(path)}'"
+        with open(path, "rb") as stream:
+            first = stream.read(1)
+            if not first:
+                raise FormatError(f"{who}: expected a DataSet, got an empty file.")
+            bits = first[0]
+            if bits & ~_ALL_BITS or not bits & _HAS_FEATURES:
+                raise FormatError(f"{who}: expected a first byte of 1 to 63 with bit 0 (features) set, got {bits}.")
+            try:
+                arrays = _read_arrays(stream, bits)
+            except FormatError as error:
+                raise FormatError(f"{who}: {error}") from error
+            if not bits & _HAS_METADATA and stream.read(1):
+                raise FormatError(f"{who}: expected the end after {len(arrays)} fields, got more bytes.")
+        return DataSet(**arrays)
+
+    def _write(self, stream: BinaryIO) -> None:
+        from nd.serde import write_array
+
+        shared = self.labels is self.features
+        bits = _HAS_FEATURES
+        bits |= 0 if self.labels is None else _LABELS_ARE_FEATURES if shared else _HAS_LABELS
+        bits |= 0 if self.features_mask is None else _HAS_FEATURES_MASK
+        bits |= 0 if self.labels_mask is None else _HAS_LABELS_MASK
+        stream.write(bytes([bits]))
+        for name, array in self._present():
+            if not (shared and name == "labels"):
+                write_array(stream, array)
+
+    def _present(self) -> list[tuple[str, Array]]:
+        fields = ((name, getattr(self, name)) for name in _FIELDS)
+        return [(name, array) for name, array in fields if array is not None]
+
+    def _map(self, function: Callable[[Array], Array]) -> DataSet:
+        mapped = {name: function(array) for name, array in self._present()}
+        if self.labels is self.features:
+            mapped["labels"] = mapped["features"]
+        return DataSet(**mapped)
+
+    def _rows(self, order: np.ndarray) -> DataSet:
+        return self._map(lambda array: _gather(array, order))
+
+
+class SplitTestAndTrain(NamedTuple):
+    """The two parts of a split DataSet."""
+
+    train: DataSet
+    test: DataSet
+
+
+def one_hot(labels: Any, n: int) -> np.ndarray:
+    """Encode class numbers as rows with a single 1.
+
+    Parameters
+    ----------
+    labels : array or list of whole numbers, shape [N]
+        Each 0 to `n` - 1.
+    n : int
+        Number of classes.
+
+    Returns
+    -------
+    numpy.ndarray, shape [N, n]
+        float32, Fortran order (the batch innermost in memory, which is what the CPU likes).
+
+    Raises
+    ------
+    ShapeError
+        `labels` has more than one axis.
+    DataError
+        A label is not a whole number from 0 to `n` - 1.
+
+    Examples
+    --------
+    >>> one_hot([2, 0], 3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    check_count("one_hot", "n", n, 1)
+    classes = as_array("one_hot labels", labels)
+    if len(classes.shape) != 1:
+        raise ShapeError(f"one_hot: expected labels [N], got {describe_shape(classes.shape)}.")
+    wrong = (classes < 0) | (classes >= n) | (classes != np.floor(classes))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise DataError(
+            f"one_hot: labels must be whole numbers from 0 to {n - 1}, got {classes[i]} at index {i}. "
+            "Raise n, or correct the labels."
+        )
+    encoded = np.zeros((n, len(classes)), dtype=np.float32).T
+    encoded[np.arange(len(classes)), classes.astype(np.int64)] = 1
+    return encoded
+
+
+def _check_same_length(name: str, array: Array | None, features: Array) -> None:
+    if array is not None and array.shape[0] != features.shape[0]:
+        raise ShapeError(
+            f"DataSet: expected as many {name} as features, got {name} {describe_shape(array.shape)} "
+            f"and features {describe_shape(features.shape)}."
+        )
+
+
+def _second_axis(array: Array) -> int:
+    return int(array.shape[1]) if len(array.shape) > 1 else 1
+
+
+def _gather(array: Array, order: np.ndarray) -> Array:
+    """Return the rows of `array` in that order; Fortran order stays Fortran order."""
+    if len(array.shape) > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
+        return np.take(array.T, order, axis=-1).T  # np.take's result is in C order; CuPy has its own
+    return array[order]
+
+
+def _merge_field(name: str, sets: list[DataSet]) -> Array | None:
+    parts = [getattr(data_set, name) for data_set in sets]
+    present = [part for part in parts if part is not None]
+    if not present:
+        return None
+    if len(present) < len(parts):
+        parts = _fill_masks(name, sets, parts, present[0])
+    for i, part in enumerate(parts):
+        _check_mergeable(f"DataSet.merge: {name} of DataSet {i}", part, parts[0])
+    return np.concatenate(parts, axis=0)  # NumPy hands CuPy arrays on to CuPy's own
+
+
+def _fill_masks(name: str, sets: list[DataSet], parts: list[Array | None], like: Array) -> list[Array]:
+    if name == "labels":
+        without = [part is None for part in parts].index(True)
+        raise DataError(f"DataSet.merge: expected labels in all or none, got none in DataSet {without}.")
+    return [
+        np.ones_like(like, shape=(data_set.num_examples(), *like.shape[1:])) if part is None else part
+        for data_set, part in zip(sets, parts, strict=True)
+    ]
+
+
+def _check_mergeable(who: str, part: Array, first: Array) -> None:
+    if type(part) is not type(first):
+        kinds = (f"{type(array).__module__}.{type(array).__name__}" for array in (first, part))
+        raise BackendError(f"{who}: expected {next(kinds)}, as in DataSet 0, got {next(kinds)}. Convert one of them.")
+    if part.dtype != first.dtype:
+        raise DTypeError(f"{who}: expected {first.dtype}, as in DataSet 0, got {part.dtype}. Convert one of them.")
+    if part.shape[1:] != first.shape[1:]:
+        expected = describe_shape(["N", *first.shape[1:]])
+        raise ShapeError(f"{who}: expected {expected}, as in DataSet 0, got {describe_shape(part.shape)}.")
+
+
+def _read_arrays(stream: BinaryIO, bits: int) -> dict[str, Array]:
+    from nd.serde import read_array
+
+    arrays = {"features": read_array(stream)}
+    if bits & _LABELS_ARE_FEATURES:
+        arrays["labels"] = arrays["features"]
+    elif bits & _HAS_LABELS:
+        arrays["labels"] = read_array(stream)
+    if bits & _HAS_FEATURES_MASK:
+        arrays["features_mask"] = read_array(stream)
+    if bits & _HAS_LABELS_MASK:
+        arrays["labels_mask"] = read_array(stream)
+    return arrays

@@ -1,0 +1,241 @@
+"""Find, check and decode the MNIST files; download them if need be."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import logging
+import math
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from backends.errors import DataError, FormatError, describe_shape
+
+MIRRORS = (
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+)
+DOWNLOAD_TIMEOUT = 10  # seconds without an answer: an offline machine should fail soon
+_FOLDER = "mnist"
+_REMEDY = "Delete it, so that it is downloaded, or set ND_DATA_DIR to a folder whose mnist/ has a good copy."
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class IdxFile:
+    """What an IDX file of unsigned bytes must contain: its shape, and the SHA-256 of the uncompressed file."""
+
+    name: str
+    shape: tuple[int, ...]
+    sha256: str
+
+    @property
+    def header(self) -> bytes:
+        """The magic number (type 8, unsigned byte; number of axes) and the length of each axis."""
+        return struct.pack(f">{1 + len(self.shape)}I", 0x800 + len(self.shape), *self.shape)
+
+    @property
+    def size(self) -> int:
+        """The length of the uncompressed file in bytes."""
+        return len(self.header) + math.prod(self.shape)
+
+
+MNIST_FILES = {
+    "test images": IdxFile(
+        "t10k-images-idx3-ubyte",
+        (10000, 28, 28),
+        "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+    ),
+    "test labels": IdxFile(
+        "t10k-labels-idx1-ubyte",
+        (10000,),
+        "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+    ),
+    "train images": IdxFile(
+        "train-images-idx3-ubyte",
+        (60000, 28, 28),
+        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+    ),
+    "train labels": IdxFile(
+        "train-labels-idx1-ubyte",
+        (60000,),
+        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+    ),
+}
+
+
+def load_mnist(train: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return MNIST's images and labels, decoded once per process and read-only.
+
+    Returns
+    -------
+    images : numpy.ndarray, shape [N, 784]
+        uint8; N is 60,000 to train and 10,000 to test.
+    labels : numpy.ndarray, shape [N]
+        uint8, 0 to 9.
+
+    Raises
+    ------
+    DataError
+        A file is missing and cannot be downloaded.
+    FormatError
+        A file is there, but damaged or another one.
+    """
+    part = "train" if train else "test"
+    images, labels = (_load(MNIST_FILES[f"{part} {kind}"]) for kind in ("images", "labels"))
+    return images.reshape(len(images), -1), labels
+
+
+def mnist_available(download: bool = True) -> bool:
+    """Tell whether all MNIST files are at hand, after downloading those that are missing if `download`."""
+    missing = [file for file in MNIST_FILES.values() if find_file(file) is None]
+    if missing and not download:
+        return False
+    try:
+        for file in missing:
+            download_file(file)
+    except DataError as error:
+        _LOG.info("%s", error)
+        return False
+    return True
+
+
+def find_file(file: IdxFile) -> Path | None:
+    """Return where the file lies, compressed or not: in `ND_DATA_DIR`, else in the cache; None if in neither."""
+    candidates = (folder / (file.name + ending) for folder in search_folders() for ending in ("", ".gz"))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def search_folders() -> list[Path]:
+    """Return the folders that may hold the files, the preferred one first."""
+    folders = []
+    if given := os.environ.get("ND_DATA_DIR"):
+        folders.append(Path(given) / _FOLDER)
+    if (cache := _cache_folder()) is not None:
+        folders.append(cache)
+    return folders
+
+
+def download_file(file: IdxFile) -> Path:
+    """Download the file into the cache, from the first mirror that has a good copy, and return where it lies.
+
+    Raises
+    ------
+    DataError
+        No mirror delivered it; the message says where it was looked for, and why each mirror failed.
+    """
+    cache = _cache_folder()
+    failures = []
+    if cache is None:
+        failures.append("pooch, which downloads, is not installed (pip install pooch)")
+    for mirror in MIRRORS if cache is not None else ():
+        try:
+            return _download_checked(f"{mirror}{file.name}.gz", cast(Path, cache), file)
+        except (OSError, ValueError) as error:  # requests' errors are OSErrors; a bad copy is a FormatError
+            failures.append(f"{mirror}: {error}")
+    looked = ", ".join(f"'{folder}'" for folder in search_folders()) or "nowhere, as ND_DATA_DIR is not set"
+    raise DataError(
+        f"MNIST: expected '{file.name}' or '{file.name}.gz', got no such file in {looked}, and no download: "
+        f"{'; '.join(failures)}. Set ND_DATA_DIR to a folder that has it in mnist/, or use DigitsDataSetIterator, "
+        "which needs no files."
+    )
+
+
+def read_idx(path: Path, file: IdxFile, remedy: str = _REMEDY) -> np.ndarray:
+    """Read an IDX file, compressed with gzip or not, and check that it is `file`.
+
+    Returns
+    -------
+    numpy.ndarray, shape as in `file`
+        uint8, read-only.
+
+    Raises
+    ------
+    FormatError
+        It is truncated, damaged, or another file.
+    """
+    who = f"MNIST: '{path}'"
+    try:
+        content = _read_bounded(path, file.size + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise FormatError(f"{who}: expected a whole gzip file, got a damaged one: {error}. {remedy}") from error
+    header = file.header
+    if content[: len(header)] != header[: len(content)]:
+        expected, found = header.hex(" ", 4), content[: len(header)].hex(" ", 4)
+        raise FormatError(
+            f"{who}: expected the IDX header {expected} of {describe_shape(file.shape)} bytes, got {found}. {remedy}"
+        )
+    if len(content) != file.size:
+        found = f"only {len(content)} (truncated)" if len(content) < file.size else "more"
+        raise FormatError(f"{who}: expected {file.size} bytes, uncompressed, got {found}. {remedy}")
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != file.sha256:
+        raise FormatError(
+            f"{who}: expected SHA-256 {file.sha256} of the uncompressed file, got {digest}. It is damaged, or of "
+            f"another data set that uses the same names (Fashion-MNIST does). {remedy}"
+        )
+    return np.frombuffer(content, dtype=np.uint8, offset=len(header)).reshape(file.shape)
+
+
+def _load(file: IdxFile) -> np.ndarray:
+    path = find_file(file) or download_file(file)
+    return _decoded(path.resolve(), path.stat().st_mtime_ns, file)
+
+
+@lru_cache(maxsize=len(MNIST_FILES))
+def _decoded(path: Path, modified: int, file: IdxFile) -> np.ndarray:
+    """Read the file once per process; `modified` makes a file that was replaced a new one."""
+    return read_idx(path, file)
+
+
+def _read_bounded(path: Path, limit: int) -> bytes:
+    """Return at most `limit` bytes of the uncompressed content: a small file cannot fill the memory."""
+    with path.open("rb") as raw:
+        compressed = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        if not compressed:
+            return raw.read(limit)
+        with gzip.open(raw) as stream:
+            return cast(BinaryIO, stream).read(limit)
+
+
+def _download_checked(url: str, cache: Path, file: IdxFile) -> Path:
+    """Download beside the final place, and move there only what passes the checks."""
+    partial = cache / f"{file.name}.{os.getpid()}.part"
+    target = cache / f"{file.name}.gz"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        fetch_url(url, partial)
+        read_idx(partial, file, remedy="")
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
+
+
+def fetch_url(url: str, target: Path) -> None:
+    """Download `url` as `target`.
+
+    pooch's downloader alone, not ``pooch.retrieve``: that can check only the compressed file, of which mirrors have
+    different ones.
+    """
+    pooch: Any = import_module("pooch")
+    _LOG.info("downloading %s", url)
+    pooch.HTTPDownloader(timeout=DOWNLOAD_TIMEOUT)(url, str(target), None)
+
+
+def _cache_folder() -> Path | None:
+    """Return the user's cache folder, or None without pooch, which knows where it is."""
+    try:
+        pooch: Any = import_module("pooch")
+    except ImportError:
+        return None
+    return Path(pooch.os_cache("ndwright")) / _FOLDER

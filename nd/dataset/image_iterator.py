@@ -1,0 +1,118 @@
+"""What the iterators over images in memory share: the order, the shuffling, the making of a minibatch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nd.dataset.checks import check_count
+from nd.dataset.dataset import DataSet, one_hot
+from nd.dataset.iterator import DataSetIterator
+from nd.dataset.java_random import JavaRandom
+
+
+class ImageDataSetIterator(DataSetIterator):
+    """Iterate over images held as bytes.
+
+    Parameters
+    ----------
+    images : numpy.ndarray, shape [N, pixels]
+        uint8, C order.
+    labels : numpy.ndarray, shape [N]
+        Class numbers.
+    batch : int
+        Examples in a minibatch; the last one has what is left.
+    classes : int
+        Number of classes.
+    white : int
+        The byte that becomes 1.0.
+    seed : int or None
+        Seed of the order; None leaves the images in theirs.
+    num_examples : int or None
+        How many to hand out; None for all.
+
+    Raises
+    ------
+    DataError
+        `batch` or `num_examples` is out of range.
+
+    Notes
+    -----
+    Every `reset`, and the constructor, shuffles the order that the one before left, with the same continuing
+    `JavaRandom`. With fewer than N examples the first shuffle chooses them among all, later ones reorder only those.
+
+    Source: org.deeplearning4j.datasets.fetchers.MnistDataFetcher.
+    """
+
+    def __init__(
+        self,
+        images: np.ndarray,
+        labels: np.ndarray,
+        batch: int,
+        *,
+        classes: int,
+        white: int = 255,
+        seed: int | None = None,
+        num_examples: int | None = None,
+    ) -> None:
+        who = type(self).__name__
+        total = len(images)
+        self._images = images
+        self._labels = labels
+        self._classes = classes
+        self._white = np.float32(white)
+        self._batch = check_count(who, "batch", batch, 1)
+        self._limit = total if num_examples is None else check_count(who, "num_examples", num_examples, 1, total)
+        self._random = None if seed is None else JavaRandom(seed)
+        self._order = np.arange(total)
+        self._shuffled = self._order  # the part that the next reset shuffles
+        self._cursor = 0
+        self.reset()
+
+    def has_next(self) -> bool:
+        """Tell whether examples are left."""
+        return self._cursor < self._limit
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return the next minibatch, of `num` examples if given. The DataSet owns its arrays.
+
+        Returns
+        -------
+        DataSet
+            Features [N, pixels] in 0 to 1 and one-hot labels [N, classes], float32, both with the batch innermost in
+            memory (Fortran order).
+
+        Raises
+        ------
+        DataError
+            No examples are left, or `num` is less than 1.
+        """
+        self._check_has_next()
+        count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
+        stop = min(self._cursor + count, self._limit)
+        rows = self._order[self._cursor : stop]
+        self._cursor = stop
+        pixels = np.ascontiguousarray(self._images[rows].T)  # [pixels, N]; turned as bytes, 4 times less to move
+        features = np.divide(pixels, self._white, dtype=np.float32).T
+        return self._pre_processed(DataSet(features, one_hot(self._labels[rows], self._classes)))
+
+    def reset(self) -> None:
+        """Go back to the beginning, shuffling again if this iterator shuffles."""
+        self._cursor = 0
+        if self._random is not None:
+            self._random.shuffle(self._shuffled)
+            self._shuffled = self._order[: self._limit]
+
+    def batch(self) -> int:
+        """Return the number of examples in a minibatch."""
+        return self._batch
+
+    def total_outcomes(self) -> int:
+        """Return the number of classes."""
+        return self._classes
+
+    def input_columns(self) -> int:
+        """Return the number of pixels."""
+        return int(self._images.shape[1])
+
+    def __len__(self) -> int:
+        return -(-self._limit // self._batch)

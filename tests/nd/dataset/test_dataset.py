@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.errors import BackendError, DataError, DTypeError, FormatError, ShapeError
+from nd.dataset import DataSet
+from nd.dataset.dataset import one_hot
+
+
+def numbered(n: int, first: int = 0) -> DataSet:
+    """Return n examples whose features, labels and masks all tell their number."""
+    numbers = np.arange(first, first + n, dtype=np.float32)
+    return DataSet(np.stack([numbers, -numbers], axis=1), numbers[:, None] * 10, numbers[:, None], numbers[:, None])
+
+
+def numbers_of(data_set: DataSet) -> list[int]:
+    """Return the examples' numbers, after checking that all arrays agree on them."""
+    numbers = data_set.features[:, 0]
+    assert data_set.labels is not None
+    assert data_set.labels_mask is not None
+    np.testing.assert_array_equal(data_set.features[:, 1], -numbers)
+    np.testing.assert_array_equal(data_set.labels[:, 0], numbers * 10)
+    np.testing.assert_array_equal(data_set.features_mask, data_set.labels_mask)
+    return [int(n) for n in numbers]
+
+
+def test_lists_become_float32_and_arrays_stay() -> None:
+    features = np.ones((2, 3), order="F")
+    data_set = DataSet(features, [[1, 0], [0, 1]])
+    assert data_set.features is features
+    assert data_set.labels is not None
+    assert data_set.labels.dtype == np.float32
+    assert data_set.labels.tolist() == [[1, 0], [0, 1]]
+    assert repr(data_set) == "DataSet(features=[2, 3] float64, labels=[2, 2] float32)"
+    assert (data_set.num_examples(), data_set.num_inputs(), data_set.num_outcomes()) == (2, 3, 2)
+
+
+def test_lengths_must_agree() -> None:
+    with pytest.raises(ShapeError, match=r"as many labels as features, got labels \[2, 10\] and features \[3, 4\]"):
+        DataSet(np.zeros((3, 4)), np.zeros((2, 10)))
+    with pytest.raises(ShapeError, match=r"features_mask \[4, 5\] and features \[3, 4\]"):
+        DataSet(np.zeros((3, 4)), features_mask=np.zeros((4, 5)))
+
+
+@pytest.mark.parametrize(
+    "features",
+    [np.array([["a"], ["b"]]), np.array([[None]]), [["1"], ["2"]], np.array(["2020-01-01"], dtype="M8[D]")],
+)
+def test_elements_must_be_numbers(features: object) -> None:
+    with pytest.raises(DTypeError, match="DataSet features: expected numbers, got elements of dtype"):
+        DataSet(features)
+
+
+def test_features_must_have_examples() -> None:
+    with pytest.raises(ShapeError, match=r"got a ragged list"):
+        DataSet([[1.0, 2.0], [3.0]])
+    with pytest.raises(ShapeError, match=r"got the scalar 5\.0"):
+        DataSet(5.0)
+    with pytest.raises(DataError, match="features must be an array or a list, got None"):
+        DataSet(None)
+    with pytest.raises(DataError, match="expected labels, got none"):
+        DataSet([[1.0]]).num_outcomes()
+
+
+def test_get_range_and_batch_by_return_views() -> None:
+    whole = numbered(5)
+    assert numbers_of(whole.get_range(1, 3)) == [1, 2]
+    assert np.shares_memory(whole.get_range(1, 3).features, whole.features)
+    assert [numbers_of(part) for part in whole.batch_by(2)] == [[0, 1], [2, 3], [4]]
+    with pytest.raises(DataError, match="0 <= start < stop <= 5, got start 3, stop 6"):
+        whole.get_range(3, 6)
+    with pytest.raises(DataError, match="n must be at least 1, got 0"):
+        whole.batch_by(0)
+
+
+def test_split_holds_every_example_once() -> None:
+    train, test = numbered(5).split_test_and_train(3)
+    assert (numbers_of(train), numbers_of(test)) == ([0, 1, 2], [3, 4])
+    with pytest.raises(DataError, match="n must be 1 to 4, got 5"):
+        numbered(5).split_test_and_train(5)
+    with pytest.raises(DTypeError, match=r"n must be a whole number, got 0\.8"):
+        numbered(5).split_test_and_train(0.8)  # type: ignore[arg-type]
+
+
+def test_shuffle_follows_java_and_spares_the_users_arrays() -> None:
+    data_set = numbered(10)
+    features = data_set.features
+    data_set.shuffle(3)
+    assert numbers_of(data_set) == [6, 5, 1, 3, 8, 7, 9, 0, 2, 4]  # Collections.shuffle with new Random(3)
+    assert features[:, 0].tolist() == list(range(10))
+    assert numbers_of(numbered(10).sample(4, 3)) == [6, 5, 1, 3]
+    with pytest.raises(DataError, match="n must be 1 to 10, got 11"):
+        numbered(10).sample(11)
+
+
+def test_shuffle_keeps_fortran_order() -> None:
+    features = np.asfortranarray(np.arange(24, dtype=np.float32).reshape(4, 2, 3))
+    data_set = DataSet(features)
+    data_set.shuffle(1)
+    assert data_set.features.flags.f_contiguous
+    assert sorted(data_set.features[:, 0, 0].tolist()) == [0, 6, 12, 18]
+    assert all((row == features[int(row[0, 0]) // 6]).all() for row in data_set.features)
+
+
+def test_labels_that_are_the_features_stay_so() -> None:
+    features = np.arange(6.0).reshape(3, 2)
+    data_set = DataSet(features, features)
+    data_set.shuffle(1)
+    assert data_set.labels is data_set.features
+
+
+def test_merge_joins_and_fills_missing_masks() -> None:
+    assert numbers_of(DataSet.merge([numbered(2), numbered(3, first=2)])) == [0, 1, 2, 3, 4]
+    plain = DataSet(np.zeros((1, 2, 3)))
+    masked = DataSet(np.zeros((2, 2, 3)), features_mask=np.array([[1, 0, 0], [1, 1, 0]]))
+    merged = DataSet.merge([plain, masked])
+    assert merged.features_mask is not None
+    assert merged.features_mask.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0]]
+    assert merged.labels is None
+
+
+def test_merge_refuses_what_does_not_fit() -> None:
+    x = np.zeros((2, 3), np.float32)
+    with pytest.raises(DataError, match="at least one DataSet, got an empty list"):
+        DataSet.merge([])
+    with pytest.raises(DataError, match="labels in all or none, got none in DataSet 1"):
+        DataSet.merge([DataSet(x, x), DataSet(x)])
+    with pytest.raises(ShapeError, match=r"features of DataSet 1: expected \[N, 3\], as in DataSet 0, got \[2, 4\]"):
+        DataSet.merge([DataSet(x), DataSet(np.zeros((2, 4), np.float32))])
+    with pytest.raises(DTypeError, match="expected float32, as in DataSet 0, got float64"):
+        DataSet.merge([DataSet(x), DataSet(x.astype(np.float64))])
+    with pytest.raises(BackendError, match=r"expected numpy\.ndarray, as in DataSet 0, got numpy\.\S+"):
+        DataSet.merge([DataSet(x), DataSet(np.ma.masked_array(x))])
+
+
+def test_one_hot() -> None:
+    encoded = one_hot(np.array([2, 0], dtype=np.uint8), 3)
+    assert encoded.tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert encoded.dtype == np.float32
+    assert one_hot(np.zeros(4, int), 3).flags.f_contiguous
+    assert one_hot([], 3).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [([0, 3], "got 3.0 at index 1"), (np.array([-1]), "got -1 at"), ([0.5], "got 0.5 at"), ([float("nan")], "got nan")],
+)
+def test_one_hot_refuses_labels_out_of_range(labels: object, message: str) -> None:
+    with pytest.raises(DataError, match=f"labels must be whole numbers from 0 to 2, {message}"):
+        one_hot(labels, 3)
+    with pytest.raises(ShapeError, match=r"expected labels \[N\], got \[1, 1\]"):
+        one_hot([[1]], 3)
+
+
+def utf(text: str) -> bytes:
+    return struct.pack(">H", len(text)) + text.encode()
+
+
+def java_array(values: np.ndarray) -> bytes:
+    """Return a matrix as ND4J 0.x wrote it (specs/dl4j.md, 1.4)."""
+    rows, columns = values.shape
+    shape_info = struct.pack(">8i", 2, rows, columns, columns, 1, 0, 1, ord("c"))
+    head = utf("JAVACPP") + struct.pack(">i", 8) + utf("INT") + shape_info
+    return head + utf("JAVACPP") + struct.pack(">i", values.size) + utf("FLOAT") + values.astype(">f4").tobytes()
+
+
+def test_load_reads_what_java_wrote(tmp_path: Path) -> None:
+    x, y = np.arange(6.0).reshape(2, 3), np.array([[1.0, 0.0], [0.0, 1.0]])
+    path = tmp_path / "mnist-train-0.bin"
+    path.write_bytes(b"\x03" + java_array(x) + java_array(y))
+    data_set = DataSet.load(path)
+    assert data_set.labels is not None
+    assert data_set.features.tolist() == x.tolist()
+    assert data_set.labels.tolist() == y.tolist()
+    assert data_set.features_mask is None
+    assert data_set.labels_mask is None
+    path.write_bytes(b"\x35" + java_array(x) + java_array(y) + b"\xac\xed\x00\x05 Java's list")
+    with_metadata = DataSet.load(path)
+    assert with_metadata.labels is with_metadata.features
+    assert with_metadata.labels_mask is not None
+    assert with_metadata.labels_mask.tolist() == y.tolist()
+
+
+def test_save_and_load_round_trip(tmp_path: Path) -> None:
+    path = tmp_path / "set.bin"
+    saved = numbered(3)
+    saved.save(path)
+    assert path.read_bytes()[0] == 1 | 2 | 8 | 16
+    assert numbers_of(DataSet.load(path)) == [0, 1, 2]
+    shared = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+    DataSet(shared, shared).save(path)
+    again = DataSet.load(path)
+    assert path.read_bytes()[0] == 1 | 4
+    assert again.labels is again.features
+    np.testing.assert_array_equal(again.features, shared)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "set.bin"
+    numbered(3).save(path)
+    before = path.read_bytes()
+
+    def full_disk(stream: object, array: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("nd.serde.write_array", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        numbered(4).save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_load_refuses_damaged_files(tmp_path: Path) -> None:
+    path = tmp_path / "set.bin"
+    numbered(3).save(path)
+    whole = path.read_bytes()
+    for content, message in [
+        (b"", r"set\.bin': expected a DataSet, got an empty file"),
+        (whole[:-2], r"DataSet\.load: '.*set\.bin': "),
+        (whole + b"\0", "expected the end after 4 fields, got more bytes"),
+        (b"PK" + whole, "bit 0 .features. set, got 80"),
+        (b"\xff" + whole[1:], "got 255"),
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match=message):
+            DataSet.load(path)
