@@ -1,0 +1,144 @@
+"""Labels and predictions of any rank as pairs of rows, on the host, masked rows removed.
+
+Decisions about rows are host work (see confusion.py), so this module uses NumPy whatever the backend.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from backends.errors import DataError, DTypeError, NumericError, ShapeError, describe_shape
+from nd.serde import as_host
+
+WHO = "Evaluation.eval"
+
+
+def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """Flatten a minibatch to one row per decision.
+
+    Parameters
+    ----------
+    labels, predictions : array, shape [N, C], [N, C, T], [N, C, H, W] or [N, C, D, H, W]
+    mask : array or None
+        The same shape without the class axis, or with 1 there. Rows with 0 are left out.
+    axis : int
+        Where the classes are; 1 in the shapes above.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Labels and predictions, shape [rows, C].
+    """
+    truth, guess = _numbers("labels", labels), _numbers("predictions", predictions)
+    if truth.shape != guess.shape:
+        raise ShapeError(
+            f"{WHO}: labels and predictions must have the same shape, got {describe_shape(truth.shape)} and "
+            f"{describe_shape(guess.shape)}. Use one-hot labels, one column per output of the network."
+        )
+    if not 2 <= truth.ndim <= 5 or not 1 <= axis < truth.ndim or truth.shape[axis] == 0:
+        raise ShapeError(
+            f"{WHO}: expected labels [N, C], [N, C, T], [N, C, H, W] or [N, C, D, H, W] with classes on axis {axis}, "
+            f"got {describe_shape(truth.shape)}. Add the minibatch axis, or set axis."
+        )
+    kept = _kept(truth.shape, mask, axis)
+    truth, guess = _as_rows(truth, axis), _as_rows(guess, axis)
+    if kept is not None:
+        truth, guess = truth[kept], guess[kept]
+    _check_finite(truth, guess)
+    return truth, guess
+
+
+def decide(truth: np.ndarray, guess: np.ndarray, threshold: float | None, cost: np.ndarray | None) -> np.ndarray:
+    """Return the actual and the predicted class of every row, shape [2, rows].
+
+    Parameters
+    ----------
+    truth, guess : numpy.ndarray, shape [rows, C]
+        C = 1 is a binary classifier with the probability of class 1.
+    threshold : float or None
+        Class 1 is predicted above it. Default for C = 1: 0.5.
+    cost : numpy.ndarray or None, shape [C]
+        The prediction is argmax(cost * guess).
+    """
+    columns = truth.shape[1]
+    if columns == 1:
+        if truth.size and not 0 <= truth.min() <= truth.max() <= 1:
+            raise DataError(
+                f"{WHO}: labels of one column must be 0 or 1, got values from {truth.min()} to {truth.max()}. "
+                "Use one-hot labels for more than two classes."
+            )
+        actual = truth[:, 0] > 0.5 if truth.dtype.kind == "f" else truth[:, 0] != 0
+        return np.stack([actual, guess[:, 0] > (0.5 if threshold is None else threshold)]).astype(np.int64)
+    if threshold is not None and columns != 2:
+        raise ShapeError(
+            f"{WHO}: a binary decision threshold needs 1 or 2 columns, got {columns}. "
+            "Leave binary_decision_threshold out."
+        )
+    if cost is not None and len(cost) != columns:
+        raise ShapeError(f"{WHO}: the cost array must have {columns} values, got {len(cost)}. Give one cost per class.")
+    if threshold is not None:
+        predicted = (guess[:, 1] > threshold).astype(np.int64)
+    else:
+        predicted = (guess if cost is None else guess * cost).argmax(axis=1)
+    return np.stack([truth.argmax(axis=1), predicted])
+
+
+def top_n_hits(actual: np.ndarray, guess: np.ndarray, top_n: int) -> int:
+    """Return in how many rows fewer than `top_n` classes got more than the actual one.
+
+    Parameters
+    ----------
+    actual : numpy.ndarray, shape [rows]
+    guess : numpy.ndarray, shape [rows, C]
+    """
+    own = np.take_along_axis(guess, actual[:, None], axis=1)
+    return int(((guess > own).sum(axis=1) < top_n).sum())
+
+
+def checked_cost(cost_array: Any) -> np.ndarray:
+    """Return a cost array as float32, shape [1, C] or [C], if it is a row vector of costs that are not negative."""
+    cost = as_host(cost_array).astype(np.float32)
+    if cost.ndim not in (1, 2) or cost.size == 0 or cost.size != cost.shape[-1]:
+        raise ShapeError(f"Evaluation: the cost array must be [1, C], got {describe_shape(cost.shape)}. Reshape it.")
+    if not (cost >= 0).all():
+        raise DataError(f"Evaluation: costs must not be negative, got {cost.min()}. Use weights of 0 or more.")
+    return cost
+
+
+def _numbers(name: str, array: Any) -> np.ndarray:
+    host = as_host(array)
+    if host.dtype.kind not in "biuf":
+        raise DTypeError(f"{WHO}: {name} must be real numbers, got {host.dtype}. Convert them to float32.")
+    return host
+
+
+def _as_rows(array: np.ndarray, axis: int) -> np.ndarray:
+    return np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis])
+
+
+def _kept(shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray | None:
+    if mask is None:
+        return None
+    host = _numbers("mask", mask)
+    per_row = shape[:axis] + shape[axis + 1 :]
+    if host.shape not in (per_row, (*shape[:axis], 1, *shape[axis + 1 :])):
+        raise ShapeError(
+            f"{WHO}: expected a mask of shape {describe_shape(per_row)} for labels {describe_shape(shape)}, "
+            f"got {describe_shape(host.shape)}. Classifiers are masked per example or time step, not per output."
+        )
+    kept = host.reshape(math.prod(per_row)) != 0
+    return None if kept.all() else kept
+
+
+def _check_finite(truth: np.ndarray, guess: np.ndarray) -> None:
+    # argmax would take the first NaN for the winner.
+    if guess.dtype.kind == "f" and np.isnan(guess).any():
+        raise NumericError(
+            f"{WHO}: predictions must not be NaN, got {int(np.isnan(guess).sum())} NaN in {len(guess)} rows. "
+            "The network diverged: lower the learning rate or clip the gradients."
+        )
+    if truth.dtype.kind == "f" and np.isnan(truth).any():
+        raise DataError(f"{WHO}: labels must not be NaN, got {int(np.isnan(truth).sum())} NaN. Clean the data set.")
