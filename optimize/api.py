@@ -1,0 +1,83 @@
+"""What optimizers, listeners and models know of each other."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from .network_updater import NetworkUpdater
+
+Array = Any
+
+
+class OptimizationConf(Protocol):
+    """The part of a configuration that a solver reads."""
+
+    @property
+    def optimization_algo(self) -> str:
+        """Name in `optimize.solvers.OPTIMIZERS`."""
+
+    @property
+    def step_function(self) -> str | None:
+        """Name in `optimize.step_functions.STEP_FUNCTIONS`; None for the optimizer's default."""
+
+    @property
+    def iterations(self) -> int:
+        """Steps per minibatch."""
+
+    @property
+    def mini_batch(self) -> bool:
+        """Whether gradient and score are divided by the number of examples."""
+
+
+class Model(Protocol):
+    """What a solver needs of a network."""
+
+    iteration_count: int
+    epoch_count: int
+    batch_size: int
+    last_etl_ms: float
+
+    @property
+    def updater(self) -> NetworkUpdater:
+        """The updaters over the flat vectors, with their state."""
+
+    def compute_gradient_and_score(self) -> None:
+        """Run forward and backward on the current input and labels."""
+
+    def score(self) -> float:
+        """Score of the last minibatch, regularisation included."""
+
+
+class ConvexOptimizer(Protocol):
+    """Improves a model on its current minibatch."""
+
+    def optimize(self) -> None:
+        """Take one step."""
+
+
+class Listener:
+    """Hooks into training; override what you need.
+
+    A listener makes the device wait only if it asks for the score.
+    """
+
+    def on_epoch_start(self, model: Any) -> None:
+        """Before the first minibatch of an epoch."""
+
+    def on_epoch_end(self, model: Any) -> None:
+        """After the last minibatch of an epoch, before the epoch count goes up."""
+
+    def on_forward_pass(self, model: Any, activations: list[Array]) -> None:
+        """After the forward pass; the arrays are overwritten by the next one."""
+
+    def on_gradient_calculation(self, model: Any) -> None:
+        """After the raw gradient is computed, before the updater."""
+
+    def on_backward_pass(self, model: Any) -> None:
+        """After the backward pass."""
+
+    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+        """After the parameters were updated; `iteration` is the number of this one, 0-based."""
+
+    def close(self) -> None:
+        """When fit ends, also by an error or Ctrl-C."""

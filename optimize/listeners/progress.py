@@ -1,0 +1,49 @@
+"""ProgressBarListener."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ..api import Listener
+
+
+class ProgressBarListener(Listener):
+    """Shows a progress bar with the score on stderr; `fit` adds one by itself on a terminal.
+
+    Parameters
+    ----------
+    batches : int, optional
+        Minibatches per epoch, if known.
+    epochs : int
+        For the heading.
+    score_frequency : int
+        Iterations between two looks at the score; on a GPU each waits for the device.
+    """
+
+    def __init__(self, batches: int | None = None, epochs: int = 1, score_frequency: int = 20) -> None:
+        self.batches, self.epochs, self.score_frequency = batches, epochs, score_frequency
+        self._epoch = 0
+        self._bar: Any = None
+
+    def on_epoch_start(self, model: Any) -> None:
+        from tqdm import tqdm
+
+        self._epoch += 1
+        heading = f"epoch {self._epoch}/{self.epochs}"
+        self._bar = tqdm(total=self.batches, desc=heading, unit="batch", file=sys.stderr, dynamic_ncols=True)
+
+    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+        if self._bar is None:
+            return
+        if iteration % self.score_frequency == 0:
+            self._bar.set_postfix_str(f"score {model.score():.4f}", refresh=False)
+        self._bar.update()
+
+    def on_epoch_end(self, model: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

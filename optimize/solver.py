@@ -1,0 +1,45 @@
+"""Solver: picks the optimizer that a configuration names, and runs it on a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nd import ConfigurationError
+from nd.checks import check_choice
+
+from .api import ConvexOptimizer, Listener, Model, OptimizationConf
+from .solvers import OPTIMIZERS
+
+
+class Solver:
+    """Improves a model on its current input and labels.
+
+    Parameters
+    ----------
+    conf : OptimizationConf
+        Names the algorithm, the step function, and the steps per minibatch.
+    model : Model
+        With input and labels set.
+    listeners : sequence of Listener
+
+    Raises
+    ------
+    ChoiceError
+        The algorithm is unknown.
+
+    Notes
+    -----
+    Source: DL4J ``Solver``.
+    """
+
+    def __init__(self, conf: OptimizationConf, model: Model, listeners: Sequence[Listener] = ()) -> None:
+        name = check_choice("Solver", "optimization_algo", str(conf.optimization_algo).lower(), OPTIMIZERS)
+        if conf.iterations < 1:
+            raise ConfigurationError(f"Solver: iterations must be >= 1, got {conf.iterations}.")
+        self.iterations = conf.iterations
+        self.optimizer: ConvexOptimizer = OPTIMIZERS[name](conf, model, listeners)
+
+    def optimize(self) -> None:
+        """Take the configured number of steps on the model's current minibatch, as `fit` does for each."""
+        for _ in range(self.iterations):
+            self.optimizer.optimize()

@@ -1,0 +1,37 @@
+"""Updaters: one file each, with formula, state and defaults."""
+
+from __future__ import annotations
+
+from nd import ConfigurationError
+from nd.checks import check_choice
+
+from .adam import Adam
+from .base import Updater
+from .nesterovs import Nesterovs
+from .noop import NoOp
+from .sgd import Sgd
+
+__all__ = ["UPDATERS", "Adam", "Nesterovs", "NoOp", "Sgd", "Updater", "get_updater"]
+
+UPDATERS: dict[str, type[Updater]] = {"adam": Adam, "nesterovs": Nesterovs, "noop": NoOp, "sgd": Sgd}
+"""Name -> class, sorted."""
+
+
+def get_updater(value: str | Updater, **hyper_parameters: float) -> Updater:
+    """Return an updater: an instance as it is, a name as a new instance with those hyper-parameters.
+
+    Raises
+    ------
+    ChoiceError
+        The name is unknown.
+    ConfigurationError
+        The updater has no such hyper-parameter, or `value` is neither a name nor an updater.
+    """
+    if isinstance(value, Updater):
+        return value
+    if not isinstance(value, str):
+        raise ConfigurationError(f"updater: expected a name or an updater such as Sgd(0.1), got {value!r}.")
+    name = str(value).lower()
+    chosen = UPDATERS[check_choice("updater", "updater", "noop" if name == "none" else name, UPDATERS)]
+    known = {key: number for key, number in hyper_parameters.items() if key in chosen.__dataclass_fields__}
+    return chosen(**known)

@@ -1,0 +1,56 @@
+"""Adam."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from ..schedules import Schedule
+from .base import Updater
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Adam(Updater):
+    """m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; update = a m / (sqrt(v) + epsilon).
+
+    a = learning_rate * sqrt(1 - b2^(t + 1)) / (1 - b1^(t + 1)), t the iteration.
+
+    Parameters
+    ----------
+    learning_rate : float or Schedule
+        Per iteration.
+    beta1, beta2 : float
+        Decay of the running means of g and of g^2, per iteration.
+    epsilon : float
+        Added to sqrt(v), not under the root.
+
+    Notes
+    -----
+    State: m, v, which start at 0. Source: ND4J ``AdamUpdater``; Kingma and Ba 2015, section 2 (the variant with
+    the correction folded into the rate).
+    """
+
+    learning_rate: float | Schedule = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    state_names: ClassVar[tuple[str, ...]] = ("M", "V")
+
+    def coefficients(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        rate = self.at(self.learning_rate, iteration, epoch)
+        a = rate * math.sqrt(1.0 - self.beta2 ** (iteration + 1)) / (1.0 - self.beta1 ** (iteration + 1))
+        return (a if a != 0.0 and math.isfinite(a) else self.epsilon,)
+
+    def apply(self, gradient: Array, states: tuple[Array, ...], scratch: Array, coefficients: tuple[float, ...]) -> None:
+        m, v = states
+        nd.multiply(gradient, 1.0 - self.beta1, scratch)
+        nd.addi(nd.muli(m, self.beta1), scratch)
+        nd.muli(nd.square(gradient, scratch), 1.0 - self.beta2)
+        nd.addi(nd.muli(v, self.beta2), scratch)
+        nd.addi(nd.sqrt(v, scratch), self.epsilon)
+        nd.divi(nd.multiply(m, coefficients[0], gradient), scratch)

@@ -1,0 +1,46 @@
+"""Nesterov's accelerated gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from ..schedules import Schedule
+from .base import Updater
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Nesterovs(Updater):
+    """v' = momentum * v - learning_rate * g; update = momentum * v - (1 + momentum) * v'.
+
+    Parameters
+    ----------
+    learning_rate : float or Schedule
+        Per iteration.
+    momentum : float or Schedule
+        0..1.
+
+    Notes
+    -----
+    State: v, which starts at 0. Source: ND4J ``NesterovsUpdater``; Sutskever et al. 2013.
+    """
+
+    learning_rate: float | Schedule = 0.1
+    momentum: float | Schedule = 0.9
+    state_names: ClassVar[tuple[str, ...]] = ("V",)
+
+    def coefficients(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        return self.at(self.learning_rate, iteration, epoch), self.at(self.momentum, iteration, epoch)
+
+    def apply(self, gradient: Array, states: tuple[Array, ...], scratch: Array, coefficients: tuple[float, ...]) -> None:
+        learning_rate, momentum = coefficients
+        (v,) = states
+        nd.multiply(v, momentum, scratch)  # momentum * v
+        nd.muli(gradient, learning_rate)
+        nd.subtract(scratch, gradient, v)  # v'
+        nd.multiply(v, 1.0 + momentum, gradient)
+        nd.subtract(scratch, gradient, gradient)
