@@ -1,0 +1,114 @@
+"""String enums: ``"relu"`` works wherever ``Activation.RELU`` does."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class OptimizationAlgorithm(StrEnum):
+    """How the parameters are improved on a minibatch."""
+
+    STOCHASTIC_GRADIENT_DESCENT = "stochastic_gradient_descent"
+
+
+class Updater(StrEnum):
+    """Updaters by name, for the fluent Builder; `optimize` has their classes."""
+
+    ADAM = "adam"
+    NESTEROVS = "nesterovs"
+    NONE = "noop"
+    SGD = "sgd"
+
+
+class WeightInit(StrEnum):
+    """How weights start; formulas in `nn.weights`."""
+
+    DISTRIBUTION = "distribution"
+    IDENTITY = "identity"
+    LECUN_NORMAL = "lecun_normal"
+    LECUN_UNIFORM = "lecun_uniform"
+    NORMAL = "normal"
+    ONES = "ones"
+    RELU = "relu"
+    RELU_UNIFORM = "relu_uniform"
+    SIGMOID_UNIFORM = "sigmoid_uniform"
+    UNIFORM = "uniform"
+    VAR_SCALING_NORMAL_FAN_AVG = "var_scaling_normal_fan_avg"
+    VAR_SCALING_NORMAL_FAN_IN = "var_scaling_normal_fan_in"
+    VAR_SCALING_NORMAL_FAN_OUT = "var_scaling_normal_fan_out"
+    VAR_SCALING_UNIFORM_FAN_AVG = "var_scaling_uniform_fan_avg"
+    VAR_SCALING_UNIFORM_FAN_IN = "var_scaling_uniform_fan_in"
+    VAR_SCALING_UNIFORM_FAN_OUT = "var_scaling_uniform_fan_out"
+    XAVIER = "xavier"
+    XAVIER_FAN_IN = "xavier_fan_in"
+    XAVIER_LEGACY = "xavier_legacy"
+    XAVIER_UNIFORM = "xavier_uniform"
+    ZERO = "zero"
+
+
+class Activation(StrEnum):
+    """Activation functions; formulas in `nd.activations`."""
+
+    CUBE = "cube"
+    ELU = "elu"
+    GELU = "gelu"
+    HARDSIGMOID = "hardsigmoid"
+    HARDTANH = "hardtanh"
+    IDENTITY = "identity"
+    LEAKYRELU = "leakyrelu"
+    MISH = "mish"
+    RATIONALTANH = "rationaltanh"
+    RECTIFIEDTANH = "rectifiedtanh"
+    RELU = "relu"
+    RELU6 = "relu6"
+    RRELU = "rrelu"
+    SELU = "selu"
+    SIGMOID = "sigmoid"
+    SOFTMAX = "softmax"
+    SOFTPLUS = "softplus"
+    SOFTSIGN = "softsign"
+    SWISH = "swish"
+    TANH = "tanh"
+    THRESHOLDEDRELU = "thresholdedrelu"
+
+
+class LossFunction(StrEnum):
+    """Loss functions; formulas in `nd.losses`."""
+
+    COSINE_PROXIMITY = "cosine_proximity"
+    FMEASURE = "fmeasure"
+    HINGE = "hinge"
+    KL_DIVERGENCE = "kl_divergence"
+    L1 = "l1"
+    L2 = "l2"
+    MCXENT = "mcxent"
+    MEAN_ABSOLUTE_ERROR = "mean_absolute_error"
+    MEAN_ABSOLUTE_PERCENTAGE_ERROR = "mean_absolute_percentage_error"
+    MEAN_SQUARED_LOGARITHMIC_ERROR = "mean_squared_logarithmic_error"
+    MIXTUREDENSITY = "mixturedensity"
+    MSE = "mse"
+    MULTILABEL = "multilabel"
+    NEGATIVELOGLIKELIHOOD = "negativeloglikelihood"
+    POISSON = "poisson"
+    RECONSTRUCTION_CROSSENTROPY = "reconstruction_crossentropy"
+    SPARSE_MCXENT = "sparse_mcxent"
+    SQUARED_HINGE = "squared_hinge"
+    SQUARED_LOSS = "squared_loss"
+    WASSERSTEIN = "wasserstein"
+    XENT = "xent"
+
+
+class PoolingType(StrEnum):
+    """What a pooling window computes."""
+
+    AVG = "avg"
+    MAX = "max"
+    PNORM = "pnorm"
+
+
+class ConvolutionMode(StrEnum):
+    """How windows meet the edge; see `nd.convolution.make_window`."""
+
+    SAME = "same"
+    STRICT = "strict"
+    TRUNCATE = "truncate"

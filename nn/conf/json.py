@@ -1,0 +1,262 @@
+"""DL4J 1.0's configuration JSON, both ways.
+
+Every kind of value has one codec; a layer is a table of JSON fields. What this library does not have is refused,
+never dropped: a file that asks for it would otherwise train differently.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from nd import ChoiceError, ConfigurationError, FormatError, ShapeError
+
+from ..layers import LAYERS, BaseLayerConf, LayerConf
+from ..layers.base import label_of
+from ..preprocessors import PREPROCESSORS, InputPreProcessor
+from .json_values import (
+    ACTIVATION,
+    DROPOUT,
+    LOSS,
+    MODE,
+    PAIR,
+    PLAIN,
+    POOLING,
+    UPDATER,
+    WEIGHT_INIT,
+    Codec,
+    class_name,
+    regularization_from_json,
+    regularization_to_json,
+)
+from .network import MultiLayerConfiguration, NeuralNetConfiguration
+
+_LAYER_PACKAGE = "org.deeplearning4j.nn.conf.layers."
+_PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
+_DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
+
+Json = dict[str, Any]
+
+
+class LayerForm(NamedTuple):
+    """How a layer is written: its own fields, the base it extends, and what must always be so."""
+
+    fields: dict[str, tuple[str, Codec]]
+    constants: Json
+
+
+_LAYER = {"layerName": ("name", PLAIN), "idropout": ("drop_out", DROPOUT)}
+_BASE = {
+    **_LAYER,
+    "activationFn": ("activation", ACTIVATION),
+    "weightInitFn": ("weight_init", WEIGHT_INIT),
+    "biasInit": ("bias_init", PLAIN),
+    "iupdater": ("updater", UPDATER),
+    "biasUpdater": ("bias_updater", UPDATER),
+}
+_FEED_FORWARD = {**_BASE, "nin": ("n_in", PLAIN), "nout": ("n_out", PLAIN), "hasBias": ("has_bias", PLAIN)}
+_WINDOW = {
+    "convolutionMode": ("convolution_mode", MODE),
+    "kernelSize": ("kernel_size", PAIR),
+    "stride": ("stride", PAIR),
+    "padding": ("padding", PAIR),
+    "dilation": ("dilation", PAIR),
+}
+_PLAIN_CONSTANTS = {"constraints": None, "gradientNormalization": "None"}
+_BASE_CONSTANTS = {**_PLAIN_CONSTANTS, "gradientNormalizationThreshold": 1.0, "gainInit": 1.0, "weightNoise": None}
+_PARAMETERLESS = {**_PLAIN_CONSTANTS, "gradientNormalizationThreshold": 0.0}
+_CUDNN = {
+    "cudnnAlgoMode": "PREFER_FASTEST", "cudnnAllowFallback": True, "cudnnBwdDataAlgo": None,
+    "cudnnBwdFilterAlgo": None, "cudnnFwdAlgo": None,
+}  # fmt: skip
+
+LAYER_FORMS = {
+    "activation": LayerForm({**_LAYER, "activationFn": ("activation", ACTIVATION)}, _PARAMETERLESS),
+    "convolution": LayerForm({**_FEED_FORWARD, **_WINDOW}, {**_BASE_CONSTANTS, **_CUDNN}),
+    "dense": LayerForm(_FEED_FORWARD, {**_BASE_CONSTANTS, "hasLayerNorm": False}),
+    "dropout": LayerForm(_LAYER, {**_PARAMETERLESS, "nin": 0, "nout": 0}),
+    "loss": LayerForm({**_BASE, "lossFn": ("loss", LOSS)}, {**_BASE_CONSTANTS, "nin": 0, "nout": 0}),
+    "output": LayerForm({**_FEED_FORWARD, "lossFn": ("loss", LOSS)}, _BASE_CONSTANTS),
+    "subsampling": LayerForm(
+        {
+            **_LAYER,
+            **_WINDOW,
+            "poolingType": ("pooling_type", POOLING),
+            "pnorm": ("pnorm", PLAIN),
+            "avgPoolIncludePadInDivisor": ("avg_pool_include_pad_in_divisor", PLAIN),
+        },
+        {**_PARAMETERLESS, "cudnnAllowFallback": True, "eps": 1e-8},
+    ),
+}
+"""Name in LAYERS -> form."""
+
+_UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *_CUDNN, "nin", "nout", "timeDistributedFormat"}
+"""Constants that change nothing here, whatever a file says."""
+_MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
+_ABSENT = {"convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True, "avgPoolIncludePadInDivisor": True}
+"""What Java takes where a field is missing, if it is not the dataclass's default."""
+
+
+def layer_to_json(conf: LayerConf) -> Json:
+    """Return a layer as DL4J writes it."""
+    name = next(name for name, layer_class in LAYERS.items() if layer_class is type(conf))
+    form = LAYER_FORMS[name]
+    out: Json = {"@class": _LAYER_PACKAGE + type(conf).__name__, **form.constants}
+    out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
+    if isinstance(conf, BaseLayerConf):
+        out["regularization"] = regularization_to_json(conf.l1, conf.l2)
+        out["regularizationBias"] = regularization_to_json(conf.l1_bias, conf.l2_bias)
+    return out
+
+
+def layer_from_json(data: Json) -> LayerConf:
+    """Read a layer; raise ConfigurationError where it asks for what this library does not have."""
+    java_name = class_name("layer", data)
+    by_class = {layer_class.__name__: name for name, layer_class in LAYERS.items()}
+    if java_name not in by_class:
+        raise ChoiceError(f"layer: unknown class {data.get('@class')!r}, expected one of {', '.join(sorted(by_class))}.")
+    name = by_class[java_name]
+    form, layer_class = LAYER_FORMS[name], LAYERS[name]
+    _refuse_unsupported(java_name, data, form.constants)
+    values: Json = {}
+    for key, (field, codec) in form.fields.items():
+        spelled = key if key in data else {"nin": "nIn", "nout": "nOut"}.get(key, key)
+        if spelled in data or key in _ABSENT:
+            values[field] = codec.decode(data.get(spelled, _ABSENT.get(key)))
+    if issubclass(layer_class, BaseLayerConf):
+        values["l1"], values["l2"] = regularization_from_json(java_name, data.get("regularization"))
+        values["l1_bias"], values["l2_bias"] = regularization_from_json(java_name, data.get("regularizationBias"))
+    return layer_class(**values)
+
+
+def _refuse_unsupported(java_name: str, data: Json, constants: Json) -> None:
+    expected = {**{key: value for key, value in constants.items() if key not in _UNUSED}, **_MUST_BE}
+    for key, only in expected.items():
+        found = data.get(key, only)
+        if found != only and found not in (None, []):
+            raise ConfigurationError(f"{java_name}: {key} {found!r} is not supported, only {only!r}.")
+
+
+def _preprocessor_to_json(preprocessor: InputPreProcessor) -> Json:
+    return {
+        "@class": _PREPROCESSOR_PACKAGE + type(preprocessor).__name__,
+        "inputHeight": preprocessor.input_height,
+        "inputWidth": preprocessor.input_width,
+        "numChannels": preprocessor.num_channels,
+    }
+
+
+def _preprocessor_from_json(data: Json) -> InputPreProcessor:
+    by_class = {found.__name__: found for found in PREPROCESSORS.values()}
+    java_name = class_name("input preprocessor", data)
+    if java_name not in by_class:
+        raise ChoiceError(f"input preprocessor: unknown {java_name!r}, expected one of {', '.join(sorted(by_class))}.")
+    _refuse_unsupported(java_name, {"cnn2dDataFormat": data.get("format", "NCHW")}, {})
+    return by_class[java_name](data["inputHeight"], data["inputWidth"], data["numChannels"])
+
+
+def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
+    base, layer = conf.base, conf.layers[index]
+    names = [spec.name for spec in layer.param_specs()]
+    return {
+        "cacheMode": "NONE",
+        "dataType": _DATA_TYPES[str(base.dtype)],
+        "epochCount": conf.epoch_count,
+        "iterationCount": conf.iteration_count,
+        "layer": layer_to_json(layer),
+        "maxNumLineSearchIterations": base.max_num_line_search_iterations,
+        "miniBatch": base.mini_batch,
+        "minimize": base.minimize,
+        "optimizationAlgo": base.optimization_algo.upper(),
+        "seed": base.seed,
+        "stepFunction": None,
+        "variables": sorted(names, key=["W", "b"].index),
+    }
+
+
+def network_to_json(conf: MultiLayerConfiguration) -> str:
+    """Return the whole configuration as DL4J 1.0 writes it."""
+    if conf.base.step_function is not None or conf.base.iterations != 1:
+        raise ConfigurationError(
+            f"to_json: DL4J 1.0 has no place for step_function {conf.base.step_function!r} and iterations "
+            f"{conf.base.iterations}. Leave them at None and 1, or set them again after loading."
+        )
+    whole = {
+        "backpropType": "Standard",
+        "cacheMode": "NONE",
+        "confs": [_conf_to_json(conf, index) for index in range(len(conf.layers))],
+        "dataType": _DATA_TYPES[str(conf.base.dtype)],
+        "epochCount": conf.epoch_count,
+        "inferenceWorkspaceMode": "ENABLED",
+        "inputPreProcessors": {str(index): _preprocessor_to_json(p) for index, p in conf.preprocessors.items()},
+        "iterationCount": conf.iteration_count,
+        "tbpttBackLength": 20,
+        "tbpttFwdLength": 20,
+        "trainingWorkspaceMode": "ENABLED",
+        "validateOutputLayerConfig": True,
+    }
+    return json.dumps(whole, indent=2, sort_keys=True, separators=(",", " : "))
+
+
+def network_from_json(text: str) -> MultiLayerConfiguration:
+    """Read a whole configuration; see `MultiLayerConfiguration.from_json`."""
+    try:
+        data = json.loads(text)
+        confs = data["confs"]
+        first = confs[0]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+        raise FormatError(
+            f"configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got {type(error).__name__}: "
+            f"{error}. Is it another kind of file?"
+        ) from error
+    if data.get("backpropType", "Standard") != "Standard":
+        raise ConfigurationError(f"configuration: backpropType {data['backpropType']!r} is not supported.")
+    read = _reader(_network_parts)
+    base, layers, preprocessors = read(data, first, confs)
+    for index, layer in enumerate(layers):
+        layer.check(label_of(index, layer))
+    return MultiLayerConfiguration(
+        base=base,
+        layers=layers,
+        preprocessors=preprocessors,
+        iteration_count=int(data.get("iterationCount", 0)),
+        epoch_count=int(data.get("epochCount", 0)),
+    )
+
+
+def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn what a malformed document does to Python code into a FormatError."""
+
+    def read(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"configuration: malformed, {type(error).__name__}: {error}.") from error
+        except ValueError as error:
+            if isinstance(error, (FormatError, ChoiceError, ConfigurationError, ShapeError)):
+                raise
+            raise FormatError(f"configuration: malformed, {error}.") from error
+
+    return read
+
+
+def _network_parts(data: Json, first: Json, confs: list[Json]) -> tuple[Any, Any, Any]:
+    dtype = {java: ours for ours, java in _DATA_TYPES.items()}.get(data.get("dataType", "FLOAT"))
+    if dtype is None:
+        raise ConfigurationError(f"configuration: dataType {data['dataType']!r} is not supported, only FLOAT, DOUBLE.")
+    base = NeuralNetConfiguration(
+        seed=first.get("seed"),
+        dtype=dtype,
+        mini_batch=first.get("miniBatch", True),
+        minimize=first.get("minimize", True),
+        optimization_algo=str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower(),
+        max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
+    )
+    layers = tuple(layer_from_json(conf["layer"]) for conf in confs)
+    stored = data.get("inputPreProcessors") or {}
+    preprocessors = {int(index): _preprocessor_from_json(p) for index, p in sorted(stored.items(), key=lambda i: int(i[0]))}
+    return base, layers, preprocessors
+
+
+__all__ = ["layer_from_json", "layer_to_json", "network_from_json", "network_to_json"]

@@ -1,0 +1,289 @@
+"""Configuration of whole networks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import nd
+from nd.activations import Activation
+from nd.checks import check_choice
+from optimize import Schedule, Sgd, Updater, get_updater
+from optimize.solvers import OPTIMIZERS
+
+from ..layers.base import LayerConf, label_of
+from ..preprocessors import InputPreProcessor
+from .builder import Builder
+from .distributions import Distribution
+from .dropout import Dropout
+from .enums import OptimizationAlgorithm
+from .input_type import InputType
+
+Penalty = float | Schedule | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuralNetConfiguration:
+    """What holds for a whole network, and the defaults of its layers.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Of the weights and of dropout; without it the current time.
+    dtype : {"float32", "float64"}, optional
+        Of parameters and arithmetic; without it the facade's default.
+    updater : str or Updater
+        With a name, `learning_rate` and `momentum` are its hyper-parameters.
+    learning_rate, momentum : float or Schedule, optional
+        DL4J 0.x's way to set them; an updater made by hand carries its own.
+    iterations : int
+        Steps per minibatch, as in DL4J 0.x.
+    mini_batch : bool
+        Divide gradient and score by the number of examples.
+    optimization_algo, step_function : str
+        Names from `optimize`.
+    activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, bias_updater, convolution_mode
+        Defaults of the layers, see `nn.layers`.
+
+    Notes
+    -----
+    Source: DL4J ``NeuralNetConfiguration``; defaults are its Builder's.
+    """
+
+    seed: int | None = None
+    dtype: str | None = None
+    updater: str | Updater = field(default_factory=Sgd)
+    bias_updater: str | Updater | None = None
+    learning_rate: float | Schedule | None = None
+    momentum: float | Schedule | None = None
+    iterations: int = 1
+    mini_batch: bool = True
+    minimize: bool = True
+    optimization_algo: str = "stochastic_gradient_descent"
+    step_function: str | None = None
+    max_num_line_search_iterations: int = 5
+    activation: str | Activation = "sigmoid"
+    weight_init: str | Distribution = "xavier"
+    dist: Distribution | None = None
+    bias_init: float = 0.0
+    drop_out: float | Dropout | None = None
+    l1: Penalty = None
+    l2: Penalty = None
+    l1_bias: Penalty = None
+    l2_bias: Penalty = None
+    convolution_mode: str = "truncate"
+
+    def __post_init__(self) -> None:
+        who = "NeuralNetConfiguration"
+        algorithm = check_choice(who, "optimization_algo", str(self.optimization_algo).lower(), OPTIMIZERS)
+        object.__setattr__(self, "optimization_algo", OptimizationAlgorithm(algorithm))
+        dtype = check_choice(who, "dtype", self.dtype or nd.default_dtype(), ("float32", "float64"))
+        object.__setattr__(self, "dtype", dtype)
+        if self.seed is None:
+            object.__setattr__(self, "seed", time.time_ns() // 1_000_000)
+        if self.iterations < 1:
+            raise nd.ConfigurationError(f"{who}: iterations must be >= 1, got {self.iterations}.")
+        self._settle_updater()
+
+    def _settle_updater(self) -> None:
+        """Turn an updater's name into an updater; 0.x's separate rate and momentum go into it."""
+        given = {
+            key: value for key in ("learning_rate", "momentum") if (value := getattr(self, key)) is not None
+        }
+        if isinstance(self.updater, Updater) and given and self.updater != Sgd():
+            raise nd.ConfigurationError(
+                f"NeuralNetConfiguration: {', '.join(given)} given beside {self.updater!r}. "
+                "Give hyper-parameters to the updater itself."
+            )
+        name = "sgd" if isinstance(self.updater, Updater) and given else self.updater
+        object.__setattr__(self, "updater", get_updater(name, **given))  # type: ignore[arg-type]
+        object.__setattr__(self, "learning_rate", None)
+        object.__setattr__(self, "momentum", None)
+
+    @classmethod
+    def Builder(cls) -> Builder:
+        """Start DL4J's fluent style."""
+        return Builder(cls)
+
+    def list(self, *layers: LayerConf, input_type: InputType | None = None) -> MultiLayerConfiguration:
+        """Stack layers into a network.
+
+        Parameters
+        ----------
+        layers : LayerConf
+        input_type : InputType, optional
+            What comes in: sets every n_in that is not given, and puts preprocessors where the kind changes.
+
+        Raises
+        ------
+        ConfigurationError, ShapeError
+            The layers do not fit on each other; the message names the layer.
+        """
+        return MultiLayerConfiguration.assemble(self, layers, input_type)
+
+
+def _list_verb(builder: Builder) -> Builder:
+    return Builder(_ListSettings, base=builder.build(), layers={})
+
+
+def _layer_verb(builder: Builder, *arguments: Any) -> Builder:
+    layers = builder._values["layers"]
+    index, layer = arguments if len(arguments) == 2 else (len(layers), arguments[0])
+    layers[index] = layer.build() if isinstance(layer, Builder) else layer
+    return builder
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ListSettings:
+    """What DL4J's ``.list()`` collects until ``.build()``."""
+
+    base: NeuralNetConfiguration
+    layers: dict[int, LayerConf]
+    input_type: InputType | None = None
+    set_input_type: InputType | None = None
+    input_pre_processor: Any = None
+    pretrain: bool = False
+    backprop: bool = True
+
+    builder_verbs: ClassVar[dict[str, Any]] = {"layer": _layer_verb}
+
+    def __new__(cls, **values: Any) -> Any:
+        settings = super().__new__(cls)
+        settings.__init__(**values)  # type: ignore[misc]
+        return settings._network()
+
+    def _network(self) -> MultiLayerConfiguration:
+        if self.pretrain or not self.backprop:
+            raise nd.ConfigurationError(
+                f"ListBuilder: only backprop training exists, got pretrain={self.pretrain}, backprop={self.backprop}."
+            )
+        if sorted(self.layers) != list(range(len(self.layers))):
+            raise nd.ConfigurationError(f"ListBuilder: layers must be 0..n-1, got {sorted(self.layers)}.")
+        ordered = [self.layers[index] for index in range(len(self.layers))]
+        return self.base.list(*ordered, input_type=self.input_type or self.set_input_type)
+
+
+NeuralNetConfiguration.builder_verbs = {"list": _list_verb}  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiLayerConfiguration:
+    """A stack of layers, complete: every n_in known, every default taken over.
+
+    Parameters
+    ----------
+    base : NeuralNetConfiguration
+    layers : tuple of LayerConf
+    preprocessors : dict of layer index -> InputPreProcessor
+    input_type : InputType, optional
+        Not kept in files: DL4J's JSON has no place for it.
+    iteration_count, epoch_count : int
+        Where training stands, for networks that are saved and loaded.
+
+    Notes
+    -----
+    Source: DL4J ``MultiLayerConfiguration``.
+    """
+
+    base: NeuralNetConfiguration
+    layers: tuple[LayerConf, ...]
+    preprocessors: Mapping[int, InputPreProcessor] = field(default_factory=dict)
+    input_type: InputType | None = None
+    iteration_count: int = 0
+    epoch_count: int = 0
+
+    @classmethod
+    def assemble(
+        cls, base: NeuralNetConfiguration, layers: Sequence[LayerConf], input_type: InputType | None
+    ) -> MultiLayerConfiguration:
+        """Take over defaults, infer sizes, insert preprocessors; see `NeuralNetConfiguration.list`."""
+        if not layers:
+            raise nd.ConfigurationError("list: a network needs at least one layer, got none.")
+        for index, layer in enumerate(layers):
+            if not isinstance(layer, LayerConf):
+                raise nd.ConfigurationError(f"list: layer {index} must be a layer configuration, got {layer!r}.")
+        resolved = [layer.resolved(base, index) for index, layer in enumerate(layers)]
+        preprocessors: dict[int, InputPreProcessor] = {}
+        if input_type is not None:
+            resolved = cls._inferred(resolved, input_type, preprocessors)
+        for index, layer in enumerate(resolved):
+            layer.check(label_of(index, layer))
+        return cls(base=base, layers=tuple(resolved), preprocessors=preprocessors, input_type=input_type)
+
+    @staticmethod
+    def _inferred(
+        layers: list[LayerConf], input_type: InputType, preprocessors: dict[int, InputPreProcessor]
+    ) -> list[LayerConf]:
+        sized = []
+        for index, layer in enumerate(layers):
+            label = label_of(index, layer)
+            preprocessor = layer.preprocessor_for(input_type)
+            if preprocessor is not None:
+                preprocessors[index] = preprocessor
+                input_type = preprocessor.output_type(input_type)
+            layer = layer.with_inputs(label, input_type)
+            input_type = layer.output_type(label, input_type)
+            sized.append(layer)
+        return sized
+
+    def layer_types(self) -> list[tuple[InputType, InputType]] | None:
+        """Return what comes into and out of every layer, if the network's input type is known."""
+        if self.input_type is None:
+            return None
+        types, current = [], self.input_type
+        for index, layer in enumerate(self.layers):
+            if index in self.preprocessors:
+                current = self.preprocessors[index].output_type(current)
+            out = layer.output_type(label_of(index, layer), current)
+            types.append((current, out))
+            current = out
+        return types
+
+    def with_counts(self, iteration_count: int, epoch_count: int) -> MultiLayerConfiguration:
+        """Return a copy that says where training stands."""
+        return replace(self, iteration_count=iteration_count, epoch_count=epoch_count)
+
+    def to_json(self) -> str:
+        """Return DL4J 1.0's JSON."""
+        from .json import network_to_json
+
+        return network_to_json(self)
+
+    @staticmethod
+    def from_json(text: str) -> MultiLayerConfiguration:
+        """Read DL4J 1.0's JSON.
+
+        Raises
+        ------
+        FormatError
+            It is not such a configuration.
+        ConfigurationError, ChoiceError
+            It asks for something that this library does not have.
+        """
+        from .json import network_from_json
+
+        return network_from_json(text)
+
+    # ---- what a solver reads
+
+    @property
+    def optimization_algo(self) -> str:
+        """Name of the optimizer."""
+        return self.base.optimization_algo
+
+    @property
+    def step_function(self) -> str | None:
+        """Name of the step function, None for the optimizer's default."""
+        return self.base.step_function
+
+    @property
+    def iterations(self) -> int:
+        """Steps per minibatch."""
+        return self.base.iterations
+
+    @property
+    def mini_batch(self) -> bool:
+        """Whether gradient and score are divided by the number of examples."""
+        return self.base.mini_batch

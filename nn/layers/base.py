@@ -1,0 +1,325 @@
+"""What every layer is: a frozen configuration, and a runtime over views of the network's vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import nd
+from nd.activations import Activation, get_activation
+from nd.checks import check_choice, describe_shape
+from optimize import L1Regularization, L2Regularization, Regularization, Schedule, Updater, get_updater
+
+from ..conf.builder import Builder
+from ..conf.distributions import Distribution
+from ..conf.dropout import Dropout, as_dropout
+from ..conf.input_type import FeedForwardType, InputType
+from ..params import ParamSpec
+from ..preprocessors import InputPreProcessor, to_rows
+from ..weights import WEIGHT_INITS
+
+if TYPE_CHECKING:
+    from ..conf.network import NeuralNetConfiguration
+
+Array = Any
+Penalty = float | Schedule | None
+
+
+def label_of(index: int, conf: LayerConf) -> str:
+    """Name a layer as the messages do: ``layer 2 'fc1' (DenseLayer)``."""
+    name = "" if conf.name in (None, f"layer{index}") else f" {conf.name!r}"
+    return f"layer {index}{name} ({type(conf).__name__})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerConf:
+    """Configuration of a layer. What is None is taken from the network's defaults.
+
+    Parameters
+    ----------
+    name : str, optional
+        Shown in errors and in the summary.
+    drop_out : float or Dropout, optional
+        Dropout of the layer's input; a number is the probability to **retain**.
+    """
+
+    name: str | None = None
+    drop_out: float | Dropout | None = None
+
+    inherited: ClassVar[tuple[str, ...]] = ("drop_out",)
+    runtime: ClassVar[type[LayerRuntime]]
+    positional: ClassVar[tuple[str, ...]] = ()
+    """Fields that the Builder takes as arguments, as DL4J's does: ``OutputLayer.Builder(LossFunction.MSE)``."""
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Builder:
+        """Start DL4J's fluent style for this layer."""
+        return Builder(cls, **dict(zip(cls.positional, arguments, strict=False)))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "drop_out", as_dropout(type(self).__name__, self.drop_out))
+
+    def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
+        """Return a copy with every unset value taken from the network's defaults."""
+        unset = {name: getattr(defaults, name) for name in self.inherited if getattr(self, name) is None}
+        return replace(self, **unset, name=self.name or f"layer{index}")
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        """Return what has to stand between that input and this layer."""
+        return None
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        """Return a copy whose n_in is that of the input.
+
+        Raises
+        ------
+        ConfigurationError
+            n_in was given and is another, or the layer cannot take such an input.
+        """
+        return self
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        """Return the kind and size of the layer's activations.
+
+        Raises
+        ------
+        ShapeError
+            The layer does not fit on the input.
+        """
+        return input_type
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        """Return the layer's parameters in the order of the flat vector."""
+        return ()
+
+    def param_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return name -> shape, in the order of the flat vector."""
+        return {spec.name: spec.shape for spec in self.param_specs()}
+
+    def check(self, label: str) -> None:
+        """Raise ConfigurationError unless the layer is complete, so that parameters can be made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseLayerConf(LayerConf):
+    """A layer with an activation and parameters.
+
+    Parameters
+    ----------
+    activation : str or Activation, optional
+    weight_init : str or Distribution, optional
+        A name from `nn.weights`, or what to draw from.
+    dist : Distribution, optional
+        For weight_init "distribution".
+    bias_init : float, optional
+        Biases start here.
+    l1, l2, l1_bias, l2_bias : float or Schedule, optional
+        Penalties on weights and on biases.
+    updater, bias_updater : str or Updater, optional
+        bias_updater: for biases, by default the same.
+    """
+
+    activation: str | Activation | None = None
+    weight_init: str | Distribution | None = None
+    dist: Distribution | None = None
+    bias_init: float | None = None
+    l1: Penalty = None
+    l2: Penalty = None
+    l1_bias: Penalty = None
+    l2_bias: Penalty = None
+    updater: str | Updater | None = None
+    bias_updater: str | Updater | None = None
+
+    inherited: ClassVar[tuple[str, ...]] = (
+        "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias", "updater",
+        "bias_updater",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.activation is not None:
+            object.__setattr__(self, "activation", get_activation(self.activation))
+        for name in ("updater", "bias_updater"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, get_updater(getattr(self, name)))
+        object.__setattr__(self, "weight_init", self._checked_init())
+
+    def _checked_init(self) -> str | Distribution | None:
+        who, init = type(self).__name__, self.weight_init
+        if init is None or isinstance(init, Distribution):
+            return init
+        name = check_choice(who, "weight initialisation", str(init).lower(), WEIGHT_INITS)
+        if name == "distribution" and self.dist is None:
+            raise nd.ConfigurationError(f"{who}: weight_init 'distribution' needs dist, got None. Pass dist=...")
+        return self.dist if name == "distribution" else name
+
+    def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
+        """Return the penalties on weights, or on biases, in the order in which they are applied."""
+        l1, l2 = (self.l1_bias, self.l2_bias) if bias else (self.l1, self.l2)
+        penalties = []
+        if l1 not in (None, 0):
+            penalties.append(L1Regularization(l1))
+        if l2 not in (None, 0):
+            penalties.append(L2Regularization(l2))
+        return tuple(penalties)
+
+    def updater_of(self, bias: bool) -> Updater:
+        """Return the updater of weights, or of biases."""
+        return (self.bias_updater if bias and self.bias_updater else self.updater)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedForwardConf(BaseLayerConf):
+    """A layer from n_in to n_out numbers or channels.
+
+    Parameters
+    ----------
+    n_in : int, optional
+        Set from the network's input type when not given.
+    n_out : int
+    """
+
+    n_in: int | None = None
+    n_out: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("n_in", "n_out"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be an integer >= 1, got {value!r}.")
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_rows(input_type)
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        return self.with_n_in(label, input_type.size)
+
+    def with_n_in(self, label: str, n_in: int) -> Self:
+        """Return a copy with that n_in; raise ConfigurationError if another one was given."""
+        if self.n_in not in (None, n_in):
+            raise nd.ConfigurationError(
+                f"{label}: n_in must be {n_in}, the size of what comes in, got {self.n_in}. Leave n_in out, or mend it."
+            )
+        return replace(self, n_in=n_in)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        self.check(label)
+        return FeedForwardType(self.n_out)  # type: ignore[arg-type]
+
+    def check(self, label: str) -> None:
+        for name in ("n_in", "n_out"):
+            if getattr(self, name) is None:
+                remedy = "Give it, or pass input_type to list(...)." if name == "n_in" else "Give it."
+                raise nd.ConfigurationError(f"{label}: {name} is missing. {remedy}")
+
+    def matrix_specs(self, has_bias: bool) -> tuple[ParamSpec, ...]:
+        """Return ``W [n_in, n_out]`` in f order, then ``b [1, n_out]``."""
+        n_in, n_out = self.n_in or 0, self.n_out or 0
+        W = ParamSpec("W", (n_in, n_out), "f", fan_in=n_in, fan_out=n_out)
+        return (W, ParamSpec("b", (1, n_out), bias=True)) if has_bias else (W,)
+
+
+class Cache(NamedTuple):
+    """What forward keeps for backprop."""
+
+    x: Array
+    z: Array
+    a: Array
+    drop_mask: Array | None
+    mask: Array | None
+
+
+class LayerRuntime:
+    """A layer at work.
+
+    Parameters
+    ----------
+    conf : LayerConf
+    label : str
+        Who raises the errors.
+    params, gradient_views : dict of name -> array
+        Views of the network's vectors, in the parameters' own shapes.
+    buffers : callable (name, shape) -> array
+        Memory of the network's workspace.
+    dtype : str
+    """
+
+    def __init__(
+        self,
+        conf: Any,
+        label: str,
+        params: dict[str, Array],
+        gradient_views: dict[str, Array],
+        buffers: Callable[..., Array],
+        dtype: str,
+    ) -> None:
+        self.conf, self.label, self.dtype = conf, label, dtype
+        self.params, self.gradient_views, self.buffers = params, gradient_views, buffers
+        self.setup()
+
+    def setup(self) -> None:
+        """Resolve what can be resolved once."""
+
+    def pre_output(self, x: Array, training: bool = False) -> Array:
+        """Return z, what the activation is applied to, for ``x [N, ...]``."""
+        return x
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+        """Return the activations and what `backprop_gradient` needs.
+
+        Parameters
+        ----------
+        x : array ``[N, ...]``
+        training : bool
+            Apply dropout.
+        mask : array ``[N, 1]``, optional
+            0 for rows that do not count.
+        """
+        raise NotImplementedError
+
+    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
+        """Write dL/d(parameters) into `gradient_views`; return dL/dx unless nobody needs it.
+
+        Parameters
+        ----------
+        epsilon : array of the activations' shape
+            dL/d(activations), a sum over examples. May be overwritten.
+        cache : object
+            From `forward`. Used up.
+        """
+        raise NotImplementedError
+
+    # ---- shared by the layers
+
+    @cached_property
+    def dropout(self) -> Dropout | None:
+        """Dropout of the input, None when there is none or it keeps everything."""
+        configured = self.conf.drop_out
+        return None if configured is None or configured.p == 1.0 else configured
+
+    def drop_input(self, x: Array, training: bool) -> tuple[Array, Array | None]:
+        """Apply dropout to the input; also return the factors."""
+        if not training or self.dropout is None:
+            return x, None
+        mask = nd.assign(self.buffers("drop_mask", x.shape), self.dropout.mask(tuple(x.shape), self.dtype))
+        return nd.multiply(x, mask, self.buffers("dropped", x.shape)), mask
+
+    def activate(self, z: Array, activation: Activation, training: bool) -> Array:
+        """Apply the activation, in z's memory where backprop allows it."""
+        return activation.value(z, z if activation.overwrites else self.buffers("a", z.shape), training)
+
+    def check_rows(self, x: Array, n_in: int) -> None:
+        """Raise ShapeError unless x is ``[N, n_in]``."""
+        if x.ndim != 2 or x.shape[1] != n_in:
+            raise nd.ShapeError(
+                f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. "
+                "Reshape it, or set the input type that describes it, such as InputType.convolutional(h, w, c)."
+            )
+
+
+def field_names(conf_class: type) -> list[str]:
+    """Return the names of a configuration's fields."""
+    return [field.name for field in fields(conf_class)]

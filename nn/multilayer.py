@@ -1,0 +1,431 @@
+"""MultiLayerNetwork: a stack of layers that can be trained."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, Self
+
+import nd
+from nd.dataset import DataSet
+from nd.evaluation import Evaluation
+from optimize import Listener, NetworkUpdater, Segment, Solver
+
+from .conf.network import MultiLayerConfiguration
+from .gradient import DefaultGradient
+from .layers.base import BaseLayerConf, LayerRuntime, label_of
+from .layers.output import OutputMixin
+from .params import ParamLayout, ParamView
+from .summary import summary
+from .training import Training
+from .weights import Fans, init_weight
+
+Array = Any
+
+
+class MultiLayerNetwork:
+    """A network whose layers follow one another.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+
+    Notes
+    -----
+    The network owns one parameter vector and one gradient vector, ``[1, n]``; layers hold views. It stays on the
+    backend on which `init` ran, and takes data from the host or from that backend. Source: DL4J
+    ``MultiLayerNetwork``.
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration) -> None:
+        self.conf = conf
+        self.listeners: list[Listener] = []
+        self.iteration_count, self.epoch_count = conf.iteration_count, conf.epoch_count
+        self.last_etl_ms = 0.0
+        self.batch_size = 0
+        self.dtype: str = conf.base.dtype  # type: ignore[assignment]
+        self._params: Array = None
+        self._score: Any = float("nan")
+        self._input: Array = None
+        self._labels: Array = None
+        self._masks: tuple[Array, Array] = (None, None)
+
+    # ---- making
+
+    def init(self, params: Any = None) -> Self:
+        """Make the vectors on the current backend and draw the weights from the configuration's seed.
+
+        Parameters
+        ----------
+        params : array ``[1, n]``, optional
+            Takes the place of drawn weights; then the random generator is not touched.
+
+        Raises
+        ------
+        ShapeError
+            `params` is of another length.
+        """
+        self._backend = nd.backend()
+        self._workspace = nd.Workspace(self.dtype)
+        self._buffers = self._workspace.scope()
+        self.layout = ParamLayout([layer.param_specs() for layer in self.conf.layers])
+        self._params = nd.zeros(1, self.layout.length, dtype=self.dtype)
+        self._gradient = nd.zeros(1, self.layout.length, dtype=self.dtype)
+        self._param_table = self.layout.table(self._params)
+        self._gradients = DefaultGradient(self._gradient, self.layout.table(self._gradient))
+        self.layers = [self._runtime(index) for index in range(len(self.conf.layers))]
+        self._stages = [(self.conf.preprocessors.get(index), layer) for index, layer in enumerate(self.layers)]
+        self._lowest_trained = min((view.layer for view in self.layout.views), default=len(self.layers))
+        self._penalties = [
+            (view.flat(self._params), penalty)
+            for view in self.layout.views
+            for penalty in self._conf_of(view).regularization_of(view.spec.bias)
+        ]
+        self.updater = NetworkUpdater(self._segments(), self._params, self._gradient)
+        if params is None:
+            self._draw_weights()
+        else:
+            self.set_params(params)
+        return self
+
+    def _runtime(self, index: int) -> LayerRuntime:
+        conf = self.conf.layers[index]
+        views = self.layout.of_layer(index)
+        params = {view.spec.name: view.of(self._params) for view in views}
+        gradients = {view.spec.name: view.of(self._gradient) for view in views}
+        return conf.runtime(conf, label_of(index, conf), params, gradients, self._workspace.scope(), self.dtype)
+
+    def _conf_of(self, view: ParamView) -> BaseLayerConf:
+        return self.conf.layers[view.layer]  # type: ignore[return-value]
+
+    def _segments(self) -> list[Segment]:
+        return [
+            Segment(
+                view.start,
+                view.stop,
+                self._conf_of(view).updater_of(view.spec.bias),
+                self._conf_of(view).regularization_of(view.spec.bias),
+            )
+            for view in self.layout.views
+        ]
+
+    def _draw_weights(self) -> None:
+        rng = nd.random.get_random()
+        rng.set_seed(self.conf.base.seed)  # type: ignore[arg-type]
+        for view in self.layout.views:
+            conf, spec = self._conf_of(view), view.spec
+            flat = view.flat(self._params)
+            if spec.bias:
+                nd.fill(flat, conf.bias_init or 0.0)
+            else:
+                fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
+                init_weight(self._param_table[view.key], flat, conf.weight_init or "xavier", fans, rng)
+
+    def _check_init(self) -> None:
+        if self._params is None:
+            raise nd.ConfigurationError("MultiLayerNetwork: init() must come first. Call net.init().")
+
+    def clone(self) -> MultiLayerNetwork:
+        """Return an independent copy: configuration, parameters, updater state, counters."""
+        self._check_init()
+        with self._here():
+            twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count)).init(self._params)
+            nd.assign(twin.updater.state, self.updater.state)
+        return twin
+
+    def _here(self) -> Any:
+        """Make the network's backend the current one for a block."""
+        return nd.use_backend(self._backend)
+
+    # ---- parameters
+
+    def params(self) -> Array:
+        """Return the flat parameter vector ``[1, n]`` itself, not a copy."""
+        self._check_init()
+        return self._params
+
+    def set_params(self, params: Any) -> None:
+        """Copy a vector ``[1, n]`` or ``[n]`` into the parameters.
+
+        Raises
+        ------
+        ShapeError
+            It is of another length.
+        """
+        self._check_init()
+        with self._here():
+            self._copy_vector("set_params", params, self._params)
+
+    def _copy_vector(self, who: str, source: Any, target: Array) -> None:
+        vector = nd.as_array(source)
+        n = target.shape[1]
+        if tuple(vector.shape) not in ((1, n), (n,)):
+            raise nd.ShapeError(f"{who}: expected [1, {n}], got {list(vector.shape)}. Is it of another network?")
+        nd.assign(target, nd.reshape(vector, (1, n)))
+
+    def num_params(self) -> int:
+        """Return the length of the parameter vector."""
+        return ParamLayout([layer.param_specs() for layer in self.conf.layers]).length
+
+    def param_table(self) -> dict[str, Array]:
+        """Return key -> view: ``"0_W"`` is the weight of layer 0, in its own shape."""
+        self._check_init()
+        return dict(self._param_table)
+
+    def get_param(self, key: str) -> Array:
+        """Return the view of one parameter, ``"0_W"``; raise ChoiceError for an unknown key."""
+        table = self.param_table()
+        return table[nd.checks.check_choice("get_param", "parameter", key, table)]
+
+    def gradient(self) -> DefaultGradient:
+        """Return the gradient of the last minibatch by name: sums over examples, after `compute_gradient_and_score`."""
+        self._check_init()
+        return self._gradients
+
+    def flattened_gradients(self) -> Array:
+        """Return the flat gradient vector ``[1, n]`` itself; after `fit` it holds the last update."""
+        self._check_init()
+        return self._gradient
+
+    def updater_state(self) -> Array:
+        """Return the updater's state vector ``[1, m]`` itself, in DL4J's order; m = 0 without state."""
+        self._check_init()
+        return self.updater.state
+
+    def set_updater_state(self, state: Any) -> None:
+        """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
+        self._check_init()
+        with self._here():
+            self._copy_vector("set_updater_state", state, self.updater.state)
+
+    def get_layer(self, index: int) -> LayerRuntime:
+        """Return a layer at work: ``net.get_layer(0).pre_output(x)``."""
+        self._check_init()
+        return self.layers[index]
+
+    # ---- one minibatch
+
+    def set_input(self, x: Any) -> None:
+        """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
+        self._check_init()
+        with self._here(), self._workspace:
+            self._input = self._features(x)
+        self.batch_size = self._input.shape[0]
+
+    def set_labels(self, y: Any) -> None:
+        """Set the minibatch's labels ``[N, n_out]``."""
+        self._check_init()
+        with self._here():
+            self._labels = nd.as_array(y, self.dtype)
+
+    def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
+        """Set the minibatch's masks ``[N, 1]``, or ``[N, n_out]`` for labels; None for none."""
+        with self._here():
+            self._masks = tuple(None if m is None else nd.as_array(m, self.dtype) for m in (features_mask, labels_mask))  # type: ignore[assignment]
+
+    def _features(self, x: Any) -> Array:
+        """Bring features to the network's backend, dtype and memory order."""
+        x = nd.as_array(x, self.dtype)
+        if x.ndim < 2 or x.shape[0] == 0:
+            raise nd.ShapeError(
+                f"MultiLayerNetwork: expected features [N, ...] with N >= 1, got {list(x.shape)}. "
+                "Give one row per example, also for a single one."
+            )
+        return nd.to_activation_order(x, self._buffers)
+
+    def compute_gradient_and_score(self) -> None:
+        """Run forward and backward on the current minibatch.
+
+        `score` is then that of the minibatch, `gradient` the sums over its examples, neither divided by the minibatch
+        size nor regularised.
+
+        Raises
+        ------
+        ConfigurationError
+            Input or labels are not set, or the last layer has no loss.
+        ShapeError
+            They do not fit the network.
+        """
+        self._check_init()
+        last = self.layers[-1]
+        if not isinstance(last, OutputMixin):
+            raise nd.ConfigurationError(
+                f"{last.label}: the last layer must have a loss to train on. End with an OutputLayer or a LossLayer."
+            )
+        if self._input is None or self._labels is None:
+            raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
+        with self._here(), self._workspace:
+            activations, caches = self._forward(self._input, training=True)
+            if self.listeners:
+                for listener in self.listeners:
+                    listener.on_forward_pass(self, activations)
+            loss, delta = last.score_and_delta(self._labels, caches[-1], self._masks[1])
+            self._score = self._regularised(loss)
+            self._backward(delta, caches)
+            for listener in self.listeners:
+                listener.on_backward_pass(self)
+
+    def _forward(self, x: Array, training: bool, stop: int | None = None) -> tuple[list[Array], list[Any]]:
+        """Run layers 0 .. stop - 1; return [x, activations of each] and their caches."""
+        activations, caches = [x], []
+        mask = self._masks[0] if training else None
+        for preprocessor, layer in self._stages[:stop]:
+            if preprocessor is not None:
+                x = preprocessor.pre_process(x)
+            x, cache = layer.forward(x, training, mask)
+            activations.append(x)
+            caches.append(cache)
+        return activations, caches
+
+    def _backward(self, delta: Array, caches: list[Any]) -> None:
+        """Fill the gradient vector from the last layer's delta; nothing is computed below the lowest parameters."""
+        last, lowest = len(self.layers) - 1, self._lowest_trained
+        epsilon = self.layers[last].backprop_delta(delta, caches[last], last > lowest)  # type: ignore[attr-defined]
+        for index in range(last - 1, lowest - 1, -1):
+            preprocessor = self._stages[index + 1][0]
+            if preprocessor is not None:
+                epsilon = preprocessor.backprop(epsilon)
+            epsilon = self.layers[index].backprop_gradient(epsilon, caches[index], index > lowest)
+
+    def _regularised(self, loss: Array) -> Array:
+        """Divide the summed loss by the minibatch size and add the penalties on the parameters."""
+        score = loss / self.batch_size if self.conf.base.mini_batch else loss
+        for flat, penalty in self._penalties:
+            score = score + penalty.score(flat, penalty.at(self.iteration_count, self.epoch_count))
+        return score
+
+    def score(self, data: DataSet | None = None, training: bool = False) -> float:
+        """Return the score of the last minibatch, or of `data`: mean loss and regularisation.
+
+        The last minibatch's was computed before its update, as in DL4J.
+        """
+        if data is not None:
+            self._score_of(data, training)
+        with self._here():
+            self._score = nd.item(self._score)
+        return self._score
+
+    def _score_of(self, data: DataSet, training: bool) -> None:
+        self._set_batch(data)
+        last: Any = self.layers[-1]
+        with self._here(), self._workspace:
+            _, caches = self._forward(self._input, training)
+            self._score = self._regularised(last.score_and_delta(self._labels, caches[-1], self._masks[1])[0])
+
+    def _set_batch(self, data: DataSet) -> None:
+        if data.labels is None:
+            raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
+        self.set_input(data.features)
+        self.set_labels(data.labels)
+        self.set_masks(data.features_mask, data.labels_mask)
+
+    # ---- training
+
+    def set_listeners(self, *listeners: Listener) -> None:
+        """Put these in the place of the listeners before."""
+        self.listeners = list(listeners)
+
+    def add_listeners(self, *listeners: Listener) -> None:
+        """Add listeners to those there are."""
+        self.listeners.extend(listeners)
+
+    def fit(self, data: Any, labels: Any = None, epochs: int = 1) -> None:
+        """Train.
+
+        Parameters
+        ----------
+        data : DataSetIterator, DataSet, or array of features ``[N, ...]``
+            An iterator is read `epochs` times, each minibatch gives one step; features or a DataSet are one minibatch.
+        labels : array ``[N, n_out]``, optional
+            Beside features.
+        epochs : int
+
+        Raises
+        ------
+        DataError
+            The iterator is empty, or labels are missing.
+        ShapeError, DTypeError
+            The data do not fit the network.
+        NumericError
+            The score is not finite; the network is as it was before that minibatch.
+
+        Notes
+        -----
+        Ctrl-C stops between two operations and leaves the network usable. Source: DL4J ``MultiLayerNetwork.fit``.
+        """
+        self._check_init()
+        Training(self, data, labels, epochs).run()
+
+    def fit_batch(self, data: DataSet) -> None:
+        """Train on one minibatch."""
+        self._check_init()
+        self._set_batch(data)
+        with self._here():
+            Solver(self.conf, self, self.listeners).optimize()
+
+    # ---- inference
+
+    def output(self, x: Any) -> Array:
+        """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
+        self._check_init()
+        with self._here(), self._workspace:
+            return nd.copy(self._forward(self._features(x), training=False)[0][-1])
+
+    def predict(self, x: Any) -> Array:
+        """Return the most probable class of each example, ``[N]`` integers."""
+        out = self.output(x)
+        with self._here():
+            return nd.argmax(out, 1)
+
+    def feed_forward(self, x: Any, train: bool = False) -> list[Array]:
+        """Return ``[x, activations of layer 0, of layer 1, ...]``, new arrays."""
+        return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
+
+    def feed_forward_to_layer(self, layer: int, x: Any, train: bool = False) -> list[Array]:
+        """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such layer.
+        """
+        self._check_init()
+        if not 0 <= layer < len(self.layers):
+            raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
+        with self._here(), self._workspace:
+            return [nd.copy(a) for a in self._forward(self._features(x), train, layer + 1)[0]]
+
+    def evaluate(self, data: Iterable[DataSet]) -> Evaluation:
+        """Compare predictions with labels over all minibatches of an iterator.
+
+        Raises
+        ------
+        DataError
+            The iterator is empty.
+        """
+        evaluation = Evaluation()
+        with self._here():
+            for batch in data:
+                evaluation.eval(batch.labels, self.output(batch.features), batch.labels_mask)
+        if not evaluation.num_row_counter:
+            raise nd.DataError("evaluate: the iterator must have at least one minibatch, got none.")
+        return evaluation
+
+    # ---- files and text
+
+    def save(self, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+        """Write a DL4J 1.0 model zip; see `nn.serializer`."""
+        from .serializer import write_model
+
+        write_model(self, path, save_updater)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], load_updater: bool = True) -> MultiLayerNetwork:
+        """Read a DL4J 1.0 model zip; see `nn.serializer`."""
+        from .serializer import restore_multi_layer_network
+
+        return restore_multi_layer_network(path, load_updater)
+
+    def summary(self) -> str:
+        """Return a table: layer, type, shapes in and out, parameters, and their total."""
+        return summary(self.conf)

@@ -1,0 +1,95 @@
+"""The flat parameter vector and its named views: the only place that knows the order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import nd
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class ParamSpec:
+    """One parameter of a layer, in the order in which the layer's parameters lie in the vector.
+
+    Parameters
+    ----------
+    name : str
+        ``"W"``, ``"b"``.
+    shape : tuple of int
+    order : {"c", "f"}
+        How the stretch of the vector is reshaped.
+    bias : bool
+        Biases start at bias_init and have their own regularisation and updater.
+    fan_in, fan_out : float
+        For the initialisation of weights.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    order: str = "c"
+    bias: bool = False
+    fan_in: float = 0.0
+    fan_out: float = 0.0
+
+    @property
+    def length(self) -> int:
+        """Elements of the vector."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class ParamView:
+    """Where a parameter lies: ``vector[0, start:stop]``, reshaped."""
+
+    layer: int
+    spec: ParamSpec
+    start: int
+    stop: int
+
+    @property
+    def key(self) -> str:
+        """Name in the network's table: ``"0_W"``."""
+        return f"{self.layer}_{self.spec.name}"
+
+    def flat(self, vector: Array) -> Array:
+        """View the parameter as ``[n]``, in the vector's order."""
+        return vector[0, self.start : self.stop]
+
+    def of(self, vector: Array) -> Array:
+        """View the parameter in its own shape."""
+        return nd.reshape_view(self.flat(vector), self.spec.shape, self.spec.order)
+
+
+class ParamLayout:
+    """All parameters of a network, layer after layer.
+
+    Parameters
+    ----------
+    specs : sequence, a sequence of ParamSpec for each layer
+
+    Notes
+    -----
+    Source: DL4J's ``ParamInitializer`` classes; specs of convolutions put the bias first.
+    """
+
+    def __init__(self, specs: Sequence[Sequence[ParamSpec]]) -> None:
+        self.views: list[ParamView] = []
+        offset = 0
+        for layer, of_layer in enumerate(specs):
+            for spec in of_layer:
+                self.views.append(ParamView(layer, spec, offset, offset + spec.length))
+                offset += spec.length
+        self.length = offset
+
+    def of_layer(self, layer: int) -> list[ParamView]:
+        """Return the views of one layer."""
+        return [view for view in self.views if view.layer == layer]
+
+    def table(self, vector: Array) -> dict[str, Array]:
+        """Return key -> view into `vector`, in its order."""
+        return {view.key: view.of(vector) for view in self.views}

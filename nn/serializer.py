@@ -1,0 +1,141 @@
+"""DL4J 1.0 model zips: configuration.json, coefficients.bin, updaterState.bin."""
+
+from __future__ import annotations
+
+import io
+import os
+import pathlib
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd import FormatError, serde
+
+from .conf.network import MultiLayerConfiguration
+
+if TYPE_CHECKING:
+    from .multilayer import MultiLayerNetwork
+
+CONFIGURATION = "configuration.json"
+COEFFICIENTS = "coefficients.bin"
+NO_PARAMS = "noParams.marker"
+UPDATER_STATE = "updaterState.bin"
+
+_MOST_JSON = 64 << 20  # bytes; far above any real configuration
+_ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same network gives the same bytes
+
+
+def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+    """Write a network as Java's ``ModelSerializer`` does; Deeplearning4j opens the file.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork
+    path : path
+        Replaced only when the whole file is written.
+    save_updater : bool
+        Also write the updater's state, so that training can continue.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; one that was there before is untouched.
+
+    Notes
+    -----
+    Source: DL4J ``ModelSerializer.writeModel``.
+    """
+    target = pathlib.Path(path)
+    conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
+    entries = {CONFIGURATION: conf.to_json().encode()}
+    with nd.use_backend(network._backend):
+        if network.num_params():
+            entries[COEFFICIENTS] = serde.to_bytes(network.params(), "c")
+        else:
+            entries.update({COEFFICIENTS: b"", NO_PARAMS: b""})
+        if save_updater and network.updater_state().shape[1]:
+            entries[UPDATER_STATE] = serde.to_bytes(network.updater_state(), "c")
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in entries.items():
+                archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool = True) -> MultiLayerNetwork:
+    """Read a network on the current backend; no weights are drawn.
+
+    Parameters
+    ----------
+    path : path
+    load_updater : bool
+        Also take over the updater's state, if the file has it.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    FormatError
+        It is no model zip, is truncated or corrupt, has unsafe entries, or does not fit its own configuration.
+    ConfigurationError, ChoiceError
+        The configuration asks for something that this library does not have.
+
+    Notes
+    -----
+    No entry is ever unpacked to disk, and none is read past the size that the configuration calls for. Source: DL4J
+    ``ModelSerializer.restoreMultiLayerNetwork``.
+    """
+    from .multilayer import MultiLayerNetwork
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_names(path, archive)
+            text = _read(path, archive, CONFIGURATION, _MOST_JSON).decode()
+            network = MultiLayerNetwork(MultiLayerConfiguration.from_json(text))
+            params = _read_vector(path, archive, COEFFICIENTS, network.num_params(), network.dtype)
+            network.init(params)
+            if load_updater and UPDATER_STATE in archive.namelist():
+                state = network.updater_state()
+                network.set_updater_state(_read_vector(path, archive, UPDATER_STATE, state.shape[1], network.dtype))
+    except (zipfile.BadZipFile, EOFError, UnicodeDecodeError, NotImplementedError, zipfile.zlib.error) as error:  # type: ignore[attr-defined]
+        raise FormatError(f"{path}: expected a model zip, got {error}. Is the file truncated or another kind?") from error
+    return network
+
+
+def _check_names(path: Any, archive: zipfile.ZipFile) -> None:
+    """Refuse archives that were made to do harm, whatever their other entries are."""
+    for info in archive.infolist():
+        parts = pathlib.PurePosixPath(info.filename.replace("\\", "/")).parts
+        if info.filename.startswith(("/", "\\")) or ".." in parts or ":" in info.filename.split("/")[0]:
+            raise FormatError(f"{path}: unsafe entry name {info.filename!r}, expected names relative to the archive.")
+
+
+def _read(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """Return an entry of at most `most` bytes, whatever size it claims."""
+    try:
+        info = archive.getinfo(name)
+    except KeyError:
+        raise FormatError(
+            f"{path}: expected an entry {name!r}, got {archive.namelist()}. Is it a Deeplearning4j model?"
+        ) from None
+    with archive.open(info) as stream:
+        content = stream.read(most + 1)
+    if max(len(content), info.file_size) > most:
+        raise FormatError(
+            f"{path}: entry {name!r} must hold at most {most:,} bytes for this configuration, got {info.file_size:,}."
+        )
+    return content
+
+
+def _read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int, dtype: str) -> Any:
+    """Return ``[1, n]`` in the network's dtype."""
+    if n == 0:
+        return nd.zeros(1, 0, dtype=dtype)
+    vector = serde.read_array(io.BytesIO(_read(path, archive, name, 8 * n + _ARRAY_HEADER)))
+    if vector.size != n:
+        raise FormatError(f"{path}: {name} must hold {n:,} numbers for this configuration, got {vector.size:,}.")
+    return nd.as_array(vector.reshape(1, n), dtype)

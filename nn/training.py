@@ -1,0 +1,99 @@
+"""The loop of fit: epochs, minibatches, waiting for data, listeners, the progress bar."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator, ExistingDataSetIterator
+from optimize import ProgressBarListener, Solver
+
+if TYPE_CHECKING:
+    from .multilayer import MultiLayerNetwork
+
+
+class Training:
+    """One call of fit.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork
+    data, labels, epochs
+        As in `MultiLayerNetwork.fit`.
+    """
+
+    def __init__(self, network: MultiLayerNetwork, data: Any, labels: Any, epochs: int) -> None:
+        if epochs < 0:
+            raise nd.ConfigurationError(f"fit: epochs must be >= 0, got {epochs}.")
+        self.network, self.epochs = network, epochs
+        self.single: DataSet | None = None
+        if isinstance(data, DataSet):
+            self.single = data
+        elif labels is not None:
+            self.single = DataSet(data, labels)
+        elif hasattr(data, "shape"):
+            raise nd.DataError("fit: features need labels, got features alone. Call fit(features, labels).")
+        else:
+            self.iterator = data if isinstance(data, DataSetIterator) else ExistingDataSetIterator(data)
+
+    def run(self) -> None:
+        """Train; listeners are closed however it ends."""
+        network = self.network
+        configured = network.listeners
+        network.listeners = [*configured, *self._progress_bar()]
+        try:
+            with nd.use_backend(network._backend):
+                solver = Solver(network.conf, network, network.listeners)
+                if self.single is not None:
+                    self._fit_single(solver, self.single)
+                else:
+                    self._fit_epochs(solver)
+        finally:
+            for listener in network.listeners:
+                listener.close()
+            network.listeners = configured
+
+    def _progress_bar(self) -> list[ProgressBarListener]:
+        """A bar for iterators, on a terminal, unless the user brought one."""
+        shown = any(isinstance(listener, ProgressBarListener) for listener in self.network.listeners)
+        if self.single is not None or shown or not sys.stderr.isatty():
+            return []
+        batches = len(self.iterator) if hasattr(self.iterator, "__len__") else None
+        return [ProgressBarListener(batches, self.epochs)]
+
+    def _fit_single(self, solver: Solver, batch: DataSet) -> None:
+        for _ in range(self.epochs):
+            self.network._set_batch(batch)
+            solver.optimize()
+
+    def _fit_epochs(self, solver: Solver) -> None:
+        network = self.network
+        with ExitStack() as stack:
+            source: Any = self.iterator
+            if source.async_supported():
+                source = stack.enter_context(AsyncDataSetIterator(source))
+            for _ in range(self.epochs):
+                if not source.has_next():
+                    source.reset()
+                if not source.has_next():
+                    raise nd.DataError("fit: the iterator must have at least one minibatch, got none.")
+                for listener in network.listeners:
+                    listener.on_epoch_start(network)
+                self._fit_batches(solver, source)
+                for listener in network.listeners:
+                    listener.on_epoch_end(network)
+                network.epoch_count += 1
+
+    def _fit_batches(self, solver: Solver, source: Any) -> None:
+        network = self.network
+        while True:
+            asked = time.perf_counter()
+            if not source.has_next():
+                return
+            batch = source.next()
+            network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
+            network._set_batch(batch)
+            solver.optimize()
