@@ -62,7 +62,11 @@ class Backend(SpatialPrimitives, RandomBits):
 
     def asarray(self, data: Any, dtype: str) -> Array:
         """Return `data` (nested lists, scalars, or an array of this backend) as an array of this backend."""
-        return self.xp.asarray(data, dtype=self.dtype(dtype), device=self.device)
+        kind = self.dtype(dtype)
+        try:
+            return self.xp.asarray(data, dtype=kind, device=self.device)
+        except (TypeError, ValueError) as error:
+            raise DTypeError(f"create: the data must be numbers in a regular nesting, got {error}.") from error
 
     def from_host(self, array: Any, dtype: str) -> Array:
         """Return a copy of a numpy array on this backend."""
@@ -109,7 +113,7 @@ class Backend(SpatialPrimitives, RandomBits):
         """View the first elements of a flat buffer as an activation in the preferred memory order."""
         axes = tuple(shape[1:]) + tuple(shape[:1])
         view = self.reshape_view(flat[: math.prod(shape)], axes)
-        return self.xp.permute_dims(view, (len(axes) - 1, *range(len(axes) - 1)))
+        return self.xp.permute_dims(view, (len(axes) - 1, *range(len(axes) - 1)) if axes else ())
 
     def to_activation_order(self, x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
         """Return `x`, or its copy in a buffer, in the preferred memory order."""

@@ -18,8 +18,8 @@ def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:
 
 
 UFUNCS = (
-    "absolute", "add", "cos", "divide", "exp", "log", "maximum", "minimum", "multiply", "power", "sign", "sin",
-    "sqrt", "square", "subtract", "tanh",
+    "absolute", "add", "cos", "divide", "exp", "log", "multiply", "power", "sign", "sin", "sqrt", "square", "subtract",
+    "tanh",
 )  # fmt: skip
 
 
@@ -49,20 +49,16 @@ class NumpyBackend(Backend):
         return np.asarray(x)
 
     def describe(self) -> dict[str, str]:
-        blas = np.show_config("dicts")["Build Dependencies"]["blas"]  # type: ignore[call-overload,index]
+        blas = np.show_config("dicts")["Build Dependencies"]["blas"]
         return {"numpy": np.__version__, "blas": f"{blas.get('name')} {blas.get('version')}"}
 
     def item(self, x: Array) -> float:
-        return x if isinstance(x, (int, float)) else x.item()
+        return x if type(x) in (int, float) else x.item()  # numpy.float64 is a float too
 
     # ---- creation and shape
 
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
         return np.empty(tuple(shape), self.dtype(dtype), "C" if order == "c" else "F")
-
-    def activation_view(self, flat: Array, shape: Sequence[int]) -> Array:
-        view = super().activation_view(flat, shape)
-        return view if len(shape) else flat.reshape(())
 
     def to_activation_order(self, x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
         if x.transpose(*range(1, x.ndim), 0).flags.c_contiguous:
@@ -94,6 +90,12 @@ class NumpyBackend(Backend):
 
     # ---- arithmetic that the generic code would do in several passes
 
+    def maximum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.maximum(x, y, out=out)  # only by keyword: NumPy deprecates a third positional argument here
+
+    def minimum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.minimum(x, y, out=out)
+
     def greater(self, x: Any, y: Any, out: Array | None = None) -> Array:
         return np.greater(x, y) if out is None else np.greater(x, y, out=out, casting="unsafe")
 
@@ -104,10 +106,10 @@ class NumpyBackend(Backend):
         return np.equal(x, y) if out is None else np.equal(x, y, out=out, casting="unsafe")
 
     def sum(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.add.reduce(x, axis=axis, keepdims=keepdims)
+        return np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
 
     def max(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.maximum.reduce(x, axis=axis, keepdims=keepdims)
+        return np.maximum.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
 
     def sum_into(self, x: Array, axis: int, out: Array) -> Array:
         return np.add.reduce(x, axis=axis, out=out)

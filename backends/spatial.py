@@ -145,7 +145,9 @@ class SpatialPrimitives:
         self.assign(padded[:, *window.interior, :], cells)
         return padded
 
-    def _gradient_image(self, batch_and_channels: tuple[int, int], window: Window, buffers: Buffers) -> tuple[Array, Array]:
+    def _gradient_image(
+        self, batch_and_channels: tuple[int, int], window: Window, buffers: Buffers
+    ) -> tuple[Array, Array]:
         """Return the image ``[N, C, H, W]`` and the padded view ``[C, H, W, N]`` to add into."""
         image = buffers("epsilon", (*batch_and_channels, *window.size))
         if not window.has_padding:

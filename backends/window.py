@@ -33,9 +33,7 @@ class Window:
     @cached_property
     def out(self) -> Pair:
         """``H, W`` of the output: floor((in + padding - effective kernel) / stride) + 1."""
-        rows, columns = (
-            (self.padded[axis] - self.effective[axis]) // self.stride[axis] + 1 for axis in (0, 1)
-        )
+        rows, columns = ((self.padded[axis] - self.effective[axis]) // self.stride[axis] + 1 for axis in (0, 1))
         return rows, columns
 
     @cached_property

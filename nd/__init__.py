@@ -12,12 +12,41 @@ from backends.errors import (
     ShapeError,
 )
 
-from . import checks, random
-from .arithmetic import *  # noqa: F403
+from . import activations, checks, losses, ops, random
+from .arithmetic import (
+    absolute,
+    add,
+    addi,
+    all_finite,
+    argmax,
+    divi,
+    divide,
+    exp,
+    greater,
+    greater_equal,
+    log,
+    max,
+    maximum,
+    mean,
+    minimum,
+    muli,
+    multiply,
+    power,
+    sign,
+    sqrt,
+    square,
+    subi,
+    subtract,
+    sum,
+    sum_into,
+    tanh,
+    where,
+)
 from .blas import dot, gemm, svd
 from .convert import astype, dtype_name, is_array, item, synchronize, to_host
 from .convolution import col2im, im2col
 from .create import arange, as_array, create, create_uninitialized, eye, full, ones, zeros
+from .executioner import add_hook, exec, execRandom, remove_hook
 from .memory import Workspace
 from .random import rand, randn
 from .shape import assign, concat, copy, fill, permute, reshape, reshape_view, to_activation_order, transpose

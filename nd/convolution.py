@@ -84,13 +84,15 @@ def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
     both = (value, value) if isinstance(value, int) else tuple(value)
     if len(both) != 2 or not all(isinstance(v, int) and not isinstance(v, bool) and v >= least for v in both):
         raise ShapeError(f"{who}: {what} must be one or two integers >= {least}, got {value!r}.")
-    return both  # type: ignore[return-value]
+    return both
 
 
 def _window_of(who: str, size: Pair, arguments: Sequence[Any], same_mode: bool) -> Window:
     names = (("kernel", 1), ("stride", 1), ("padding", 0), ("dilation", 1))
-    pairs = [pair(who, name, value, least) for (name, least), value in zip(names, arguments, strict=True)]
-    return make_window(who, size, *pairs, mode="same" if same_mode else "truncate")
+    kernel, stride, padding, dilation = (
+        pair(who, name, value, least) for (name, least), value in zip(names, arguments, strict=True)
+    )
+    return make_window(who, size, kernel, stride, padding, dilation, "same" if same_mode else "truncate")
 
 
 def im2col(

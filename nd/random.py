@@ -83,7 +83,7 @@ class Random:
         u = here.random_uniform(self.root, self.node, n * trials + 1, "float32")
         count = here.full((n,), 0.0, dtype)
         for trial in range(1, trials + 1):
-            positions = u[trial :: trial][:n]  # element i reads position (i + 1) * trial
+            positions = u[trial::trial][:n]  # element i reads position (i + 1) * trial
             here.add(count, here.astype(positions < p, dtype), count)
         self._rewind(n)
         return count

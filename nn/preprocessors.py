@@ -55,7 +55,6 @@ class FeedForwardToCnnPreProcessor(InputPreProcessor):
     Source: DL4J ``FeedForwardToCnnPreProcessor``.
     """
 
-
     def pre_process(self, x: Array) -> Array:
         if x.ndim == 4:
             check_shape("FeedForwardToCnnPreProcessor", x.shape, ("N", *self.image))
@@ -77,7 +76,6 @@ class CnnToFeedForwardPreProcessor(InputPreProcessor):
     -----
     Source: DL4J ``CnnToFeedForwardPreProcessor``.
     """
-
 
     def pre_process(self, x: Array) -> Array:
         if x.ndim == 2:

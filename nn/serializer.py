@@ -102,7 +102,7 @@ def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool
                 state = network.updater_state()
                 network.set_updater_state(_read_vector(path, archive, UPDATER_STATE, state.shape[1], network.dtype))
     except (zipfile.BadZipFile, EOFError, UnicodeDecodeError, NotImplementedError, zipfile.zlib.error) as error:  # type: ignore[attr-defined]
-        raise FormatError(f"{path}: expected a model zip, got {error}. Is the file truncated or another kind?") from error
+        raise FormatError(f"{path}: expected a model zip, got {error}. Is it truncated, or another kind?") from error
     return network
 
 

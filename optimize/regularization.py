@@ -38,7 +38,6 @@ class Regularization:
 class L1Regularization(Regularization):
     """l1 * sum |w|; gradient l1 * sign(w), 0 at 0. Source: ND4J ``L1Regularization``."""
 
-
     def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
         nd.addi(gradient, nd.muli(nd.sign(params, scratch), coefficient))
 
@@ -48,7 +47,6 @@ class L1Regularization(Regularization):
 
 class L2Regularization(Regularization):
     """0.5 * l2 * sum w^2; gradient l2 * w. Source: ND4J ``L2Regularization``."""
-
 
     def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
         nd.addi(gradient, nd.multiply(params, coefficient, scratch))

@@ -20,7 +20,6 @@ class ScheduleType(StrEnum):
 class Schedule:
     """A value for every iteration (0-based, one minibatch each) or epoch (0-based)."""
 
-
     def value_at(self, iteration: int, epoch: int) -> float:
         """Return the value in force."""
         raise NotImplementedError

@@ -29,7 +29,7 @@ def negative_default_step(params: Array, direction: Array, step: float) -> None:
 
 
 def negative_gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
-    """Params -= direction: the default of stochastic gradient descent. Source: DL4J ``NegativeGradientStepFunction``."""
+    """Params -= direction, the default of gradient descent. Source: DL4J ``NegativeGradientStepFunction``."""
     nd.subi(params, direction)
 
 

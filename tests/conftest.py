@@ -26,6 +26,17 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("backend", [chosen] if chosen else STAND_INS, indirect=True)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where everything has to be there, a skipped test is a failed one."""
+    report = yield
+    required = item.config.getoption("--backend") or (os.environ.get("CI") and os.environ.get("ND_DATA_DIR"))
+    if report.skipped and required:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped where nothing may be: {report.longrepr}"
+    return report
+
+
 @pytest.fixture
 def backend(request):
     """The current backend for the test, by name."""

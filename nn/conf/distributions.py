@@ -17,7 +17,6 @@ Array = Any
 class Distribution:
     """Draws the elements of a weight array."""
 
-
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
         """Return ``[n]`` numbers for a weight of that shape, in the order of its memory."""
         raise NotImplementedError
@@ -37,7 +36,6 @@ class NormalDistribution(Distribution):
 @dataclass(frozen=True)
 class GaussianDistribution(NormalDistribution):
     """The same as NormalDistribution, under DL4J's older name."""
-
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,9 @@ def layer_from_json(data: Json) -> LayerConf:
     java_name = class_name("layer", data)
     by_class = {layer_class.__name__: name for name, layer_class in LAYERS.items()}
     if java_name not in by_class:
-        raise ChoiceError(f"layer: unknown class {data.get('@class')!r}, expected one of {', '.join(sorted(by_class))}.")
+        raise ChoiceError(
+            f"layer: unknown class {data.get('@class')!r}, expected one of {', '.join(sorted(by_class))}."
+        )
     name = by_class[java_name]
     form, layer_class = LAYER_FORMS[name], LAYERS[name]
     _refuse_unsupported(java_name, data, form.constants)
@@ -255,7 +257,9 @@ def _network_parts(data: Json, first: Json, confs: list[Json]) -> tuple[Any, Any
     )
     layers = tuple(layer_from_json(conf["layer"]) for conf in confs)
     stored = data.get("inputPreProcessors") or {}
-    preprocessors = {int(index): _preprocessor_from_json(p) for index, p in sorted(stored.items(), key=lambda i: int(i[0]))}
+    preprocessors = {
+        int(index): _preprocessor_from_json(p) for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
+    }
     return base, layers, preprocessors
 
 

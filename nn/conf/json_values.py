@@ -143,7 +143,7 @@ def _updater_from_json(data: Json | None) -> Any:
     if data is None:
         return None
     found = _choose("updater", data, UPDATERS.values())
-    values = {}
+    values: Json = {}
     for field in fields(found):
         schedule = data.get(_SCHEDULED.get(field.name, ""))
         plain = data.get(camel_case(field.name))

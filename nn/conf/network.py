@@ -89,16 +89,14 @@ class NeuralNetConfiguration:
 
     def _settle_updater(self) -> None:
         """Turn an updater's name into an updater; 0.x's separate rate and momentum go into it."""
-        given = {
-            key: value for key in ("learning_rate", "momentum") if (value := getattr(self, key)) is not None
-        }
+        given = {key: value for key in ("learning_rate", "momentum") if (value := getattr(self, key)) is not None}
         if isinstance(self.updater, Updater) and given and self.updater != Sgd():
             raise nd.ConfigurationError(
                 f"NeuralNetConfiguration: {', '.join(given)} given beside {self.updater!r}. "
                 "Give hyper-parameters to the updater itself."
             )
         name = "sgd" if isinstance(self.updater, Updater) and given else self.updater
-        object.__setattr__(self, "updater", get_updater(name, **given))  # type: ignore[arg-type]
+        object.__setattr__(self, "updater", get_updater(name, **given))
         object.__setattr__(self, "learning_rate", None)
         object.__setattr__(self, "momentum", None)
 

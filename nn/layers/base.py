@@ -158,7 +158,7 @@ class BaseLayerConf(LayerConf):
     def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
         """Return the penalties on weights, or on biases, in the order in which they are applied."""
         l1, l2 = (self.l1_bias, self.l2_bias) if bias else (self.l1, self.l2)
-        penalties = []
+        penalties: list[Regularization] = []
         if l1 not in (None, 0):
             penalties.append(L1Regularization(l1))
         if l2 not in (None, 0):
@@ -167,7 +167,7 @@ class BaseLayerConf(LayerConf):
 
     def updater_of(self, bias: bool) -> Updater:
         """Return the updater of weights, or of biases."""
-        return (self.bias_updater if bias and self.bias_updater else self.updater)  # type: ignore[return-value]
+        return self.bias_updater if bias and self.bias_updater else self.updater  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -159,7 +159,8 @@ class ConvolutionLayer(FeedForwardConf):
     def output_type(self, label: str, input_type: InputType) -> InputType:
         self.check(label)
         image = image_of(label, input_type)
-        return ConvolutionalType(*window_of(label, self, (image.height, image.width)).out, self.n_out or 0)
+        height, width = window_of(label, self, (image.height, image.width)).out
+        return ConvolutionalType(height, width, self.n_out or 0)
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n_in, n_out, kernel = self.n_in or 0, self.n_out or 0, tuple(self.kernel_size)  # type: ignore[arg-type]
@@ -170,4 +171,3 @@ class ConvolutionLayer(FeedForwardConf):
 
 
 __all__ = ["ConvolutionLayer", "ConvolutionRuntime", "Windows", "image_of", "normalise_window", "window_of"]
-

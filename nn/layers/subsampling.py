@@ -93,4 +93,5 @@ class SubsamplingLayer(LayerConf):
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         image = image_of(label, input_type)
-        return ConvolutionalType(*window_of(label, self, (image.height, image.width)).out, image.channels)
+        height, width = window_of(label, self, (image.height, image.width)).out
+        return ConvolutionalType(height, width, image.channels)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import nd
 
 from ..schedules import Schedule
-from .base import Updater
+from .base import Coefficients, States, Updater
 
 Array = Any
 
@@ -41,12 +41,12 @@ class Adam(Updater):
     epsilon: float = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("M", "V")
 
-    def coefficients(self, iteration: int, epoch: int) -> tuple[float, ...]:
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         rate = self.at(self.learning_rate, iteration, epoch)
         a = rate * math.sqrt(1.0 - self.beta2 ** (iteration + 1)) / (1.0 - self.beta1 ** (iteration + 1))
         return (a if a != 0.0 and math.isfinite(a) else self.epsilon,)
 
-    def apply(self, gradient: Array, states: tuple[Array, ...], scratch: Array, coefficients: tuple[float, ...]) -> None:
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         m, v = states
         nd.multiply(gradient, 1.0 - self.beta1, scratch)
         nd.addi(nd.muli(m, self.beta1), scratch)

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from ..schedules import Schedule, as_schedule
 
 Array = Any
+States = tuple[Array, ...]
+Coefficients = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,11 @@ class Updater:
         for field in fields(self):
             as_schedule(f"{type(self).__name__}.{field.name}", getattr(self, field.name))
 
-    def coefficients(self, iteration: int, epoch: int) -> tuple[float, ...]:
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         """Return the numbers that `apply` needs, the same for every element in an iteration."""
         raise NotImplementedError
 
-    def apply(self, gradient: Array, states: tuple[Array, ...], scratch: Array, coefficients: tuple[float, ...]) -> None:
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         """Turn `gradient` into the update, in place, and move the states on.
 
         Parameters

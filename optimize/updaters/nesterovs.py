@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import nd
 
 from ..schedules import Schedule
-from .base import Updater
+from .base import Coefficients, States, Updater
 
 Array = Any
 
@@ -33,10 +33,10 @@ class Nesterovs(Updater):
     momentum: float | Schedule = 0.9
     state_names: ClassVar[tuple[str, ...]] = ("V",)
 
-    def coefficients(self, iteration: int, epoch: int) -> tuple[float, ...]:
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return self.at(self.learning_rate, iteration, epoch), self.at(self.momentum, iteration, epoch)
 
-    def apply(self, gradient: Array, states: tuple[Array, ...], scratch: Array, coefficients: tuple[float, ...]) -> None:
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         learning_rate, momentum = coefficients
         (v,) = states
         nd.multiply(v, momentum, scratch)  # momentum * v

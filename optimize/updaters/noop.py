@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Updater
+from .base import Coefficients, States, Updater
 
 Array = Any
 
@@ -19,9 +19,8 @@ class NoOp(Updater):
     Source: ND4J ``NoOpUpdater``.
     """
 
-
-    def coefficients(self, iteration: int, epoch: int) -> tuple[float, ...]:
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return ()
 
-    def apply(self, gradient: Array, states: tuple[Array, ...], scratch: Array, coefficients: tuple[float, ...]) -> None:
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         pass

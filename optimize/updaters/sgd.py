@@ -8,7 +8,7 @@ from typing import Any
 import nd
 
 from ..schedules import Schedule
-from .base import Updater
+from .base import Coefficients, States, Updater
 
 Array = Any
 
@@ -29,8 +29,8 @@ class Sgd(Updater):
 
     learning_rate: float | Schedule = 1e-3
 
-    def coefficients(self, iteration: int, epoch: int) -> tuple[float, ...]:
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return (self.at(self.learning_rate, iteration, epoch),)
 
-    def apply(self, gradient: Array, states: tuple[Array, ...], scratch: Array, coefficients: tuple[float, ...]) -> None:
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         nd.muli(gradient, coefficients[0])

@@ -1,0 +1,54 @@
+# Everything runs in .venv, which the first target that needs it makes; only python3 and make have to be there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help lenet test test-slow gpu-check lint format bench clean
+
+help:
+	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
+	@echo "make test       run the tests                make test-slow  the ones that take minutes"
+	@echo "make gpu-check  run the tests on CuPy        make lint       ruff and mypy"
+	@echo "make bench      time against PyTorch         make clean      remove .venv and caches"
+
+lenet: $(VENV)/core
+	$(BIN)/python examples/lenet_mnist.py
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/test
+	$(BIN)/python -m pytest -m slow
+
+gpu-check: $(VENV)/test
+	$(BIN)/python -m pytest --backend=cupy
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/bench
+	$(BIN)/python benchmarks/lenet_cpu.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ndwright needs Python 3.11 or newer, $(PYTHON) is older; set PYTHON=python3.12, say"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian: apt-get install python3-venv"; exit 1; }
+	@touch $@
+
+$(VENV)/core: $(VENV)/made pyproject.toml
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/test $(VENV)/dev $(VENV)/bench: $(VENV)/made pyproject.toml
+	$(PIP) --editable ".[$(notdir $@)]"
+	@touch $@

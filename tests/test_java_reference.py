@@ -1,0 +1,186 @@
+"""Java Deeplearning4j's own runs, repeated number by number.
+
+Flow, data and order: specs of the dl4j-integration-tests; the files are what Java wrote.
+"""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import nd
+from nd import serde
+from nd.dataset import DataSet, EarlyTerminationDataSetIterator, ListDataSetIterator, MnistDataSetIterator
+from nn import (
+    ConvolutionLayer,
+    DenseLayer,
+    InputType,
+    MultiLayerConfiguration,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    SubsamplingLayer,
+)
+from optimize import CollectScoresListener, Nesterovs
+from tests.stand_ins import make_backend
+
+WEIGHTS, PREDICTIONS, GRADIENT, SCORES, FINAL = 1e-6, 1e-6, 1e-5, 1e-5, 1e-5
+
+
+def lenet():
+    return NeuralNetConfiguration(
+        seed=123, l2=5e-4, weight_init="xavier", updater=Nesterovs(0.01, momentum=0.9)
+    ).list(
+        ConvolutionLayer(n_out=20, kernel_size=(5, 5), activation="identity"),
+        SubsamplingLayer("max", kernel_size=(2, 2), stride=(2, 2)),
+        ConvolutionLayer(n_out=50, kernel_size=(5, 5), activation="identity"),
+        SubsamplingLayer("max", kernel_size=(2, 2), stride=(2, 2)),
+        DenseLayer(n_out=500, activation="relu"),
+        OutputLayer(n_out=10, loss="negativeloglikelihood", activation="softmax"),
+        input_type=InputType.convolutional_flat(28, 28, 1),
+    )
+
+
+def moon():
+    return NeuralNetConfiguration(seed=123, weight_init="xavier", updater=Nesterovs(0.005, momentum=0.9)).list(
+        DenseLayer(n_in=2, n_out=20, activation="relu"),
+        OutputLayer(n_in=20, n_out=2, loss="negativeloglikelihood", activation="softmax"),
+    )
+
+
+class LenetCase:
+    """LenetMnist: MNIST in DL4J's order for seed 12345."""
+
+    name, conf, batches = "LenetMnist", staticmethod(lenet), 60
+
+    def __init__(self, folder):
+        self.folder = folder / self.name
+
+    def training(self):
+        return EarlyTerminationDataSetIterator(MnistDataSetIterator(16, True, 12345), 60)
+
+    def prediction_inputs(self):
+        iterator = MnistDataSetIterator(8, True, 12345)
+        return [iterator.next().features[:1], iterator.next().features]
+
+    def gradient_batch(self):
+        return MnistDataSetIterator(8, False, 12345).next()
+
+    def evaluation(self):
+        return EarlyTerminationDataSetIterator(MnistDataSetIterator(32, False, 12345), 10)
+
+
+class MoonCase:
+    """MLPMoon: two CSV files, label first, in their order."""
+
+    name, conf, batches = "MLPMoon", staticmethod(moon), 63
+
+    def __init__(self, folder):
+        self.folder = folder / self.name
+
+    def _rows(self, part):
+        with open(self.folder / f"moon_data_{part}.csv") as lines:
+            rows = np.array([[float(value) for value in row] for row in csv.reader(lines)], np.float32)
+        return DataSet(rows[:, 1:], np.eye(2, dtype=np.float32)[rows[:, 0].astype(int)])
+
+    def training(self):
+        return ListDataSetIterator(self._rows("train"), 32)
+
+    def prediction_inputs(self):
+        features = self._rows("eval").features
+        return [features[:1], features[:10]]
+
+    def gradient_batch(self):
+        return self._rows("eval").get_range(0, 5)
+
+    def evaluation(self):
+        return ListDataSetIterator(self._rows("eval"), 32)
+
+
+CASES = {"LenetMnist": LenetCase, "MLPMoon": MoonCase}
+
+
+@pytest.fixture(params=sorted(CASES))
+def case(request, reference):
+    if request.param == "LenetMnist":
+        request.getfixturevalue("mnist_folder")
+    return CASES[request.param](reference)
+
+
+@pytest.fixture
+def device(request):
+    """NumPy, or the backend of --backend: Java's numbers hold on the GPU as well."""
+    with nd.use_backend(make_backend(request.config.getoption("--backend") or "numpy")) as chosen:
+        yield chosen
+
+
+def java_network(case):
+    return MultiLayerNetwork.load(case.folder / "Model_RANDOM_INIT_UNTRAINED.zip")
+
+
+def distance(ours, theirs):
+    return np.abs(nd.to_host(ours) - theirs).max()
+
+
+def test_weights_drawn_from_the_seed(case, device):
+    ours, theirs = MultiLayerNetwork(case.conf()).init(), java_network(case)
+    assert ours.num_params() == theirs.num_params()
+    assert distance(ours.params(), nd.to_host(theirs.params())) < WEIGHTS
+
+
+def test_configuration_is_javas(case):
+    document = json.loads((case.folder / "config.mlc.json").read_text())
+    ours = json.loads(case.conf().to_json())
+    for conf in ours["confs"]:
+        conf["variables"] = []  # Java fills them in when it makes the network, after it wrote this file
+    assert ours == document
+    assert MultiLayerConfiguration.from_json(json.dumps(document)).layers == case.conf().layers
+
+
+def test_predictions(case, device):
+    net = MultiLayerNetwork(case.conf()).init()
+    for number, features in enumerate(case.prediction_inputs()):
+        theirs = serde.load(case.folder / "predictions" / f"output_{number}_0.bin")
+        assert theirs.shape == (len(features), net.conf.layers[-1].n_out)
+        assert distance(net.output(features), theirs) < PREDICTIONS
+
+
+def test_raw_gradient(case, device):
+    net, batch = MultiLayerNetwork(case.conf()).init(), case.gradient_batch()
+    net.set_input(batch.features)
+    net.set_labels(batch.labels)
+    net.compute_gradient_and_score()
+    assert distance(net.flattened_gradients(), serde.load(case.folder / "flattenedGradients.bin")) < GRADIENT
+    by_name = net.gradient().gradient_for_variable()
+    files = {path.stem: serde.load(path) for path in (case.folder / "gradients").iterdir()}
+    assert set(by_name) == set(files)
+    for name, theirs in files.items():
+        assert tuple(by_name[name].shape) == theirs.shape
+        assert distance(by_name[name], theirs) < GRADIENT
+
+
+def test_training_curve_parameters_and_evaluation(case, device):
+    net, scores = MultiLayerNetwork(case.conf()).init(), CollectScoresListener()
+    net.set_listeners(scores)
+    net.fit(case.training())
+    theirs = np.array([float(score) for score in (case.folder / "trainingCurve.csv").read_text().split(",")])
+    assert len(theirs) == case.batches == net.iteration_count
+    np.testing.assert_allclose(scores.scores, theirs, rtol=SCORES)
+    assert distance(net.params(), serde.load(case.folder / "paramsPostTrain.bin")) < FINAL
+    evaluation = json.loads(net.evaluate(case.evaluation()).to_json())
+    assert evaluation == json.loads((case.folder / "evaluation" / "0.Evaluation.json").read_text())
+
+
+def test_a_saved_network_goes_on_as_if_uninterrupted(case, device, tmp_path):
+    straight, first_half = MultiLayerNetwork(case.conf()).init(), MultiLayerNetwork(case.conf()).init()
+    batches = list(case.training())[:20]
+    straight.fit(batches)
+    first_half.fit(batches[:9])
+    first_half.save(tmp_path / "half.zip")
+    resumed = MultiLayerNetwork.load(tmp_path / "half.zip")
+    resumed.fit(batches[9:])
+    assert resumed.iteration_count == straight.iteration_count == 20
+    assert (nd.to_host(resumed.params()) == nd.to_host(straight.params())).all()
+    assert (nd.to_host(resumed.updater_state()) == nd.to_host(straight.updater_state())).all()
+    assert resumed.score() == straight.score()
