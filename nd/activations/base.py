@@ -1,0 +1,69 @@
+"""What activations share: the interface, and two formulas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from nd.state import state
+
+Array = Any
+
+EXP_LIMIT = {"float32": 88.0, "float64": 709.0}  # the largest argument whose exponential is finite
+
+
+def pick(condition: Array, like: Array, high: float, low: float) -> Array:
+    """Return `high` where the condition holds, else `low`, in the dtype of `like`; much faster than where."""
+    here = state.backend
+    chosen = here.xp.astype(condition, like.dtype)
+    if low == 0.0:
+        return chosen if high == 1.0 else here.multiply(chosen, high, chosen)
+    rest = here.subtract(1.0, chosen)
+    here.multiply(rest, low, rest)
+    here.multiply(chosen, high, chosen)
+    return here.add(chosen, rest, chosen)
+
+
+def sigmoid(x: Array, out: Array | None = None) -> Array:
+    """Return 1 / (1 + exp(-x)), the exponent held below overflow."""
+    here = state.backend
+    t = here.multiply(x, -1.0, out)
+    here.minimum(t, EXP_LIMIT[here.dtype_name(x)], t)
+    here.exp(t, t)
+    here.add(t, 1.0, t)
+    return here.divide(1.0, t, t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Activation:
+    """A function of every element (of every row, for softmax) and its derivative."""
+
+    java_class: ClassVar[str] = ""
+    """Name of the class in org.nd4j.linalg.activations.impl."""
+    _from_value: ClassVar[bool] = False
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether `backprop` reads only `a`, so that `a` may be computed in the memory of z and passed as z too."""
+        return self._from_value
+
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        """Return the activation of z, of any shape, in `out` when given; `out` may be z itself.
+
+        `training` matters to RReLU alone.
+        """
+        return self._value(z, out)
+
+    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+        """Return dL/dz for a = value(z) and epsilon = dL/da; neither z nor a is modified.
+
+        `out` is epsilon itself or shares memory with none of the inputs.
+        """
+        return state.backend.multiply(epsilon, self._slope(z, a), out)
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        raise NotImplementedError
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        """Return da/dz."""
+        raise NotImplementedError

@@ -1,0 +1,150 @@
+"""Activations whose values stay between two limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nd.state import state
+
+from .base import Activation, Array, pick, sigmoid
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardSigmoid(Activation):
+    """0.2 x + 0.5, held in 0 .. 1; the slope is 0.2 on -2.5 .. 2.5, ends included. Source: ActivationHardSigmoid."""
+
+    java_class = "ActivationHardSigmoid"
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        t = here.multiply(z, 0.2, out)
+        here.add(t, 0.5, t)
+        return here.minimum(here.maximum(t, 0.0, t), 1.0, t)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        return pick(state.backend.absolute(z) <= 2.5, z, 0.2, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardTanh(Activation):
+    """x, held in -1 .. 1; the slope is 1 on -1 .. 1, ends included. Source: ActivationHardTanH."""
+
+    java_class = "ActivationHardTanH"
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        t = here.maximum(z, -1.0, out)
+        return here.minimum(t, 1.0, t)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        return pick(state.backend.absolute(z) <= 1.0, z, 1.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RationalTanh(Activation):
+    """1.7159 sgn(y) (1 - 1 / (1 + |y| + y² + 1.41645 y⁴)) with y = 2 x / 3. Source: ActivationRationalTanh."""
+
+    java_class = "ActivationRationalTanh"
+
+    def _parts(self, z: Array) -> tuple[Array, Array]:
+        """Return |y|, held where the function has saturated, and the denominator less 1."""
+        here = state.backend
+        y = here.absolute(z)
+        here.minimum(here.multiply(y, 2.0 / 3.0, y), 1e4, y)
+        square = here.square(y)
+        return y, y + square + 1.41645 * here.square(square)
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        q = self._parts(z)[1]
+        here.divide(q, q + 1.0, q)
+        here.multiply(q, 1.7159, q)
+        return here.multiply(here.sign(z), q, out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        y, q = self._parts(z)
+        rise = 1.0 + 2.0 * y + (4.0 * 1.41645) * y * y * y
+        return (1.7159 * 2.0 / 3.0) * rise / state.backend.square(q + 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RectifiedTanh(Activation):
+    """max(0, tanh x). Source: ActivationRectifiedTanh."""
+
+    java_class = "ActivationRectifiedTanh"
+    _from_value = True
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        t = here.tanh(z, out)
+        return here.maximum(t, 0.0, t)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        return pick(state.backend.greater(a, 0.0), a, 1.0, 0.0) - state.backend.square(a)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sigmoid(Activation):
+    """1 / (1 + e⁻ˣ). Source: ActivationSigmoid."""
+
+    java_class = "ActivationSigmoid"
+    _from_value = True
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        return sigmoid(z, out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        here = state.backend
+        t = here.subtract(1.0, a)
+        return here.multiply(t, a, t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Softmax(Activation):
+    """eˣ / Σ eˣ along axis 1, for a vector along its only axis. Source: ActivationSoftmax."""
+
+    java_class = "ActivationSoftmax"
+    _from_value = True
+
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        """Return the softmax of z, as `Activation.value`."""
+        return state.backend.softmax(z, 1 if z.ndim > 1 else 0, out)
+
+    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+        """Return a (epsilon - Σ epsilon a): the whole Jacobian."""
+        here = state.backend
+        t = here.multiply(epsilon, a)
+        here.subtract(epsilon, here.sum(t, 1 if z.ndim > 1 else 0, True), t)
+        return here.multiply(t, a, out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftSign(Activation):
+    """x / (1 + |x|). Source: ActivationSoftSign."""
+
+    java_class = "ActivationSoftSign"
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        t = here.absolute(z)
+        return here.divide(z, here.add(t, 1.0, t), out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        here = state.backend
+        return here.square(1.0 / (here.absolute(z) + 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tanh(Activation):
+    """tanh x. Source: ActivationTanH."""
+
+    java_class = "ActivationTanH"
+    _from_value = True
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        return state.backend.tanh(z, out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        here = state.backend
+        t = here.square(a)
+        return here.subtract(1.0, t, t)

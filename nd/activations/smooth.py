@@ -1,0 +1,201 @@
+"""Unbounded activations without a kink: powers, exponential units, self-gated units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from nd.state import state
+
+from .base import EXP_LIMIT, Activation, Array, pick, sigmoid
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cube(Activation):
+    """x³. Source: ActivationCube."""
+
+    java_class = "ActivationCube"
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        return here.multiply(here.square(z), z, out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        here = state.backend
+        t = here.square(z)
+        return here.multiply(t, 3.0, t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ELU(Activation):
+    """x for x >= 0, else alpha (eˣ - 1).
+
+    Notes
+    -----
+    Source: ActivationELU; Clevert et al. 2015. Differs: Java's derivative leaves alpha out.
+    """
+
+    java_class = "ActivationELU"
+    alpha: float = 1.0
+
+    @property
+    def overwrites(self) -> bool:
+        """With a positive alpha z and a have the same sign."""
+        return self.alpha > 0.0
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        t = here.xp.expm1(here.minimum(z, 0.0))
+        here.multiply(t, self.alpha, t)
+        return here.add(here.maximum(z, 0.0, out), t, out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        here = state.backend
+        nonnegative = here.greater_equal(z, 0.0)
+        t = pick(nonnegative, a, 0.0, 1.0)
+        here.multiply(t, a, t)
+        return here.add(t, pick(nonnegative, a, 1.0, self.alpha), t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SelfGated(Activation):
+    """x σ(g(x))."""
+
+    def _gate(self, x: Array) -> tuple[Array, Any]:
+        """Return g(x), a new array, and its derivative."""
+        raise NotImplementedError
+
+    def _bounded(self, z: Array) -> Array:
+        """Where σ has reached its smallest number, x grows no further."""
+        here = state.backend
+        return here.maximum(z, -EXP_LIMIT[here.dtype_name(z)])
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        x = self._bounded(z)
+        gate = self._gate(x)[0]
+        return state.backend.multiply(x, sigmoid(gate, gate), out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        here = state.backend
+        x = self._bounded(z)
+        gate, steepness = self._gate(x)
+        s = sigmoid(gate, gate)
+        t = here.subtract(1.0, s)
+        here.multiply(t, steepness, t)
+        here.multiply(t, x, t)
+        here.add(t, 1.0, t)
+        return here.multiply(t, s, t)  # σ (1 + x (1 - σ) g')
+
+
+@dataclass(frozen=True, kw_only=True)
+class GELU(_SelfGated):
+    """x σ(1.702 x); with `precise` 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))).
+
+    Notes
+    -----
+    Source: ActivationGELU; Hendrycks and Gimpel 2016. Differs: Java's precise variant cubes 0.044715 too.
+    """
+
+    java_class = "ActivationGELU"
+    precise: bool = False
+
+    def _gate(self, x: Array) -> tuple[Array, Any]:
+        here = state.backend
+        if not self.precise:
+            return here.multiply(x, 1.702), 1.702
+        scale = 2.0 * math.sqrt(2.0 / math.pi)  # 0.5 (1 + tanh u) = σ(2 u)
+        x = here.minimum(x, 10.0)
+        t = here.square(x)
+        here.multiply(t, 0.044715 * scale, t)
+        return (t + scale) * x, 3.0 * t + scale
+
+    def _bounded(self, z: Array) -> Array:
+        return state.backend.maximum(z, -10.0) if self.precise else super()._bounded(z)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity(Activation):
+    """x; without `out` the result is z itself. Source: ActivationIdentity."""
+
+    java_class = "ActivationIdentity"
+    _from_value = True
+
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        """Return z itself, or `out` with the elements of z."""
+        return z if out is None or out is z else state.backend.assign(out, z)
+
+    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+        """Return epsilon itself, or `out` with its elements."""
+        return epsilon if out is None or out is epsilon else state.backend.assign(out, epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mish(Activation):
+    """x tanh(ln(1 + eˣ)). Source: ActivationMish; Misra 2019."""
+
+    java_class = "ActivationMish"
+
+    def _parts(self, z: Array) -> tuple[Array, Array, Array]:
+        """Return e = eˣ, n = e (e + 2), with tanh(ln(1 + eˣ)) = n / (n + 2), and x; from 20 on the tanh is 1."""
+        here = state.backend
+        x = here.minimum(z, 20.0)
+        e = here.exp(x)
+        return e, e * (e + 2.0), x
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        n = self._parts(z)[1]
+        return here.multiply(z, here.divide(n, n + 2.0, n), out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        e, n, x = self._parts(z)
+        t = 1.0 / (n + 2.0)
+        return n * t + x * (4.0 * e * (e + 1.0) * t * t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SELU(Activation):
+    """λ x for x > 0, else λ α (eˣ - 1); λ = 1.0507009873554805, α = 1.6732632423543772. Source: ActivationSELU."""
+
+    java_class = "ActivationSELU"
+    _from_value = True
+    scale: ClassVar[float] = 1.0507009873554805
+    alpha: ClassVar[float] = 1.6732632423543772
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        t = here.xp.expm1(here.minimum(z, 0.0))
+        here.multiply(t, self.scale * self.alpha, t)
+        return here.add(here.multiply(here.maximum(z, 0.0, out), self.scale, out), t, out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        here = state.backend
+        return here.minimum(a, 0.0) + pick(here.greater(a, 0.0), a, self.scale, self.scale * self.alpha)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftPlus(Activation):
+    """ln(1 + eˣ). Source: ActivationSoftPlus. Differs: large x do not overflow."""
+
+    java_class = "ActivationSoftPlus"
+    _from_value = True
+
+    def _value(self, z: Array, out: Array | None) -> Array:
+        here = state.backend
+        t = here.absolute(z)
+        here.exp(here.multiply(t, -1.0, t), t)
+        return here.add(here.maximum(z, 0.0, out), here.xp.log1p(t), out)
+
+    def _slope(self, z: Array, a: Array) -> Array:
+        return -state.backend.xp.expm1(-a)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swish(_SelfGated):
+    """x σ(x). Source: ActivationSwish; Ramachandran et al. 2017."""
+
+    java_class = "ActivationSwish"
+
+    def _gate(self, x: Array) -> tuple[Array, Any]:
+        return state.backend.multiply(x, 1.0), 1.0

@@ -1,0 +1,152 @@
+"""Losses that measure how far the output is from the labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nd.activations import Activation
+from nd.state import state
+
+from .base import Array, Loss, WeightedLoss
+
+_COSINE_FLOOR = 1e-5
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossCosineProximity(Loss):
+    """-(y · p) / (‖y‖ ‖p‖) for each example, the norms held above 1e-5.
+
+    Notes
+    -----
+    dL/dp = -(y ‖p‖² - p (y · p)) / (‖y‖ ‖p‖ ‖p‖²). Source: LossCosineProximity. Differs: Java takes Σ |y p| for y · p
+    in the gradient.
+    """
+
+    def _norms(self, y: Array, p: Array) -> tuple[Array, Array, Array]:
+        """Return ‖y‖ and ‖p‖, both held above the floor, and ‖p‖²."""
+        here = state.backend
+        square = here.sum(here.square(p), 1, True)
+        y_norm = here.sqrt(here.sum(here.square(y), 1, True))
+        return here.maximum(y_norm, _COSINE_FLOOR), here.maximum(here.sqrt(square), _COSINE_FLOOR), square
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        y_norm, p_norm, _ = self._norms(y, p)
+        return -(y * p) / (y_norm * p_norm)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        y_norm, p_norm, square = self._norms(y, p)
+        along = p * here.sum(y * p, 1, True) - y * square
+        return along / (y_norm * p_norm * here.maximum(square, _COSINE_FLOOR))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossL1(WeightedLoss):
+    """Σ w |y - p|. Source: LossL1."""
+
+    def _scale(self, n_out: int) -> float:
+        return 1.0
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        t = here.subtract(p, y)
+        return here.multiply(here.absolute(t, t), self._scale(p.shape[1]), t)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        t = here.subtract(p, y)
+        return here.multiply(here.sign(t, t), self._scale(p.shape[1]), t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossMAE(LossL1):
+    """Σ w |y - p| / n_out.
+
+    Notes
+    -----
+    Source: LossMAE. As in Java, `score_array` alone is not divided by n_out.
+    """
+
+    def score_array(
+        self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
+    ) -> Array:
+        """Return Σ w |y - p| of each example, ``[N]``: Java divides by the width of the sum, which is 1."""
+        here = state.backend
+        return here.multiply(super().score_array(labels, z, p, activation, mask), float(p.shape[1]))
+
+    def _scale(self, n_out: int) -> float:
+        return 1.0 / n_out
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossL2(WeightedLoss):
+    """Σ w (y - p)². Source: LossL2."""
+
+    def _scale(self, n_out: int) -> float:
+        return 1.0
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        t = here.subtract(p, y)
+        return here.multiply(here.square(t, t), self._scale(p.shape[1]), t)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        t = here.subtract(p, y)
+        return here.multiply(t, 2.0 * self._scale(p.shape[1]), t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossMSE(LossL2):
+    """Σ w (y - p)² / n_out. Source: LossMSE."""
+
+    def _scale(self, n_out: int) -> float:
+        return 1.0 / n_out
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossMAPE(WeightedLoss):
+    """Σ w 100 |(y - p) / y| / n_out; a label of 0 gives infinity, as in Java. Source: LossMAPE."""
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        t = here.divide(here.subtract(y, p), y)
+        return here.multiply(here.absolute(t, t), 100.0 / p.shape[1], t)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        t = here.divide(here.sign(here.subtract(p, y)), here.absolute(y))
+        return here.multiply(t, 100.0 / p.shape[1], t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossMSLE(WeightedLoss):
+    """Σ w ln²((p + 1) / (y + 1)) / n_out. Source: LossMSLE."""
+
+    def _log_ratio(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        return here.subtract(here.xp.log1p(p), here.xp.log1p(y))
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        t = self._log_ratio(y, p)
+        return here.multiply(here.square(t, t), 1.0 / p.shape[1], t)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        t = self._log_ratio(y, p)
+        here.multiply(t, 2.0 / p.shape[1], t)
+        return here.divide(t, here.add(p, 1.0), t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossWasserstein(Loss):
+    """Σ y p / n_out. Source: LossWasserstein; Arjovsky et al. 2017."""
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        t = here.multiply(y, p)
+        return here.multiply(t, 1.0 / p.shape[1], t)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        return state.backend.multiply(y, 1.0 / p.shape[1])

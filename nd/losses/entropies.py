@@ -1,0 +1,172 @@
+"""Losses made of logarithms of probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backends.errors import DataError
+from nd.activations import Activation, Softmax
+from nd.state import state
+
+from .base import FLOOR, Array, Loss, WeightedLoss, cast, nonzero, safe_log
+
+
+def clip(p: Array, low: float, high: float) -> Array:
+    """Return p held in low .. high, a new array."""
+    here = state.backend
+    t = here.maximum(p, low)
+    return here.minimum(t, high, t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossBinaryXENT(WeightedLoss):
+    """-Σ w (y ln p + (1 - y) ln(1 - p)), p held in clip_eps .. 1 - clip_eps.
+
+    Notes
+    -----
+    dL/dz = w act'((p - y) / (p (1 - p))), p held likewise. As in Java the score with softmax is -Σ w y ln p, without
+    the second term and without clipping, while the gradient keeps both terms. Source: LossBinaryXENT.
+    Differs: with softmax 0 ln 0 counts as 0.
+    """
+
+    clip_eps: float = 1e-5
+
+    def gradient(
+        self,
+        labels: Array,
+        z: Array,
+        p: Array,
+        activation: Activation,
+        mask: Array | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Return dL/dz as `Loss.gradient`, but weighted behind the activation, which matters with softmax."""
+        here = state.backend
+        y = self._expected(labels, p, mask)
+        q = clip(p, self.clip_eps, 1.0 - self.clip_eps)
+        slope = here.divide(here.subtract(q, y), q * (1.0 - q), q)
+        if mask is not None and mask.shape[1] > 1:
+            slope = here.multiply(slope, cast(mask, p), slope)
+        delta = activation.backprop(z, p, slope, slope if out is None else out)
+        return self._mask(self._weigh(delta), mask)
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        if isinstance(activation, Softmax):
+            return -y * safe_log(p)
+        q = clip(p, self.clip_eps, 1.0 - self.clip_eps)
+        return -(y * here.log(q) + (1.0 - y) * here.log(1.0 - q))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossKLD(Loss):
+    """Σ y ln(y / p), both held in 1e-5 .. 1 in the score, not in the gradient -y / p. Source: LossKLD."""
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        y = clip(y, 1e-5, 1.0)
+        return y * state.backend.log(y / clip(p, 1e-5, 1.0))
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        return -y / nonzero(p)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossMCXENT(WeightedLoss):
+    """-Σ w y ln p: cross entropy of classes, made for softmax.
+
+    Parameters
+    ----------
+    softmax_clip_eps : float
+        With softmax p is held in softmax_clip_eps .. 1 - softmax_clip_eps in the score.
+
+    Notes
+    -----
+    With softmax dL/dz = p Σ_j (w y)_j - w y; without weights p - y, which is the same where a row of labels sums to 1.
+    Else dL/dp = -w y / p. 0 ln 0 counts as 0. Source: LossMCXENT. Differs: Java refuses softmax with a mask
+    ``[N, n_out]``; here the mask multiplies w, and the gradient, as in the other losses.
+    """
+
+    softmax_clip_eps: float = 1e-10
+
+    def gradient(
+        self,
+        labels: Array,
+        z: Array,
+        p: Array,
+        activation: Activation,
+        mask: Array | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Return dL/dz as `Loss.gradient`; with softmax `out` may be p itself."""
+        if not isinstance(activation, Softmax):
+            return super().gradient(labels, z, p, activation, mask, out)
+        here = state.backend
+        y = self._expected(labels, p, mask)
+        per_output = mask is not None and mask.shape[1] > 1
+        if self.weights is None and not per_output:
+            return self._mask(here.subtract(p, y, out), mask)
+        wy = self._weigh(here.multiply(y, 1.0))
+        if per_output:
+            self._mask(wy, mask)
+        delta = here.multiply(p, here.sum(wy, 1, True), out)
+        return self._mask(here.subtract(delta, wy, delta), mask)
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        if isinstance(activation, Softmax):
+            low = max(self.softmax_clip_eps, FLOOR[here.dtype_name(p)])
+            t = clip(p, low, 1.0 - self.softmax_clip_eps)
+            here.log(t, t)
+        else:
+            t = safe_log(p)
+        here.multiply(t, y, t)
+        return here.multiply(t, -1.0, t)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        return -y / nonzero(p)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossNegativeLogLikelihood(LossMCXENT):
+    """The same as LossMCXENT. Source: LossNegativeLogLikelihood."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossSparseMCXENT(LossMCXENT):
+    """LossMCXENT for labels ``[N, 1]`` that hold the index of the class.
+
+    Raises
+    ------
+    DataError
+        A label is not an integer in 0 .. n_out - 1.
+
+    Notes
+    -----
+    Source: LossSparseMCXENT.
+    """
+
+    def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
+        self._check_labels(labels, p, 1)
+        self._check_mask(mask, p)
+        here = state.backend
+        dtype = here.dtype_name(p)
+        classes = here.arange(0, p.shape[1], dtype)
+        y = here.astype(here.equal(cast(labels, p), classes), dtype)
+        if here.item(here.sum(y)) != p.shape[0]:
+            raise DataError(
+                f"loss {type(self).__name__}: labels must be integers in 0 .. {p.shape[1] - 1}, got values in "
+                f"{here.item(here.xp.min(labels))} .. {here.item(here.xp.max(labels))}. "
+                "Give the layer as many outputs as there are classes, and number the classes from 0."
+            )
+        return y
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossPoisson(Loss):
+    """Σ p - y ln p; 0 ln 0 counts as 0. Source: LossPoisson."""
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        return p - y * safe_log(p)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        return 1.0 - y / nonzero(p)

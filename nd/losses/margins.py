@@ -1,0 +1,159 @@
+"""Losses that count what is on the wrong side: hinges, rankings, and the F-measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backends.errors import ConfigurationError, ShapeError
+from nd.activations import Activation
+from nd.state import state
+
+from .base import Array, Loss, cast
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossHinge(Loss):
+    """Σ max(0, 1 - y p) for labels -1 and 1. Source: LossHinge."""
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        t = here.subtract(1.0, y * p)
+        return here.maximum(t, 0.0, t)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        inside = here.greater(1.0, y * p)
+        return here.multiply(here.xp.astype(inside, p.dtype), -y)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossSquaredHinge(LossHinge):
+    """Σ max(0, 1 - y p)² for labels -1 and 1. Source: LossSquaredHinge."""
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        t = super()._terms(y, p, activation)
+        return here.square(t, t)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        t = here.subtract(1.0, y * p)
+        here.maximum(t, 0.0, t)
+        return here.multiply(t, -2.0 * y, t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossMultiLabel(Loss):
+    """Mean of exp(p_neg - p_pos) over the pairs of an absent and a present label of an example (BP-MLL).
+
+    Notes
+    -----
+    y is 1 for each label that an example has, else 0. An example with all labels or none counts 0. The score of
+    absent label j is exp(p_j) Σ_pos y exp(-p) / (number of pairs). Source: LossMultiLabel; Zhang and Zhou 2006.
+    """
+
+    def _parts(self, y: Array, p: Array) -> tuple[Array, Array]:
+        """Return exp(p) of the absent and y exp(-p) of the present labels, the first divided by the number of pairs."""
+        here = state.backend
+        middle = (here.max(p, 1, True) + here.xp.min(p, axis=1, keepdims=True)) * 0.5
+        shifted = p - middle  # in the product of both parts this cancels; alone neither overflows as early
+        absent = here.xp.astype(here.equal(y, 0.0), p.dtype)
+        pairs = here.sum(absent, 1, True) * here.sum(y, 1, True)
+        pairs = here.where(here.equal(pairs, 0.0), 1.0, pairs)
+        return absent * here.exp(shifted) / pairs, y * here.exp(-shifted)
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        here = state.backend
+        absent, present = self._parts(y, p)
+        return here.multiply(absent, here.sum(present, 1, True), absent)
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        absent, present = self._parts(y, p)
+        return absent * here.sum(present, 1, True) - present * here.sum(absent, 1, True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossFMeasure(Loss):
+    """1 - F_beta of the whole batch, counted with probabilities: 1 - num / den.
+
+    Parameters
+    ----------
+    beta : float
+        Recall counts beta times as much as precision.
+
+    Notes
+    -----
+    num = (1 + beta²) TP, den = num + beta² FN + FP; without a positive anywhere (0 / 0) the score and the gradient
+    are 0. One output is the probability of the positive class; of two outputs (softmax) the second is, and only it
+    gets dL/dp. The score is a ratio already: `compute_score` never divides it. Source: LossFMeasure; Pastor-Pellicer
+    et al. 2013.
+    """
+
+    beta: float = 1.0
+
+    def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
+        """Return 1 - F_beta as a scalar array. Parameters and errors as for `Loss.score`."""
+        here = state.backend
+        num, den = self._ratio(self._expected(labels, p, mask), p, mask)
+        empty = here.equal(den, 0.0)
+        value = here.where(empty, 0.0, 1.0 - num / here.where(empty, 1.0, den))
+        return here.reshape(value, ())
+
+    def score_array(
+        self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
+    ) -> Array:
+        """Raise ConfigurationError: one example has no F-measure."""
+        raise ConfigurationError(
+            f"loss LossFMeasure: only a whole batch has a score, got a request for each of {p.shape[0]} examples. "
+            "Use score, or another loss to score single examples."
+        )
+
+    def compute_score(
+        self, labels: Array, z: Array, activation: Activation, mask: Array | None = None, average: bool = True
+    ) -> float:
+        """Return the score as a Python number; a ratio is not averaged."""
+        return super().compute_score(labels, z, activation, mask, average=False)
+
+    def gradient(
+        self,
+        labels: Array,
+        z: Array,
+        p: Array,
+        activation: Activation,
+        mask: Array | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Return dL/dz; dL/dp = (num / den - (1 + beta²) y) / den. Parameters and errors as for `Loss.gradient`."""
+        here = state.backend
+        y = self._expected(labels, p, mask)
+        num, den = self._ratio(y, p, mask)
+        found = here.xp.astype(here.greater(den, 0.0), p.dtype)
+        den = den + (1.0 - found)
+        slope = (num / den - (1.0 + self.beta**2) * y) / den * found
+        if p.shape[1] == 2:
+            here.fill(slope[:, :1], 0.0)
+        delta = activation.backprop(z, p, slope, slope if out is None else out)
+        return self._mask(delta, mask)
+
+    def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
+        if p.shape[-1] not in (1, 2):
+            raise ShapeError(
+                f"loss LossFMeasure: the output must have 1 or 2 columns, got {p.shape[-1]}. Change n_out."
+            )
+        self._check_labels(labels, p, p.shape[1])
+        self._check_mask(mask, p, per_output=False)
+        return cast(labels, p)
+
+    def _ratio(self, y: Array, p: Array, mask: Array | None) -> tuple[Array, Array]:
+        """Return num and den, each ``[1, 1]``."""
+        here = state.backend
+        single = p.shape[1] == 1
+        positive, p1 = y[:, -1:], p[:, -1:]
+        negative, p0 = (1.0 - positive, 1.0 - p1) if single else (y[:, :1], p[:, :1])
+        if mask is not None:
+            mask = cast(mask, p)
+            positive, negative = positive * mask, negative * mask
+        tp, fp, fn = (here.sum(part, None, True) for part in (positive * p1, negative * p1, positive * p0))
+        num = (1.0 + self.beta**2) * tp
+        return num, num + self.beta**2 * fn + fp

@@ -1,0 +1,81 @@
+"""The loss of a mixture density network."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from backends.errors import ConfigurationError, ShapeError, describe_shape
+from nd.activations import Activation
+from nd.state import state
+
+from .base import Array, Loss, cast
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossMixtureDensity(Loss):
+    """-ln Σ_k α_k N(y; μ_k, σ_k²): the output describes a mixture of round normal distributions of the labels.
+
+    Parameters
+    ----------
+    mixtures : int
+        Number k of distributions.
+    labels_width : int
+        Length l of a label; the output is ``[N, k (l + 2)]``, the labels are ``[N, l]``.
+
+    Notes
+    -----
+    Columns of the output: k for α (softmax over them), k for ln σ, k l for μ, distribution by distribution. With the
+    responsibilities π_k = α_k N_k / Σ α N: dL/dp = [α - π | -π (‖y - μ‖² / σ² - l) | -π (y - μ) / σ²]. Made for the
+    identity activation. Only masks ``[N, 1]``. Source: LossMixtureDensity; Bishop 1994.
+    """
+
+    mixtures: int
+    labels_width: int
+
+    def __post_init__(self) -> None:
+        if self.mixtures < 1 or self.labels_width < 1:
+            raise ConfigurationError(
+                "loss LossMixtureDensity: mixtures and labels_width must be at least 1, "
+                f"got {self.mixtures} and {self.labels_width}."
+            )
+
+    def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
+        k, width = self.mixtures, self.labels_width
+        if p.shape[-1] != k * (width + 2):
+            raise ShapeError(
+                f"loss LossMixtureDensity: the output must be [N, {k * (width + 2)}] for {k} mixtures of labels "
+                f"[N, {width}], got {describe_shape(p.shape)}. Set n_out to mixtures * (labels_width + 2)."
+            )
+        self._check_labels(labels, p, width)
+        self._check_mask(mask, p, per_output=False)
+        return cast(labels, p)
+
+    def _parts(self, y: Array, p: Array) -> tuple[Array, Array, Array, Array]:
+        """Return ln α ``[N, k]``, y - μ ``[N, k, l]``, 1 / σ² ``[N, k]`` and ln(α N(y; μ, σ²)) ``[N, k]``."""
+        here = state.backend
+        rows, k, width = p.shape[0], self.mixtures, self.labels_width
+        raw, log_sigma = p[:, :k], p[:, k : 2 * k]
+        log_alpha = raw - _log_sum_exp(raw)
+        away = here.reshape(y, (rows, 1, width)) - here.reshape(p[:, 2 * k :], (rows, k, width))
+        precision = here.exp(-2.0 * log_sigma)
+        exponent = -0.5 * here.sum(here.square(away), 2) * precision
+        return log_alpha, away, precision, log_alpha - width * (log_sigma + 0.5 * math.log(2.0 * math.pi)) + exponent
+
+    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        return -_log_sum_exp(self._parts(y, p)[3])  # [N, 1]
+
+    def _slope(self, y: Array, p: Array) -> Array:
+        here = state.backend
+        log_alpha, away, precision, joint = self._parts(y, p)
+        pi = here.exp(joint - _log_sum_exp(joint))
+        d_sigma = pi * (self.labels_width - here.sum(here.square(away), 2) * precision)
+        d_mu = here.reshape(-pi * precision, (*pi.shape, 1)) * away
+        return here.concat([here.exp(log_alpha) - pi, d_sigma, here.reshape(d_mu, (p.shape[0], -1))], 1)
+
+
+def _log_sum_exp(x: Array) -> Array:
+    """Return ln Σ eˣ of each row, ``[N, 1]``."""
+    here = state.backend
+    top = here.max(x, 1, True)
+    return top + here.log(here.sum(here.exp(x - top), 1, True))

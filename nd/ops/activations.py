@@ -1,0 +1,162 @@
+"""The activation functions of `nd.activations` as ops: ``Op(x, z=None)``, the function's parameters as keywords."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from backends.base import Backend
+from nd import activations
+from nd.activations import Activation
+
+from .base import Array
+from .transforms import Transform
+
+
+class ActivationOp(Transform):
+    """The value of an activation outside of training; its docstring has the formula.
+
+    Parameters
+    ----------
+    x, z : array
+        See `Op`.
+    **parameters : float or bool
+        Fields of the activation, for instance ``alpha``.
+    """
+
+    function: ClassVar[type[Activation]]
+
+    def __init__(self, x: Array, z: Array | None = None, **parameters: Any) -> None:
+        super().__init__(x, z)
+        self.activation = self.function(**parameters)
+
+    def _compute(self, here: Backend) -> Array:
+        return self.activation.value(self.x, self.z)
+
+
+class Cube(ActivationOp):
+    """x³; see `nd.activations.Cube`."""
+
+    function = activations.Cube
+
+
+class ELU(ActivationOp):
+    """Exponential linear unit; see `nd.activations.ELU`."""
+
+    function = activations.ELU
+
+
+class GELU(ActivationOp):
+    """Gaussian error linear unit; see `nd.activations.GELU`."""
+
+    function = activations.GELU
+
+
+class HardSigmoid(ActivationOp):
+    """Piecewise linear sigmoid; see `nd.activations.HardSigmoid`."""
+
+    function = activations.HardSigmoid
+
+
+class HardTanh(ActivationOp):
+    """Piecewise linear tanh; see `nd.activations.HardTanh`."""
+
+    function = activations.HardTanh
+
+
+class Identity(ActivationOp):
+    """A copy of x."""
+
+    function = activations.Identity
+
+    def _compute(self, here: Backend) -> Array:
+        return here.copy(self.x) if self.z is None else super()._compute(here)
+
+
+class LeakyReLU(ActivationOp):
+    """Leaky rectified linear unit; see `nd.activations.LeakyReLU`."""
+
+    function = activations.LeakyReLU
+
+
+class Mish(ActivationOp):
+    """x tanh(softplus x); see `nd.activations.Mish`."""
+
+    function = activations.Mish
+
+
+class RationalTanh(ActivationOp):
+    """Rational approximation of tanh; see `nd.activations.RationalTanh`."""
+
+    function = activations.RationalTanh
+
+
+class RectifiedLinear(ActivationOp):
+    """Rectified linear unit; see `nd.activations.ReLU`."""
+
+    function = activations.ReLU
+
+
+class RectifiedTanh(ActivationOp):
+    """max(0, tanh x); see `nd.activations.RectifiedTanh`."""
+
+    function = activations.RectifiedTanh
+
+
+class Relu6(ActivationOp):
+    """x, held in 0 .. 6; see `nd.activations.ReLU6`."""
+
+    function = activations.ReLU6
+
+
+class RReLU(ActivationOp):
+    """Leaky rectified linear unit with the mean slope of `nd.activations.RReLU`."""
+
+    function = activations.RReLU
+
+
+class SELU(ActivationOp):
+    """Scaled exponential linear unit; see `nd.activations.SELU`."""
+
+    function = activations.SELU
+
+
+class Sigmoid(ActivationOp):
+    """1 / (1 + e⁻ˣ); see `nd.activations.Sigmoid`."""
+
+    function = activations.Sigmoid
+
+
+class SoftMax(ActivationOp):
+    """Softmax along axis 1; see `nd.activations.Softmax`."""
+
+    function = activations.Softmax
+
+
+class SoftPlus(ActivationOp):
+    """ln(1 + eˣ); see `nd.activations.SoftPlus`."""
+
+    function = activations.SoftPlus
+
+
+class SoftSign(ActivationOp):
+    """x / (1 + |x|); see `nd.activations.SoftSign`."""
+
+    function = activations.SoftSign
+
+
+class Swish(ActivationOp):
+    """x σ(x); see `nd.activations.Swish`."""
+
+    function = activations.Swish
+
+
+class Tanh(ActivationOp):
+    """Hyperbolic tangent; see `nd.activations.Tanh`."""
+
+    function = activations.Tanh
+
+
+class ThresholdRelu(ActivationOp):
+    """x above a threshold, else 0; see `nd.activations.ThresholdedReLU`."""
+
+    function = activations.ThresholdedReLU

@@ -1,0 +1,116 @@
+"""What every op has: inputs x and y, the result z, and one formula."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from backends.base import Backend
+from backends.errors import DTypeError, ShapeError, describe_shape
+from nd.state import backend
+
+Array = Any
+Dimension = int | tuple[int, ...] | None
+
+
+class Op:
+    """One operation on arrays; `nd.exec` computes z from x and y.
+
+    Parameters
+    ----------
+    x : array
+    y : array or number, optional
+    z : array, optional
+        Receives the result; z is x for in place, else it shares no memory with x or y. Without it a new array is made.
+    shape : tuple of int, optional
+        Of the result; by default that of x.
+    dtype : str, optional
+        Of the result; by default that of x.
+
+    Raises
+    ------
+    ShapeError
+        z has not the shape of the result.
+    DTypeError
+        x is not an array, or z has another dtype than the result.
+    """
+
+    random: ClassVar[bool] = False
+    """Whether the op draws random numbers: then it is for `nd.execRandom`."""
+
+    def __init__(
+        self, x: Array, y: Any = None, z: Array | None = None, shape: tuple[int, ...] | None = None, dtype: str = ""
+    ) -> None:
+        self._check_array("x", x)
+        self.x, self.y, self.z = x, y, z
+        if z is None:
+            return
+        self._check_array("z", z)
+        expected = tuple(x.shape if shape is None else shape)
+        if tuple(z.shape) != expected:
+            raise ShapeError(
+                f"{self.who}: z must be {describe_shape(expected)}, got {describe_shape(z.shape)}. "
+                "Leave z out to get a new array."
+            )
+        wanted, found = dtype or dtype_name(x), dtype_name(z)
+        if wanted != found:
+            raise DTypeError(f"{self.who}: z must be {wanted}, got {found}. Leave z out to get a new array.")
+
+    @property
+    def who(self) -> str:
+        """Name of the op in messages and traces."""
+        return type(self).__name__
+
+    def run(self) -> Array:
+        """Compute z on the current backend and return it; `nd.exec` and `nd.execRandom` call this.
+
+        Raises
+        ------
+        BackendError
+            An array belongs to another backend.
+        """
+        here = backend()
+        here.guard_same_backend(self.who, self.x, self.y, self.z)
+        result = self._compute(here)
+        if self.z is None:
+            self.z = result if here.is_array(result) else _rank_0(here, result)
+        elif result is not self.z:
+            here.assign(self.z, result)
+        return self.z
+
+    def _compute(self, here: Backend) -> Array:
+        """Return z where a primitive wrote into it, else a new array; x and y stay as they are."""
+        raise NotImplementedError
+
+    def _check_array(self, name: str, array: Any) -> None:
+        if not (hasattr(array, "shape") and hasattr(array, "dtype")):
+            kind = type(array).__name__
+            raise DTypeError(f"{self.who}: {name} must be an array, got {kind}. Make one with nd.create.")
+
+    def _check_same_dtype(self, x: Array, y: Array) -> None:
+        wanted, found = dtype_name(x), dtype_name(y)
+        if wanted != found:
+            raise DTypeError(f"{self.who}: y must be {wanted} as x, got {found}. Convert one with nd.astype.")
+
+
+def dtype_name(array: Array) -> str:
+    """Name a dtype without asking the backend, which is not chosen before the op runs."""
+    return str(array.dtype).rpartition(".")[2]
+
+
+def _rank_0(here: Backend, scalar: Any) -> Array:
+    """Make an array of rank 0 of what NumPy returns instead of one."""
+    return here.assign(here.empty((), here.dtype_name(scalar)), scalar)
+
+
+def normal_axes(who: str, dimension: Dimension, x: Array) -> tuple[int, ...]:
+    """Return the axes that `dimension` names, counted from the front; all of them for None."""
+    rank = len(x.shape)
+    if dimension is None:
+        return tuple(range(rank))
+    axes = (dimension,) if isinstance(dimension, int) else tuple(dimension)
+    if any(not -rank <= axis < rank for axis in axes) or len({axis % rank for axis in axes}) != len(axes):
+        raise ShapeError(
+            f"{who}: dimension must name different axes of x {describe_shape(x.shape)}, got {dimension}. "
+            f"Axes go from 0 to {rank - 1}."
+        )
+    return tuple(sorted(axis % rank for axis in axes))

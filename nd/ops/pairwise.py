@@ -1,0 +1,161 @@
+"""Elementwise functions of two arrays of one shape, or of an array and a number.
+
+Source: org.nd4j.linalg.api.ops.impl.transforms.pairwise. MaxPairwise and MinPairwise have libnd4j's names, because
+Max and Min are the reductions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backends.base import Backend
+from backends.errors import ShapeError, describe_shape
+
+from .base import Array, Op
+
+
+class Pairwise(Op):
+    """A function of x and y, ``Op(x, y, z=None)``; y has the shape and dtype of x, or is a number.
+
+    Raises
+    ------
+    ShapeError
+        x and y differ in shape.
+    DTypeError
+        x and y differ in dtype, or y is neither an array nor a number.
+    """
+
+    def __init__(self, x: Array, y: Any, z: Array | None = None) -> None:
+        super().__init__(x, y, z)
+        if isinstance(y, (int, float)):
+            return
+        self._check_array("y", y)
+        if tuple(y.shape) != tuple(x.shape):
+            raise ShapeError(
+                f"{self.who}: y must be {describe_shape(x.shape)} as x, got {describe_shape(y.shape)}. "
+                "For a vector along an axis use the Broadcast ops."
+            )
+        self._check_same_dtype(x, y)
+
+
+class Add(Pairwise):
+    """x + y."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.add(self.x, self.y, self.z)
+
+
+class Copy(Pairwise):
+    """y; x only says how large it is."""
+
+    def _compute(self, here: Backend) -> Array:
+        target = here.empty(self.x.shape, here.dtype_name(self.x)) if self.z is None else self.z
+        return here.assign(target, self.y)
+
+
+class Div(Pairwise):
+    """x / y."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.divide(self.x, self.y, self.z)
+
+
+class MaxPairwise(Pairwise):
+    """Larger of x and y."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.maximum(self.x, self.y, self.z)
+
+
+class MinPairwise(Pairwise):
+    """Smaller of x and y."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.minimum(self.x, self.y, self.z)
+
+
+class Mul(Pairwise):
+    """x * y."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.multiply(self.x, self.y, self.z)
+
+
+class PowPairwise(Pairwise):
+    """x ** y."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.power(self.x, self.y, self.z)
+
+
+class RDiv(Pairwise):
+    """y / x."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.divide(self.y, self.x, self.z)
+
+
+class RSub(Pairwise):
+    """y - x."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.subtract(self.y, self.x, self.z)
+
+
+class Sub(Pairwise):
+    """x - y."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.subtract(self.x, self.y, self.z)
+
+
+class Comparison(Pairwise):
+    """1 where a relation of x and y holds, else 0, in the dtype of x."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.xp.astype(self._holds(here), self.x.dtype)
+
+    def _holds(self, here: Backend) -> Array:
+        raise NotImplementedError
+
+
+class Eq(Comparison):
+    """x == y."""
+
+    def _holds(self, here: Backend) -> Array:
+        return here.equal(self.x, self.y)
+
+
+class Gt(Comparison):
+    """x > y."""
+
+    def _holds(self, here: Backend) -> Array:
+        return here.greater(self.x, self.y)
+
+
+class Gte(Comparison):
+    """x >= y."""
+
+    def _holds(self, here: Backend) -> Array:
+        return here.greater_equal(self.x, self.y)
+
+
+class Lt(Comparison):
+    """x < y."""
+
+    def _holds(self, here: Backend) -> Array:
+        return here.greater(self.y, self.x)
+
+
+class Lte(Comparison):
+    """x <= y."""
+
+    def _holds(self, here: Backend) -> Array:
+        return here.greater_equal(self.y, self.x)
+
+
+class Neq(Comparison):
+    """x != y."""
+
+    def _holds(self, here: Backend) -> Array:
+        return self.x != self.y

@@ -1,0 +1,181 @@
+"""Ops that draw random numbers, for `nd.execRandom`. Source: org.nd4j.linalg.api.ops.random.impl and libnd4j.
+
+One draw for each element, in c order whatever the memory order, always in float32, so that the same seed gives the
+same numbers in both dtypes, on every backend and in Java.
+"""
+
+from __future__ import annotations
+
+import math
+
+from backends.base import Backend
+from backends.errors import ConfigurationError
+from nd.random import Random
+
+from .base import Array, Op
+
+
+class RandomOp(Op):
+    """An op with a generator, `rng`, which `nd.execRandom` sets."""
+
+    random = True
+    rng: Random
+
+    @property
+    def count(self) -> int:
+        """How many numbers are drawn."""
+        return math.prod(self.x.shape)
+
+    def _check_probability(self, p: float, lowest: str, meaning: str) -> None:
+        if not (0.0 < p <= 1.0 or (p == 0.0 and lowest == "[0")):
+            raise ConfigurationError(f"{self.who}: p, the probability {meaning}, must be in {lowest}, 1], got {p}.")
+
+
+class Distribution(RandomOp):
+    """Fills z with random numbers, ``Op(z, ...)``."""
+
+    def __init__(self, z: Array) -> None:
+        super().__init__(z, z=z)
+
+    def _compute(self, here: Backend) -> Array:
+        return here.assign(self.z, here.reshape(self._draw(here.dtype_name(self.x)), self.x.shape))
+
+    def _draw(self, dtype: str) -> Array:
+        raise NotImplementedError
+
+
+class BernoulliDistribution(Distribution):
+    """1 with probability p (where p >= u, u uniform), else 0."""
+
+    def __init__(self, z: Array, p: float = 0.5) -> None:
+        super().__init__(z)
+        self._check_probability(p, "[0", "of a 1")
+        self.p = p
+
+    def _draw(self, dtype: str) -> Array:
+        return self.rng.bernoulli(self.count, dtype, self.p)
+
+
+class BinomialDistribution(Distribution):
+    """How many of `trials` succeed with probability p each."""
+
+    def __init__(self, z: Array, trials: int = 1, p: float = 0.5) -> None:
+        super().__init__(z)
+        self._check_probability(p, "[0", "of a success")
+        if trials < 0:
+            raise ConfigurationError(f"{self.who}: trials must be >= 0, got {trials}.")
+        self.trials, self.p = trials, p
+
+    def _draw(self, dtype: str) -> Array:
+        return self.rng.binomial(self.count, dtype, self.trials, self.p)
+
+
+class _Normal(Distribution):
+    def __init__(self, z: Array, mean: float = 0.0, std: float = 1.0) -> None:
+        super().__init__(z)
+        if not std >= 0.0:
+            raise ConfigurationError(f"{self.who}: std must be >= 0, got {std}.")
+        self.mean, self.std = mean, std
+
+
+class GaussianDistribution(_Normal):
+    """Normal distribution."""
+
+    def _draw(self, dtype: str) -> Array:
+        return self.rng.gaussian(self.count, dtype, self.mean, self.std)
+
+
+class LogNormalDistribution(_Normal):
+    """e to the power of a normal distribution with this mean and std."""
+
+    def _compute(self, here: Backend) -> Array:
+        z = super()._compute(here)
+        return here.exp(z, z)
+
+    def _draw(self, dtype: str) -> Array:
+        return self.rng.gaussian(self.count, dtype, self.mean, self.std)
+
+
+class TruncatedNormalDistribution(_Normal):
+    """Normal distribution, what is further than 2 std from the mean drawn once more; see `Random.truncated_normal`."""
+
+    def _draw(self, dtype: str) -> Array:
+        return self.rng.truncated_normal(self.count, dtype, self.mean, self.std)
+
+
+class UniformDistribution(Distribution):
+    """Uniform in low .. high."""
+
+    def __init__(self, z: Array, low: float = 0.0, high: float = 1.0) -> None:
+        super().__init__(z)
+        if not low <= high:
+            raise ConfigurationError(f"{self.who}: low must be <= high, got {low} and {high}. Exchange them.")
+        self.low, self.high = low, high
+
+    def _draw(self, dtype: str) -> Array:
+        return self.rng.uniform(self.count, dtype, self.low, self.high)
+
+
+class DropOut(RandomOp):
+    """x with probability p (where u < p, u uniform), else 0: ``DropOut(x, p=0.5, z=None)``.
+
+    Parameters
+    ----------
+    x : array
+    p : float
+        Probability to retain an element, in (0, 1].
+    z : array, optional
+        See `Op`.
+    """
+
+    def __init__(self, x: Array, p: float = 0.5, z: Array | None = None) -> None:
+        super().__init__(x, z=z)
+        self._check_probability(p, "(0", "to retain an element")
+        self.p = p
+
+    def _compute(self, here: Backend) -> Array:
+        return here.multiply(self.x, self.retained(here), self.z)
+
+    def retained(self, here: Backend) -> Array:
+        """Return 1 for what stays and 0 for what goes, in the shape and dtype of x."""
+        mask = here.greater(self.p, self.rng.uniform(self.count))
+        return here.reshape(here.xp.astype(mask, self.x.dtype), self.x.shape)
+
+
+class DropOutInverted(DropOut):
+    """x / p with probability p, else 0, so that the expectation is x. Parameters as for DropOut.
+
+    Examples
+    --------
+    >>> import nd
+    >>> nd.random.set_seed(1)
+    >>> kept = nd.execRandom(nd.ops.DropOutInverted(nd.ones(4, 5), p=0.5))
+    >>> sorted(set(kept.ravel().tolist()))
+    [0.0, 2.0]
+    """
+
+    def _compute(self, here: Backend) -> Array:
+        scaled = here.divide(self.x, self.p, self.z)
+        return here.multiply(scaled, self.retained(here), scaled)
+
+
+class AlphaDropOut(DropOut):
+    """Dropout that keeps the mean and the variance of SELU's values. Parameters as for DropOut.
+
+    Notes
+    -----
+    a (x d + α' (1 - d)) + b with d = 1 where p >= u, α' = -1.7580993408473766, a = 1 / √(p + α'² p (1 - p)) and
+    b = -a (1 - p) α'. Source: AlphaDropOut; Klambauer et al. 2017.
+    """
+
+    alpha = -1.7580993408473766
+
+    def _compute(self, here: Backend) -> Array:
+        a = 1.0 / math.sqrt(self.p + self.alpha**2 * self.p * (1.0 - self.p))
+        b = -a * (1.0 - self.p) * self.alpha
+        drawn = self.rng.bernoulli(self.count, here.dtype_name(self.x), self.p)
+        d = here.reshape(drawn, self.x.shape)
+        t = here.multiply(self.x, d)
+        here.add(t, self.alpha * (1.0 - d), t)
+        here.multiply(t, a, t)
+        return here.add(t, b, self.z)

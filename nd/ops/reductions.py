@@ -1,0 +1,171 @@
+"""Functions that reduce axes to one number. Source: org.nd4j.linalg.api.ops.impl.reduce, indexaccum, summarystats."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from backends.base import Backend
+from backends.errors import ShapeError
+
+from .base import Array, Dimension, Op, normal_axes
+
+
+class Reduction(Op):
+    """A number for each position of the other axes, ``Op(x, dimension=None, keep_dims=False, z=None)``.
+
+    Parameters
+    ----------
+    x : array
+    dimension : int or tuple of int, optional
+        Axes to reduce; all by default, then the result is a scalar array.
+    keep_dims : bool
+        Whether reduced axes stay, with length 1.
+    z : array, optional
+        See `Op`.
+
+    Raises
+    ------
+    ShapeError
+        `dimension` is not an axis of x, or z has not the shape of the result.
+    """
+
+    dtype: ClassVar[str] = ""
+
+    def __init__(self, x: Array, dimension: Dimension = None, keep_dims: bool = False, z: Array | None = None) -> None:
+        self._check_array("x", x)
+        self.axes = normal_axes(self.who, dimension, x)
+        self.keep_dims = keep_dims
+        lengths = (1 if axis in self.axes else n for axis, n in enumerate(x.shape))
+        self.shape = tuple(n for axis, n in enumerate(lengths) if keep_dims or axis not in self.axes)
+        super().__init__(x, None, z, self.shape, self.dtype)
+
+    @property
+    def count(self) -> int:
+        """How many elements go into one number."""
+        return math.prod(self.x.shape[axis] for axis in self.axes)
+
+
+class Sum(Reduction):
+    """Σ x."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.sum(self.x, self.axes, self.keep_dims)
+
+
+class Mean(Reduction):
+    """Σ x / n."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.mean(self.x, self.axes, self.keep_dims)
+
+
+class Max(Reduction):
+    """Largest element."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.max(self.x, self.axes, self.keep_dims)
+
+
+class Min(Reduction):
+    """Smallest element."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.xp.min(self.x, axis=self.axes, keepdims=self.keep_dims)
+
+
+class Prod(Reduction):
+    """Product of the elements."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.xp.prod(self.x, axis=self.axes, keepdims=self.keep_dims, dtype=self.x.dtype)
+
+
+class Norm1(Reduction):
+    """Σ |x|."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.sum(here.absolute(self.x), self.axes, self.keep_dims)
+
+
+class Norm2(Reduction):
+    """√(Σ x²)."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.sqrt(here.sum(here.square(self.x), self.axes, self.keep_dims))
+
+
+class NormMax(Reduction):
+    """Largest |x|."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.max(here.absolute(self.x), self.axes, self.keep_dims)
+
+
+class CountNonZero(Reduction):
+    """How many elements are not 0, as int64."""
+
+    dtype = "int64"
+
+    def _compute(self, here: Backend) -> Array:
+        return here.sum(here.astype(self.x != 0, "int64"), self.axes, self.keep_dims)
+
+
+class Variance(Reduction):
+    """Σ (x - mean)² / (n - 1), as ND4J's default; with ``bias_corrected=False`` / n. One element has variance 0."""
+
+    def __init__(
+        self,
+        x: Array,
+        dimension: Dimension = None,
+        keep_dims: bool = False,
+        z: Array | None = None,
+        bias_corrected: bool = True,
+    ) -> None:
+        super().__init__(x, dimension, keep_dims, z)
+        self.bias_corrected = bias_corrected
+
+    def _compute(self, here: Backend) -> Array:
+        centred = self.x - here.mean(self.x, self.axes, True)
+        divisor = max(self.count - 1, 1) if self.bias_corrected else self.count
+        return here.sum(here.square(centred, centred), self.axes, self.keep_dims) / divisor
+
+
+class StandardDeviation(Variance):
+    """√Variance, with the same parameters."""
+
+    def _compute(self, here: Backend) -> Array:
+        return here.sqrt(super()._compute(here))
+
+
+class IndexReduction(Reduction):
+    """The position, int64, of an element: along one axis, or in c order in the whole array."""
+
+    dtype = "int64"
+
+    def __init__(self, x: Array, dimension: int | None = None, keep_dims: bool = False, z: Array | None = None) -> None:
+        super().__init__(x, dimension, keep_dims, z)
+        if dimension is not None and len(self.axes) != 1:
+            raise ShapeError(f"{self.who}: dimension must be one axis or None, got {dimension}. Reduce axis by axis.")
+        self.whole = dimension is None
+
+    def _compute(self, here: Backend) -> Array:
+        x, axis = (here.reshape(self.x, (-1,)), 0) if self.whole else (self.x, self.axes[0])
+        return here.reshape(here.astype(self._find(here, x, axis), "int64"), self.shape)
+
+    def _find(self, here: Backend, x: Array, axis: int) -> Array:
+        raise NotImplementedError
+
+
+class IMax(IndexReduction):
+    """Position of the first maximum."""
+
+    def _find(self, here: Backend, x: Array, axis: int) -> Array:
+        return here.argmax(x, axis)
+
+
+class IMin(IndexReduction):
+    """Position of the first minimum."""
+
+    def _find(self, here: Backend, x: Array, axis: int) -> Array:
+        return here.xp.argmin(x, axis=axis)

@@ -1,0 +1,1 @@
+"""Rows that the tests run: inputs, oracles written another way in NumPy, hand-computed values."""
