@@ -1,0 +1,93 @@
+"""CUDA text, one .cu file per kernel family in plain CUDA C, and what compiles and launches it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from backends.errors import DTypeError
+from backends.window import Window
+
+FILES = ("window.cu", "convolution.cu", "pooling.cu", "random.cu")
+"""In the order in which they are joined: the first one holds what the others share."""
+
+REALS = {"d": "double", "f": "float"}
+"""Character of a dtype -> the C type that `real` stands for."""
+
+BLOCK = 256  # threads: enough to hide latency, few enough that registers never limit it
+
+_GEOMETRY = struct.Struct("=12i6q")  # `struct Geometry` of window.cu, which has no gaps
+_GEOMETRY_DTYPE = np.dtype((np.void, _GEOMETRY.size))
+
+
+def source() -> str:
+    """Return the text of all kernels; errors of the compiler name the file."""
+    texts = ((name, resources.files(__name__).joinpath(name).read_text("utf-8")) for name in FILES)
+    return "\n".join(f'#line 1 "{name}"\n{text}' for name, text in texts)
+
+
+def options(real: str) -> tuple[str, ...]:
+    """Return the compiler's options for one meaning of `real`."""
+    return (f"-DREAL={real}", "--std=c++17")
+
+
+def geometry(window: Window, batch: int, total: int, strides: Sequence[int]) -> Any:
+    """Pack the kernels' argument of type Geometry.
+
+    Parameters
+    ----------
+    total : int
+        Elements to make, one thread each.
+    strides : at least four ints
+        Of the array ``[N, C, H, W]`` that is read, in bytes.
+    """
+    packed = _GEOMETRY.pack(
+        *window.size, *window.kernel, *window.stride, *window.dilation, *window.pad_before, *window.out,
+        batch, total, *strides[:4],
+    )  # fmt: skip
+    return np.frombuffer(packed, _GEOMETRY_DTYPE)  # CuPy passes a numpy array of size one by value
+
+
+class Kernels:
+    """The compiled kernels of one process; a type's module is compiled when one of its kernels first runs.
+
+    Parameters
+    ----------
+    cupy : module
+    """
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self._modules: dict[str, Any] = {}
+        self._functions: dict[tuple[str, str], Any] = {}
+
+    def launch(self, name: str, kind: str, total: int, arguments: tuple[Any, ...]) -> None:
+        """Run a kernel with at least `total` threads.
+
+        Parameters
+        ----------
+        kind : {"f", "d"}
+            Character of the dtype that `real` stands for.
+
+        Raises
+        ------
+        DTypeError
+            Any other kind.
+        """
+        function = self._functions.get((name, kind)) or self._load(name, kind)
+        function((-(-total // BLOCK),), (BLOCK,), arguments)
+
+    def _load(self, name: str, kind: str) -> Any:
+        if kind not in REALS:
+            raise DTypeError(
+                f"kernel {name}: expected float32 or float64, got {np.dtype(kind)}. Convert the array with nd.astype."
+            )
+        module = self._modules.get(kind)
+        if module is None:
+            module = self._modules[kind] = self._cupy.RawModule(code=source(), options=options(REALS[kind]))
+        function = self._functions[name, kind] = module.get_function(name)
+        return function

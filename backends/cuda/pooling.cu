@@ -1,0 +1,127 @@
+// Pooling. Forward kernels make one output [C, out_h, out_w, N] per thread and read the image by strides; backward
+// kernels make one element of the image's gradient [C, H, W, N] per thread and read epsilon by strides.
+
+// `winner` is the winning cell's number, the first in row-major order among equals. A NaN is handed on.
+extern "C" __global__ void max_pool(
+    const real *__restrict__ image, real *__restrict__ out, int *__restrict__ winner, const Geometry g)
+{
+    long long i = thread_number();
+    if (i >= g.total)
+        return;
+    Place p = place_of(i, g, g.out_h, g.out_w);
+    real best = (real)__int_as_float(0xff800000);  // -infinity
+    int best_cell = 0;
+    each_cell(g, p, [&](int cell, int y, int x) {
+        real value = element(image, g, p.n, p.c, y, x);
+        if (value > best) {
+            best = value;
+            best_cell = cell;
+        } else if (value != value) {
+            best = value;
+        }
+    });
+    out[i] = best;
+    winner[i] = best_cell;
+}
+
+extern "C" __global__ void max_pool_backward(
+    const real *__restrict__ epsilon, const int *__restrict__ winner, real *__restrict__ gradient, const Geometry g)
+{
+    long long i = thread_number();
+    if (i >= g.total)
+        return;
+    Place p = place_of(i, g, g.height, g.width);
+    gradient[i] = sum_of_windows(g, p, [&](int cell, int y, int x) {
+        return winner[output_index(g, p, y, x)] == cell ? element(epsilon, g, p.n, p.c, y, x) : (real)0;
+    });
+}
+
+// How many of a window's cells along one axis lie inside the image.
+__device__ inline int cells_inside(int output, int kernel, int stride, int dilation, int pad, int size)
+{
+    int count = 0;
+    for (int cell = 0; cell < kernel; ++cell) {
+        int at = output * stride - pad + cell * dilation;
+        count += at >= 0 && at < size;
+    }
+    return count;
+}
+
+__device__ inline real divisor(const Geometry &g, long long count_padding, int y, int x)
+{
+    if (count_padding)
+        return (real)(g.kernel_h * g.kernel_w);
+    int rows = cells_inside(y, g.kernel_h, g.stride_h, g.dilation_h, g.pad_top, g.height);
+    int columns = cells_inside(x, g.kernel_w, g.stride_w, g.dilation_w, g.pad_left, g.width);
+    return (real)(rows * columns);
+}
+
+extern "C" __global__ void avg_pool(
+    const real *__restrict__ image, real *__restrict__ out, const Geometry g, long long count_padding)
+{
+    long long i = thread_number();
+    if (i >= g.total)
+        return;
+    Place p = place_of(i, g, g.out_h, g.out_w);
+    real sum = 0;
+    each_cell(g, p, [&](int, int y, int x) { sum += element(image, g, p.n, p.c, y, x); });
+    out[i] = sum / divisor(g, count_padding, p.y, p.x);
+}
+
+extern "C" __global__ void avg_pool_backward(
+    const real *__restrict__ epsilon, real *__restrict__ gradient, const Geometry g, long long count_padding)
+{
+    long long i = thread_number();
+    if (i >= g.total)
+        return;
+    Place p = place_of(i, g, g.height, g.width);
+    gradient[i] = sum_of_windows(g, p, [&](int, int y, int x) {
+        return element(epsilon, g, p.n, p.c, y, x) / divisor(g, count_padding, y, x);
+    });
+}
+
+// value ^ exponent for value >= 0; the exponents of the usual norms 1 and 2 without the slow pow.
+__device__ inline real raised(real value, double exponent)
+{
+    if (exponent == 2.0)
+        return value * value;
+    if (exponent == 1.0)
+        return value;
+    if (exponent == 0.5)
+        return sqrt(value);
+    if (exponent == 0.0)
+        return 1;
+    if (exponent == -1.0)
+        return 1 / value;
+    return pow(value, (real)exponent);
+}
+
+extern "C" __global__ void pnorm_pool(
+    const real *__restrict__ image, real *__restrict__ out, const Geometry g, double p_norm)
+{
+    long long i = thread_number();
+    if (i >= g.total)
+        return;
+    Place p = place_of(i, g, g.out_h, g.out_w);
+    real sum = 0;
+    each_cell(g, p, [&](int, int y, int x) { sum += raised(fabs(element(image, g, p.n, p.c, y, x)), p_norm); });
+    out[i] = raised(sum, 1.0 / p_norm);
+}
+
+// epsilon * norm^(1 - p) * |x|^(p - 1) * sign(x), 0 where the norm is 0.
+extern "C" __global__ void pnorm_pool_backward(
+    const real *__restrict__ epsilon, const real *__restrict__ values, const real *__restrict__ norm,
+    real *__restrict__ gradient, const Geometry g, double p_norm)
+{
+    long long i = thread_number();
+    if (i >= g.total)
+        return;
+    Place p = place_of(i, g, g.height, g.width);
+    real value = values[i];
+    real slope = raised(fabs(value), p_norm - 1.0) * (real)((value > 0) - (value < 0));
+    gradient[i] = sum_of_windows(g, p, [&](int, int y, int x) {
+        real whole = norm[output_index(g, p, y, x)];
+        real scale = whole == 0 ? (real)0 : raised(whole, 1.0 - p_norm);
+        return slope * (scale * element(epsilon, g, p.n, p.c, y, x));
+    });
+}

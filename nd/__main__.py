@@ -1,0 +1,63 @@
+"""``python -m nd``: which backends run here, which one is chosen, and why not another."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+
+from backends import BACKENDS, get_backend
+from backends.errors import BackendError, ChoiceError
+
+
+def diagnose() -> Iterator[str]:
+    """Yield the lines of the diagnosis."""
+    yield f"ndwright {_own_version()}, Python {platform.python_version()}, {platform.platform()}"
+    unusable: dict[str, str] = {}
+    for name in sorted(BACKENDS):
+        yield ""
+        yield from _describe(name, unusable)
+    yield ""
+    yield _choice(unusable)
+
+
+def _describe(name: str, unusable: dict[str, str]) -> Iterator[str]:
+    try:
+        facts = get_backend(name).describe()
+    except BackendError as reason:
+        unusable[name] = str(reason)
+        yield f"backend {name}: not usable"
+        yield f"  {reason}"
+        return
+    yield f"backend {name}: usable"
+    width = max(map(len, facts), default=0)
+    for fact, value in facts.items():
+        yield f"  {fact:<{width}}  {value}"
+
+
+def _choice(unusable: dict[str, str]) -> str:
+    setting = os.environ.get("ND_BACKEND") or ""
+    asked = f"ND_BACKEND={setting}" if setting else "ND_BACKEND is not set, which means auto"
+    try:
+        chosen = get_backend().name
+    except ChoiceError as error:
+        return f"{asked}: no backend is chosen. {error}"
+    except BackendError:
+        return f"{asked}: no backend is chosen, because {setting} is not usable (see above). Use ND_BACKEND=auto."
+    if setting not in ("", "auto"):
+        return f"{asked}: {chosen} is chosen, because it is asked for and usable."
+    if "cupy" in unusable:
+        return f"{asked}: {chosen} is chosen, because cupy is not usable (see above)."
+    return f"{asked}: {chosen} is chosen, because a CUDA device ran a kernel."
+
+
+def _own_version() -> str:
+    try:
+        return version("ndwright")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+if __name__ == "__main__":
+    print("\n".join(diagnose()))

@@ -1,0 +1,291 @@
+"""CupyBackend and its CUDA kernels, run on the CPU by tests/fake_cupy.py, against the generic primitives on NumPy."""
+
+import numpy as np
+import pytest
+
+import backends.cuda
+from backends.cupy_backend import CupyBackend
+from backends.errors import DTypeError
+from backends.numpy_backend import NumpyBackend
+from backends.random_bits import RandomBits
+from backends.window import Window
+from nd.convolution import make_window
+from tests.stand_ins import TOLERANCE
+
+GENERIC = NumpyBackend()
+ORDERS = ("c", "f", "strided", "batch innermost", "flipped", "broadcast")
+
+
+def window(size, kernel, stride=(1, 1), padding=(0, 0), dilation=(1, 1), mode="truncate"):
+    return make_window("test", size, kernel, stride, padding, dilation, mode)
+
+
+WINDOWS = {
+    "lenet convolution": window((12, 12), (5, 5)),
+    "2x2 side by side": window((8, 8), (2, 2), (2, 2)),
+    "2x2, odd size": window((7, 9), (2, 2), (2, 2)),
+    "overlapping": window((7, 8), (3, 3), (2, 2)),
+    "dense overlap": window((6, 5), (3, 2)),
+    "padded": window((6, 7), (3, 3), (1, 1), (1, 1)),
+    "padded on two sides only": Window((5, 5), (3, 3), (2, 2), (1, 1), (0, 1), (2, 0)),
+    "same, even kernel": window((5, 7), (2, 4), (1, 1), mode="same"),
+    "same, strided": window((7, 7), (3, 3), (2, 2), mode="same"),
+    "dilated": window((9, 8), (3, 2), (1, 2), (0, 0), (2, 3)),
+    "dilated and padded": window((6, 6), (3, 3), (2, 1), (2, 1), (2, 1)),
+    "gaps between windows": window((9, 9), (2, 2), (4, 3)),
+    "1x1": window((4, 3), (1, 1)),
+    "1x1 strided": window((4, 5), (1, 1), (3, 2)),
+    "whole image": window((4, 6), (4, 6)),
+    "one column": window((8, 1), (3, 1), (2, 1), (1, 0)),
+    "window of padding alone": window((2, 2), (2, 2), (2, 2), (3, 3)),
+}
+
+
+@pytest.fixture(params=list(WINDOWS))
+def shape(request):
+    return WINDOWS[request.param]
+
+
+@pytest.fixture(params=[1, 5])
+def batch(request):
+    return request.param
+
+
+def laid_out(host, order):
+    """Return the same values in another memory order, as a numpy array."""
+    if order == "strided":
+        wide = np.zeros((*host.shape[:-1], 2 * host.shape[-1]), host.dtype)
+        wide[..., ::2] = host
+        return wide[..., ::2]
+    if order == "batch innermost":
+        axes = (*range(1, host.ndim), 0)
+        return np.ascontiguousarray(host.transpose(axes)).transpose((host.ndim - 1, *range(host.ndim - 1)))
+    if order == "flipped":
+        return host[:, :, ::-1].copy()[:, :, ::-1]
+    if order == "broadcast":
+        return np.broadcast_to(host[:1], host.shape)
+    return np.array(host, order=order.upper())
+
+
+def both(device, host, order="c"):
+    """Return the generic backend's array and the device's, with equal values and strides."""
+    array = laid_out(host, order)
+    twin = array.view(type(device.cupy.empty(1)))
+    assert twin.strides == array.strides
+    return array, twin
+
+
+def numbers(shape, dtype, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def ties(shape, dtype, seed=0):
+    """Few different values, so that windows tie, and a blank corner, as in images."""
+    values = np.random.default_rng(seed).integers(-1, 2, shape).astype(dtype)
+    values[:, :, : shape[2] // 2, : shape[3] // 2] = 0
+    return values
+
+
+def assert_same(device, got, expected):
+    """Equal to the last bit: the kernels add in the same order as the generic loops."""
+    assert device.is_array(got)
+    assert device.dtype_name(got) == GENERIC.dtype_name(expected)
+    np.testing.assert_array_equal(device.to_host(got), expected)
+
+
+def assert_batch_innermost(array):
+    assert array.transpose((*range(1, array.ndim), 0)).flags.c_contiguous
+
+
+def test_im2col_equals_the_generic_one_from_every_memory_order(device, dtype, shape, batch):
+    image = numbers((batch, 3, *shape.size), dtype)
+    for order in ORDERS:
+        x, x_device = both(device, image, order)
+        got = device.im2col(x_device, shape, device.fresh_buffers(dtype))
+        assert_same(device, got, GENERIC.im2col(x, shape, GENERIC.fresh_buffers(dtype)))
+        assert_batch_innermost(got)
+
+
+def test_col2im_equals_the_generic_one_from_every_memory_order(device, dtype, shape, batch):
+    columns = numbers((batch, 2, *shape.kernel, *shape.out), dtype)
+    for order in ORDERS:
+        col, col_device = both(device, columns, order)
+        got = device.col2im(col_device, shape, device.fresh_buffers(dtype))
+        assert_same(device, got, GENERIC.col2im(col, shape, GENERIC.fresh_buffers(dtype)))
+        assert_batch_innermost(got)
+        assert_same(device, col_device, col)
+
+
+@pytest.mark.parametrize("values", [numbers, ties, lambda *shape: np.zeros(*shape)], ids=["random", "ties", "blank"])
+def test_max_pool_has_the_generic_maxima_and_winners(device, dtype, shape, batch, values):
+    image, epsilon = values((batch, 3, *shape.size), dtype), numbers((batch, 3, *shape.out), dtype, 1)
+    for order in ORDERS:
+        (x, x_device), (eps, eps_device) = both(device, image, order), both(device, epsilon, order)
+        expected, saved = GENERIC.max_pool(x, shape, GENERIC.fresh_buffers(dtype))
+        got, saved_device = device.max_pool(x_device, shape, device.fresh_buffers(dtype))
+        assert_same(device, got, expected)
+        back = device.max_pool_backward(eps_device, saved_device, shape, device.fresh_buffers(dtype))
+        assert_same(device, back, GENERIC.max_pool_backward(eps, saved, shape, GENERIC.fresh_buffers(dtype)))
+        assert_batch_innermost(got)
+        assert_batch_innermost(back)
+
+
+def test_max_pool_hands_a_nan_on(device, dtype):
+    shape = WINDOWS["overlapping"]
+    image = numbers((2, 1, *shape.size), dtype)
+    image[0, 0, 2, 2] = np.nan
+    got, _ = device.max_pool(both(device, image)[1], shape, device.fresh_buffers(dtype))
+    expected, _ = GENERIC.max_pool(image, shape, GENERIC.fresh_buffers(dtype))
+    assert np.isnan(expected).any()
+    assert_same(device, got, expected)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in divide")  # a window of padding has no mean
+@pytest.mark.parametrize("count_padding", [True, False])
+def test_avg_pool_equals_the_generic_one(device, dtype, shape, batch, count_padding):
+    image, epsilon = numbers((batch, 3, *shape.size), dtype), numbers((batch, 3, *shape.out), dtype, 1)
+    for order in ORDERS:
+        (x, x_device), (eps, eps_device) = both(device, image, order), both(device, epsilon, order)
+        expected, saved = GENERIC.avg_pool(x, shape, count_padding, GENERIC.fresh_buffers(dtype))
+        got, saved_device = device.avg_pool(x_device, shape, count_padding, device.fresh_buffers(dtype))
+        assert_same(device, got, expected)
+        back = device.avg_pool_backward(eps_device, saved_device, shape, device.fresh_buffers(dtype))
+        with np.errstate(divide="ignore"):
+            expected = GENERIC.avg_pool_backward(eps, saved, shape, GENERIC.fresh_buffers(dtype))
+        assert_same(device, back, expected)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
+def test_pnorm_pool_equals_the_generic_one(device, dtype, shape, batch, p):
+    image, epsilon = ties((batch, 3, *shape.size), dtype), numbers((batch, 3, *shape.out), dtype, 1)
+    image[:, 2] += numbers(image[:, 2].shape, dtype, 2)
+    for order in ORDERS:
+        (x, x_device), (eps, eps_device) = both(device, image, order), both(device, epsilon, order)
+        expected, saved = GENERIC.pnorm_pool(x, shape, p, GENERIC.fresh_buffers(dtype))
+        got, saved_device = device.pnorm_pool(x_device, shape, p, device.fresh_buffers(dtype))
+        np.testing.assert_allclose(device.to_host(got), expected, **TOLERANCE[dtype])
+        back = device.pnorm_pool_backward(eps_device, saved_device, shape, p, device.fresh_buffers(dtype))
+        expected = GENERIC.pnorm_pool_backward(eps, saved, shape, p, GENERIC.fresh_buffers(dtype))
+        assert np.isfinite(expected).all()
+        np.testing.assert_allclose(device.to_host(back), expected, **TOLERANCE[dtype])
+
+
+def test_convolution_and_its_gradients_equal_the_generic_ones(device, dtype, shape, batch):
+    x, x_device = both(device, numbers((batch, 3, *shape.size), dtype))
+    W, W_device = both(device, numbers((4, 3, *shape.kernel), dtype, 1))
+    b, b_device = both(device, numbers((1, 4), dtype, 2))
+    z, saved = GENERIC.conv2d(x, W, b, shape, GENERIC.fresh_buffers(dtype))
+    z_device, saved_device = device.conv2d(x_device, W_device, b_device, shape, device.fresh_buffers(dtype))
+    np.testing.assert_allclose(device.to_host(z_device), z, **TOLERANCE[dtype])
+
+    delta, delta_device = both(device, numbers(z.shape, dtype, 3), "batch innermost")
+    gradients = np.zeros_like(W), np.zeros_like(b)
+    on_device = device.empty(W.shape, dtype), device.empty(b.shape, dtype)
+    epsilon = GENERIC.conv2d_backward(delta, saved, W, shape, gradients, GENERIC.fresh_buffers(dtype))
+    buffers = device.fresh_buffers(dtype)
+    got = device.conv2d_backward(delta_device, saved_device, W_device, shape, on_device, buffers)
+    np.testing.assert_allclose(device.to_host(got), epsilon, **TOLERANCE[dtype])
+    for gradient, expected in zip(on_device, gradients, strict=True):
+        np.testing.assert_allclose(device.to_host(gradient), expected, **TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(("root", "node"), [(123, 456), ((1 << 64) - 1, (1 << 63) + 77), (12345, 0xFFFFFFFFDEADBEEF)])
+def test_random_numbers_are_the_generic_ones(device, root, node, fake_cupy):
+    for n in (0, 1, 1000):
+        assert_same(device, device.random_raw(root, node, n), GENERIC.random_raw(root, node, n))
+        for dtype in ("float32", "float64", "int32"):
+            got = device.random_uniform(root, node, n, dtype)
+            assert_same(device, got, RandomBits.random_uniform(GENERIC, root, node, n, dtype))
+    assert {"random_raw", "random_uniform"} <= set(fake_cupy.launches)
+
+
+def test_every_primitive_launches_its_kernel_once(device, fake_cupy):
+    shape, buffers = WINDOWS["2x2 side by side"], device.fresh_buffers("float32")
+    x = device.full((2, 1, *shape.size), 1.0, "float32")
+    fake_cupy.launches.clear()
+    device.col2im(device.im2col(x, shape, buffers), shape, buffers)
+    out, saved = device.max_pool(x, shape, buffers)
+    device.max_pool_backward(out, saved, shape, buffers)
+    out, saved = device.avg_pool(x, shape, True, buffers)
+    device.avg_pool_backward(out, saved, shape, buffers)
+    out, saved = device.pnorm_pool(x, shape, 2, buffers)
+    device.pnorm_pool_backward(out, saved, shape, 2, buffers)
+    assert fake_cupy.launches == [
+        "im2col", "col2im", "max_pool", "max_pool_backward", "avg_pool", "avg_pool_backward", "pnorm_pool",
+        "pnorm_pool_backward",
+    ]  # fmt: skip
+
+
+def test_a_type_is_compiled_once_and_when_it_is_needed(device, fake_cupy):
+    shape = WINDOWS["1x1"]
+    assert [options[0] for options in fake_cupy.modules] == ["-DREAL=float"]  # by the probe
+    for dtype in ("float64", "float32", "float64"):
+        for _ in range(2):
+            device.im2col(device.full((1, 1, *shape.size), 1.0, dtype), shape, device.fresh_buffers(dtype))
+    assert [options[0] for options in fake_cupy.modules] == ["-DREAL=float", "-DREAL=double"]
+
+
+def test_indices_of_64_bits_give_the_same(fake_cupy, monkeypatch, shape):
+    original = backends.cuda.options
+    monkeypatch.setattr(backends.cuda, "options", lambda real: (*original(real), "-DWIDE_FROM=0"))
+    device = CupyBackend()
+    assert "-DWIDE_FROM=0" in fake_cupy.modules[-1]
+    x, x_device = both(device, numbers((5, 3, *shape.size), "float32"))
+    got = device.im2col(x_device, shape, device.fresh_buffers("float32"))
+    expected = GENERIC.im2col(x, shape, GENERIC.fresh_buffers("float32"))
+    assert_same(device, got, expected)
+    back = device.col2im(got, shape, device.fresh_buffers("float32"))
+    assert_same(device, back, GENERIC.col2im(expected, shape, GENERIC.fresh_buffers("float32")))
+
+
+def test_integers_take_the_generic_way(device, shape):
+    x, x_device = both(device, ties((2, 3, *shape.size), "int32"))
+    col = GENERIC.im2col(x, shape, GENERIC.fresh_buffers("int32"))
+    col_device = device.im2col(x_device, shape, device.fresh_buffers("int32"))
+    assert_same(device, col_device, col)
+    back = device.col2im(col_device, shape, device.fresh_buffers("int32"))
+    assert_same(device, back, GENERIC.col2im(col, shape, GENERIC.fresh_buffers("int32")))
+
+
+def test_an_input_of_another_type_than_the_buffers_is_converted(device):
+    shape = WINDOWS["padded"]
+    image = ties((2, 3, *shape.size), "float64")
+    _, x = both(device, image)
+    buffers, expecting = device.fresh_buffers("float32"), GENERIC.fresh_buffers("float32")
+    image = image.astype("float32")
+    assert_same(device, device.im2col(x, shape, buffers), GENERIC.im2col(image, shape, expecting))
+    assert_same(device, device.max_pool(x, shape, buffers)[0], GENERIC.max_pool(image, shape, expecting)[0])
+    got, saved = device.pnorm_pool(x, shape, 2, buffers)
+    _, epsilon = both(device, numbers(got.shape, "float64"))
+    assert device.dtype_name(device.pnorm_pool_backward(epsilon, saved, shape, 2, buffers)) == "float32"
+
+
+def test_pooling_of_integers_is_refused(device):
+    shape = WINDOWS["overlapping"]
+    x = device.full((1, 1, *shape.size), 1, "int32")
+    with pytest.raises(DTypeError, match="kernel avg_pool: expected float32 or float64, got int32"):
+        device.avg_pool(x, shape, True, device.fresh_buffers("int32"))
+
+
+def test_an_empty_batch_gives_an_empty_result(device, dtype):
+    shape = WINDOWS["padded"]
+    x = device.empty((0, 3, *shape.size), dtype)
+    out, saved = device.max_pool(x, shape, device.fresh_buffers(dtype))
+    assert out.shape == (0, 3, *shape.out)
+    back = device.max_pool_backward(out, saved, shape, device.fresh_buffers(dtype))
+    assert back.shape == (0, 3, *shape.size)
+
+
+def test_the_stand_in_notices_arguments_that_do_not_fit(device):
+    out = device.empty((4,), "uint64")
+    with pytest.raises(TypeError, match="random_raw: argument 3"):
+        device._kernels.launch("random_raw", "f", 4, (out, 1, 2, 4.0))
+    with pytest.raises(TypeError, match="random_raw: argument -2"):
+        device._kernels.launch("random_raw", "f", 4, (out, 1, 2))
+    with pytest.raises(TypeError, match="random_raw: argument 0"):
+        device._kernels.launch("random_raw", "f", 4, (device.empty((4,), "float32"), 1, 2, 4))
+
+
+def test_the_stand_in_notices_a_write_outside_of_an_array(device):
+    with pytest.raises(MemoryError, match=r"random_raw wrote outside of an array \(4,\)"):
+        device._kernels.launch("random_raw", "f", 5, (device.empty((4,), "uint64"), 1, 2, 5))

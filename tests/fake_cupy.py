@@ -1,0 +1,301 @@
+"""A `cupy` made of NumPy and g++, so that CupyBackend and its CUDA kernels run on a machine without a GPU.
+
+Arrays are a subclass of numpy.ndarray that refuses to be mixed with plain numpy arrays, as cupy.ndarray does.
+`RawModule` compiles the same CUDA text as NVRTC would, behind a few definitions, and a launch is a loop over blocks and
+threads. Three things are stricter than CUDA: arguments are compared with the kernel's parameters, memory is all ones
+(NaN, -1) until somebody writes it, and writing outside of an array is noticed.
+"""
+
+import ctypes
+import functools
+import hashlib
+import re
+import subprocess
+import types
+
+import numpy as np
+
+MARGIN = 64  # bytes before and after every array that nobody may write
+UNWRITTEN = 0xFF
+
+CUDA_ON_CPU = r"""
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+#define __global__
+#define __device__
+using std::fabs;
+using std::pow;
+using std::sqrt;
+struct { unsigned int x; } static gridDim, blockDim, blockIdx, threadIdx;
+static inline float __int_as_float(int bits) { float value; memcpy(&value, &bits, 4); return value; }
+"""
+
+LAUNCHER = r"""
+template <typename A> int kind_of_parameter()
+{
+    typedef typename std::remove_pointer<A>::type T;
+    return std::is_pointer<A>::value * 10000 + std::is_floating_point<T>::value * 1000 + (int)sizeof(T);
+}
+template <typename... A, size_t... I>
+int launch_in_order(void (*kernel)(A...), unsigned grid, unsigned block, void **arguments, const int *kinds, int count,
+                    std::index_sequence<I...>)
+{
+    int expected[] = {kind_of_parameter<A>()...};
+    if (count != (int)sizeof...(A))
+        return -1;
+    for (int i = 0; i < count; ++i)
+        if (kinds[i] != expected[i])
+            return i + 1;
+    gridDim.x = grid;
+    blockDim.x = block;
+    for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x)
+        for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
+            kernel(*(typename std::remove_const<A>::type *)arguments[I]...);
+    return 0;
+}
+template <typename... A> int launch_on_cpu(void (*kernel)(A...), unsigned grid, unsigned block, void **arguments,
+                                           const int *kinds, int count)
+{
+    return launch_in_order(kernel, grid, block, arguments, kinds, count, std::index_sequence_for<A...>());
+}
+"""
+
+
+class OutOfMemoryError(MemoryError):
+    """As cupy.cuda.memory.OutOfMemoryError."""
+
+
+class DeviceArray(np.ndarray):
+    """Stands in for cupy.ndarray: never mixes with numpy.ndarray, and has arrays of rank 0 instead of scalars."""
+
+    guard = None
+
+    def __array_finalize__(self, source):
+        self.guard = getattr(source, "guard", None)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **keywords):
+        if out is not None:
+            keywords["out"] = tuple(host(array) for array in out)
+        result = getattr(ufunc, method)(*map(host, inputs), **keywords)
+        return on_device(result) if out is None else out[0]
+
+    def __array_function__(self, function, types, arguments, keywords):
+        raise TypeError(f"numpy.{function.__name__} was called with an array of the device")
+
+    def __getitem__(self, key):
+        return on_device(super().__getitem__(key))
+
+    def __setitem__(self, key, value):
+        host(value)
+        super().__setitem__(key, value)
+
+
+def host(x):
+    """See device memory as a numpy array; refuse numpy arrays, which cupy does not take for arguments."""
+    if isinstance(x, DeviceArray):
+        return x.view(np.ndarray)
+    if isinstance(x, np.ndarray):
+        raise TypeError(f"Unsupported type {type(x)}")
+    return x
+
+
+def on_device(result):
+    return result if isinstance(result, DeviceArray) else np.asarray(result).view(DeviceArray)
+
+
+def wrapped(function):
+    """Make a NumPy function take and return device arrays."""
+
+    @functools.wraps(function)
+    def on_arrays(*arguments, **keywords):
+        if isinstance(arguments[0], list):
+            arguments = ([host(x) for x in arguments[0]], *arguments[1:])
+        result = function(*(host(x) for x in arguments), **keywords)
+        return tuple(map(on_device, result)) if isinstance(result, tuple) else on_device(result)
+
+    return on_arrays
+
+
+def device_ufunc(ufunc):
+    """Give a NumPy ufunc the signature of CuPy's, out as a keyword or the last positional argument."""
+
+    def call(*arguments, out=None, dtype=None, casting="same_kind"):
+        if len(arguments) > ufunc.nin:
+            *arguments, out = arguments
+        result = ufunc(*map(host, arguments), out=host(out), dtype=dtype, casting=casting)
+        return on_device(result) if out is None else out
+
+    return call
+
+
+def empty(shape, dtype=float, order="C"):
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    if size > 1 << 34:
+        raise OutOfMemoryError(f"Out of memory allocating {size} bytes")
+    memory = np.full(size + 2 * MARGIN, UNWRITTEN, np.uint8)
+    array = memory[MARGIN : MARGIN + size].view(dtype).reshape(shape, order=order).view(DeviceArray)
+    array.guard = memory
+    return array
+
+
+def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
+    if isinstance(a, DeviceArray):
+        return a if dtype is None else a.astype(dtype, copy=False)
+    source = np.array(a, dtype)
+    if source.dtype.kind not in "fiub":
+        raise ValueError(f"Unsupported dtype {source.dtype}")
+    array = source.copy(order="K").view(DeviceArray)
+    array.guard = None
+    return array
+
+
+def asnumpy(a, stream=None, order="C", out=None, *, blocking=True):
+    return np.array(a.view(np.ndarray) if isinstance(a, DeviceArray) else a, order=order)
+
+
+def copyto(dst, src, casting="same_kind", where=None):
+    if isinstance(src, np.ndarray) and not isinstance(src, DeviceArray) and src.size != 1:
+        raise ValueError("non-scalar numpy.ndarray cannot be used for copyto")
+    np.copyto(host(dst), src.view(np.ndarray) if isinstance(src, DeviceArray) else src, casting=casting)
+
+
+def dot(a, b, out=None):
+    if out is not None and not (out.flags.c_contiguous and out.dtype == np.result_type(a.dtype, b.dtype)):
+        raise ValueError("Output array must be C-contiguous")
+    result = np.dot(host(a), host(b), out=host(out))
+    return on_device(result) if out is None else out
+
+
+def matmul(a, b, out=None):
+    result = np.matmul(host(a), host(b), out=host(out))
+    return on_device(result) if out is None else out
+
+
+def margins_are_whole(array):
+    memory = array.guard
+    return memory is None or bool((memory[:MARGIN] == UNWRITTEN).all() and (memory[-MARGIN:] == UNWRITTEN).all())
+
+
+class Kernel:
+    """A compiled kernel: called with grid, block and arguments, as cupy.RawKernel."""
+
+    def __init__(self, name, function, launches):
+        self.name = name
+        self.function = function
+        self.launches = launches
+
+    def __call__(self, grid, block, arguments):
+        values = [self._value(x) for x in arguments]
+        kinds = [kind for kind, _ in values]
+        pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for _, value in values))
+        wrong = self.function(max(1, *grid), max(1, *block), pointers, (ctypes.c_int * len(kinds))(*kinds), len(kinds))
+        if wrong:
+            raise TypeError(f"kernel {self.name}: argument {wrong - 1} of {kinds} does not fit the parameter")
+        for x in arguments:
+            if isinstance(x, DeviceArray) and not margins_are_whole(x):
+                raise MemoryError(f"kernel {self.name} wrote outside of an array {x.shape}")
+        self.launches.append(self.name)
+
+    @staticmethod
+    def _value(x):
+        """What CuPy copies into the launch: an address, a number of 8 bytes, or a numpy array of size one."""
+        if isinstance(x, DeviceArray):
+            return 10000 + 1000 * (x.dtype.kind == "f") + x.itemsize, np.array(x.ctypes.data, np.uint64)
+        if isinstance(x, np.ndarray):
+            if x.size != 1:
+                raise TypeError("Only numpy.ndarrays of size one can be passed by value")
+            return x.itemsize, x
+        number = np.array(x, np.uint64 if isinstance(x, int) and x >= 1 << 63 else None)
+        return 1000 * (number.dtype.kind == "f") + number.itemsize, number
+
+
+def compile_for_cpu(code, options, folder):
+    """Compile CUDA text with g++ into a library in `folder`, or find it there."""
+    names = re.findall(r'extern "C" __global__ void (\w+)\(', code)
+    parameters = "unsigned grid, unsigned block, void **arguments, const int *kinds, int count"
+    launchers = "".join(
+        f'extern "C" int launch_{name}({parameters})\n'
+        f"{{ return launch_on_cpu({name}, grid, block, arguments, kinds, count); }}\n"
+        for name in names
+    )
+    text = f'{CUDA_ON_CPU}{code}\n#line 1 "launcher"\n{LAUNCHER}{launchers}'
+    flags = [option.replace("--std", "-std") for option in options]
+    library = folder / (hashlib.sha256(" ".join([text, *flags]).encode()).hexdigest() + ".so")
+    if not library.exists():
+        source = library.with_suffix(".cpp")
+        source.write_text(text)
+        command = ["g++", "-O1", "-ffp-contract=off", "-shared", "-fPIC", *flags, str(source), "-o", str(library)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"g++ cannot compile the kernels: {done.stderr}")
+    return ctypes.CDLL(str(library))
+
+
+UFUNCS = (
+    "absolute", "add", "cos", "divide", "equal", "exp", "greater", "greater_equal", "isfinite", "log", "maximum",
+    "minimum", "multiply", "power", "sign", "sin", "sqrt", "square", "subtract", "tanh",
+)  # fmt: skip
+
+
+def make_cupy(folder):
+    """Return a module like cupy that keeps compiled kernels in `folder` and lists its `launches`."""
+    cupy = types.ModuleType("cupy")
+    cupy.__version__ = "14.0.0"
+    cupy.launches = []
+    cupy.modules = []
+    cupy.ndarray = DeviceArray
+    for name in UFUNCS:
+        setattr(cupy, name, device_ufunc(getattr(np, name)))
+    for function in (asarray, asnumpy, copyto, dot, empty, matmul):
+        setattr(cupy, function.__name__, function)
+
+    class RawModule:
+        def __init__(self, *, code, options=()):
+            self.library = compile_for_cpu(code, options, folder)
+            cupy.modules.append(options)
+
+        def get_function(self, name):
+            return Kernel(name, getattr(self.library, f"launch_{name}"), cupy.launches)
+
+    class Device:
+        id = 0
+        compute_capability = "75"
+        mem_info = (3 << 30, 4 << 30)
+
+        def synchronize(self):
+            cupy.launches.append("synchronize")
+
+    cupy.RawModule = RawModule
+    cupy.cuda = types.SimpleNamespace(
+        Device=Device,
+        get_local_runtime_version=lambda: 13020,
+        is_available=lambda: True,
+        memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        runtime=types.SimpleNamespace(
+            driverGetVersion=lambda: 13010,
+            getDeviceCount=lambda: 1,
+            getDeviceProperties=lambda device: {"name": b"NumPy in disguise"},
+            runtimeGetVersion=lambda: 13020,
+        ),
+    )
+    return cupy
+
+
+class Namespace(types.ModuleType):
+    """As array_api_compat.cupy: NumPy's main namespace follows the same standard."""
+
+    def __getattr__(self, name):
+        found = getattr(np, name)
+        return wrapped(found) if callable(found) and not isinstance(found, type) else found
+
+
+def make_namespace(cupy):
+    """Return a module like array_api_compat.cupy."""
+    xp = Namespace("array_api_compat.cupy")
+    xp.linalg = types.SimpleNamespace(svd=wrapped(np.linalg.svd))
+    xp.asarray = lambda data, dtype=None, device=None: asarray(data, dtype)
+    xp.astype = lambda x, dtype, copy=True: x.astype(dtype, copy=copy)
+    return xp
