@@ -34,7 +34,7 @@ class NumpyBackend(Backend):
         self._dtype_names = {np.dtype(name): name for name in DTYPES}
 
     def is_array(self, x: object) -> bool:
-        return isinstance(x, np.ndarray)
+        return isinstance(x, (np.ndarray, np.generic))  # reductions of everything give scalars
 
     def asarray(self, data: Any, dtype: str) -> Array:
         try:

@@ -9,16 +9,15 @@ from typing import Any, Self
 import nd
 from nd.dataset import DataSet
 from nd.evaluation import Evaluation
-from optimize import Listener, NetworkUpdater, Segment, Solver
+from optimize import Listener, NetworkUpdater, Solver
 
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
-from .layers.base import BaseLayerConf, LayerRuntime, label_of
+from .layers.base import LayerRuntime, label_of
 from .layers.output import OutputMixin
-from .params import ParamLayout, ParamView
 from .summary import summary
 from .training import Training
-from .weights import Fans, init_weight
+from .vectors import FlatVectors
 
 Array = Any
 
@@ -44,7 +43,7 @@ class MultiLayerNetwork:
         self.last_etl_ms = 0.0
         self.batch_size = 0
         self.dtype: str = conf.base.dtype  # type: ignore[assignment]
-        self._params: Array = None
+        self._vectors: FlatVectors | None = None
         self._score: Any = float("nan")
         self._input: Array = None
         self._labels: Array = None
@@ -68,69 +67,34 @@ class MultiLayerNetwork:
         self._backend = nd.backend()
         self._workspace = nd.Workspace(self.dtype)
         self._buffers = self._workspace.scope()
-        self.layout = ParamLayout([layer.param_specs() for layer in self.conf.layers])
-        self._params = nd.zeros(1, self.layout.length, dtype=self.dtype)
-        self._gradient = nd.zeros(1, self.layout.length, dtype=self.dtype)
-        self._param_table = self.layout.table(self._params)
-        self._gradients = DefaultGradient(self._gradient, self.layout.table(self._gradient))
-        self.layers = [self._runtime(index) for index in range(len(self.conf.layers))]
-        self._stages = [(self.conf.preprocessors.get(index), layer) for index, layer in enumerate(self.layers)]
-        self._lowest_trained = min((view.layer for view in self.layout.views), default=len(self.layers))
-        self._penalties = [
-            (view.flat(self._params), penalty)
-            for view in self.layout.views
-            for penalty in self._conf_of(view).regularization_of(view.spec.bias)
+        self._vectors = vectors = FlatVectors(self.conf)
+        self.layers = [
+            conf.runtime(conf, label_of(index, conf), *vectors.views_of(index), self._workspace.scope(), self.dtype)
+            for index, conf in enumerate(self.conf.layers)
         ]
-        self.updater = NetworkUpdater(self._segments(), self._params, self._gradient)
+        self._stages = [(self.conf.preprocessors.get(index), layer) for index, layer in enumerate(self.layers)]
         if params is None:
-            self._draw_weights()
+            vectors.draw_weights()
         else:
             self.set_params(params)
         return self
 
-    def _runtime(self, index: int) -> LayerRuntime:
-        conf = self.conf.layers[index]
-        views = self.layout.of_layer(index)
-        params = {view.spec.name: view.of(self._params) for view in views}
-        gradients = {view.spec.name: view.of(self._gradient) for view in views}
-        return conf.runtime(conf, label_of(index, conf), params, gradients, self._workspace.scope(), self.dtype)
+    @property
+    def updater(self) -> NetworkUpdater:
+        """The updaters over the flat vectors, with their state."""
+        return self._made().updater
 
-    def _conf_of(self, view: ParamView) -> BaseLayerConf:
-        return self.conf.layers[view.layer]  # type: ignore[return-value]
-
-    def _segments(self) -> list[Segment]:
-        return [
-            Segment(
-                view.start,
-                view.stop,
-                self._conf_of(view).updater_of(view.spec.bias),
-                self._conf_of(view).regularization_of(view.spec.bias),
-            )
-            for view in self.layout.views
-        ]
-
-    def _draw_weights(self) -> None:
-        rng = nd.random.get_random()
-        rng.set_seed(self.conf.base.seed)  # type: ignore[arg-type]
-        for view in self.layout.views:
-            conf, spec = self._conf_of(view), view.spec
-            flat = view.flat(self._params)
-            if spec.bias:
-                nd.fill(flat, conf.bias_init or 0.0)
-            else:
-                fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
-                init_weight(self._param_table[view.key], flat, conf.weight_init or "xavier", fans, rng)
-
-    def _check_init(self) -> None:
-        if self._params is None:
+    def _made(self) -> FlatVectors:
+        if self._vectors is None:
             raise nd.ConfigurationError("MultiLayerNetwork: init() must come first. Call net.init().")
+        return self._vectors
 
     def clone(self) -> MultiLayerNetwork:
         """Return an independent copy: configuration, parameters, updater state, counters."""
-        self._check_init()
+        params, state = self.params(), self.updater_state()
         with self._here():
-            twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count)).init(self._params)
-            nd.assign(twin.updater.state, self.updater.state)
+            twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count)).init(params)
+            nd.assign(twin.updater_state(), state)
         return twin
 
     def _here(self) -> Any:
@@ -141,8 +105,7 @@ class MultiLayerNetwork:
 
     def params(self) -> Array:
         """Return the flat parameter vector ``[1, n]`` itself, not a copy."""
-        self._check_init()
-        return self._params
+        return self._made().params
 
     def set_params(self, params: Any) -> None:
         """Copy a vector ``[1, n]`` or ``[n]`` into the parameters.
@@ -152,9 +115,9 @@ class MultiLayerNetwork:
         ShapeError
             It is of another length.
         """
-        self._check_init()
+        target = self.params()
         with self._here():
-            self._copy_vector("set_params", params, self._params)
+            self._copy_vector("set_params", params, target)
 
     def _copy_vector(self, who: str, source: Any, target: Array) -> None:
         vector = nd.as_array(source)
@@ -165,12 +128,11 @@ class MultiLayerNetwork:
 
     def num_params(self) -> int:
         """Return the length of the parameter vector."""
-        return ParamLayout([layer.param_specs() for layer in self.conf.layers]).length
+        return self.conf.layout().length
 
     def param_table(self) -> dict[str, Array]:
         """Return key -> view: ``"0_W"`` is the weight of layer 0, in its own shape."""
-        self._check_init()
-        return dict(self._param_table)
+        return dict(self._made().param_table)
 
     def get_param(self, key: str) -> Array:
         """Return the view of one parameter, ``"0_W"``; raise ChoiceError for an unknown key."""
@@ -179,42 +141,39 @@ class MultiLayerNetwork:
 
     def gradient(self) -> DefaultGradient:
         """Return the gradient of the last minibatch by name: sums over examples, after `compute_gradient_and_score`."""
-        self._check_init()
-        return self._gradients
+        return self._made().gradients
 
     def flattened_gradients(self) -> Array:
         """Return the flat gradient vector ``[1, n]`` itself; after `fit` it holds the last update."""
-        self._check_init()
-        return self._gradient
+        return self._made().gradient
 
     def updater_state(self) -> Array:
         """Return the updater's state vector ``[1, m]`` itself, in DL4J's order; m = 0 without state."""
-        self._check_init()
         return self.updater.state
 
     def set_updater_state(self, state: Any) -> None:
         """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
-        self._check_init()
+        target = self.updater_state()
         with self._here():
-            self._copy_vector("set_updater_state", state, self.updater.state)
+            self._copy_vector("set_updater_state", state, target)
 
     def get_layer(self, index: int) -> LayerRuntime:
         """Return a layer at work: ``net.get_layer(0).pre_output(x)``."""
-        self._check_init()
+        self._made()
         return self.layers[index]
 
     # ---- one minibatch
 
     def set_input(self, x: Any) -> None:
         """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
-        self._check_init()
+        self._made()
         with self._here(), self._workspace:
             self._input = self._features(x)
         self.batch_size = self._input.shape[0]
 
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
-        self._check_init()
+        self._made()
         with self._here():
             self._labels = nd.as_array(y, self.dtype)
 
@@ -246,7 +205,7 @@ class MultiLayerNetwork:
         ShapeError
             They do not fit the network.
         """
-        self._check_init()
+        self._made()
         last = self.layers[-1]
         if not isinstance(last, OutputMixin):
             raise nd.ConfigurationError(
@@ -279,7 +238,7 @@ class MultiLayerNetwork:
 
     def _backward(self, delta: Array, caches: list[Any]) -> None:
         """Fill the gradient vector from the last layer's delta; nothing is computed below the lowest parameters."""
-        last, lowest = len(self.layers) - 1, self._lowest_trained
+        last, lowest = len(self.layers) - 1, self._made().lowest_layer
         epsilon = self.layers[last].backprop_delta(delta, caches[last], last > lowest)  # type: ignore[attr-defined]
         for index in range(last - 1, lowest - 1, -1):
             preprocessor = self._stages[index + 1][0]
@@ -290,7 +249,7 @@ class MultiLayerNetwork:
     def _regularised(self, loss: Array) -> Array:
         """Divide the summed loss by the minibatch size and add the penalties on the parameters."""
         score = loss / self.batch_size if self.conf.base.mini_batch else loss
-        for flat, penalty in self._penalties:
+        for flat, penalty in self._made().penalties:
             score = score + penalty.score(flat, penalty.at(self.iteration_count, self.epoch_count))
         return score
 
@@ -353,12 +312,12 @@ class MultiLayerNetwork:
         -----
         Ctrl-C stops between two operations and leaves the network usable. Source: DL4J ``MultiLayerNetwork.fit``.
         """
-        self._check_init()
+        self._made()
         Training(self, data, labels, epochs).run()
 
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch."""
-        self._check_init()
+        self._made()
         self._set_batch(data)
         with self._here():
             Solver(self.conf, self, self.listeners).optimize()
@@ -367,7 +326,7 @@ class MultiLayerNetwork:
 
     def output(self, x: Any) -> Array:
         """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
-        self._check_init()
+        self._made()
         with self._here(), self._workspace:
             return nd.copy(self._forward(self._features(x), training=False)[0][-1])
 
@@ -389,7 +348,7 @@ class MultiLayerNetwork:
         ConfigurationError
             There is no such layer.
         """
-        self._check_init()
+        self._made()
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         with self._here(), self._workspace:

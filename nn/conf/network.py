@@ -14,6 +14,7 @@ from optimize import Schedule, Sgd, Updater, get_updater
 from optimize.solvers import OPTIMIZERS
 
 from ..layers.base import LayerConf, label_of
+from ..params import ParamLayout
 from ..preprocessors import InputPreProcessor
 from .builder import Builder
 from .distributions import Distribution
@@ -238,6 +239,10 @@ class MultiLayerConfiguration:
             types.append((current, out))
             current = out
         return types
+
+    def layout(self) -> ParamLayout:
+        """Return where every parameter lies in the flat vector."""
+        return ParamLayout([layer.param_specs() for layer in self.layers])
 
     def with_counts(self, iteration_count: int, epoch_count: int) -> MultiLayerConfiguration:
         """Return a copy that says where training stands."""

@@ -1,0 +1,82 @@
+"""The flat vectors that a network owns: parameters, gradient, updater state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import nd
+from optimize import NetworkUpdater, Segment
+
+from .gradient import DefaultGradient
+from .weights import Fans, init_weight
+
+if TYPE_CHECKING:
+    from .conf.network import MultiLayerConfiguration
+    from .layers.base import BaseLayerConf
+    from .params import ParamView
+
+Array = Any
+
+
+class FlatVectors:
+    """Parameters and gradient ``[1, n]`` of a network on the current backend, and what goes over the whole of them.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+
+    Attributes
+    ----------
+    params, gradient : array ``[1, n]``
+    param_table : dict of key -> view
+    gradients : DefaultGradient
+    updater : NetworkUpdater
+    penalties : list of (parameter as ``[n]``, Regularization)
+    lowest_layer : int
+        The first layer that has parameters; below it nothing needs a gradient.
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration) -> None:
+        self.conf = conf
+        self.layout = conf.layout()
+        self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
+        self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
+        self.param_table = self.layout.table(self.params)
+        self.gradients = DefaultGradient(self.gradient, self.layout.table(self.gradient))
+        self.updater = NetworkUpdater(self._segments(), self.params, self.gradient)
+        self.lowest_layer = min((view.layer for view in self.layout.views), default=len(conf.layers))
+        self.penalties = [
+            (view.flat(self.params), penalty)
+            for view in self.layout.views
+            for penalty in self._layer_conf(view).regularization_of(view.spec.bias)
+        ]
+
+    def views_of(self, layer: int) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Return one layer's parameters and gradients, name -> view."""
+        views = self.layout.of_layer(layer)
+        return (
+            {view.spec.name: view.of(self.params) for view in views},
+            {view.spec.name: view.of(self.gradient) for view in views},
+        )
+
+    def draw_weights(self) -> None:
+        """Seed the global generator and draw layer after layer, as Java does; biases start at their bias_init."""
+        rng = nd.random.get_random()
+        rng.set_seed(self.conf.base.seed or 0)
+        for view in self.layout.views:
+            layer, spec, flat = self._layer_conf(view), view.spec, view.flat(self.params)
+            if spec.bias:
+                nd.fill(flat, layer.bias_init or 0.0)
+            else:
+                fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
+                init_weight(self.param_table[view.key], flat, layer.weight_init or "xavier", fans, rng)
+
+    def _layer_conf(self, view: ParamView) -> BaseLayerConf:
+        return self.conf.layers[view.layer]  # type: ignore[return-value]
+
+    def _segments(self) -> list[Segment]:
+        segments = []
+        for view in self.layout.views:
+            layer, bias = self._layer_conf(view), view.spec.bias
+            segments.append(Segment(view.start, view.stop, layer.updater_of(bias), layer.regularization_of(bias)))
+        return segments
