@@ -70,7 +70,7 @@ class Backend(SpatialPrimitives, RandomBits):
 
     def from_host(self, array: Any, dtype: str) -> Array:
         """Return a copy of a numpy array on this backend."""
-        return self.asarray(array.tolist(), dtype)
+        return self.reshape(self.asarray(array.tolist(), dtype), array.shape)  # nested lists lose a shape like [0, 3]
 
     def to_host(self, x: Array) -> Any:
         """Return `x` as a numpy.ndarray."""

@@ -50,6 +50,7 @@ class Window:
 
     @cached_property
     def has_padding(self) -> bool:
+        """Whether there is any."""
         return self.padded != self.size
 
     @cached_property

@@ -47,9 +47,9 @@ def _choice(unusable: dict[str, str]) -> str:
         return f"{asked}: no backend is chosen, because {setting} is not usable (see above). Use ND_BACKEND=auto."
     if setting not in ("", "auto"):
         return f"{asked}: {chosen} is chosen, because it is asked for and usable."
-    if "cupy" in unusable:
-        return f"{asked}: {chosen} is chosen, because cupy is not usable (see above)."
-    return f"{asked}: {chosen} is chosen, because a CUDA device ran a kernel."
+    if unusable:
+        return f"{asked}: {chosen} is chosen, because {' and '.join(unusable)} is not usable (see above)."
+    return f"{asked}: {chosen} is chosen, because everything that it needs ran here."
 
 
 def _own_version() -> str:

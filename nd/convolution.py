@@ -81,7 +81,7 @@ def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
     ShapeError
         It is anything else.
     """
-    both = (value, value) if isinstance(value, int) else tuple(value)
+    both = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
     if len(both) != 2 or not all(isinstance(v, int) and not isinstance(v, bool) and v >= least for v in both):
         raise ShapeError(f"{who}: {what} must be one or two integers >= {least}, got {value!r}.")
     return both
@@ -154,9 +154,9 @@ def col2im(
     here = state.backend
     here.guard_same_backend("col2im", col)
     kernel, out = (col.shape[2], col.shape[3]), (col.shape[4], col.shape[5])
-    window = _window_of("col2im", (size[0], size[1]), (kernel, stride, padding, dilation), same_mode)
+    window = _window_of("col2im", pair("col2im", "size", size, 1), (kernel, stride, padding, dilation), same_mode)
     if window.out != out:
-        raise ShapeError(f"col2im: an image {list(size)} has {list(window.out)} windows, got {list(out)}.")
+        raise ShapeError(f"col2im: an image {list(window.size)} has {list(window.out)} windows, got {list(out)}.")
     return here.col2im(col, window, here.fresh_buffers(here.dtype_name(col)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,11 +51,11 @@ def as_array(data: Any, dtype: str | None = None) -> Array:
     than the current one is refused.
     """
     here = backend()
+    if getattr(getattr(data, "dtype", None), "kind", "f") not in "fiub":
+        raise DTypeError(f"create: expected an array of numbers, got dtype {data.dtype}. Convert it with astype.")
     if here.is_array(data):
         return data if dtype is None else here.astype(data, dtype)
     if type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "dtype"):
-        if data.dtype.kind not in "fiub":
-            raise DTypeError(f"create: expected an array of numbers, got dtype {data.dtype}. Convert it with astype.")
         return here.from_host(data, dtype or str(data.dtype))
     here.guard_same_backend("create", data)
     return here.asarray(data, dtype or state.dtype)
@@ -62,17 +63,17 @@ def as_array(data: Any, dtype: str | None = None) -> Array:
 
 def zeros(*shape: Any, dtype: str | None = None, order: str = "c") -> Array:
     """Return an array of zeros: ``zeros(3, 4)`` or ``zeros((3, 4))``."""
-    return full(*shape, value=0.0, dtype=dtype, order=order)
+    return _filled("zeros", shape, 0, dtype, order)
 
 
 def ones(*shape: Any, dtype: str | None = None, order: str = "c") -> Array:
     """Return an array of ones: ``ones(3, 4)`` or ``ones((3, 4))``."""
-    return full(*shape, value=1.0, dtype=dtype, order=order)
+    return _filled("ones", shape, 1, dtype, order)
 
 
 def full(*shape: Any, value: float, dtype: str | None = None, order: str = "c") -> Array:
     """Return an array whose every element is `value`."""
-    return backend().full(_shape("full", shape), value, dtype or state.dtype, _order("full", order))
+    return _filled("full", shape, value, dtype, order)
 
 
 def create_uninitialized(*shape: Any, dtype: str | None = None, order: str = "c") -> Array:
@@ -96,11 +97,15 @@ def eye(n: int, dtype: str | None = None) -> Array:
     return here.astype(equal, dtype or state.dtype)
 
 
+def _filled(who: str, shape: Sequence[Any], value: float, dtype: str | None, order: str) -> Array:
+    return backend().full(_shape(who, shape), value, dtype or state.dtype, _order(who, order))
+
+
 def _shape(who: str, shape: Sequence[Any]) -> tuple[int, ...]:
     axes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else tuple(shape)
-    if not all(isinstance(axis, int) and axis >= 0 for axis in axes):
+    if not all(hasattr(axis, "__index__") and not isinstance(axis, bool) and axis >= 0 for axis in axes):
         raise ShapeError(f"{who}: every length must be an integer >= 0, got {list(axes)}.")
-    return axes
+    return tuple(operator.index(axis) for axis in axes)
 
 
 def _order(who: str, order: str) -> str:

@@ -49,23 +49,23 @@ class Scope:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._memory: dict[tuple[str, str], Array] = {}
-        self._views: dict[tuple[str, tuple[int, ...], str | None], Array] = {}
+        self._views: dict[tuple[str, tuple[int, ...], str], Array] = {}
 
     def __call__(self, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
         """Return an uninitialised activation of that shape, in the backend's preferred memory order."""
+        kind = dtype or self.workspace.dtype
         if not self.workspace.active:
-            return state.backend.empty_activation(shape, dtype or self.workspace.dtype)
-        key = (name, shape, dtype)
+            return state.backend.empty_activation(shape, kind)
+        key = (name, shape, kind)
         view = self._views.get(key)
         return self._new_view(key) if view is None else view
 
-    def _new_view(self, key: tuple[str, tuple[int, ...], str | None]) -> Array:
+    def _new_view(self, key: tuple[str, tuple[int, ...], str]) -> Array:
         """A smaller batch takes the beginning of a larger one's memory; a larger one replaces it."""
-        name, shape, kind = key
-        dtype = kind or self.workspace.dtype
+        name, shape, dtype = key
         memory = self._memory.get((name, dtype))
         if memory is None or memory.shape[0] < math.prod(shape):
             memory = self._memory[name, dtype] = state.backend.empty((math.prod(shape),), dtype)
-            self._views = {old: view for old, view in self._views.items() if (old[0], old[2]) != (name, kind)}
+            self._views = {old: view for old, view in self._views.items() if (old[0], old[2]) != (name, dtype)}
         view = self._views[key] = state.backend.activation_view(memory, shape)
         return view

@@ -42,19 +42,17 @@ class Training:
     def run(self) -> None:
         """Train; listeners are closed however it ends."""
         network = self.network
-        configured = network.listeners
-        network.listeners = [*configured, *self._progress_bar()]
-        try:
-            with nd.use_backend(network._backend):
-                solver = Solver(network.conf, network, network.listeners)
-                if self.single is not None:
-                    self._fit_single(solver, self.single)
-                else:
-                    self._fit_epochs(solver)
-        finally:
+        with ExitStack() as stack:
+            stack.callback(network.set_listeners, *network.listeners)
+            network.add_listeners(*self._progress_bar())
             for listener in network.listeners:
-                listener.close()
-            network.listeners = configured
+                stack.callback(listener.close)
+            stack.enter_context(nd.use_backend(network._backend))
+            solver = Solver(network.conf, network, network.listeners)
+            if self.single is not None:
+                self._fit_single(solver, self.single)
+            else:
+                self._fit_epochs(solver)
 
     def _progress_bar(self) -> list[ProgressBarListener]:
         """A bar for iterators, on a terminal, unless the user brought one."""

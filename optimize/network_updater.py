@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -74,6 +75,7 @@ class NetworkUpdater:
         sizes = [(run[-1].stop - run[0].start) * len(run[0].updater.state_names) for run in runs]
         self.state = nd.zeros(1, sum(sizes), dtype=nd.dtype_name(params))
         flat = [nd.reshape_view(vector, (vector.shape[1],)) for vector in (params, gradient, self.state)]
+        self._gradient = flat[1]
         chunk_length = min(nd.backend().update_chunk, max(params.shape[1], 1))
         self._scratch = nd.create_uninitialized(chunk_length, dtype=nd.dtype_name(params))
         self._blocks = []
@@ -95,6 +97,10 @@ class NetworkUpdater:
                 scratch = self._scratch[: stop - start]
                 chunks.append(_Chunk(params[start:stop], gradient[start:stop], states, scratch, regularization))
         return chunks
+
+    def gradient_norm(self) -> float:
+        """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is."""
+        return math.sqrt(nd.item(nd.dot(self._gradient, self._gradient)))
 
     def update(self, batch_size: int | None, iteration: int, epoch: int, step: StepFunction, rate: float = 1.0) -> None:
         """Turn the gradient vector into the update and apply it to the parameters.

@@ -77,6 +77,8 @@ class MapSchedule(_CountingSchedule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if any(int(key) != float(key) for key in self.values):
+            raise ConfigurationError(f"MapSchedule: keys must be whole numbers, got {list(self.values)}.")
         object.__setattr__(self, "values", {int(key): float(value) for key, value in sorted(self.values.items())})
         if 0 not in self.values:
             raise ConfigurationError(

@@ -28,6 +28,10 @@ class StrictBackend(Backend):
 
         super().__init__(array_api_strict, array_api_strict.Device("device1"))
 
+    def reshape_view(self, x, shape):
+        # array_api_strict takes every array without elements for a copy
+        return self.xp.reshape(x, tuple(shape), copy=False if x.size else None)
+
     def to_host(self, x):
         return np.asarray(self.xp.asarray(x, device=self.xp.Device("CPU_DEVICE"), copy=True))
 

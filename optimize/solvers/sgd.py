@@ -23,8 +23,8 @@ class StochasticGradientDescent:
 
     Notes
     -----
-    Source: DL4J ``StochasticGradientDescent``. Differs: a score that is not finite stops the training before it
-    reaches the parameters.
+    Source: DL4J ``StochasticGradientDescent``. Differs: a score or gradient that is not finite stops the training before
+    it reaches the parameters.
     """
 
     default_step_function = "negative_gradient"
@@ -39,15 +39,11 @@ class StochasticGradientDescent:
         Raises
         ------
         NumericError
-            The score is NaN or infinite. Parameters, updater state and counters are as they were.
+            The score or the gradient is NaN or infinite. Parameters, updater state and counters are as they were.
         """
         model: Any = self.model
         model.compute_gradient_and_score()
-        if not math.isfinite(model.score()):
-            raise NumericError(
-                f"fit: the score must be finite, got {model.score()} at iteration {model.iteration_count}. The network "
-                "is as it was before this minibatch. Check the data for NaN, or lower the learning rate."
-            )
+        self._check_finite(model)
         for listener in self.listeners:
             listener.on_gradient_calculation(model)
         batch_size = model.batch_size if self.conf.mini_batch else None
@@ -55,3 +51,13 @@ class StochasticGradientDescent:
         model.iteration_count += 1
         for listener in self.listeners:
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
+
+    @staticmethod
+    def _check_finite(model: Any) -> None:
+        found = {"score": model.score(), "norm of the gradient": model.updater.gradient_norm()}
+        for what, value in found.items():
+            if not math.isfinite(value):
+                raise NumericError(
+                    f"fit: the {what} must be finite, got {value} at iteration {model.iteration_count}. The network is "
+                    "as it was before this minibatch. Check the data for NaN, or lower the learning rate."
+                )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from nd import ConfigurationError
 from nd.checks import check_choice
 
@@ -33,5 +35,9 @@ def get_updater(value: str | Updater, **hyper_parameters: float) -> Updater:
         raise ConfigurationError(f"updater: expected a name or an updater such as Sgd(0.1), got {value!r}.")
     name = str(value).lower()
     chosen = UPDATERS[check_choice("updater", "updater", "noop" if name == "none" else name, UPDATERS)]
-    known = {key: number for key, number in hyper_parameters.items() if key in chosen.__dataclass_fields__}
-    return chosen(**known)
+    known = {field.name for field in fields(chosen)}
+    if unknown := sorted(set(hyper_parameters) - known):
+        raise ConfigurationError(
+            f"updater: {name!r} has no {', '.join(unknown)}, expected {', '.join(sorted(known)) or 'nothing'}."
+        )
+    return chosen(**hyper_parameters)

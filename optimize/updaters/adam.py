@@ -43,7 +43,8 @@ class Adam(Updater):
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         rate = self.at(self.learning_rate, iteration, epoch)
-        a = rate * math.sqrt(1.0 - self.beta2 ** (iteration + 1)) / (1.0 - self.beta1 ** (iteration + 1))
+        unbias = 1.0 - self.beta1 ** (iteration + 1)
+        a = rate * math.sqrt(1.0 - self.beta2 ** (iteration + 1)) / unbias if unbias else 0.0
         return (a if a != 0.0 and math.isfinite(a) else self.epsilon,)
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:

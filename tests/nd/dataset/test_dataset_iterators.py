@@ -78,8 +78,7 @@ def test_iterating_resets_only_when_nothing_is_left() -> None:
     iterator.next()
     assert read(iterator) == [[1], [2]]
     assert read(iterator) == [[0], [1], [2]]
-    with pytest.raises(StopIteration):
-        next(iterator)
+    assert next(iterator, None) is None
     assert iterator, "an exhausted iterator is still true"
 
 

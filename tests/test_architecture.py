@@ -1,0 +1,396 @@
+"""The walls of design/house.md, by reading the source: who imports whom, sizes, docstrings, complete registries.
+
+A rule is a function of a file's path and text that yields what is wrong. `BAD` shows every rule a file that breaks it.
+"""
+
+import ast
+import functools
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+FLOORS = ("backends", "nd", "optimize", "nn")  # each may import those before it
+LAST_LINES, LAST_FUNCTION_LINES, LAST_NESTING = 400, 50, 3
+NUMERIC_LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends"}
+NUMPY_IN_ND = {
+    "nd/dataset/checks.py", "nd/dataset/dataset.py", "nd/dataset/digits.py", "nd/dataset/fetch.py",
+    "nd/dataset/image_iterator.py", "nd/dataset/java_random.py", "nd/dataset/mnist.py", "nd/evaluation/confusion.py",
+    "nd/evaluation/rows.py", "nd/serde.py", "nd/serde_buffers.py",
+}  # fmt: skip
+"""Modules of nd whose job is the host: files on disk, decoding, counting."""
+DRAWERS = {"data2", "helper", "helpers", "tmp", "util", "utils"}
+CUDA_WORDS = ("__" + "global__", "__" + "device__", "block" + "Idx", "thread" + "Idx")
+
+
+@functools.cache
+def parse(text):
+    return ast.parse(text)
+
+
+# ---- imports
+
+
+def imports(path, text):
+    """Yield line and absolute dotted name of everything that a file imports, in functions too."""
+    package = path.removesuffix(".py").split("/")[:-1]
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and _name(node.func) in ("__import__", "import_module"):
+            yield from ((node.lineno, named.value) for named in node.args[:1] if isinstance(named, ast.Constant))
+
+
+def _name(node):
+    """Last part of a dotted name, without subscripts."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def imports_only_what_is_below(path, text):
+    floor = path.split("/")[0]
+    above = set(FLOORS[FLOORS.index(floor) + 1 :])
+    for line, name in imports(path, text):
+        if name.split(".")[0] in above:
+            yield f"{path}:{line}: {floor} imports {name}"
+
+
+def names_no_array_library(path, text):
+    floor = path.split("/")[0]
+    refused = set(NUMERIC_LIBRARIES) if floor != "backends" else set()
+    refused |= {"numpy", "backends"} if floor in ("nn", "optimize") else set()
+    refused |= {"numpy"} if floor == "nd" and path not in NUMPY_IN_ND else set()
+    for line, name in imports(path, text):
+        if name.split(".")[0] in refused:
+            yield f"{path}:{line}: imports {name}"
+
+
+def names_no_backend(path, text):
+    """Above backends/, no concrete backend, and cupy not even as a string."""
+    if path.startswith("backends/"):
+        return
+    for line, name in imports(path, text):
+        if name.startswith(("backends.cuda", "backends.cupy_backend", "backends.numpy_backend")):
+            yield f"{path}:{line}: imports {name}"
+    texts = set(_docstrings(parse(text)))
+    for node in ast.walk(parse(text)):
+        word = node.value if isinstance(node, ast.Constant) and node not in texts else _name(node)
+        if isinstance(word, str) and ("cupy" in word.lower() or word == "NumpyBackend"):
+            yield f"{path}:{node.lineno}: names {word!r}"
+
+
+def has_no_cuda_text(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if not path.startswith("backends/") and any(word in line for word in CUDA_WORDS):
+            yield f"{path}:{number}: CUDA text"
+
+
+# ---- docstrings
+
+
+def _docstrings(tree):
+    """Yield the docstring nodes of a file, those of attributes included."""
+    for node in ast.walk(tree):
+        for statement in getattr(node, "body", []) if not isinstance(node, (ast.Lambda, ast.IfExp)) else []:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                yield statement.value
+
+
+@functools.cache
+def class_table():
+    """Class name -> its definitions in the library."""
+    table = {}
+    for _, text in library():
+        for node in ast.walk(parse(text)):
+            if isinstance(node, ast.ClassDef):
+                table.setdefault(node.name, []).append(node)
+    return table
+
+
+def _documents(definition, method, table):
+    """Tell whether a class or one of its bases documents a method."""
+    for member in definition.body:
+        if isinstance(member, FUNCTIONS) and member.name == method and ast.get_docstring(member):
+            return True
+    bases = [other for base in definition.bases for other in table.get(_name(base), [])]
+    return any(_documents(base, method, table) for base in bases if base is not definition)
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def is_documented(path, text):
+    """The module, its public classes and functions, and their public methods that override no documented one."""
+    tree = parse(text)
+    if not ast.get_docstring(tree):
+        yield f"{path}:1: the module has no docstring"
+    public = [n for n in tree.body if isinstance(n, (*FUNCTIONS, ast.ClassDef)) and not n.name.startswith("_")]
+    for node in public:
+        if not ast.get_docstring(node):
+            yield f"{path}:{node.lineno}: {node.name} has no docstring"
+        for member in node.body if isinstance(node, ast.ClassDef) else []:
+            if not isinstance(member, FUNCTIONS) or member.name.startswith("_"):
+                continue
+            if not _documents(node, member.name, class_table()):
+                yield f"{path}:{member.lineno}: {node.name}.{member.name} has no docstring"
+
+
+# ---- sizes and habits
+
+
+def is_no_long_file(path, text):
+    lines = len(text.splitlines())
+    if lines > LAST_LINES:
+        yield f"{path}: {lines} lines, at most {LAST_LINES}"
+
+
+def has_no_long_function(path, text):
+    for node in ast.walk(parse(text)):
+        if isinstance(node, FUNCTIONS):
+            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+            lines = node.end_lineno - body[0].lineno
+            if lines > LAST_FUNCTION_LINES:
+                yield f"{path}:{node.lineno}: {node.name} has {lines} lines, at most {LAST_FUNCTION_LINES}"
+
+
+LEVELS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
+
+
+def _depth(node):
+    """Levels of if, for, while, with, try and match below a node; elif is none, an inner function has its own."""
+    deepest = 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (*FUNCTIONS, ast.ClassDef)):
+            continue
+        is_elif = isinstance(node, ast.If) and [child] == node.orelse and child.col_offset == node.col_offset
+        deepest = max(deepest, _depth(child) + (isinstance(child, LEVELS) and not is_elif))
+    return deepest
+
+
+def has_no_deep_nesting(path, text):
+    for node in ast.walk(parse(text)):
+        if isinstance(node, FUNCTIONS) and _depth(node) > LAST_NESTING:
+            yield f"{path}:{node.lineno}: {node.name} nests {_depth(node)} levels, at most {LAST_NESTING}"
+
+
+def is_no_drawer(path, text):
+    if pathlib.PurePath(path).stem in DRAWERS:
+        yield f"{path}: a name that does not say what is inside"
+
+
+def asserts_nothing(path, text):
+    yield from (f"{path}:{n.lineno}: assert" for n in ast.walk(parse(text)) if isinstance(n, ast.Assert))
+
+
+def has_no_bare_except(path, text):
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.ExceptHandler) and node.type is None:
+            yield f"{path}:{node.lineno}: bare except"
+
+
+def matches_what_it_expects_to_be_raised(path, text):
+    for node in ast.walk(parse(text)):
+        is_raises = isinstance(node, ast.Call) and _name(node.func) == "raises"
+        if is_raises and "match" not in [keyword.arg for keyword in node.keywords]:
+            yield f"{path}:{node.lineno}: pytest.raises without match"
+
+
+LIBRARY_RULES = [
+    asserts_nothing, has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function,
+    imports_only_what_is_below, is_documented, is_no_drawer, is_no_long_file, names_no_array_library, names_no_backend,
+]  # fmt: skip
+TEST_RULES = [is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised]
+SCRIPT_RULES = [has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function, is_no_long_file]
+
+BAD = {  # rule -> files that break it, each once
+    asserts_nothing: [("nd/x.py", "def f():\n    assert True")],
+    has_no_bare_except: [("nn/x.py", "try:\n    pass\nexcept:\n    pass")],
+    has_no_cuda_text: [("optimize/x.py", f"KERNEL = 'extern {CUDA_WORDS[0]} void k()'")],
+    has_no_deep_nesting: [
+        ("nd/x.py", "def f():\n for a in b:\n  if a:\n   with a:\n    while a:\n     pass"),
+        ("nd/x.py", "def f():\n try:\n  pass\n except E:\n  if a:\n   pass\n  else:\n   for a in b:\n    if a: pass"),
+    ],
+    has_no_long_function: [("nd/x.py", 'def f():\n    """Do."""\n' + "    a = 1\n" * (LAST_FUNCTION_LINES + 2))],
+    imports_only_what_is_below: [
+        ("backends/x.py", "import nd"),
+        ("nd/dataset/x.py", "def f():\n    from nn.layers import base"),
+        ("optimize/updaters/x.py", "import nn.conf as c"),
+        ("nd/x.py", "import importlib\nimportlib.import_module('optimize')"),
+    ],
+    is_documented: [
+        ("nd/x.py", "x = 1"),
+        ("nd/x.py", '"""M."""\ndef f():\n    pass'),
+        ("nd/x.py", '"""M."""\nclass A:\n  """A."""\n  def f(self):\n    pass\n  def _g(self):\n    pass'),
+    ],
+    is_no_drawer: [("nd/utils.py", ""), ("tests/helpers.py", "")],
+    is_no_long_file: [("nd/x.py", "\n" * (LAST_LINES + 1))],
+    matches_what_it_expects_to_be_raised: [("tests/x.py", "with pytest.raises(ValueError):\n    f()")],
+    names_no_array_library: [
+        ("nn/x.py", "def f():\n    import numpy as np"),
+        ("optimize/solvers/x.py", "from backends.errors import ShapeError"),
+        ("nd/create.py", "from numpy import zeros"),
+        ("nd/serde.py", "import cupy"),
+        ("nn/x.py", "import array_api_compat.numpy"),
+    ],
+    names_no_backend: [
+        ("nd/x.py", "from backends.cupy_backend import Kernels"),
+        ("nd/x.py", "fast = name == 'cupy'"),
+        ("nn/x.py", "isinstance(a, backends.NumpyBackend)"),
+    ],
+}
+GOOD = '''"""M."""
+import nd
+class A:
+    """A."""
+    def f(self):
+        """Do it with cupy."""
+        for a in b:
+            if a: pass
+            elif b:
+                with a: pass
+class B(A):
+    def f(self): pass
+'''
+
+
+@functools.cache
+def files(*folders):
+    paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [(path.relative_to(ROOT).as_posix(), path.read_text()) for path in paths]
+
+
+def library():
+    return files(*FLOORS)
+
+
+def broken(rule, sources):
+    return [fault for path, text in sources for fault in rule(path, text)]
+
+
+RULES = [(FLOORS, LIBRARY_RULES), (("tests",), TEST_RULES), (("examples", "benchmarks"), SCRIPT_RULES)]
+
+
+@pytest.mark.parametrize(
+    ("folders", "rule"),
+    [pytest.param(where, rule, id=f"{where[-1]}-{rule.__name__}") for where, rules in RULES for rule in rules],
+)
+def test_the_code_keeps_the_rule(folders, rule):
+    assert broken(rule, files(*folders)) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "bad"), [pytest.param(rule, bad, id=rule.__name__) for rule, all_bad in BAD.items() for bad in all_bad]
+)
+def test_every_rule_can_be_broken(rule, bad):
+    assert len(broken(rule, [bad])) == 1
+
+
+def test_every_rule_lets_good_code_pass():
+    assert set(BAD) == {*LIBRARY_RULES, *TEST_RULES, *SCRIPT_RULES}
+    assert [fault for rule in BAD if rule is not is_documented for fault in rule("nn/good.py", GOOD)] == []
+    definitions = {node.name: [node] for node in parse(GOOD).body if isinstance(node, ast.ClassDef)}
+    assert all(_documents(definitions[name][0], "f", definitions) for name in "AB")
+
+
+def test_cuda_text_lies_in_backends():
+    folders = (*FLOORS, "examples", "benchmarks")
+    assert [folder for folder in folders if list((ROOT / folder).rglob("*.cu"))] == ["backends"]
+
+
+def test_the_list_of_host_modules_is_not_stale():
+    importers = [path for path, text in files("nd") for _, name in imports(path, text) if name.startswith("numpy")]
+    assert set(importers) == NUMPY_IN_ND
+
+
+# ---- registries: literal, sorted, complete
+
+REGISTRIES = {  # table -> its file, where what it lists is defined, the common root
+    "ACTIVATIONS": ("nd/activations/__init__.py", "nd/activations", "Activation"),
+    "BACKENDS": ("backends/__init__.py", "backends", "Backend"),
+    "DISTRIBUTIONS": ("nn/conf/distributions.py", "nn/conf/distributions.py", "Distribution"),
+    "LAYERS": ("nn/layers/__init__.py", "nn/layers", "LayerConf"),
+    "LOSSES": ("nd/losses/__init__.py", "nd/losses", "Loss"),
+    "OPS": ("nd/ops/__init__.py", "nd/ops", "Op"),
+    "OPTIMIZERS": ("optimize/solvers/__init__.py", "optimize/solvers", "def optimize"),
+    "PREPROCESSORS": ("nn/preprocessors.py", "nn/preprocessors.py", "InputPreProcessor"),
+    "REGULARIZATIONS": ("optimize/regularization.py", "optimize/regularization.py", "Regularization"),
+    "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
+    "STEP_FUNCTIONS": ("optimize/step_functions.py", "optimize/step_functions.py", "_step"),
+    "UPDATERS": ("optimize/updaters/__init__.py", "optimize/updaters", "Updater"),
+}
+
+
+def defined(texts, root):
+    """Return what a registry may list and what it must: the root's descendants, and the public leaves among them."""
+    nodes = [node for text in texts for node in parse(text).body]
+    functions = {n.name for n in nodes if isinstance(n, FUNCTIONS) and n.name.endswith(root)}
+    bases = {node.name: {_name(base) for base in node.bases} for node in nodes if isinstance(node, ast.ClassDef)}
+    for node in nodes:
+        if isinstance(node, ast.ClassDef) and root in {f"def {getattr(member, 'name', '')}" for member in node.body}:
+            bases[node.name].add(root)
+    found = {root}
+    while more := {name for name, of_class in bases.items() if of_class & found} - found:
+        found |= more
+    inner = {base for name in found - {root} for base in bases[name]}
+    return found - {root} | functions, {name for name in found - inner if name[0] != "_" and name != root} | functions
+
+
+def registry_faults(name, text, texts, root):
+    """Yield what is wrong with the table `name` in `text`."""
+    assigned = [node for node in parse(text).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    table = {_name(getattr(node, "target", None) or node.targets[0]): node.value for node in assigned}.get(name)
+    if not isinstance(table, ast.Dict) or not all(isinstance(key, ast.Constant) for key in table.keys):
+        yield f"{name}: no literal dict"
+        return
+    keys = [key.value for key in table.keys]
+    if keys != sorted(set(keys)):
+        yield f"{name}: not sorted"
+    may, must = defined(texts, root)
+    listed = {value.value.split(":")[-1] if isinstance(value, ast.Constant) else _name(value) for value in table.values}
+    yield from (f"{name}: {missing} is missing" for missing in sorted(must - listed))
+    yield from (f"{name}: {stranger} is not defined" for stranger in sorted(listed - may))
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRIES))
+def test_registries_list_what_the_files_define(name):
+    path, where, root = REGISTRIES[name]
+    texts = [text for source, text in library() if source.startswith(where)]
+    assert list(registry_faults(name, (ROOT / path).read_text(), texts, root)) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ("T = {'a': A, 'b': B}", None),
+        ("T: dict = {'a': A, 'b': m.B}", None),
+        ("T = dict(a=A, b=B)", "no literal dict"),
+        ("T = {**U, 'a': A, 'b': B}", "no literal dict"),
+        ("T = {'b': B, 'a': A}", "not sorted"),
+        ("T = {'a': A}", "B is missing"),
+        ("T = {'a': A, 'b': B, 'c': C}", "C is not defined"),
+    ],
+)
+def test_registry_faults_are_found(table, fault):
+    texts = ["class Root: pass\nclass _Mid(Root): pass\nclass A(_Mid): pass\nclass B(Root): pass\nclass D: pass"]
+    assert list(registry_faults("T", table, texts, "Root")) == ([f"T: {fault}"] if fault else [])
+
+
+def test_enums_name_what_the_registries_list():
+    from nd.activations import ACTIVATIONS
+    from nd.convolution import CONVOLUTION_MODES
+    from nd.losses import LOSSES
+    from nn.conf import enums
+    from nn.weights import WEIGHT_INITS
+    from optimize.solvers import OPTIMIZERS
+    from optimize.updaters import UPDATERS
+
+    assert set(enums.Activation) == set(ACTIVATIONS)
+    assert set(enums.ConvolutionMode) == set(CONVOLUTION_MODES)
+    assert set(enums.LossFunction) == set(LOSSES)
+    assert set(enums.OptimizationAlgorithm) == set(OPTIMIZERS)
+    assert set(enums.Updater) == set(UPDATERS)
+    assert set(enums.WeightInit) == set(WEIGHT_INITS)
