@@ -29,9 +29,7 @@ WEIGHTS, PREDICTIONS, GRADIENT, SCORES, FINAL = 1e-6, 1e-6, 1e-5, 1e-5, 1e-5
 
 
 def lenet():
-    return NeuralNetConfiguration(
-        seed=123, l2=5e-4, weight_init="xavier", updater=Nesterovs(0.01, momentum=0.9)
-    ).list(
+    return NeuralNetConfiguration(seed=123, l2=5e-4, weight_init="xavier", updater=Nesterovs(0.01, momentum=0.9)).list(
         ConvolutionLayer(n_out=20, kernel_size=(5, 5), activation="identity"),
         SubsamplingLayer("max", kernel_size=(2, 2), stride=(2, 2)),
         ConvolutionLayer(n_out=50, kernel_size=(5, 5), activation="identity"),

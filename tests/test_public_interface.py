@@ -22,17 +22,20 @@ RNG = np.random.default_rng(6)
 def test_facade_backend_and_dtype():
     import nd
 
-    nd.backend().name                     # "numpy" or "cupy"; chosen by ND_BACKEND = numpy | cupy | auto (default auto)
-    with nd.use_backend("numpy"): ...     # for a block; nd.set_backend("cupy") for good
-    nd.set_default_dtype("float64")       # default float32
+    nd.backend().name  # "numpy" or "cupy"; chosen by ND_BACKEND = numpy | cupy | auto (default auto)
+    with nd.use_backend("numpy"):
+        ...  # for a block; nd.set_backend("cupy") for good
+    nd.set_default_dtype("float64")  # default float32
 
     assert nd.backend().name in ("numpy", "cupy")
     assert nd.default_dtype() == "float64"
 
 
 def test_facade_arrays():
-    a = nd.create([[1.0, 2.0], [3.0, 4.0]])           # shape (2, 2)
-    z = nd.zeros(1, 431080, order="f"); o = nd.ones(3, 4); u = nd.create_uninitialized((2, 3, 4), order="c")
+    a = nd.create([[1.0, 2.0], [3.0, 4.0]])  # shape (2, 2)
+    z = nd.zeros(1, 431080, order="f")
+    o = nd.ones(3, 4)
+    u = nd.create_uninitialized((2, 3, 4), order="c")
 
     assert [array.shape for array in (a, z, o, u)] == [(2, 2), (1, 431080), (3, 4), (2, 3, 4)]
     assert {nd.dtype_name(array) for array in (a, z, o, u)} == {"float32"}
@@ -42,7 +45,9 @@ def test_facade_arrays():
 
 def test_facade_gemm():
     a, b, c = nd.create([[1.0, 2.0], [3.0, 4.0]]), nd.create([[1.0], [10.0]]), nd.zeros(2, 1)
-    result = nd.gemm(a, b, c, transpose_a=True, transpose_b=False, alpha=1.0, beta=0.0)   # result in c, and returned; without c a new array
+    result = nd.gemm(
+        a, b, c, transpose_a=True, transpose_b=False, alpha=1.0, beta=0.0
+    )  # result in c, and returned; without c a new array
 
     assert result is c
     assert nd.to_host(c).tolist() == [[31.0], [42.0]]
@@ -51,7 +56,7 @@ def test_facade_gemm():
 
 def test_facade_exec():
     x = nd.create([-1.0, 2.0])
-    new = nd.exec(nd.ops.RectifiedLinear(x))                 # new z;  RectifiedLinear(x, z=x) is in place
+    new = nd.exec(nd.ops.RectifiedLinear(x))  # new z;  RectifiedLinear(x, z=x) is in place
 
     assert nd.to_host(new).tolist() == [0.0, 2.0]
     assert nd.to_host(x).tolist() == [-1.0, 2.0]
@@ -61,15 +66,19 @@ def test_facade_exec():
 
 def test_facade_exec_random():
     x = nd.ones(10000)
-    dropped = nd.execRandom(nd.ops.DropOutInverted(x, p=0.5))    # p is the probability to RETAIN, as in DL4J
+    dropped = nd.execRandom(nd.ops.DropOutInverted(x, p=0.5))  # p is the probability to RETAIN, as in DL4J
     assert set(nd.to_host(dropped).tolist()) == {0.0, 2.0}
     mostly_kept = nd.to_host(nd.execRandom(nd.ops.DropOutInverted(x, p=0.9)))
     assert np.count_nonzero(mostly_kept) == pytest.approx(9000, abs=200)  # 6 standard deviations
 
 
 def test_facade_random():
-    nd.random.set_seed(123); first = nd.rand(3, 4); second = nd.randn(3, 4)
-    nd.random.set_seed(123); nd.rand(3, 4); again = nd.randn(3, 4)
+    nd.random.set_seed(123)
+    first = nd.rand(3, 4)
+    second = nd.randn(3, 4)
+    nd.random.set_seed(123)
+    nd.rand(3, 4)
+    again = nd.randn(3, 4)
     assert first.shape == second.shape == (3, 4)
     np.testing.assert_array_equal(nd.to_host(second), nd.to_host(again))
     assert np.all((nd.to_host(first) >= 0.0) & (nd.to_host(first) <= 1.0))
@@ -79,10 +88,11 @@ def test_facade_random():
 def test_facade_windows_and_host():
     x = nd.rand(2, 3, 5, 6)
     kernel, stride, padding, dilation, same_mode = (2, 3), (1, 2), (1, 0), (1, 1), False
-    col = nd.im2col(x, kernel, stride, padding, dilation, same_mode); image = nd.col2im(col, (5, 6), stride, padding, dilation, same_mode)
+    col = nd.im2col(x, kernel, stride, padding, dilation, same_mode)
+    image = nd.col2im(col, (5, 6), stride, padding, dilation, same_mode)
     assert col.shape == (2, 3, 2, 3, 6, 2)
     assert image.shape == (2, 3, 5, 6)
-    nd.to_host(x)                                      # numpy.ndarray, no copy on the NumPy backend
+    nd.to_host(x)  # numpy.ndarray, no copy on the NumPy backend
     assert type(nd.to_host(x)) is np.ndarray
     with nd.use_backend("numpy"):
         y = nd.rand(2)
@@ -100,7 +110,15 @@ def test_diagnosis():
 
 
 def lenet():
-    from nn import (ConvolutionLayer, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer, SubsamplingLayer)
+    from nn import (
+        ConvolutionLayer,
+        DenseLayer,
+        InputType,
+        MultiLayerNetwork,
+        NeuralNetConfiguration,
+        OutputLayer,
+        SubsamplingLayer,
+    )
     from optimize import Nesterovs
 
     conf = NeuralNetConfiguration(seed=123, l2=5e-4, weight_init="xavier", updater=Nesterovs(0.01, momentum=0.9)).list(
@@ -118,7 +136,7 @@ def lenet():
 
 def test_lenet_summary(capsys):
     net = lenet()
-    print(net.summary())                               # layer, type, in -> out shapes, parameters, and the total
+    print(net.summary())  # layer, type, in -> out shapes, parameters, and the total
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["layer", "type", "in", "->", "out", "parameters"]
     rows = [line.split() for line in lines[2:8]]
@@ -140,10 +158,12 @@ def test_lenet_trains_evaluates_and_is_saved(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     net = lenet()
     net.set_listeners(ScoreIterationListener(100), PerformanceListener())
-    net.fit(one_batch(MnistDataSetIterator(64, train=True, seed=123)), epochs=3)     # progress bar on a terminal
+    net.fit(one_batch(MnistDataSetIterator(64, train=True, seed=123)), epochs=3)  # progress bar on a terminal
     evaluation = net.evaluate(one_batch(MnistDataSetIterator(256, train=False)))
-    print(evaluation.stats()); accuracy = evaluation.accuracy()
-    net.save("lenet.zip"); again = MultiLayerNetwork.load("lenet.zip")   # Java Deeplearning4j opens this file too
+    print(evaluation.stats())
+    accuracy = evaluation.accuracy()
+    net.save("lenet.zip")
+    again = MultiLayerNetwork.load("lenet.zip")  # Java Deeplearning4j opens this file too
 
     printed = capsys.readouterr().out
     assert printed.startswith("Score at iteration 0 is ")
@@ -171,16 +191,32 @@ def test_mnist_batches():
 
 
 def articles_network(iterations=1):
-    from nn import Activation, DenseLayer, LossFunction, NeuralNetConfiguration, OptimizationAlgorithm, OutputLayer, Updater, WeightInit
+    from nn import (
+        Activation,
+        DenseLayer,
+        LossFunction,
+        NeuralNetConfiguration,
+        OptimizationAlgorithm,
+        OutputLayer,
+        Updater,
+        WeightInit,
+    )
 
-    return (NeuralNetConfiguration.Builder()
-            .seed(12345).iterations(iterations)
-            .optimizationAlgo(OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT)
-            .learningRate(0.01).weightInit(WeightInit.XAVIER).updater(Updater.SGD)
-            .list()
-            .layer(0, DenseLayer.Builder().nIn(1).nOut(2).activation(Activation.RELU).dropOut(0.5).build())
-            .layer(1, OutputLayer.Builder(LossFunction.MSE).activation(Activation.IDENTITY).nIn(2).nOut(1).build())
-            .pretrain(False).backprop(True).build())
+    return (
+        NeuralNetConfiguration.Builder()
+        .seed(12345)
+        .iterations(iterations)
+        .optimizationAlgo(OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT)
+        .learningRate(0.01)
+        .weightInit(WeightInit.XAVIER)
+        .updater(Updater.SGD)
+        .list()
+        .layer(0, DenseLayer.Builder().nIn(1).nOut(2).activation(Activation.RELU).dropOut(0.5).build())
+        .layer(1, OutputLayer.Builder(LossFunction.MSE).activation(Activation.IDENTITY).nIn(2).nOut(1).build())
+        .pretrain(False)
+        .backprop(True)
+        .build()
+    )
 
 
 def test_builder_chain_is_the_configuration_in_plain_names():
@@ -235,15 +271,24 @@ def test_parameters_can_be_seen_and_set(net):
     v = nd.arange(n_params, dtype="float64")
     net.set_params(v)
     table = net.param_table()
-    assert {key: view.shape for key, view in table.items()} == {"0_W": (4, 3), "0_b": (1, 3), "1_W": (3, 2), "1_b": (1, 2)}
+    assert {key: view.shape for key, view in table.items()} == {
+        "0_W": (4, 3),
+        "0_b": (1, 3),
+        "1_W": (3, 2),
+        "1_b": (1, 2),
+    }
     np.testing.assert_array_equal(nd.to_host(table["0_W"]), np.arange(12).reshape(3, 4).T)
     nd.fill(table["0_b"], -1.0)
     assert nd.to_host(net.params())[0, 11:16].tolist() == [11.0, -1.0, -1.0, -1.0, 15.0]
 
 
 def test_gradient_and_score_can_be_seen(net):
-    net.set_input(x); net.set_labels(y); net.compute_gradient_and_score()
-    W = net.gradient().gradient_for_variable()["0_W"]; flat = net.flattened_gradients(); score = net.score()
+    net.set_input(x)
+    net.set_labels(y)
+    net.compute_gradient_and_score()
+    W = net.gradient().gradient_for_variable()["0_W"]
+    flat = net.flattened_gradients()
+    score = net.score()
 
     assert (W.shape, flat.shape, type(score)) == ((4, 3), (1, 23), float)
     np.testing.assert_array_equal(nd.to_host(flat)[0, :12], nd.to_host(W).T.ravel())
@@ -257,7 +302,9 @@ def test_activations_can_be_seen(net):
     x_, act_0, act_1 = net.feed_forward(x)
     params = {key: nd.to_host(view) for key, view in net.param_table().items()}
     z = x @ params["0_W"] + params["0_b"]
-    np.testing.assert_allclose(nd.to_host(net.get_layer(0).pre_output(nd.create(x), training=False)), z, **TOLERANCE["float64"])
+    np.testing.assert_allclose(
+        nd.to_host(net.get_layer(0).pre_output(nd.create(x), training=False)), z, **TOLERANCE["float64"]
+    )
     np.testing.assert_array_equal(nd.to_host(x_), x)
     np.testing.assert_allclose(nd.to_host(act_0), np.tanh(z), **TOLERANCE["float64"])
     np.testing.assert_array_equal(nd.to_host(act_1), nd.to_host(net.output(x)))
@@ -269,8 +316,9 @@ def test_solver_takes_one_minibatch_as_fit_does(net):
     from optimize import CollectScoresListener, Solver
 
     twin, listener = net.clone(), CollectScoresListener()
-    net.set_input(x); net.set_labels(y)
-    Solver(net.conf, model=net, listeners=[listener]).optimize()      # one minibatch, as fit does
+    net.set_input(x)
+    net.set_labels(y)
+    Solver(net.conf, model=net, listeners=[listener]).optimize()  # one minibatch, as fit does
     twin.fit(x, y)
     np.testing.assert_array_equal(nd.to_host(net.params()), nd.to_host(twin.params()))
     np.testing.assert_array_equal(nd.to_host(net.updater_state()), nd.to_host(twin.updater_state()))
@@ -281,7 +329,14 @@ def test_solver_takes_one_minibatch_as_fit_does(net):
 
 
 def test_names_that_scripts_rely_on():
-    from nd.dataset import DataSet, DataSetIterator, ListDataSetIterator, AsyncDataSetIterator, MnistDataSetIterator, DigitsDataSetIterator
+    from nd.dataset import (
+        DataSet,
+        DataSetIterator,
+        ListDataSetIterator,
+        AsyncDataSetIterator,
+        MnistDataSetIterator,
+        DigitsDataSetIterator,
+    )
     from nd.evaluation import Evaluation
     from optimize import Sgd, Nesterovs, Adam, MapSchedule, StepSchedule, CollectScoresListener
 

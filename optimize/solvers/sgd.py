@@ -23,7 +23,7 @@ class StochasticGradientDescent:
 
     Notes
     -----
-    Source: DL4J ``StochasticGradientDescent``. Differs: a score or gradient that is not finite stops the training before
+    Source: DL4J ``StochasticGradientDescent``. Differs: a score or gradient that is not finite stops training before
     it reaches the parameters.
     """
 

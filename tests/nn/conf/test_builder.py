@@ -1,0 +1,223 @@
+"""DL4J's fluent style, and the enums."""
+
+from dataclasses import fields
+
+import pytest
+
+import nd
+from nd.activations import ACTIVATIONS
+from nd.convolution import CONVOLUTION_MODES
+from nd.losses import LOSSES
+from nn import (
+    Activation,
+    CnnToFeedForwardPreProcessor,
+    ConvolutionLayer,
+    ConvolutionMode,
+    DenseLayer,
+    Dropout,
+    InputType,
+    LossFunction,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    NormalDistribution,
+    OptimizationAlgorithm,
+    OutputLayer,
+    PoolingType,
+    SubsamplingLayer,
+    Updater,
+    WeightInit,
+)
+from nn.conf.builder import snake_case
+from nn.conf.json_values import camel_case
+from nn.layers import LAYERS
+from nn.weights import WEIGHT_INITS
+from optimize import Nesterovs, Sgd
+from optimize.solvers import OPTIMIZERS
+from optimize.updaters import UPDATERS
+
+
+def two_layers():
+    return (
+        DenseLayer.Builder().nIn(1).nOut(2).activation(Activation.RELU).dropOut(0.5).build(),
+        OutputLayer.Builder(LossFunction.MSE).activation(Activation.IDENTITY).nIn(2).nOut(1).build(),
+    )
+
+
+def test_the_chain_of_the_articles_is_the_keyword_form():
+    conf = (NeuralNetConfiguration.Builder()
+            .seed(12345).iterations(1)
+            .optimizationAlgo(OptimizationAlgorithm.STOCHASTIC_GRADIENT_DESCENT)
+            .learningRate(0.01).weightInit(WeightInit.XAVIER).updater(Updater.SGD)
+            .list()
+            .layer(0, DenseLayer.Builder().nIn(1).nOut(2).activation(Activation.RELU).dropOut(0.5).build())
+            .layer(1, OutputLayer.Builder(LossFunction.MSE).activation(Activation.IDENTITY).nIn(2).nOut(1).build())
+            .pretrain(False).backprop(True).build())  # fmt: skip
+    keywords = NeuralNetConfiguration(seed=12345, updater=Sgd(0.01)).list(
+        DenseLayer(n_in=1, n_out=2, activation="relu", drop_out=0.5),
+        OutputLayer(n_in=2, n_out=1, loss="mse", activation="identity"),
+    )
+    assert conf == keywords
+    assert conf.to_json() == keywords.to_json()
+    assert conf.layers[0].drop_out == Dropout(0.5)
+    net = MultiLayerNetwork(conf).init()
+    net.fit([[1.0], [2.0]], [[1.0], [2.0]], epochs=3)
+    assert net.iteration_count == 3
+
+
+def test_learning_rate_and_momentum_beside_a_name():
+    conf = NeuralNetConfiguration.Builder().updater(Updater.NESTEROVS).learningRate(0.02).momentum(0.8).build()
+    assert conf.updater == Nesterovs(0.02, 0.8)
+    assert NeuralNetConfiguration(seed=1, learning_rate=0.5) == NeuralNetConfiguration(seed=1, updater=Sgd(0.5))
+    with pytest.raises(nd.ConfigurationError, match=r"learning_rate given beside Nesterovs\(learning_rate=0.1"):
+        NeuralNetConfiguration(updater=Nesterovs(), learning_rate=0.5)
+
+
+def test_layers_in_any_order_and_without_numbers():
+    first, second = two_layers()
+    base = NeuralNetConfiguration(seed=1)
+    expected = base.list(first, second)
+    start = NeuralNetConfiguration.Builder().seed(1).list
+    assert start().layer(1, second).layer(0, first).build() == expected
+    assert start().layer(first).layer(second).build() == expected
+    unbuilt = DenseLayer.Builder().nIn(1).nOut(2).activation("relu").dropOut(0.5)
+    assert start().layer(0, unbuilt).layer(second).build() == expected
+
+
+@pytest.mark.parametrize("indices", [(0, 2), (1, 2), (1,), (-1, 0)])
+def test_a_missing_layer_is_named(indices):
+    builder = NeuralNetConfiguration.Builder().list()
+    for index in indices:
+        builder = builder.layer(index, DenseLayer(n_in=1, n_out=1))
+    shown = ", ".join(map(str, sorted(indices)))
+    with pytest.raises(nd.ConfigurationError, match=rf"layers must be 0\.\.n-1, got \[{shown}\]"):
+        builder.build()
+
+
+def test_no_layers_or_what_is_none():
+    with pytest.raises(nd.ConfigurationError, match="needs at least one layer, got none"):
+        NeuralNetConfiguration.Builder().list().build()
+    with pytest.raises(nd.ConfigurationError, match="layer 1 must be a layer configuration, got 'dense'"):
+        NeuralNetConfiguration().list(DenseLayer(n_in=1, n_out=1), "dense")
+
+
+@pytest.mark.parametrize(("call", "shown"), [("pretrain", "pretrain=True"), ("backprop", "backprop=False")])
+def test_only_backprop_training_exists(call, shown):
+    builder = NeuralNetConfiguration.Builder().list().layer(two_layers()[0])
+    with pytest.raises(nd.ConfigurationError, match=f"only backprop training exists, got .*{shown}"):
+        getattr(builder, call)(call == "pretrain").build()
+
+
+def test_input_type_in_either_spelling():
+    layer = DenseLayer(n_out=2)
+    expected = NeuralNetConfiguration(seed=1).list(layer, input_type=InputType.feed_forward(3))
+    for call in ("setInputType", "inputType"):
+        builder = NeuralNetConfiguration.Builder().seed(1).list().layer(0, layer)
+        assert getattr(builder, call)(InputType.feed_forward(3)).build() == expected
+
+
+def test_a_preprocessor_given_by_hand_is_used():
+    preprocessor = CnnToFeedForwardPreProcessor(4, 4, 2)
+    conf = (
+        NeuralNetConfiguration.Builder()
+        .seed(1)
+        .list()
+        .layer(0, ConvolutionLayer(n_in=1, n_out=2, kernel_size=3))
+        .layer(1, OutputLayer(n_in=32, n_out=2))
+        .inputPreProcessor(1, preprocessor)
+        .build()
+    )
+    assert conf.preprocessors == {1: preprocessor}
+    assert tuple(MultiLayerNetwork(conf).init().output(nd.zeros(2, 1, 6, 6)).shape) == (2, 2)
+
+
+def test_what_a_builder_takes_in_its_call():
+    assert ConvolutionLayer.Builder(3, 2).nOut(4).build() == ConvolutionLayer(n_out=4, kernel_size=(3, 2))
+    assert ConvolutionLayer.Builder((3, 2)).nOut(4).build() == ConvolutionLayer(n_out=4, kernel_size=(3, 2))
+    assert SubsamplingLayer.Builder(PoolingType.AVG).kernelSize(2, 2).stride(2, 2).build() == SubsamplingLayer(
+        "avg", kernel_size=(2, 2), stride=(2, 2)
+    )
+    assert OutputLayer.Builder(LossFunction.XENT).build() == OutputLayer(loss="xent")
+
+
+def test_an_argument_that_a_builder_does_not_take_is_refused():
+    with pytest.raises((nd.ConfigurationError, TypeError), match="DenseLayer"):
+        DenseLayer.Builder(5)
+    with pytest.raises((nd.ConfigurationError, TypeError), match="OutputLayer"):
+        OutputLayer.Builder("mse", 7)
+
+
+@pytest.mark.parametrize("target", [NeuralNetConfiguration, *LAYERS.values()])
+def test_every_field_has_its_call(target):
+    given = {
+        "seed": 3, "dtype": "float64", "updater": Sgd(0.2), "bias_updater": Sgd(0.3), "iterations": 2,
+        "mini_batch": False, "max_num_line_search_iterations": 7, "activation": "tanh", "weight_init": "relu",
+        "bias_init": 0.5, "drop_out": 0.9, "l1": 0.1, "l2": 0.2, "l1_bias": 0.3, "l2_bias": 0.4,
+        "convolution_mode": "same", "name": "here", "n_in": 3, "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
+        "stride": (1, 2), "padding": (2, 1), "dilation": (3, 1), "pnorm": 2, "pooling_type": "avg", "loss": "mse",
+        "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
+    }  # fmt: skip
+    exempt = {"learning_rate", "momentum", "optimization_algo", "minimize"}  # only one value, or tested above
+    names = {field.name for field in fields(target)} - exempt
+    builder = target.Builder()
+    for name in names:
+        builder = getattr(builder, camel_case(name))(given[name])
+    assert builder.build() == target(**{name: given[name] for name in names})
+
+
+@pytest.mark.parametrize("spelling", ["nIn", "n_in"])
+def test_both_spellings(spelling):
+    assert getattr(DenseLayer.Builder(), spelling)(3).build() == DenseLayer(n_in=3)
+
+
+@pytest.mark.parametrize(
+    ("java", "ours"),
+    [("nIn", "n_in"), ("weightInit", "weight_init"), ("l2Bias", "l2_bias"), ("seed", "seed"),
+     ("maxNumLineSearchIterations", "max_num_line_search_iterations"), ("dropOut", "drop_out")],
+)  # fmt: skip
+def test_snake_case(java, ours):
+    assert snake_case(java) == ours
+
+
+def test_an_unknown_setting_names_the_nearest():
+    with pytest.raises(nd.ChoiceError, match=r"DenseLayer.Builder: unknown setting 'n_ins'.*Did you mean 'n_in'"):
+        DenseLayer.Builder().nIns(3)
+    with pytest.raises(nd.ChoiceError, match=r"NeuralNetConfiguration.Builder: .*'wieght_init'.*mean 'weight_init'"):
+        NeuralNetConfiguration.Builder().wieghtInit("xavier")
+    with pytest.raises(nd.ChoiceError, match=r"unknown setting 'pretrian'.*Did you mean 'pretrain'"):
+        NeuralNetConfiguration.Builder().list().pretrian(False)
+
+
+# ---- enums
+
+
+@pytest.mark.parametrize(
+    ("enum", "names"),
+    [
+        (Activation, ACTIVATIONS),
+        (ConvolutionMode, CONVOLUTION_MODES),
+        (LossFunction, LOSSES),
+        (OptimizationAlgorithm, OPTIMIZERS),
+        (PoolingType, ("avg", "max", "pnorm")),
+        (Updater, UPDATERS),
+        (WeightInit, WEIGHT_INITS),
+    ],
+)
+def test_an_enum_has_every_name(enum, names):
+    assert sorted(enum) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(lambda s, m=m: DenseLayer(activation=s(m)) for m in Activation),
+        *(lambda s, m=m: OutputLayer(loss=s(m)) for m in LossFunction if m != "mixturedensity"),
+        *(lambda s, m=m: DenseLayer(weight_init=s(m), dist=NormalDistribution()) for m in WeightInit),
+        *(lambda s, m=m: DenseLayer(updater=s(m)) for m in Updater),
+        *(lambda s, m=m: NeuralNetConfiguration(seed=1, updater=s(m)) for m in Updater),
+        *(lambda s, m=m: ConvolutionLayer(convolution_mode=s(m)) for m in ConvolutionMode),
+        *(lambda s, m=m: SubsamplingLayer(s(m), pnorm=2) for m in PoolingType),
+        *(lambda s, m=m: NeuralNetConfiguration(seed=1, optimization_algo=s(m)) for m in OptimizationAlgorithm),
+    ],
+)
+def test_enums_and_strings_in_either_case_are_the_same(make):
+    assert make(lambda member: member) == make(str) == make(lambda member: str(member).upper())

@@ -1,0 +1,154 @@
+"""Input types: sizes that are inferred, and preprocessors where the kind changes."""
+
+import numpy as np
+import pytest
+
+import nd
+from nn import (
+    ActivationLayer,
+    CnnToFeedForwardPreProcessor,
+    ConvolutionLayer,
+    DenseLayer,
+    DropoutLayer,
+    FeedForwardToCnnPreProcessor,
+    InputType,
+    LossLayer,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    SubsamplingLayer,
+)
+from tests.stand_ins import as_input
+
+CONV, POOL = ConvolutionLayer(n_out=2, kernel_size=3), SubsamplingLayer("max", kernel_size=(2, 2))
+DENSE, OUT, LOSS = DenseLayer(n_out=4), OutputLayer(n_out=3), LossLayer()
+ROWS, IMAGES, FLAT = InputType.feed_forward(48), InputType.convolutional(6, 8, 1), InputType.convolutional_flat(6, 8, 1)
+TO_IMAGES = FeedForwardToCnnPreProcessor(6, 8, 1)
+
+INSERTED = {
+    # input type, layers -> preprocessors
+    "flat-to-convolution": (FLAT, (CONV,), {0: TO_IMAGES}),
+    "flat-to-pooling": (FLAT, (POOL,), {0: TO_IMAGES}),
+    "flat-to-dense": (FLAT, (DENSE,), {}),
+    "flat-to-output": (FLAT, (OUT,), {}),
+    "flat-through-dropout-to-convolution": (FLAT, (DropoutLayer(0.5), CONV), {1: TO_IMAGES}),
+    "rows-to-dense": (ROWS, (DENSE, OUT), {}),
+    "images-to-convolution": (IMAGES, (CONV, POOL), {}),
+    "images-to-dense": (IMAGES, (DENSE,), {0: CnnToFeedForwardPreProcessor(6, 8, 1)}),
+    "images-to-output": (IMAGES, (OUT,), {0: CnnToFeedForwardPreProcessor(6, 8, 1)}),
+    "images-to-loss": (IMAGES, (LOSS,), {0: CnnToFeedForwardPreProcessor(6, 8, 1)}),
+    "images-to-activation": (IMAGES, (ActivationLayer("relu"), CONV), {}),
+    "lenet": (
+        FLAT,
+        (CONV, POOL, ActivationLayer("relu"), DropoutLayer(0.5), DENSE, OUT),
+        {0: TO_IMAGES, 4: CnnToFeedForwardPreProcessor(2, 3, 2)},
+    ),
+}
+
+
+def conf_of(input_type, *layers):
+    return NeuralNetConfiguration(seed=1).list(*layers, input_type=input_type)
+
+
+@pytest.mark.parametrize("name", INSERTED)
+def test_preprocessors_stand_exactly_where_the_kind_changes(name, backend):
+    input_type, layers, expected = INSERTED[name]
+    conf = conf_of(input_type, *layers)
+    assert dict(conf.preprocessors) == expected
+    out = MultiLayerNetwork(conf).init().output(np.ones((2, *input_type.shape), np.float32))
+    assert tuple(out.shape) == (2, *conf.layer_types()[-1][1].shape)
+
+
+def test_n_in_is_inferred():
+    conf = conf_of(FLAT, CONV, POOL, ConvolutionLayer(n_out=5, kernel_size=(2, 3), convolution_mode="same"), DENSE, OUT)
+    n_ins = {index: layer.n_in for index, layer in enumerate(conf.layers) if hasattr(layer, "n_in")}
+    assert n_ins == {0: 1, 2: 2, 3: 5 * 2 * 3, 4: 4}
+    shown = [repr(out) for _, out in conf.layer_types()]
+    assert shown == [
+        "convolutional(4x6x2)", "convolutional(2x3x2)", "convolutional(2x3x5)", "feed_forward(4)", "feed_forward(3)",
+    ]  # fmt: skip
+
+
+def test_an_n_in_that_fits_is_kept():
+    assert conf_of(ROWS, DenseLayer(n_in=48, n_out=4)).layers == conf_of(ROWS, DENSE).layers
+
+
+@pytest.mark.parametrize(
+    ("input_type", "layers", "message"),
+    [
+        (ROWS, (DenseLayer(n_in=47, n_out=2),),
+         r"layer 0 \(DenseLayer\): n_in must be 48, the size of what comes in, got 47\. Leave n_in out, or mend it"),
+        (ROWS, (DENSE, DenseLayer(n_in=5, n_out=2, name="fc2")),
+         r"layer 1 'fc2' \(DenseLayer\): n_in must be 4.*got 5"),
+        (IMAGES, (ConvolutionLayer(n_in=3, n_out=2),), r"layer 0 \(ConvolutionLayer\): n_in must be 1.*got 3"),
+        (IMAGES, (CONV, POOL, OutputLayer(n_in=10, n_out=2)),
+         r"layer 2 \(OutputLayer\): n_in must be 12.*got 10"),
+        (ROWS, (CONV,), r"layer 0 \(ConvolutionLayer\): expected images, got feed_forward\(48\)\. Use InputType\.conv"),
+        (ROWS, (DENSE, POOL), r"layer 1 \(SubsamplingLayer\): expected images, got feed_forward\(4\)"),
+        (None, (DenseLayer(n_out=2),), r"layer 0 \(DenseLayer\): n_in is missing\. Give it, or pass input_type"),
+        (ROWS, (DenseLayer(n_in=48),), r"layer 0 \(DenseLayer\): n_out is missing\. Give it"),
+        (None, (DenseLayer(n_in=3, n_out=2), DenseLayer(n_in=2, n_out=2), ConvolutionLayer(n_in=1)),
+         r"layer 2 \(ConvolutionLayer\): n_out is missing"),
+    ],
+)  # fmt: skip
+def test_a_mismatch_names_layer_value_and_remedy(input_type, layers, message):
+    with pytest.raises(nd.ConfigurationError, match=message):
+        conf_of(input_type, *layers)
+
+
+def test_layers_without_input_type_that_do_not_fit_each_other_are_found():
+    """Without an input type nothing is inferred, but n_out and the next n_in can be compared when data come."""
+    net = MultiLayerNetwork(conf_of(None, DenseLayer(n_in=3, n_out=4), OutputLayer(n_in=5, n_out=2))).init()
+    with pytest.raises(nd.ShapeError, match=r"layer 1 \(OutputLayer\): expected input \[N, 5\], got \[2, 4\]\."):
+        net.output(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("sizes", [(0,), (-1,), (1.5,), ("3",)])
+def test_sizes_must_be_positive_integers(sizes):
+    with pytest.raises(nd.ConfigurationError, match=rf"size must be an integer >= 1, got feed_forward\({sizes[0]}\)"):
+        InputType.feed_forward(*sizes)
+    with pytest.raises(nd.ConfigurationError, match=r"every size must be an integer >= 1, got convolutional\(28x"):
+        InputType.convolutional(28, sizes[0], 1)
+    with pytest.raises(nd.ConfigurationError, match=r"every size must be an integer >= 1, got convolutional_flat\(28x"):
+        InputType.convolutional_flat(28, sizes[0], 1)
+
+
+def test_shapes_and_sizes():
+    assert (ROWS.shape, ROWS.size) == ((48,), 48)
+    assert (IMAGES.shape, IMAGES.size) == ((1, 6, 8), 48)
+    assert (FLAT.shape, FLAT.size) == ((48,), 48)
+    assert InputType.convolutional(2, 3, 4).shape == (4, 2, 3)
+
+
+# ---- the preprocessors themselves
+
+
+def test_rows_to_images_and_back_in_c_order(backend, order):
+    rows = np.arange(2 * 24, dtype=np.float64).reshape(2, 24)
+    images = rows.reshape(2, 3, 2, 4)
+    to_images, to_rows = FeedForwardToCnnPreProcessor(2, 4, 3), CnnToFeedForwardPreProcessor(2, 4, 3)
+    for preprocessor, given, made in ((to_images, rows, images), (to_rows, images, rows)):
+        np.testing.assert_array_equal(nd.to_host(preprocessor.pre_process(as_input(backend, given, order))), made)
+        np.testing.assert_array_equal(nd.to_host(preprocessor.backprop(as_input(backend, made, order))), given)
+        np.testing.assert_array_equal(nd.to_host(preprocessor.pre_process(as_input(backend, made, order))), made)
+
+
+@pytest.mark.parametrize(
+    ("preprocessor", "shape", "message"),
+    [
+        (FeedForwardToCnnPreProcessor(2, 4, 3), (5, 23), r"FeedForwardToCnn.*expected \[N, 24\], got \[5, 23\]"),
+        (FeedForwardToCnnPreProcessor(2, 4, 3), (5, 3, 4, 2), r"expected \[N, 3, 2, 4\], got \[5, 3, 4, 2\]"),
+        (FeedForwardToCnnPreProcessor(2, 4, 3), (5, 3, 8), r"expected \[N, 24\], got \[5, 3, 8\]"),
+        (CnnToFeedForwardPreProcessor(2, 4, 3), (5, 23), r"CnnToFeedForward.*expected \[N, 24\], got \[5, 23\]"),
+        (CnnToFeedForwardPreProcessor(2, 4, 3), (5, 3, 4, 2), r"expected \[N, 3, 2, 4\], got \[5, 3, 4, 2\]"),
+    ],
+)
+def test_what_does_not_fit_a_preprocessor(preprocessor, shape, message, backend):
+    with pytest.raises(nd.ShapeError, match=message):
+        preprocessor.pre_process(nd.zeros(*shape))
+
+
+def test_a_network_takes_flat_rows_and_images_alike(backend):
+    net = MultiLayerNetwork(conf_of(FLAT, CONV, OUT)).init()
+    x = np.random.default_rng(0).normal(size=(2, 1, 6, 8)).astype(np.float32)
+    np.testing.assert_array_equal(nd.to_host(net.output(x)), nd.to_host(net.output(x.reshape(2, 48))))

@@ -1,0 +1,302 @@
+"""DL4J's configuration JSON: Java's own documents, what is refused, and documents that are broken."""
+
+import copy
+import json
+import random
+import zipfile
+
+import numpy as np
+import pytest
+
+import nd
+from nn import (
+    ConvolutionLayer,
+    DenseLayer,
+    DropoutLayer,
+    InputType,
+    MultiLayerConfiguration,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    SubsamplingLayer,
+    UniformDistribution,
+    WeightInit,
+)
+from nn.conf.distributions import DISTRIBUTIONS
+from nn.preprocessors import PREPROCESSORS, CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
+from optimize import Adam, MapSchedule, Nesterovs, NoOp, Sgd, StepSchedule
+
+MODELS = ("LenetMnist", "MLPMoon")
+REPLACEMENTS = (None, "x", "", -1, 0, 1.5, True, False, [], [1], {}, {"@class": "a.b.C"}, [None], float("inf"), [[]])
+PER_KEY = 5  # replacements tried for every key
+MISSING = object()
+
+
+def sample_conf():
+    """A configuration with a value of every kind."""
+    return NeuralNetConfiguration(seed=5, l2=1e-3, updater=Nesterovs(StepSchedule("iteration", 0.1, 0.5, 10.0))).list(
+        ConvolutionLayer(n_out=2, kernel_size=3, activation="leakyrelu", l1=1e-4),
+        SubsamplingLayer("avg", kernel_size=(2, 2)),
+        DenseLayer(n_out=3, weight_init=UniformDistribution(-1.0, 1.0), drop_out=0.5, updater=Adam(1e-3)),
+        DropoutLayer(0.9),
+        OutputLayer(n_out=2, activation="softmax", updater=Sgd(MapSchedule("epoch", {0: 0.1, 2: 0.05}))),
+        input_type=InputType.convolutional_flat(6, 6, 1),
+    )
+
+
+def sample_document():
+    return json.loads(sample_conf().to_json())
+
+
+def paths_in(document, path=()):
+    """Return the path of every value in a document."""
+    keys = document if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
+    return [found for key in keys for found in ((*path, key), *paths_in(document[key], (*path, key)))]
+
+
+def changed(document, path, value=MISSING):
+    """Return a copy with one value replaced, or left out."""
+    document = copy.deepcopy(document)
+    parent = document
+    for key in path[:-1]:
+        parent = parent[key]
+    if value is MISSING:
+        del parent[path[-1]]
+    else:
+        parent[path[-1]] = value
+    return document
+
+
+def read(document):
+    return MultiLayerConfiguration.from_json(json.dumps(document))
+
+
+# ---- Java's own
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_javas_document_of_a_network_is_written_as_it_was_read(model, reference):
+    with zipfile.ZipFile(reference / model / "Model_RANDOM_INIT_UNTRAINED.zip") as archive:
+        text = archive.read("configuration.json").decode()
+    assert json.loads(MultiLayerConfiguration.from_json(text).to_json()) == json.loads(text)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_javas_document_of_a_configuration_is_written_as_it_was_read(model, reference):
+    """Java fills "variables" in when a network is made of it; here they are known at once."""
+    text = (reference / model / "config.mlc.json").read_text()
+    expected, found = json.loads(text), json.loads(MultiLayerConfiguration.from_json(text).to_json())
+    for theirs, ours in zip(expected["confs"], found["confs"], strict=True):
+        assert theirs.pop("variables") == []
+        assert ours.pop("variables") == (["W", "b"] if "nin" in ours["layer"] else [])
+    assert found == expected
+
+
+def test_lenet_is_what_the_readme_builds(reference):
+    read_conf = MultiLayerConfiguration.from_json((reference / "LenetMnist" / "config.mlc.json").read_text())
+    conf = NeuralNetConfiguration(seed=123, l2=5e-4, weight_init="xavier", updater=Nesterovs(0.01, momentum=0.9)).list(
+        ConvolutionLayer(n_out=20, kernel_size=(5, 5), activation="identity"),
+        SubsamplingLayer("max", kernel_size=(2, 2), stride=(2, 2)),
+        ConvolutionLayer(n_out=50, kernel_size=(5, 5), activation="identity"),
+        SubsamplingLayer("max", kernel_size=(2, 2), stride=(2, 2)),
+        DenseLayer(n_out=500, activation="relu"),
+        OutputLayer(n_out=10, loss="negativeloglikelihood", activation="softmax"),
+        input_type=InputType.convolutional_flat(28, 28, 1),
+    )
+    assert read_conf.layers == conf.layers
+    assert read_conf.preprocessors == conf.preprocessors
+    assert read_conf.base.seed == conf.base.seed
+
+
+# ---- round trips
+
+
+def test_a_document_says_everything():
+    conf = sample_conf().with_counts(12, 3)
+    again = MultiLayerConfiguration.from_json(conf.to_json())
+    assert again.layers == conf.layers
+    assert (again.iteration_count, again.epoch_count) == (12, 3)
+    assert again.to_json() == conf.to_json()
+    document = json.loads(conf.to_json())
+    assert {(part["iterationCount"], part["epochCount"]) for part in (document, *document["confs"])} == {(12, 3)}
+
+
+@pytest.mark.parametrize("init", sorted(set(WeightInit) - {"distribution"}))
+def test_every_weight_init(init):
+    conf = NeuralNetConfiguration(weight_init=init).list(DenseLayer(n_in=2, n_out=2))
+    assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS.values())
+def test_every_distribution(distribution):
+    direct = NeuralNetConfiguration().list(DenseLayer(n_in=2, n_out=2, weight_init=distribution()))
+    named = NeuralNetConfiguration(weight_init="distribution", dist=distribution()).list(DenseLayer(n_in=2, n_out=2))
+    for conf in (direct, named):
+        again = MultiLayerConfiguration.from_json(conf.to_json())
+        assert again.layers[0].weight_init == distribution()
+        assert again.layers == conf.layers
+
+
+@pytest.mark.parametrize("updater", [
+    Sgd(0.5), NoOp(), Adam(0.1, 0.8, 0.99, 1e-6), Nesterovs(0.1, MapSchedule("iteration", {0: 0.5, 9: 0.9})),
+    Adam(MapSchedule("epoch", {0: 0.1})), Nesterovs(StepSchedule("epoch", 0.1, 0.5, 2.0), 0.7),
+])  # fmt: skip
+def test_every_updater(updater):
+    conf = NeuralNetConfiguration(updater=updater, bias_updater=updater).list(DenseLayer(n_in=2, n_out=2))
+    assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
+
+
+def test_a_schedule_where_there_is_none_is_refused():
+    """Only learning rate and momentum follow a schedule, in DL4J's document and in the formulas."""
+    with pytest.raises(nd.ConfigurationError, match="beta1"):
+        NeuralNetConfiguration(updater=Adam(beta1=MapSchedule("epoch", {0: 0.9}))).list(
+            DenseLayer(n_in=2, n_out=2)
+        ).to_json()
+
+
+def test_preprocessors_keep_their_places():
+    conf = sample_conf()
+    assert set(PREPROCESSORS.values()) == {FeedForwardToCnnPreProcessor, CnnToFeedForwardPreProcessor}
+    assert dict(read(json.loads(conf.to_json())).preprocessors) == {
+        0: FeedForwardToCnnPreProcessor(6, 6, 1), 2: CnnToFeedForwardPreProcessor(2, 2, 2),
+    }  # fmt: skip
+
+
+def test_the_older_spelling_of_sizes_is_read():
+    document = sample_document()
+    layer = document["confs"][2]["layer"]
+    layer["nIn"], layer["nOut"] = layer.pop("nin"), layer.pop("nout")
+    assert read(document).layers == sample_conf().layers
+
+
+def test_unknown_fields_are_ignored():
+    document = sample_document()
+    document["futureField"] = document["confs"][0]["layer"]["other"] = {"a": 1}
+    assert read(document).layers == sample_conf().layers
+
+
+def test_what_dl4j_cannot_say_is_not_written():
+    conf = NeuralNetConfiguration(iterations=3).list(DenseLayer(n_in=1, n_out=1))
+    with pytest.raises(nd.ConfigurationError, match=r"no place for step_function None and iterations 3"):
+        conf.to_json()
+
+
+# ---- what this library does not have
+
+LAYER = ("confs", 0, "layer")
+OUTPUT = ("confs", 4, "layer")
+DENSE = ("confs", 2, "layer")
+UNSUPPORTED = {
+    "layer": ((*LAYER, "@class"), "org.deeplearning4j.nn.conf.layers.LSTM", nd.ChoiceError, r"LSTM'.*ConvolutionLayer"),
+    "activation": ((*LAYER, "activationFn"), {"@class": "a.ActivationPReLU"}, nd.ChoiceError, "ActivationPReLU"),
+    "loss": ((*OUTPUT, "lossFn"), {"@class": "a.LossOther"}, nd.ChoiceError, "LossOther"),
+    "updater": ((*LAYER, "iupdater"), {"@class": "a.AdaBelief"}, nd.ChoiceError, "AdaBelief"),
+    "weight-init": ((*LAYER, "weightInitFn"), {"@class": "a.WeightInitOther"}, nd.ChoiceError, "WeightInitOther"),
+    "distribution": ((*DENSE, "weightInitFn", "distribution"), {"@class": "a.Cauchy"}, nd.ChoiceError, "Cauchy"),
+    "schedule": (
+        (*LAYER, "iupdater", "learningRateSchedule"), {"@class": "a.LunarSchedule"}, nd.ChoiceError, "LunarSchedule",
+    ),
+    "normalization": (
+        (*LAYER, "gradientNormalization"), "ClipL2PerLayer", nd.ConfigurationError, "Normalization 'ClipL2PerLayer'",
+    ),
+    "constraints": ((*LAYER, "constraints"), [{"@class": "a.MaxNorm"}], nd.ConfigurationError, "constraints .*MaxN"),
+    "weight-noise": ((*LAYER, "weightNoise"), {"@class": "a.DropConnect"}, nd.ConfigurationError, "Noise .*Connect"),
+    "layer-norm": ((*DENSE, "hasLayerNorm"), True, nd.ConfigurationError, "DenseLayer: hasLayerNorm True"),
+    "channels-last": ((*LAYER, "cnn2dDataFormat"), "NHWC", nd.ConfigurationError, "cnn2dDataFormat 'NHWC'"),
+    "channels-last-between": (
+        ("inputPreProcessors", "2", "format"), "NHWC", nd.ConfigurationError, "'NHWC' is not supported",
+    ),
+    "truncated-bptt": (("backpropType",), "TruncatedBPTT", nd.ConfigurationError, "backpropType 'TruncatedBPTT'"),
+    "half": (("dataType",), "HALF", nd.ConfigurationError, "dataType 'HALF' is not supported, only FLOAT, DOUBLE"),
+    "weight-decay": (
+        (*LAYER, "regularization"), [{"@class": "a.WeightDecay", "coeff": {"@class": "a.FixedSchedule", "value": 1.0}}],
+        nd.ConfigurationError, "'WeightDecay' is not supported",
+    ),
+    "dropout": ((*DENSE, "idropout"), {"@class": "a.AlphaDropout", "p": 0.5}, nd.ConfigurationError, "AlphaDropout"),
+    "scheduled-dropout": (
+        (*DENSE, "idropout", "pschedule"), {"@class": "a.FixedSchedule", "value": 0.5}, nd.ConfigurationError,
+        "only Dropout with a fixed p",
+    ),
+    "optimizer": (("confs", 0, "optimizationAlgo"), "HESSIAN_FREE", nd.ChoiceError, "hessian_free"),
+    "preprocessor": (
+        ("inputPreProcessors", "0", "@class"), "a.RnnToCnnPreProcessor", nd.ChoiceError, "'RnnToCnnPreProcessor'",
+    ),
+    "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
+    "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ChoiceError, "unknown convolution mode 'causal'"),
+    "maximize": (("confs", 0, "minimize"), False, nd.ConfigurationError, "minimize"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_what_the_library_does_not_have_is_refused(name):
+    path, value, error, message = UNSUPPORTED[name]
+    with pytest.raises(error, match=message):
+        read(changed(sample_document(), path, value))
+
+
+def test_maximizing_is_refused_where_it_is_configured():
+    with pytest.raises(nd.ConfigurationError, match="minimize"):
+        NeuralNetConfiguration(minimize=False).list(DenseLayer(n_in=1, n_out=1))
+
+
+# ---- broken documents
+
+
+@pytest.mark.parametrize("text", [
+    "", "{", "null", "3", '"confs"', "[]", "[[]]", "{}", '{"confs": null}', '{"confs": []}', '{"confs": {}}',
+    '{"confs": "layers"}', '{"confs": [1]}', '{"confs": [null]}', '{"confs": ["a"]}', '{"confs": [[]]}',
+    '{"confs": [{}]}', '{"confs": [{"layer": null}]}', '{"confs": [{"layer": {"dense": {"nin": 2}}}]}',
+    '{"networkInputs": [], "vertices": {}}', "[" * 100_000, "\x00", "\ufeff{}", "<model/>",
+])  # fmt: skip
+def test_another_kind_of_text_is_a_format_error(text):
+    with pytest.raises(nd.FormatError, match=r"configuration|layer: expected an object with '@class'"):
+        MultiLayerConfiguration.from_json(text)
+
+
+def broken_documents():
+    """Every key left out, and replaced by some values of other types; the same ones in every run."""
+    document, rng = sample_document(), random.Random(20)
+    for path in paths_in(document):
+        yield path, MISSING, changed(document, path)
+        for value in rng.sample(REPLACEMENTS, PER_KEY):
+            yield path, value, changed(document, path, value)
+
+
+def test_only_typed_errors_come_out_of_broken_documents():
+    wrong = {}
+    for path, value, document in broken_documents():
+        try:
+            read(document)
+        except nd.NdError:
+            pass
+        except Exception as error:
+            wrong[(*path, "missing" if value is MISSING else repr(value))] = repr(error)
+    assert wrong == {}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of numbers that are no longer sensible
+def test_a_broken_document_that_is_accepted_makes_a_network_or_a_typed_error():
+    """Nothing that a document says may surface later as an error of Python's own."""
+    x, y = np.ones((2, 36), np.float32), np.eye(2, dtype=np.float32)
+    wrong = {}
+    for path, value, document in broken_documents():
+        try:
+            net = MultiLayerNetwork(read(document)).init()
+            net.fit(x, y)
+            net.summary()
+        except nd.NdError:
+            pass
+        except Exception as error:
+            wrong[(*path, "missing" if value is MISSING else repr(value))] = repr(error)
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("iterationCount",), "x"), (("epochCount",), []), (("confs", 0), 3), (("inputPreProcessors",), [1]),
+     ((*LAYER, "iupdater", "learningRateSchedule", "scheduleType"), 3), ((*DENSE, "idropout", "p"), None),
+     ((*LAYER, "regularization"), 7), ((*OUTPUT, "iupdater", "learningRateSchedule", "values"), 1)],
+)  # fmt: skip
+def test_a_malformed_value_is_a_format_error(path, value):
+    with pytest.raises(nd.FormatError, match=r"configuration|regularization"):
+        read(changed(sample_document(), path, value))
