@@ -69,7 +69,7 @@ def check_rank(who: str, shape: Sequence[int], rank: int, remedy: str = "") -> N
 
 def check_choice(who: str, what: str, value: object, allowed: Iterable[str]) -> str:
     """Return `value` if it is one of `allowed`, else raise ChoiceError that lists them and the nearest."""
-    names = sorted(allowed)
+    names = sorted(str(name) for name in allowed)
     if isinstance(value, str) and value in names:
         return value
     near = difflib.get_close_matches(str(value).lower(), names, n=1, cutoff=0.5)

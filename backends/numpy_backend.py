@@ -38,7 +38,10 @@ class NumpyBackend(Backend):
 
     def asarray(self, data: Any, dtype: str) -> Array:
         try:
-            return np.asarray(data, dtype=self.dtype(dtype))
+            array = np.asarray(data)
+            if array.dtype.kind not in "fiub":
+                raise TypeError(f"dtype {array.dtype}")
+            return np.asarray(array, dtype=self.dtype(dtype))
         except (TypeError, ValueError) as error:
             raise DTypeError(f"create: the data must be numbers in a regular nesting, got {error}.") from error
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .state import state
@@ -37,6 +39,16 @@ class Workspace:
     def __exit__(self, *error: object) -> None:
         self.active -= 1
         self._lock.release()
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Enter as ``with`` does; inside of another block allocate, so that its buffers stay."""
+        with self:
+            outer, self.active = self.active, int(self.active == 1)
+            try:
+                yield
+            finally:
+                self.active = outer
 
     def scope(self) -> Scope:
         """Return a new name space for the buffers of one layer."""

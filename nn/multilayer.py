@@ -15,6 +15,7 @@ from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
 from .layers.base import LayerRuntime, label_of
 from .layers.output import OutputMixin
+from .minibatch import Minibatch, as_features
 from .summary import summary
 from .training import Training
 from .vectors import FlatVectors
@@ -45,9 +46,6 @@ class MultiLayerNetwork:
         self.dtype: str = conf.base.dtype  # type: ignore[assignment]
         self._vectors: FlatVectors | None = None
         self._score: Any = float("nan")
-        self._input: Array = None
-        self._labels: Array = None
-        self._masks: tuple[Array, Array] = (None, None)
 
     # ---- making
 
@@ -66,7 +64,8 @@ class MultiLayerNetwork:
         """
         self._backend = nd.backend()
         self._workspace = nd.Workspace(self.dtype)
-        self._buffers = self._workspace.scope()
+        self._batch = Minibatch(self.dtype, self._workspace.scope())
+        self._inference_buffers = self._workspace.scope()
         self._vectors = vectors = FlatVectors(self.conf)
         self.layers = [
             conf.runtime(conf, label_of(index, conf), *vectors.views_of(index), self._workspace.scope(), self.dtype)
@@ -168,29 +167,20 @@ class MultiLayerNetwork:
         """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
         self._made()
         with self._here(), self._workspace:
-            self._input = self._features(x)
-        self.batch_size = self._input.shape[0]
+            self._batch.set_features(x)
+        self.batch_size = self._batch.features.shape[0]
 
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
         self._made()
         with self._here():
-            self._labels = nd.as_array(y, self.dtype)
+            self._batch.set_labels(y)
 
     def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
         """Set the minibatch's masks ``[N, 1]``, or ``[N, n_out]`` for labels; None for none."""
+        self._made()
         with self._here():
-            self._masks = tuple(None if m is None else nd.as_array(m, self.dtype) for m in (features_mask, labels_mask))  # type: ignore[assignment]
-
-    def _features(self, x: Any) -> Array:
-        """Bring features to the network's backend, dtype and memory order."""
-        x = nd.as_array(x, self.dtype)
-        if x.ndim < 2 or x.shape[0] == 0:
-            raise nd.ShapeError(
-                f"MultiLayerNetwork: expected features [N, ...] with N >= 1, got {list(x.shape)}. "
-                "Give one row per example, also for a single one."
-            )
-        return nd.to_activation_order(x, self._buffers)
+            self._batch.set_masks(features_mask, labels_mask)
 
     def compute_gradient_and_score(self) -> None:
         """Run forward and backward on the current minibatch.
@@ -205,29 +195,33 @@ class MultiLayerNetwork:
         ShapeError
             They do not fit the network.
         """
+        last = self._last_layer()
+        batch = self._batch
+        batch.check()
+        with self._here(), self._workspace:
+            activations, caches = self._forward(batch.features, training=True, mask=batch.features_mask)
+            for listener in self.listeners:
+                listener.on_forward_pass(self, activations)
+            loss, delta = last.score_and_delta(batch.labels, caches[-1], batch.loss_mask)
+            self._score = self._regularised(loss)
+            self._backward(delta, caches)
+            for listener in self.listeners:
+                listener.on_backward_pass(self)
+
+    def _last_layer(self) -> Any:
         self._made()
         last = self.layers[-1]
         if not isinstance(last, OutputMixin):
             raise nd.ConfigurationError(
                 f"{last.label}: the last layer must have a loss to train on. End with an OutputLayer or a LossLayer."
             )
-        if self._input is None or self._labels is None:
-            raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
-        with self._here(), self._workspace:
-            activations, caches = self._forward(self._input, training=True)
-            if self.listeners:
-                for listener in self.listeners:
-                    listener.on_forward_pass(self, activations)
-            loss, delta = last.score_and_delta(self._labels, caches[-1], self._masks[1])
-            self._score = self._regularised(loss)
-            self._backward(delta, caches)
-            for listener in self.listeners:
-                listener.on_backward_pass(self)
+        return last
 
-    def _forward(self, x: Array, training: bool, stop: int | None = None) -> tuple[list[Array], list[Any]]:
+    def _forward(
+        self, x: Array, training: bool, stop: int | None = None, mask: Array | None = None
+    ) -> tuple[list[Array], list[Any]]:
         """Run layers 0 .. stop - 1; return [x, activations of each] and their caches."""
         activations, caches = [x], []
-        mask = self._masks[0] if training else None
         for preprocessor, layer in self._stages[:stop]:
             if preprocessor is not None:
                 x = preprocessor.pre_process(x)
@@ -260,16 +254,19 @@ class MultiLayerNetwork:
         """
         if data is not None:
             self._score_of(data, training)
+        self._made()
         with self._here():
             self._score = nd.item(self._score)
         return self._score
 
     def _score_of(self, data: DataSet, training: bool) -> None:
+        last = self._last_layer()
         self._set_batch(data)
-        last: Any = self.layers[-1]
+        batch = self._batch
+        batch.check()
         with self._here(), self._workspace:
-            _, caches = self._forward(self._input, training)
-            self._score = self._regularised(last.score_and_delta(self._labels, caches[-1], self._masks[1])[0])
+            _, caches = self._forward(batch.features, training, mask=batch.features_mask)
+            self._score = self._regularised(last.score_and_delta(batch.labels, caches[-1], batch.loss_mask)[0])
 
     def _set_batch(self, data: DataSet) -> None:
         if data.labels is None:
@@ -327,8 +324,11 @@ class MultiLayerNetwork:
     def output(self, x: Any) -> Array:
         """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
         self._made()
-        with self._here(), self._workspace:
-            return nd.copy(self._forward(self._features(x), training=False)[0][-1])
+        with self._here(), self._workspace.nested():
+            return nd.copy(self._forward(self._inference_features(x), training=False)[0][-1])
+
+    def _inference_features(self, x: Any) -> Array:
+        return as_features(x, self.dtype, self._inference_buffers)
 
     def predict(self, x: Any) -> Array:
         """Return the most probable class of each example, ``[N]`` integers."""
@@ -351,8 +351,8 @@ class MultiLayerNetwork:
         self._made()
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
-        with self._here(), self._workspace:
-            return [nd.copy(a) for a in self._forward(self._features(x), train, layer + 1)[0]]
+        with self._here(), self._workspace.nested():
+            return [nd.copy(a) for a in self._forward(self._inference_features(x), train, layer + 1)[0]]
 
     def evaluate(self, data: Iterable[DataSet]) -> Evaluation:
         """Compare predictions with labels over all minibatches of an iterator.
@@ -362,6 +362,7 @@ class MultiLayerNetwork:
         DataError
             The iterator is empty.
         """
+        self._made()
         evaluation = Evaluation()
         with self._here():
             for batch in data:

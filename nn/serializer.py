@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import pathlib
+import struct
 import zipfile
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd import FormatError, serde
+from nd import FormatError, NdError, serde
 
 from .conf.network import MultiLayerConfiguration
 
@@ -20,6 +23,12 @@ CONFIGURATION = "configuration.json"
 COEFFICIENTS = "coefficients.bin"
 NO_PARAMS = "noParams.marker"
 UPDATER_STATE = "updaterState.bin"
+
+_DAMAGE: tuple[type[Exception], ...] = (
+    EOFError, OSError, OverflowError, RuntimeError, ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile,
+    zlib.error,
+)  # fmt: skip
+"""What reading a damaged archive raises."""
 
 _MOST_JSON = 64 << 20  # bytes; far above any real configuration
 _ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
@@ -46,6 +55,7 @@ def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_u
     -----
     Source: DL4J ``ModelSerializer.writeModel``.
     """
+    network.params()
     target = pathlib.Path(path)
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
     entries = {CONFIGURATION: conf.to_json().encode()}
@@ -89,20 +99,29 @@ def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool
     No entry is ever unpacked to disk, and none is read past the size that the configuration calls for. Source: DL4J
     ``ModelSerializer.restoreMultiLayerNetwork``.
     """
+    with open(path, "rb") as file:  # its own errors (no such file, a folder) come out as they are
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return _restore(path, archive, load_updater)
+        except NdError:
+            raise
+        except _DAMAGE as error:
+            raise FormatError(
+                f"{path}: expected a model zip, got {error}. Is it truncated, or another kind?"
+            ) from error
+
+
+def _restore(path: Any, archive: zipfile.ZipFile, load_updater: bool) -> MultiLayerNetwork:
     from .multilayer import MultiLayerNetwork
 
-    try:
-        with zipfile.ZipFile(path) as archive:
-            _check_names(path, archive)
-            text = _read(path, archive, CONFIGURATION, _MOST_JSON).decode()
-            network = MultiLayerNetwork(MultiLayerConfiguration.from_json(text))
-            params = _read_vector(path, archive, COEFFICIENTS, network.num_params(), network.dtype)
-            network.init(params)
-            if load_updater and UPDATER_STATE in archive.namelist():
-                state = network.updater_state()
-                network.set_updater_state(_read_vector(path, archive, UPDATER_STATE, state.shape[1], network.dtype))
-    except (zipfile.BadZipFile, EOFError, UnicodeDecodeError, NotImplementedError, zipfile.zlib.error) as error:  # type: ignore[attr-defined]
-        raise FormatError(f"{path}: expected a model zip, got {error}. Is it truncated, or another kind?") from error
+    _check_names(path, archive)
+    with _open(path, archive, CONFIGURATION, _MOST_JSON) as stream:
+        text = stream.read(archive.getinfo(CONFIGURATION).file_size).decode()
+    network = MultiLayerNetwork(MultiLayerConfiguration.from_json(text))
+    network.init(_read_vector(path, archive, COEFFICIENTS, network.num_params(), network.dtype))
+    if load_updater and UPDATER_STATE in archive.namelist():
+        state = network.updater_state()
+        network.set_updater_state(_read_vector(path, archive, UPDATER_STATE, state.shape[1], network.dtype))
     return network
 
 
@@ -114,28 +133,27 @@ def _check_names(path: Any, archive: zipfile.ZipFile) -> None:
             raise FormatError(f"{path}: unsafe entry name {info.filename!r}, expected names relative to the archive.")
 
 
-def _read(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Return an entry of at most `most` bytes, whatever size it claims."""
+def _open(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.BufferedReader:
+    """Return an entry that claims at most `most` bytes as a stream; small reads unpack no more than they ask for."""
     try:
         info = archive.getinfo(name)
     except KeyError:
         raise FormatError(
             f"{path}: expected an entry {name!r}, got {archive.namelist()}. Is it a Deeplearning4j model?"
         ) from None
-    with archive.open(info) as stream:
-        content = stream.read(most + 1)
-    if max(len(content), info.file_size) > most:
+    if info.file_size > most:
         raise FormatError(
             f"{path}: entry {name!r} must hold at most {most:,} bytes for this configuration, got {info.file_size:,}."
         )
-    return content
+    return io.BufferedReader(archive.open(info), 1 << 16)  # type: ignore[arg-type]
 
 
 def _read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int, dtype: str) -> Any:
     """Return ``[1, n]`` in the network's dtype."""
     if n == 0:
         return nd.zeros(1, 0, dtype=dtype)
-    vector = serde.read_array(io.BytesIO(_read(path, archive, name, 8 * n + _ARRAY_HEADER)))
+    with _open(path, archive, name, 8 * n + _ARRAY_HEADER) as stream:
+        vector = serde.read_array(stream)
     if vector.size != n:
         raise FormatError(f"{path}: {name} must hold {n:,} numbers for this configuration, got {vector.size:,}.")
     return nd.as_array(vector.reshape(1, n), dtype)

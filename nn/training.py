@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,10 @@ class Training:
     """
 
     def __init__(self, network: MultiLayerNetwork, data: Any, labels: Any, epochs: int) -> None:
-        if epochs < 0:
-            raise nd.ConfigurationError(f"fit: epochs must be >= 0, got {epochs}.")
+        if not isinstance(epochs, int) or epochs < 0:
+            raise nd.ConfigurationError(f"fit: epochs must be an integer >= 0, got {epochs!r}.")
+        if isinstance(data, DataSetIterator) and labels is not None:
+            raise nd.DTypeError(f"fit: an iterator brings its labels, got {labels!r} beside it. Say epochs={labels!r}.")
         self.network, self.epochs = network, epochs
         self.single: DataSet | None = None
         if isinstance(data, DataSet):
@@ -36,6 +39,8 @@ class Training:
             self.single = DataSet(data, labels)
         elif hasattr(data, "shape"):
             raise nd.DataError("fit: features need labels, got features alone. Call fit(features, labels).")
+        elif not isinstance(data, Iterable):
+            raise nd.DTypeError(f"fit: expected features, a DataSet or an iterator of them, got {data!r}.")
         else:
             self.iterator = data if isinstance(data, DataSetIterator) else ExistingDataSetIterator(data)
 

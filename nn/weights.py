@@ -14,6 +14,7 @@ from nd.random import Random
 from .conf.distributions import (
     Distribution,
     NormalDistribution,
+    OrthogonalDistribution,
     TruncatedNormalDistribution,
     UniformDistribution,
 )
@@ -99,6 +100,9 @@ def init_weight(view: Array, flat: Array, init: str | Distribution, fans: Fans, 
     ConfigurationError
         Identity for a weight that is not square.
     """
+    if isinstance(init, OrthogonalDistribution):
+        nd.assign(view, nd.reshape(init.draw(rng, fans.shape, nd.dtype_name(flat)), fans.shape))
+        return
     if isinstance(init, Distribution):
         nd.assign(flat, init.draw(rng, fans.shape, nd.dtype_name(flat)))
         return

@@ -100,7 +100,14 @@ class NetworkUpdater:
 
     def gradient_norm(self) -> float:
         """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is."""
-        return math.sqrt(nd.item(nd.dot(self._gradient, self._gradient)))
+        square = nd.item(nd.dot(self._gradient, self._gradient))
+        if math.isfinite(square) or self._gradient.shape[0] == 0:
+            return math.sqrt(square)
+        largest = nd.item(nd.max(nd.absolute(self._gradient)))  # the square of a large finite number may be infinite
+        if not 0.0 < largest < float("inf"):
+            return largest
+        scaled = nd.multiply(self._gradient, 1.0 / largest)
+        return largest * math.sqrt(nd.item(nd.dot(scaled, scaled)))
 
     def update(self, batch_size: int | None, iteration: int, epoch: int, step: StepFunction, rate: float = 1.0) -> None:
         """Turn the gradient vector into the update and apply it to the parameters.

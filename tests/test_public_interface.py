@@ -2,7 +2,7 @@
 
 Lines of the document are kept as they are written, which is why some formatting rules are off.
 """
-# ruff: noqa: E501, E702, I001
+# ruff: noqa: I001
 
 import subprocess
 import sys

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from nd import ChoiceError, ConfigurationError, FormatError, ShapeError
+from nd import ChoiceError, ConfigurationError, FormatError, NdError
 
 from ..layers import LAYERS, BaseLayerConf, LayerConf
 from ..layers.base import label_of
@@ -20,6 +20,7 @@ from .json_values import (
     DROPOUT,
     LOSS,
     MODE,
+    NUMBER,
     PAIR,
     PLAIN,
     POOLING,
@@ -51,7 +52,7 @@ _BASE = {
     **_LAYER,
     "activationFn": ("activation", ACTIVATION),
     "weightInitFn": ("weight_init", WEIGHT_INIT),
-    "biasInit": ("bias_init", PLAIN),
+    "biasInit": ("bias_init", NUMBER),
     "iupdater": ("updater", UPDATER),
     "biasUpdater": ("bias_updater", UPDATER),
 }
@@ -155,6 +156,9 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
     if java_name not in by_class:
         raise ChoiceError(f"input preprocessor: unknown {java_name!r}, expected one of {', '.join(sorted(by_class))}.")
     _refuse_unsupported(java_name, {"cnn2dDataFormat": data.get("format", "NCHW")}, {})
+    sizes = [data[key] for key in ("inputHeight", "inputWidth", "numChannels")]
+    if any(not isinstance(size, int) or size < 1 for size in sizes):
+        raise FormatError(f"configuration: sizes of {java_name} must be integers >= 1, got {sizes}.")
     return by_class[java_name](data["inputHeight"], data["inputWidth"], data["numChannels"])
 
 
@@ -212,18 +216,25 @@ def network_from_json(text: str) -> MultiLayerConfiguration:
             f"configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got {type(error).__name__}: "
             f"{error}. Is it another kind of file?"
         ) from error
+    return _reader(_network)(data, first, confs)
+
+
+def _network(data: Json, first: Json, confs: list[Json]) -> MultiLayerConfiguration:
+    if any(conf.get("stepFunction") is not None for conf in confs):
+        raise ConfigurationError(f"configuration: stepFunction {first.get('stepFunction')!r} is not supported.")
     if data.get("backpropType", "Standard") != "Standard":
         raise ConfigurationError(f"configuration: backpropType {data['backpropType']!r} is not supported.")
-    read = _reader(_network_parts)
-    base, layers, preprocessors = read(data, first, confs)
+    base, layers, preprocessors = _network_parts(data, first, confs)
     for index, layer in enumerate(layers):
         layer.check(label_of(index, layer))
+        for field in ("activation", "updater", "weight_init", "bias_init"):
+            if isinstance(layer, BaseLayerConf) and getattr(layer, field) is None:
+                raise FormatError(f"configuration: {label_of(index, layer)} must have {field}, got none.")
+    counts = [int(data.get(key, 0)) for key in ("iterationCount", "epochCount")]
+    if min(counts) < 0:
+        raise FormatError(f"configuration: iterationCount and epochCount must be >= 0, got {counts}.")
     return MultiLayerConfiguration(
-        base=base,
-        layers=layers,
-        preprocessors=preprocessors,
-        iteration_count=int(data.get("iterationCount", 0)),
-        epoch_count=int(data.get("epochCount", 0)),
+        base=base, layers=layers, preprocessors=preprocessors, iteration_count=counts[0], epoch_count=counts[1]
     )
 
 
@@ -233,10 +244,10 @@ def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
     def read(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except (KeyError, TypeError) as error:
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
             raise FormatError(f"configuration: malformed, {type(error).__name__}: {error}.") from error
         except ValueError as error:
-            if isinstance(error, (FormatError, ChoiceError, ConfigurationError, ShapeError)):
+            if isinstance(error, NdError):
                 raise
             raise FormatError(f"configuration: malformed, {error}.") from error
 

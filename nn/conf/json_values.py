@@ -41,6 +41,13 @@ def camel_case(name: str) -> str:
     return re.sub(r"_([a-z0-9])", lambda letter: letter.group(1).upper(), name)
 
 
+def number(value: Any) -> Any:
+    """Return a number as it is; raise FormatError for anything else."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise FormatError(f"configuration: expected a number, got {value!r}.")
+
+
 def class_name(what: str, data: Any) -> str:
     """Return the last part of an object's "@class"; raise FormatError if it has none."""
     java = data.get("@class", data.get("type")) if isinstance(data, dict) else None
@@ -84,7 +91,9 @@ def _by_fields(what: str, package: str, classes: Any, renamed: dict[str, str] | 
         for field in fields(found):
             key = to_java.get(field.name, camel_case(field.name))
             if data.get(key) is not None:
-                values[field.name] = _from_array_form(data[key])
+                values[field.name] = data[key] if isinstance(data[key], bool) else _from_array_form(data[key])
+                if isinstance(values[field.name], (str, tuple)) and field.name != "weights":
+                    number(values[field.name])
         return found(**values)
 
     return Codec(encode, decode)
@@ -118,6 +127,9 @@ def schedule_from_json(data: Json) -> Schedule:
     """Read a schedule."""
     found = _choose("schedule", data, SCHEDULES.values())
     values = {field.name: data[camel_case(field.name)] for field in fields(found)}
+    for key, value in values.items():
+        for found_number in value.values() if key == "values" else [value] if key != "schedule_type" else []:
+            number(found_number)
     if "schedule_type" in values:
         values["schedule_type"] = values["schedule_type"].lower()
     return found(**values)
@@ -132,6 +144,8 @@ def _updater_to_json(updater: Any) -> Json | None:
     out: Json = {"@class": _UPDATERS + java_class(type(updater))}
     for field in fields(updater):
         value = getattr(updater, field.name)
+        if isinstance(value, Schedule) and field.name not in _SCHEDULED:
+            raise ConfigurationError(f"to_json: {type(updater).__name__}.{field.name} must be a number, got {value!r}.")
         if isinstance(value, Schedule):
             out[_SCHEDULED[field.name]] = schedule_to_json(value)
         else:
@@ -230,6 +244,7 @@ def _dropout_from_json(data: Json | None) -> Dropout | None:
     return Dropout(float(data["p"]))
 
 
+NUMBER = Codec(lambda value: value, number)
 PLAIN = Codec(lambda value: value, lambda value: value)
 ACTIVATION = _by_fields("activationFn", _ACTIVATIONS, ACTIVATIONS.values())
 LOSS = _by_fields("lossFn", _LOSSES, set(LOSSES.values()), {"labels_width": "labelWidth"})

@@ -84,6 +84,10 @@ class NeuralNetConfiguration:
         object.__setattr__(self, "dtype", dtype)
         if self.seed is None:
             object.__setattr__(self, "seed", time.time_ns() // 1_000_000)
+        if not isinstance(self.seed, int):
+            raise nd.ConfigurationError(f"{who}: seed must be an integer, got {self.seed!r}.")
+        if not self.minimize:
+            raise nd.ConfigurationError(f"{who}: minimize must be True, got {self.minimize!r}. Negate the loss.")
         if self.iterations < 1:
             raise nd.ConfigurationError(f"{who}: iterations must be >= 1, got {self.iterations}.")
         self._settle_updater()
@@ -124,13 +128,18 @@ class NeuralNetConfiguration:
 
 
 def _list_verb(builder: Builder) -> Builder:
-    return Builder(_ListSettings, base=builder.build(), layers={})
+    return Builder(_ListSettings, base=builder.build(), layers={}, preprocessors={})
 
 
 def _layer_verb(builder: Builder, *arguments: Any) -> Builder:
     layers = builder._values["layers"]
     index, layer = arguments if len(arguments) == 2 else (len(layers), arguments[0])
     layers[index] = layer.build() if isinstance(layer, Builder) else layer
+    return builder
+
+
+def _preprocessor_verb(builder: Builder, index: int, preprocessor: InputPreProcessor) -> Builder:
+    builder._values["preprocessors"][index] = preprocessor
     return builder
 
 
@@ -142,11 +151,11 @@ class _ListSettings:
     layers: dict[int, LayerConf]
     input_type: InputType | None = None
     set_input_type: InputType | None = None
-    input_pre_processor: Any = None
+    preprocessors: dict[int, Any]
     pretrain: bool = False
     backprop: bool = True
 
-    builder_verbs: ClassVar[dict[str, Any]] = {"layer": _layer_verb}
+    builder_verbs: ClassVar[dict[str, Any]] = {"input_pre_processor": _preprocessor_verb, "layer": _layer_verb}
 
     def __new__(cls, **values: Any) -> Any:
         settings = super().__new__(cls)
@@ -161,7 +170,8 @@ class _ListSettings:
         if sorted(self.layers) != list(range(len(self.layers))):
             raise nd.ConfigurationError(f"ListBuilder: layers must be 0..n-1, got {sorted(self.layers)}.")
         ordered = [self.layers[index] for index in range(len(self.layers))]
-        return self.base.list(*ordered, input_type=self.input_type or self.set_input_type)
+        conf = self.base.list(*ordered, input_type=self.input_type or self.set_input_type)
+        return replace(conf, preprocessors={**conf.preprocessors, **self.preprocessors})
 
 
 NeuralNetConfiguration.builder_verbs = {"list": _list_verb}  # type: ignore[attr-defined]

@@ -56,6 +56,10 @@ class LayerConf:
     @classmethod
     def Builder(cls, *arguments: Any) -> Builder:
         """Start DL4J's fluent style for this layer."""
+        if len(arguments) > len(cls.positional):
+            raise nd.ConfigurationError(
+                f"{cls.__name__}.Builder: takes {list(cls.positional)}, got {list(arguments)}. Set others by name."
+            )
         return Builder(cls, **dict(zip(cls.positional, arguments, strict=False)))
 
     def __post_init__(self) -> None:
@@ -145,6 +149,8 @@ class BaseLayerConf(LayerConf):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, get_updater(getattr(self, name)))
         object.__setattr__(self, "weight_init", self._checked_init())
+        if isinstance(self.weight_init, Distribution):
+            object.__setattr__(self, "dist", None)
 
     def _checked_init(self) -> str | Distribution | None:
         who, init = type(self).__name__, self.weight_init

@@ -46,7 +46,10 @@ class OutputMixin:
         loss, z, p = self.conf.loss, cache.z, cache.a
         if labels.shape[0] != p.shape[0]:
             check_shape(f"{self.label}: labels", labels.shape, (p.shape[0], *labels.shape[1:]), "One row per example.")
-        score = loss.score(labels, z, p, self.activation, mask)
+        try:
+            score = loss.score(labels, z, p, self.activation, mask)
+        except nd.ShapeError as error:
+            raise nd.ShapeError(f"{self.label}: {error}") from error
         return score, loss.gradient(labels, z, p, self.activation, mask, self.buffers("delta", p.shape))
 
 

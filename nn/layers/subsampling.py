@@ -85,6 +85,12 @@ class SubsamplingLayer(LayerConf):
         normalise_window(self)
         name = check_choice("SubsamplingLayer", "pooling type", str(self.pooling_type).lower(), list(PoolingType))
         object.__setattr__(self, "pooling_type", PoolingType(name))
+        for axis in (0, 1):
+            if self.padding[axis] >= self.dilation[axis] * (self.kernel_size[axis] - 1) + 1:  # type: ignore[index]
+                raise nd.ConfigurationError(
+                    f"SubsamplingLayer: padding must be less than the kernel, got {self.padding} and kernel_size "
+                    f"{self.kernel_size}: some windows would hold nothing."
+                )
         if name == "pnorm" and self.pnorm < 1:
             raise nd.ConfigurationError(f"SubsamplingLayer: pooling 'pnorm' needs pnorm >= 1, got {self.pnorm}.")
 

@@ -41,6 +41,13 @@ class Adam(Updater):
     epsilon: float = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("M", "V")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("beta1", "beta2"):
+            beta = getattr(self, name)
+            if isinstance(beta, Schedule) or not 0.0 <= beta <= 1.0:
+                raise nd.ConfigurationError(f"Adam: {name} must be a number, 0 <= {name} <= 1, got {beta!r}.")
+
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         rate = self.at(self.learning_rate, iteration, epoch)
         unbias = 1.0 - self.beta1 ** (iteration + 1)

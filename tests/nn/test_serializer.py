@@ -264,21 +264,6 @@ def test_folders_that_cannot_hold_a_file(tmp_path):
     assert (tmp_path / "file").read_bytes() == b"x"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written(tmp_path):
-    folder = tmp_path / "locked"
-    folder.mkdir()
-    (folder / "net.zip").write_bytes(b"old")
-    folder.chmod(0o500)
-    try:
-        with pytest.raises(PermissionError, match="locked"):
-            network().save(folder / "net.zip")
-        assert [entry.name for entry in folder.iterdir()] == ["net.zip"]
-        assert (folder / "net.zip").read_bytes() == b"old"
-    finally:
-        folder.chmod(0o700)
-
-
 def test_a_network_trained_on_awkward_memory_is_saved_alike(order, tmp_path):
     """The order of the inputs changes neither the parameters' layout nor, but for rounding, their values."""
     with nd.use_backend(make_backend("numpy")) as backend:

@@ -362,3 +362,8 @@ def test_a_large_but_finite_gradient_is_taken(backend):
     net = MultiLayerNetwork(conf).init()
     net.fit(np.full((2, 1), 1e20, np.float32), np.ones((2, 1)))
     assert host(net.get_param("0_W"))[0, 0] == pytest.approx(2.0, rel=1e-6)  # 1e-20 * 2 * 1e20
+
+
+def test_epochs_in_the_place_of_labels_are_named():
+    with pytest.raises(nd.DTypeError, match=r"fit: an iterator brings its labels, got 2 beside it\. Say epochs=2"):
+        network().fit(ListDataSetIterator([DataSet(X, Y)]), 2)

@@ -71,3 +71,9 @@ def test_an_average_spreads_over_the_cells_that_count(backend):
         found, below = pooled_and_back(layer, x, np.full((1, 1, 2, 2), 8.0))
         np.testing.assert_array_equal(found[0, 0], np.arange(4.0).reshape(2, 2) / divisor)
         np.testing.assert_array_equal(below[0, 0], np.full((2, 2), 8.0 / divisor))
+
+
+def test_padding_as_large_as_the_kernel_is_refused():
+    with pytest.raises(nd.ConfigurationError, match=r"padding must be less than the kernel, got \(2, 0\)"):
+        SubsamplingLayer("max", kernel_size=2, padding=(2, 0))
+    assert SubsamplingLayer("max", kernel_size=2, dilation=2, padding=(2, 0)).padding == (2, 0)
