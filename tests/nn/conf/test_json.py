@@ -224,7 +224,7 @@ UNSUPPORTED = {
     "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
     "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ChoiceError, "unknown convolution mode 'causal'"),
     "maximize": (("confs", 0, "minimize"), False, nd.ConfigurationError, "minimize"),
-    "step function": (("confs", 0, "stepFunction"), {"@class": "a.DefaultStepFunction"}, nd.ConfigurationError, "stepFunction"),
+    "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ConfigurationError, "stepFunction"),
 }  # fmt: skip
 
 
