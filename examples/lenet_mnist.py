@@ -6,6 +6,7 @@ MNIST when it is found or can be downloaded, else the 1,797 digits that come wit
 from __future__ import annotations
 
 import argparse
+import pathlib
 import time
 
 import nd
@@ -71,6 +72,8 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     arguments = parse_arguments()
+    if arguments.save and not pathlib.Path(arguments.save).absolute().parent.is_dir():
+        raise SystemExit(f"--save: the folder of {arguments.save} must exist, got none")
     if arguments.backend:
         nd.set_backend(arguments.backend)
     dataset = choose_dataset(arguments.dataset)
@@ -80,7 +83,10 @@ def main() -> None:
     print(net.summary())
     net.set_listeners(ScoreIterationListener(100), PerformanceListener())
     started = time.perf_counter()
-    net.fit(train, epochs=DEFAULT_EPOCHS[dataset] if arguments.epochs is None else arguments.epochs)
+    try:
+        net.fit(train, epochs=DEFAULT_EPOCHS[dataset] if arguments.epochs is None else arguments.epochs)
+    except KeyboardInterrupt:
+        print(f"interrupted at iteration {net.iteration_count}: going on with what is learnt so far")
     print(f"trained for {time.perf_counter() - started:.1f} s")
     evaluation = net.evaluate(test)
     print(evaluation.stats())
@@ -91,4 +97,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except nd.NdError as error:
+        raise SystemExit(f"lenet_mnist: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import lzma
 import os
@@ -57,6 +58,8 @@ def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_u
     """
     network.params()
     target = pathlib.Path(path)
+    if not target.parent.exists():
+        raise FileNotFoundError(errno.ENOENT, "save: the folder must exist, got none", str(target.parent))
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
     entries = {CONFIGURATION: conf.to_json().encode()}
     with nd.use_backend(network._backend):
