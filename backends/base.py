@@ -52,8 +52,8 @@ class Backend(SpatialPrimitives, RandomBits):
     def dtype(self, name: str) -> Any:
         """Return this backend's dtype object of that name."""
         try:
-            return self._dtypes[name]
-        except (KeyError, TypeError):
+            return self._dtypes[name if isinstance(name, str) else getattr(name, "name", None) or name.__name__]
+        except (AttributeError, KeyError, TypeError):
             raise DTypeError(f"dtype: expected one of {', '.join(DTYPES)}, got {name!r}.") from None
 
     def dtype_name(self, x: Array) -> str:
@@ -318,6 +318,13 @@ class Backend(SpatialPrimitives, RandomBits):
                     f"{who}: the backend is {self.name!r}, got an array of {type(array).__module__!r}. "
                     "Convert it with nd.create(nd.to_host(x)), or select its backend with nd.use_backend."
                 )
+
+    def check_arrays(self, who: str, a: Array, *others: Array | None) -> None:
+        """Raise DTypeError unless all are arrays of this backend and of one dtype; None passes."""
+        for array in (a, *others):
+            if array is not None and (not self.is_array(array) or array.dtype != a.dtype):
+                found = getattr(array, "dtype", type(array).__name__)
+                raise DTypeError(f"{who}: expected arrays of one dtype, got {found}. Make them with nd.create.")
 
     def check_matrices(self, who: str, a: Array, b: Array, c: Array | None) -> None:
         """Raise ShapeError unless a @ b is defined and has the shape of `c`."""

@@ -121,9 +121,7 @@ class NumpyBackend(Backend):
         return np.dot(x, y)
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
-        if out is None or not (out.flags.f_contiguous or out.flags.c_contiguous):
-            return np.matmul(a, b, out=out)
-        if out.flags.c_contiguous:
+        if out is None or out.flags.c_contiguous or not out.flags.f_contiguous:
             return np.matmul(a, b, out=out)
         np.matmul(b.T, a.T, out=out.T)  # the same product, written row by row
         return out

@@ -25,12 +25,16 @@ def gemm(
     a : array ``[M, K]``, or ``[K, M]`` with `transpose_a`
     b : array ``[K, N]``, or ``[N, K]`` with `transpose_b`
     c : array ``[M, N]``, optional
-        Receives the result, in either memory order and also as a view; without it a new array is returned.
+        Receives the result, in either memory order and also as a view; shares no memory with `a` or `b`. Without it a
+        new array is returned.
     alpha, beta : float
-        With beta = 0 the old contents of `c` are not read.
+        With beta = 0 the old contents of `c` are not read; without `c` beta means nothing.
+
 
     Raises
     ------
+    DTypeError
+        They are not arrays of one dtype.
     ShapeError
         The inner axes disagree, or `c` has another shape.
     BackendError
@@ -44,6 +48,7 @@ def gemm(
     """
     here = state.backend
     here.guard_same_backend("gemm", a, b, c)
+    here.check_arrays("gemm", a, b, c)
     if transpose_a:
         a = here.transpose(a)
     if transpose_b:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -82,9 +83,11 @@ def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
         It is anything else.
     """
     both = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if len(both) != 2 or not all(isinstance(v, int) and not isinstance(v, bool) and v >= least for v in both):
+    if len(both) != 2 or not all(
+        hasattr(v, "__index__") and not isinstance(v, bool) and getattr(v, "ndim", 0) == 0 and v >= least for v in both
+    ):
         raise ShapeError(f"{who}: {what} must be one or two integers >= {least}, got {value!r}.")
-    return both
+    return operator.index(both[0]), operator.index(both[1])
 
 
 def _window_of(who: str, size: Pair, arguments: Sequence[Any], same_mode: bool) -> Window:

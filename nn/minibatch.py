@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import nd
+from nd.dataset import DataSet
 
 Array = Any
 
@@ -57,6 +58,15 @@ class Minibatch:
         self.features_mask, self.labels_mask = (
             None if mask is None else nd.as_array(mask, self.dtype) for mask in (features_mask, labels_mask)
         )
+
+    def set(self, data: DataSet) -> None:
+        """Set everything from a DataSet; raise DataError if it has no labels."""
+        if data.labels is None:
+            raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
+        self.set_features(data.features)
+        self.set_labels(data.labels)
+        self.set_masks(data.features_mask, data.labels_mask)
+        self.check()
 
     @property
     def loss_mask(self) -> Array | None:

@@ -10,6 +10,7 @@ import nd
 from nd.dataset import DataSet
 from nd.evaluation import Evaluation
 from optimize import Listener, NetworkUpdater, Solver
+from optimize.api import as_listeners
 
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
@@ -38,6 +39,8 @@ class MultiLayerNetwork:
     """
 
     def __init__(self, conf: MultiLayerConfiguration) -> None:
+        if not isinstance(conf, MultiLayerConfiguration):
+            raise nd.ConfigurationError(f"MultiLayerNetwork: expected a MultiLayerConfiguration, got {conf!r}.")
         self.conf = conf
         self.listeners: list[Listener] = []
         self.iteration_count, self.epoch_count = conf.iteration_count, conf.epoch_count
@@ -157,8 +160,10 @@ class MultiLayerNetwork:
             self._copy_vector("set_updater_state", state, target)
 
     def get_layer(self, index: int) -> LayerRuntime:
-        """Return a layer at work: ``net.get_layer(0).pre_output(x)``."""
+        """Return a layer at work: ``net.get_layer(0).pre_output(x)``; raise ConfigurationError if there is none."""
         self._made()
+        if not isinstance(index, int) or not 0 <= index < len(self.layers):
+            raise nd.ConfigurationError(f"get_layer: index must be 0..{len(self.layers) - 1}, got {index!r}.")
         return self.layers[index]
 
     # ---- one minibatch
@@ -203,7 +208,7 @@ class MultiLayerNetwork:
             for listener in self.listeners:
                 listener.on_forward_pass(self, activations)
             loss, delta = last.score_and_delta(batch.labels, caches[-1], batch.loss_mask)
-            self._score = self._regularised(loss)
+            self._score = self._regularised(loss, self.batch_size)
             self._backward(delta, caches)
             for listener in self.listeners:
                 listener.on_backward_pass(self)
@@ -240,9 +245,9 @@ class MultiLayerNetwork:
                 epsilon = preprocessor.backprop(epsilon)
             epsilon = self.layers[index].backprop_gradient(epsilon, caches[index], index > lowest)
 
-    def _regularised(self, loss: Array) -> Array:
+    def _regularised(self, loss: Array, batch_size: int) -> Array:
         """Divide the summed loss by the minibatch size and add the penalties on the parameters."""
-        score = loss / self.batch_size if self.conf.base.mini_batch else loss
+        score = loss / batch_size if self.conf.base.mini_batch else loss
         for flat, penalty in self._made().penalties:
             score = score + penalty.score(flat, penalty.at(self.iteration_count, self.epoch_count))
         return score
@@ -252,38 +257,37 @@ class MultiLayerNetwork:
 
         The last minibatch's was computed before its update, as in DL4J.
         """
-        if data is not None:
-            self._score_of(data, training)
         self._made()
+        if data is not None:
+            return self._score_of(data, training)
         with self._here():
             self._score = nd.item(self._score)
         return self._score
 
-    def _score_of(self, data: DataSet, training: bool) -> None:
+    def _score_of(self, data: DataSet, training: bool) -> float:
+        """Score other data than the minibatch that is set, which stays."""
         last = self._last_layer()
-        self._set_batch(data)
-        batch = self._batch
-        batch.check()
-        with self._here(), self._workspace:
+        with self._here(), self._workspace.nested():
+            batch = Minibatch(self.dtype, self._inference_buffers)
+            batch.set(data)
             _, caches = self._forward(batch.features, training, mask=batch.features_mask)
-            self._score = self._regularised(last.score_and_delta(batch.labels, caches[-1], batch.loss_mask)[0])
+            loss = last.score_and_delta(batch.labels, caches[-1], batch.loss_mask)[0]
+            return nd.item(self._regularised(loss, batch.features.shape[0]))
 
     def _set_batch(self, data: DataSet) -> None:
-        if data.labels is None:
-            raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
-        self.set_input(data.features)
-        self.set_labels(data.labels)
-        self.set_masks(data.features_mask, data.labels_mask)
+        with self._here(), self._workspace:
+            self._batch.set(data)
+        self.batch_size = self._batch.features.shape[0]
 
     # ---- training
 
     def set_listeners(self, *listeners: Listener) -> None:
-        """Put these in the place of the listeners before."""
-        self.listeners = list(listeners)
+        """Put these, or one list of them, in the place of the listeners before."""
+        self.listeners = as_listeners(listeners)
 
     def add_listeners(self, *listeners: Listener) -> None:
-        """Add listeners to those there are."""
-        self.listeners.extend(listeners)
+        """Add listeners, or one list of them, to those there are."""
+        self.listeners.extend(as_listeners(listeners))
 
     def fit(self, data: Any, labels: Any = None, epochs: int = 1) -> None:
         """Train.
@@ -303,7 +307,8 @@ class MultiLayerNetwork:
         ShapeError, DTypeError
             The data do not fit the network.
         NumericError
-            The score is not finite; the network is as it was before that minibatch.
+            The score or the gradient is not finite; parameters, updater state and counters are as they were before
+            that minibatch.
 
         Notes
         -----
@@ -354,18 +359,20 @@ class MultiLayerNetwork:
         with self._here(), self._workspace.nested():
             return [nd.copy(a) for a in self._forward(self._inference_features(x), train, layer + 1)[0]]
 
-    def evaluate(self, data: Iterable[DataSet]) -> Evaluation:
-        """Compare predictions with labels over all minibatches of an iterator.
+    def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
+        """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.
 
         Raises
         ------
         DataError
-            The iterator is empty.
+            The iterator is empty, or labels are missing.
         """
         self._made()
         evaluation = Evaluation()
         with self._here():
-            for batch in data:
+            for batch in [data] if isinstance(data, DataSet) else data:
+                if batch.labels is None:
+                    raise nd.DataError("evaluate: a data set needs labels to be compared with, got none.")
                 evaluation.eval(batch.labels, self.output(batch.features), batch.labels_mask)
         if not evaluation.num_row_counter:
             raise nd.DataError("evaluate: the iterator must have at least one minibatch, got none.")
@@ -374,7 +381,7 @@ class MultiLayerNetwork:
     # ---- files and text
 
     def save(self, path: str | os.PathLike[str], save_updater: bool = True) -> None:
-        """Write a DL4J 1.0 model zip; see `nn.serializer`."""
+        """Write a DL4J 1.0 model zip, which has no place for `iterations` and `step_function`; see `nn.serializer`."""
         from .serializer import write_model
 
         write_model(self, path, save_updater)

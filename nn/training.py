@@ -27,7 +27,7 @@ class Training:
     """
 
     def __init__(self, network: MultiLayerNetwork, data: Any, labels: Any, epochs: int) -> None:
-        if not isinstance(epochs, int) or epochs < 0:
+        if not hasattr(epochs, "__index__") or epochs < 0:
             raise nd.ConfigurationError(f"fit: epochs must be an integer >= 0, got {epochs!r}.")
         if isinstance(data, DataSetIterator) and labels is not None:
             raise nd.DTypeError(f"fit: an iterator brings its labels, got {labels!r} beside it. Say epochs={labels!r}.")
@@ -78,8 +78,8 @@ class Training:
             source: Any = self.iterator
             if source.async_supported():
                 source = stack.enter_context(AsyncDataSetIterator(source))
-            for _ in range(self.epochs):
-                if not source.has_next():
+            for number in range(self.epochs):
+                if not source.has_next() and (number or source.reset_supported()):
                     source.reset()
                 if not source.has_next():
                     raise nd.DataError("fit: the iterator must have at least one minibatch, got none.")

@@ -33,6 +33,5 @@ __all__ = [
     "Solver",
     "StepSchedule",
     "StochasticGradientDescent",
-    "Updater",
     "get_updater",
 ]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
+
+from nd import DTypeError
 
 from .network_updater import NetworkUpdater
 
@@ -81,3 +84,18 @@ class Listener:
 
     def close(self) -> None:
         """When fit ends, also by an error or Ctrl-C."""
+
+
+def as_listeners(listeners: Sequence[Any]) -> list[Listener]:
+    """Return listeners, or the one list of them that was given.
+
+    Raises
+    ------
+    DTypeError
+        One of them is no Listener.
+    """
+    found = list(listeners[0]) if len(listeners) == 1 and isinstance(listeners[0], (list, tuple)) else list(listeners)
+    for listener in found:
+        if not isinstance(listener, Listener):
+            raise DTypeError(f"set_listeners: expected instances of optimize.Listener, got {listener!r}.")
+    return found

@@ -74,6 +74,7 @@ class NetworkUpdater:
         runs = [list(run) for _, run in groupby(segments, key=lambda segment: segment.updater)]
         sizes = [(run[-1].stop - run[0].start) * len(run[0].updater.state_names) for run in runs]
         self.state = nd.zeros(1, sum(sizes), dtype=nd.dtype_name(params))
+        self._backend = nd.backend()
         flat = [nd.reshape_view(vector, (vector.shape[1],)) for vector in (params, gradient, self.state)]
         self._gradient = flat[1]
         chunk_length = min(nd.backend().update_chunk, max(params.shape[1], 1))
@@ -100,6 +101,10 @@ class NetworkUpdater:
 
     def gradient_norm(self) -> float:
         """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is."""
+        with nd.use_backend(self._backend):
+            return self._norm()
+
+    def _norm(self) -> float:
         square = nd.item(nd.dot(self._gradient, self._gradient))
         if math.isfinite(square) or self._gradient.shape[0] == 0:
             return math.sqrt(square)
@@ -123,13 +128,18 @@ class NetworkUpdater:
         rate : float
             Handed to `step`.
         """
-        for updater, chunks in self._blocks:
-            coefficients = updater.coefficients(iteration, epoch)
-            apply = updater.apply
-            for params, gradient, states, scratch, regularization in chunks:
-                if batch_size is not None:
-                    nd.divi(gradient, batch_size)
-                for penalty in regularization:
-                    penalty.apply(params, gradient, scratch, penalty.at(iteration, epoch))
-                apply(gradient, states, scratch, coefficients)
-                step(params, gradient, rate)
+        with nd.use_backend(self._backend):
+            for updater, chunks in self._blocks:
+                coefficients = updater.coefficients(iteration, epoch)
+                for chunk in chunks:
+                    self._prepare(chunk, batch_size, iteration, epoch)
+                    updater.apply(chunk.gradient, chunk.states, chunk.scratch, coefficients)
+                    step(chunk.params, chunk.gradient, rate)
+
+    @staticmethod
+    def _prepare(chunk: _Chunk, batch_size: int | None, iteration: int, epoch: int) -> None:
+        """Divide the gradient by the minibatch size and add the penalties' gradients."""
+        if batch_size is not None:
+            nd.divi(chunk.gradient, batch_size)
+        for penalty in chunk.regularization:
+            penalty.apply(chunk.params, chunk.gradient, chunk.scratch, penalty.at(iteration, epoch))

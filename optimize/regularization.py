@@ -20,6 +20,8 @@ class Regularization:
 
     def __post_init__(self) -> None:
         as_schedule(type(self).__name__, self.coefficient)
+        if not isinstance(self.coefficient, Schedule) and self.coefficient < 0:
+            raise nd.ConfigurationError(f"{type(self).__name__}: expected a penalty >= 0, got {self.coefficient}.")
 
     def at(self, iteration: int, epoch: int) -> float:
         """Return the coefficient in force."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -139,5 +140,7 @@ def as_schedule(who: str, value: float | Schedule) -> Schedule:
     if isinstance(value, Schedule):
         return value
     if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if not math.isfinite(value):
+            raise ConfigurationError(f"{who}: expected a finite number, got {value}.")
         return FixedSchedule(float(value))
     raise ConfigurationError(f"{who}: expected a number or a schedule, got {value!r}.")

@@ -30,7 +30,7 @@ class Builder:
     Parameters
     ----------
     target : type
-        The dataclass, or a function with `fields_of` naming one.
+        The dataclass. If it has a method `finish`, `build` returns what that returns.
     values : dict
         Fields that are set already.
     """
@@ -58,4 +58,5 @@ class Builder:
 
     def build(self) -> Any:
         """Make the configuration; its own checks apply."""
-        return self._target(**self._values)
+        made = self._target(**self._values)
+        return made.finish() if hasattr(made, "finish") else made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,7 @@ class NeuralNetConfiguration:
     Parameters
     ----------
     seed : int, optional
-        Of the weights and of dropout; without it the current time.
+        Of the weights and of dropout; without it, and with 0, as in ND4J, the current time.
     dtype : {"float32", "float64"}, optional
         Of parameters and arithmetic; without it the facade's default.
     updater : str or Updater
@@ -84,8 +85,9 @@ class NeuralNetConfiguration:
         object.__setattr__(self, "dtype", dtype)
         if self.seed is None:
             object.__setattr__(self, "seed", time.time_ns() // 1_000_000)
-        if not isinstance(self.seed, int):
+        if not hasattr(self.seed, "__index__"):
             raise nd.ConfigurationError(f"{who}: seed must be an integer, got {self.seed!r}.")
+        object.__setattr__(self, "seed", operator.index(self.seed))  # type: ignore[arg-type]
         if not self.minimize:
             raise nd.ConfigurationError(f"{who}: minimize must be True, got {self.minimize!r}. Negate the loss.")
         if self.iterations < 1:
@@ -157,12 +159,8 @@ class _ListSettings:
 
     builder_verbs: ClassVar[dict[str, Any]] = {"input_pre_processor": _preprocessor_verb, "layer": _layer_verb}
 
-    def __new__(cls, **values: Any) -> Any:
-        settings = super().__new__(cls)
-        settings.__init__(**values)  # type: ignore[misc]
-        return settings._network()
-
-    def _network(self) -> MultiLayerConfiguration:
+    def finish(self) -> MultiLayerConfiguration:
+        """Make the network's configuration."""
         if self.pretrain or not self.backprop:
             raise nd.ConfigurationError(
                 f"ListBuilder: only backprop training exists, got pretrain={self.pretrain}, backprop={self.backprop}."
@@ -215,11 +213,25 @@ class MultiLayerConfiguration:
                 raise nd.ConfigurationError(f"list: layer {index} must be a layer configuration, got {layer!r}.")
         resolved = [layer.resolved(base, index) for index, layer in enumerate(layers)]
         preprocessors: dict[int, InputPreProcessor] = {}
-        if input_type is not None:
+        if input_type is None:
+            resolved = cls._chained(resolved)
+        elif isinstance(input_type, InputType):
             resolved = cls._inferred(resolved, input_type, preprocessors)
+        else:
+            raise nd.ConfigurationError(f"list: input_type must be made by InputType, got {input_type!r}.")
         for index, layer in enumerate(resolved):
             layer.check(label_of(index, layer))
         return cls(base=base, layers=tuple(resolved), preprocessors=preprocessors, input_type=input_type)
+
+    @staticmethod
+    def _chained(layers: list[LayerConf]) -> list[LayerConf]:
+        """Without an input type, check and set every n_in that follows from the layer before."""
+        chained = []
+        before: tuple[str, int] | None = None
+        for index, layer in enumerate(layers):
+            layer, before = layer.following(label_of(index, layer), before)
+            chained.append(layer)
+        return chained
 
     @staticmethod
     def _inferred(
@@ -259,7 +271,7 @@ class MultiLayerConfiguration:
         return replace(self, iteration_count=iteration_count, epoch_count=epoch_count)
 
     def to_json(self) -> str:
-        """Return DL4J 1.0's JSON."""
+        """Return DL4J 1.0's JSON: every layer whole; `input_type` and the defaults have no place in it."""
         from .json import network_to_json
 
         return network_to_json(self)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -93,6 +94,13 @@ class LayerConf:
             The layer does not fit on the input.
         """
         return input_type
+
+    def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
+        """Return a copy that fits on the layer before, and what comes out, where no input type says more.
+
+        `before` is ("rows", n_out), ("images", channels), or None when it is not known.
+        """
+        return self, before
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         """Return the layer's parameters in the order of the flat vector."""
@@ -189,19 +197,27 @@ class FeedForwardConf(BaseLayerConf):
 
     n_in: int | None = None
     n_out: int | None = None
+    takes: ClassVar[str] = "rows"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("n_in", "n_out"):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            if value is None:
+                continue
+            if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
                 raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be an integer >= 1, got {value!r}.")
+            object.__setattr__(self, name, operator.index(value))
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         return self.with_n_in(label, input_type.size)
+
+    def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
+        layer = self.with_n_in(label, before[1]) if before is not None and before[0] == self.takes else self
+        return layer, None if self.n_out is None else (self.takes, self.n_out)
 
     def with_n_in(self, label: str, n_in: int) -> Self:
         """Return a copy with that n_in; raise ConfigurationError if another one was given."""
@@ -319,13 +335,10 @@ class LayerRuntime:
 
     def check_rows(self, x: Array, n_in: int) -> None:
         """Raise ShapeError unless x is ``[N, n_in]``."""
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 2 or x.shape[1] != n_in:
             raise nd.ShapeError(
                 f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. "
                 "Reshape it, or set the input type that describes it, such as InputType.convolutional(h, w, c)."
             )
-
-
-def field_names(conf_class: type) -> list[str]:
-    """Return the names of a configuration's fields."""
-    return [field.name for field in fields(conf_class)]

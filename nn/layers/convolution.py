@@ -29,6 +29,8 @@ class Windows:
 
     def over(self, x: Array, channels: int | None) -> Any:
         """Return the windows over ``x [N, C, H, W]``; raise ShapeError if it is not such an array."""
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 4 or channels not in (None, x.shape[1]):
             expected = describe_shape(("N", channels or "C", "H", "W"))
             raise nd.ShapeError(
@@ -138,6 +140,7 @@ class ConvolutionLayer(FeedForwardConf):
     convolution_mode: str | None = None
     has_bias: bool = True
     runtime: ClassVar = ConvolutionRuntime
+    takes: ClassVar[str] = "images"
     inherited: ClassVar[tuple[str, ...]] = (*FeedForwardConf.inherited, "convolution_mode")
 
     @classmethod

@@ -15,13 +15,13 @@ class ProgressBarListener(Listener):
     ----------
     batches : int, optional
         Minibatches per epoch, if known.
-    epochs : int
+    epochs : int, optional
         For the heading.
     score_frequency : int
         Iterations between two looks at the score; on a GPU each waits for the device.
     """
 
-    def __init__(self, batches: int | None = None, epochs: int = 1, score_frequency: int = 20) -> None:
+    def __init__(self, batches: int | None = None, epochs: int | None = None, score_frequency: int = 20) -> None:
         self.batches, self.epochs, self.score_frequency = batches, epochs, score_frequency
         self._epoch = 0
         self._bar: Any = None
@@ -30,7 +30,7 @@ class ProgressBarListener(Listener):
         from tqdm import tqdm
 
         self._epoch += 1
-        heading = f"epoch {self._epoch}/{self.epochs}"
+        heading = f"epoch {self._epoch}" + (f"/{self.epochs}" if self.epochs else "")
         self._bar = tqdm(total=self.batches, desc=heading, unit="batch", file=sys.stderr, dynamic_ncols=True)
 
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:

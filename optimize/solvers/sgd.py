@@ -58,6 +58,7 @@ class StochasticGradientDescent:
         for what, value in found.items():
             if not math.isfinite(value):
                 raise NumericError(
-                    f"fit: the {what} must be finite, got {value} at iteration {model.iteration_count}. The network is "
-                    "as it was before this minibatch. Check the data for NaN, or lower the learning rate."
+                    f"fit: the {what} must be finite, got {value} at iteration {model.iteration_count}. Parameters, "
+                    "updater state and counters are as they were before this minibatch. Check the data for NaN, or "
+                    "lower the learning rate."
                 )

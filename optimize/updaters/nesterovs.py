@@ -33,6 +33,11 @@ class Nesterovs(Updater):
     momentum: float | Schedule = 0.9
     state_names: ClassVar[tuple[str, ...]] = ("V",)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.momentum, Schedule) and not 0.0 <= self.momentum <= 1.0:
+            raise nd.ConfigurationError(f"Nesterovs: momentum must be in 0..1, got {self.momentum}.")
+
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return self.at(self.learning_rate, iteration, epoch), self.at(self.momentum, iteration, epoch)
 

@@ -43,7 +43,7 @@ def state_of(net):
 
 
 def assert_unharmed(net, before):
-    """The network is as it was, and trains as its untouched copy does."""
+    """The network is as they were, and trains as its untouched copy does."""
     for found, expected in zip(state_of(net), before, strict=True):
         np.testing.assert_array_equal(found, expected)
     twin = net.clone()
@@ -94,7 +94,7 @@ BAD_DATA = {
     "features-mask-too-wide": (DataSet(X, Y, np.ones((5, 3))), None, nd.ShapeError, r"mask .*\[5, 1\], got \[5, 3\]"),
     "features-mask-of-rank-1": (DataSet(X, Y, np.ones(5)), None, nd.ShapeError, r"mask .*\[5, 1\], got \[5\]"),
     "features-nan": (with_value(X, np.nan), Y, nd.NumericError,
-                     r"fit: .*score.* must be finite, got .*nan at iteration 1\..*as it was.*Check the data for NaN"),
+                     r"fit: .*score.* must be finite, got .*nan at iteration 1\..*as they were.*Check the data"),
     "labels-nan": (X, with_value(Y, np.nan), nd.NumericError, "must be finite, got .*nan at iteration 1"),
     "labels-infinite": (X, with_value(Y, np.inf), nd.NumericError, "must be finite, got .*inf at iteration 1"),
 }  # fmt: skip

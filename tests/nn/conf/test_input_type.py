@@ -97,10 +97,17 @@ def test_a_mismatch_names_layer_value_and_remedy(input_type, layers, message):
 
 
 def test_layers_without_input_type_that_do_not_fit_each_other_are_found():
-    """Without an input type nothing is inferred, but n_out and the next n_in can be compared when data come."""
-    net = MultiLayerNetwork(conf_of(None, DenseLayer(n_in=3, n_out=4), OutputLayer(n_in=5, n_out=2))).init()
-    with pytest.raises(nd.ShapeError, match=r"layer 1 \(OutputLayer\): expected input \[N, 5\], got \[2, 4\]\."):
-        net.output(np.ones((2, 3)))
+    with pytest.raises(nd.ConfigurationError, match=r"layer 1 \(OutputLayer\): n_in must be 4, .*, got 5\."):
+        conf_of(None, DenseLayer(n_in=3, n_out=4), OutputLayer(n_in=5, n_out=2))
+    with pytest.raises(nd.ConfigurationError, match=r"layer 2 \(ConvolutionLayer\): n_in must be 4, .*, got 5\."):
+        conf_of(None, ConvolutionLayer(n_in=1, n_out=4), SubsamplingLayer(), ConvolutionLayer(n_in=5, n_out=2))
+
+
+def test_an_n_in_that_follows_from_the_layer_before_may_be_left_out():
+    conf = conf_of(None, DenseLayer(n_in=3, n_out=4), ActivationLayer("tanh"), OutputLayer(n_out=2))
+    assert conf.layers[2].n_in == 4
+    after_images = conf_of(None, ConvolutionLayer(n_in=1, n_out=4), DenseLayer(n_in=7, n_out=2))
+    assert after_images.layers[1].n_in == 7  # what height and width are is not known
 
 
 @pytest.mark.parametrize("sizes", [(0,), (-1,), (1.5,), ("3",)])

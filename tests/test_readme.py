@@ -1,0 +1,42 @@
+"""The README's code runs as it stands there."""
+
+import pathlib
+import re
+
+import pytest
+
+import nd.dataset
+from nd.dataset import EarlyTerminationDataSetIterator, MnistDataSetIterator
+
+README = pathlib.Path(__file__).parent.parent / "README.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+FEW_BATCHES = 3
+
+
+def test_there_are_blocks_to_run():
+    assert len(BLOCKS) == 2
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_block(number, monkeypatch, tmp_path, mnist_folder, capsys):
+    """Word for word, but on a few minibatches of MNIST."""
+
+    def few(*arguments, **settings):
+        return EarlyTerminationDataSetIterator(MnistDataSetIterator(*arguments, **settings), FEW_BATCHES)
+
+    monkeypatch.setattr(nd.dataset, "MnistDataSetIterator", few)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(compile(BLOCKS[number], str(README), "exec"), names)
+    assert len(names["conf"].layers) in (2, 6)
+    if "net" in names:
+        assert (names["again"].params() == names["net"].params()).all()
+        assert names["net"].iteration_count == 3 * FEW_BATCHES
+        assert "# of classes:    10" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "path", re.findall(r"`((?:examples|benchmarks|tests|nn|nd|optimize)/[\w/.]+\.\w+)`", README.read_text())
+)
+def test_files_that_it_names_are_there(path):
+    assert (README.parent / path).is_file()
