@@ -100,11 +100,22 @@ class Loss:
         multiplies dL/dp and once more dL/dz.
         """
         y = self._expected(labels, p, mask)
+        return self._mask(self._delta(y, z, p, activation, mask, out), mask)
+
+    def _delta(
+        self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
+    ) -> Array:
+        """Return dL/dz before rows are masked; a mask ``[N, n_out]`` has to be in dL/dp already."""
         slope = self._weigh(self._slope(y, p))
+        return self._through(slope, z, p, activation, mask, out)
+
+    def _through(
+        self, slope: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
+    ) -> Array:
+        """Mask dL/dp per output and take it back through the activation."""
         if mask is not None and mask.shape[1] > 1:
             slope = state.backend.multiply(slope, cast(mask, p), slope)
-        delta = activation.backprop(z, p, slope, slope if out is None else out)
-        return self._mask(delta, mask)
+        return activation.backprop(z, p, slope, slope if out is None else out)
 
     def _scores(self, labels: Array, p: Array, activation: Activation, mask: Array | None) -> Array:
         y = self._expected(labels, p, mask)

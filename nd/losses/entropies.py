@@ -31,24 +31,14 @@ class LossBinaryXENT(WeightedLoss):
 
     clip_eps: float = 1e-5
 
-    def gradient(
-        self,
-        labels: Array,
-        z: Array,
-        p: Array,
-        activation: Activation,
-        mask: Array | None = None,
-        out: Array | None = None,
+    def _delta(
+        self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
-        """Return dL/dz as `Loss.gradient`, but weighted behind the activation, which matters with softmax."""
+        """Weigh behind the activation, which matters with softmax."""
         here = state.backend
-        y = self._expected(labels, p, mask)
         q = clip(p, self.clip_eps, 1.0 - self.clip_eps)
         slope = here.divide(here.subtract(q, y), q * (1.0 - q), q)
-        if mask is not None and mask.shape[1] > 1:
-            slope = here.multiply(slope, cast(mask, p), slope)
-        delta = activation.backprop(z, p, slope, slope if out is None else out)
-        return self._mask(self._weigh(delta), mask)
+        return self._weigh(self._through(slope, z, p, activation, mask, out))
 
     def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
@@ -88,28 +78,21 @@ class LossMCXENT(WeightedLoss):
 
     softmax_clip_eps: float = 1e-10
 
-    def gradient(
-        self,
-        labels: Array,
-        z: Array,
-        p: Array,
-        activation: Activation,
-        mask: Array | None = None,
-        out: Array | None = None,
+    def _delta(
+        self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
-        """Return dL/dz as `Loss.gradient`; with softmax `out` may be p itself."""
+        """With softmax the quotient cancels, and `out` may be p itself."""
         if not isinstance(activation, Softmax):
-            return super().gradient(labels, z, p, activation, mask, out)
+            return super()._delta(y, z, p, activation, mask, out)
         here = state.backend
-        y = self._expected(labels, p, mask)
         per_output = mask is not None and mask.shape[1] > 1
         if self.weights is None and not per_output:
-            return self._mask(here.subtract(p, y, out), mask)
+            return here.subtract(p, y, out)
         wy = self._weigh(here.multiply(y, 1.0))
         if per_output:
             self._mask(wy, mask)
         delta = here.multiply(p, here.sum(wy, 1, True), out)
-        return self._mask(here.subtract(delta, wy, delta), mask)
+        return here.subtract(delta, wy, delta)
 
     def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend

@@ -115,26 +115,18 @@ class LossFMeasure(Loss):
         """Return the score as a Python number; a ratio is not averaged."""
         return super().compute_score(labels, z, activation, mask, average=False)
 
-    def gradient(
-        self,
-        labels: Array,
-        z: Array,
-        p: Array,
-        activation: Activation,
-        mask: Array | None = None,
-        out: Array | None = None,
+    def _delta(
+        self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
-        """Return dL/dz; dL/dp = (num / den - (1 + beta²) y) / den. Parameters and errors as for `Loss.gradient`."""
+        """Take dL/dp = (num / den - (1 + beta²) y) / den back through the activation."""
         here = state.backend
-        y = self._expected(labels, p, mask)
         num, den = self._ratio(y, p, mask)
         found = here.xp.astype(here.greater(den, 0.0), p.dtype)
         den = den + (1.0 - found)
         slope = (num / den - (1.0 + self.beta**2) * y) / den * found
         if p.shape[1] == 2:
             here.fill(slope[:, :1], 0.0)
-        delta = activation.backprop(z, p, slope, slope if out is None else out)
-        return self._mask(delta, mask)
+        return activation.backprop(z, p, slope, slope if out is None else out)
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
         if p.shape[-1] not in (1, 2):
