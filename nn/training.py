@@ -64,8 +64,14 @@ class Training:
         shown = any(isinstance(listener, ProgressBarListener) for listener in self.network.listeners)
         if self.single is not None or shown or not sys.stderr.isatty():
             return []
-        batches = len(self.iterator) if hasattr(self.iterator, "__len__") else None
-        return [ProgressBarListener(batches, self.epochs)]
+        return [ProgressBarListener(self._batches(), self.epochs)]
+
+    def _batches(self) -> int | None:
+        """How many minibatches an epoch has, None where the iterator cannot tell."""
+        try:
+            return len(self.iterator)  # type: ignore[arg-type]
+        except TypeError:
+            return None
 
     def _fit_single(self, solver: Solver, batch: DataSet) -> None:
         for _ in range(self.epochs):

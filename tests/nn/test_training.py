@@ -367,3 +367,14 @@ def test_a_large_but_finite_gradient_is_taken(backend):
 def test_epochs_in_the_place_of_labels_are_named():
     with pytest.raises(nd.DTypeError, match=r"fit: an iterator brings its labels, got 2 beside it\. Say epochs=2"):
         network().fit(ListDataSetIterator([DataSet(X, Y)]), 2)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_progress_bar_on_a_terminal_knows_the_total_or_does_without(known, monkeypatch, capsys):
+    batches = [DataSet(X, Y)] * 3
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    net = network()
+    net.fit(batches if known else (batch for batch in batches))
+    shown = capsys.readouterr().err
+    assert ("3/3" if known else "3batch") in shown
+    assert net.iteration_count == 3
