@@ -207,9 +207,9 @@ class MultiLayerNetwork:
             activations, caches = self._forward(batch.features, training=True, mask=batch.features_mask)
             for listener in self.listeners:
                 listener.on_forward_pass(self, activations)
-            loss, delta = last.score_and_delta(batch.labels, caches[-1], batch.loss_mask)
+            loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask)
             self._score = self._regularised(loss, self.batch_size)
-            self._backward(delta, caches)
+            self._backward(last.delta(batch.labels, caches[-1], batch.loss_mask), caches)
             for listener in self.listeners:
                 listener.on_backward_pass(self)
 
@@ -271,7 +271,7 @@ class MultiLayerNetwork:
             batch = Minibatch(self.dtype, self._inference_buffers)
             batch.set(data)
             _, caches = self._forward(batch.features, training, mask=batch.features_mask)
-            loss = last.score_and_delta(batch.labels, caches[-1], batch.loss_mask)[0]
+            loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask)
             return nd.item(self._regularised(loss, batch.features.shape[0]))
 
     def _set_batch(self, data: DataSet) -> None:

@@ -27,8 +27,8 @@ class OutputMixin:
     activation: Activation
     buffers: Any
 
-    def score_and_delta(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Array]:
-        """Return the summed loss, a scalar array, and ``dL/dz [N, n_out]``.
+    def summed_loss(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+        """Return the loss summed over the minibatch, a scalar array.
 
         Parameters
         ----------
@@ -47,10 +47,15 @@ class OutputMixin:
         if labels.shape[0] != p.shape[0]:
             check_shape(f"{self.label}: labels", labels.shape, (p.shape[0], *labels.shape[1:]), "One row per example.")
         try:
-            score = loss.score(labels, z, p, self.activation, mask)
+            return loss.score(labels, z, p, self.activation, mask)
         except nd.ShapeError as error:
             raise nd.ShapeError(f"{self.label}: {error}") from error
-        return score, loss.gradient(labels, z, p, self.activation, mask, self.buffers("delta", p.shape))
+
+    def delta(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+        """Return ``dL/dz [N, n_out]`` of the summed loss; `summed_loss` has checked the arguments."""
+        p = cache.a
+        out = self.buffers("delta", p.shape)
+        return self.conf.loss.gradient(labels, cache.z, p, self.activation, mask, out)
 
 
 class OutputRuntime(OutputMixin, DenseRuntime):
