@@ -47,7 +47,6 @@ class SpatialPrimitives:
     sign: Callable[..., Array]
     power: Callable[..., Array]
     where: Callable[..., Array]
-    sum_into: Callable[[Array, int, Array], Array]
     empty_activation: Callable[[Sequence[int], str], Array]
 
     def fresh_buffers(self, dtype: str) -> Buffers:

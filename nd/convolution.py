@@ -12,6 +12,7 @@ from backends.window import Pair, Window
 from .state import state
 
 Array = Any
+Buffers = Callable[..., Array]
 CONVOLUTION_MODES = ("same", "strict", "truncate")
 _AXES = ("height", "width")
 
@@ -161,9 +162,6 @@ def col2im(
     if window.out != out:
         raise ShapeError(f"col2im: an image {list(window.size)} has {list(window.out)} windows, got {list(out)}.")
     return here.col2im(col, window, here.fresh_buffers(here.dtype_name(col)))
-
-
-Buffers = Callable[..., Array]
 
 
 def conv2d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:

@@ -272,6 +272,3 @@ def _network_parts(data: Json, first: Json, confs: list[Json]) -> tuple[Any, Any
         int(index): _preprocessor_from_json(p) for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
     }
     return base, layers, preprocessors
-
-
-__all__ = ["layer_from_json", "layer_to_json", "network_from_json", "network_to_json"]

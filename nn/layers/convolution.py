@@ -171,6 +171,3 @@ class ConvolutionLayer(FeedForwardConf):
         fan_out = n_out * cells / math.prod(self.stride)  # type: ignore[arg-type]
         W = ParamSpec("W", (n_out, n_in, *kernel), fan_in=n_in * cells, fan_out=fan_out)
         return (ParamSpec("b", (1, n_out), bias=True), W) if self.has_bias else (W,)
-
-
-__all__ = ["ConvolutionLayer", "ConvolutionRuntime", "Windows", "image_of", "normalise_window", "window_of"]
