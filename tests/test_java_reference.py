@@ -133,7 +133,10 @@ def test_configuration_is_javas(case):
     for conf in ours["confs"]:
         conf["variables"] = []  # Java fills them in when it makes the network, after it wrote this file
     assert ours == document
-    assert MultiLayerConfiguration.from_json(json.dumps(document)).layers == case.conf().layers
+    read = MultiLayerConfiguration.from_json(json.dumps(document))
+    assert read.layers == case.conf().layers
+    assert read.preprocessors == case.conf().preprocessors
+    assert read.base.seed == case.conf().base.seed
 
 
 def test_predictions(case, device):

@@ -92,22 +92,6 @@ def test_javas_document_of_a_configuration_is_written_as_it_was_read(model, refe
     assert found == expected
 
 
-def test_lenet_is_what_the_readme_builds(reference):
-    read_conf = MultiLayerConfiguration.from_json((reference / "LenetMnist" / "config.mlc.json").read_text())
-    conf = NeuralNetConfiguration(seed=123, l2=5e-4, weight_init="xavier", updater=Nesterovs(0.01, momentum=0.9)).list(
-        ConvolutionLayer(n_out=20, kernel_size=(5, 5), activation="identity"),
-        SubsamplingLayer("max", kernel_size=(2, 2), stride=(2, 2)),
-        ConvolutionLayer(n_out=50, kernel_size=(5, 5), activation="identity"),
-        SubsamplingLayer("max", kernel_size=(2, 2), stride=(2, 2)),
-        DenseLayer(n_out=500, activation="relu"),
-        OutputLayer(n_out=10, loss="negativeloglikelihood", activation="softmax"),
-        input_type=InputType.convolutional_flat(28, 28, 1),
-    )
-    assert read_conf.layers == conf.layers
-    assert read_conf.preprocessors == conf.preprocessors
-    assert read_conf.base.seed == conf.base.seed
-
-
 # ---- round trips
 
 
