@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from . import row_convolution
 from .base import DTYPES, Array, Backend
 from .errors import DTypeError
+from .spatial import Buffers
+from .window import Window
 
 
 def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:
@@ -125,6 +128,34 @@ class NumpyBackend(Backend):
             return np.matmul(a, b, out=out)
         np.matmul(b.T, a.T, out=out.T)  # the same product, written row by row
         return out
+
+    # ---- convolution with image rows outermost in memory
+
+    def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        algorithm = row_convolution.algorithm_for(window, W, x.shape[0])
+        if algorithm is None:
+            return super().conv2d(x, W, b, window, buffers)
+        return algorithm.forward(x, W, b, buffers)
+
+    def conv2d_backward(
+        self,
+        delta: Array,
+        saved: Any,
+        W: Array,
+        window: Window,
+        gradients: tuple[Array, Array | None],
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        if not isinstance(saved, row_convolution.Saved):
+            return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+        return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
+
+    def like(self, x: Array, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
+        if not row_convolution.rows_first(x):
+            return buffers(name, shape, dtype)
+        n, channels, height, width = shape
+        return buffers(name, (n, height, channels, width), dtype).transpose(0, 2, 1, 3)
 
 
 bind_ufuncs(NumpyBackend, np)

@@ -162,6 +162,10 @@ class SpatialPrimitives:
             self.assign(self.permute(image, BATCH_LAST), target[:, *window.interior, :])
         return image
 
+    def like(self, x: Array, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
+        """Return a scratch activation of that shape in the memory order of `x`, as far as the backend knows others."""
+        return buffers(name, shape, dtype)
+
     # ---- maximum
 
     def max_pool(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
@@ -209,26 +213,26 @@ class SpatialPrimitives:
         (n, channels), (out_h, out_w) = x.shape[:2], window.out
         cells = self.permute(x, BATCH_LAST)
         left, right = cells[:, : 2 * out_h, 0 : 2 * out_w : 2, :], cells[:, : 2 * out_h, 1 : 2 * out_w : 2, :]
-        row = self.permute(buffers("row", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
-        left_won = self.permute(buffers("left_won", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
+        row = self.permute(self.like(x, buffers, "row", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
+        left_won = self.permute(self.like(x, buffers, "left_won", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
         self.greater_equal(left, right, left_won)
         self.maximum(left, right, row)
         top, bottom = row[:, 0::2, ...], row[:, 1::2, ...]
-        out = buffers("pooled", (n, channels, out_h, out_w))
-        top_won = self.permute(buffers("top_won", (n, channels, out_h, out_w)), BATCH_LAST)
+        out = self.like(x, buffers, "pooled", (n, channels, out_h, out_w))
+        top_won = self.permute(self.like(x, buffers, "top_won", (n, channels, out_h, out_w)), BATCH_LAST)
         self.greater_equal(top, bottom, top_won)
         self.maximum(top, bottom, self.permute(out, BATCH_LAST))
-        return out, (left_won, top_won)
+        return out, (left_won, top_won)  # as [C, H, W, N]
 
     def _max_pool_pairs_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
         left_won, top_won = saved
         (n, channels), (out_h, out_w) = epsilon.shape[:2], window.out
-        share = self.permute(epsilon, BATCH_LAST)
-        row = self.permute(buffers("row", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
+        share, won = self.permute(epsilon, BATCH_LAST), self.permute(left_won, BATCH_FIRST)
+        row = self.permute(self.like(won, buffers, "row", (n, channels, 2 * out_h, out_w)), BATCH_LAST)
         top, bottom = row[:, 0::2, ...], row[:, 1::2, ...]
         self.multiply(share, top_won, top)
         self.subtract(share, top, bottom)
-        image = buffers("epsilon", (n, channels, *window.size))
+        image = self.like(won, buffers, "epsilon", (n, channels, *window.size))
         cells = self.permute(image, BATCH_LAST)
         if window.size != (2 * out_h, 2 * out_w):
             self.fill(cells, 0.0)

@@ -229,7 +229,7 @@ class MultiLayerNetwork:
         activations, caches = [x], []
         for preprocessor, layer in self._stages[:stop]:
             if preprocessor is not None:
-                x = preprocessor.pre_process(x)
+                x = preprocessor.pre_process(x, layer.buffers)
             x, cache = layer.forward(x, training, mask)
             activations.append(x)
             caches.append(cache)

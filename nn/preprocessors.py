@@ -1,10 +1,11 @@
 """What stands between layers of different kinds: changes of shape, forward and back.
 
-With the batch innermost in memory both are views.
+Both are views of arrays in the backend's preferred memory order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from nd.checks import check_shape
 from .conf.input_type import ConvolutionalFlatType, ConvolutionalType, FeedForwardType, InputType
 
 Array = Any
+Buffers = Callable[..., Array]
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class InputPreProcessor:
         """C * H * W."""
         return self.num_channels * self.input_height * self.input_width
 
-    def pre_process(self, x: Array) -> Array:
-        """Return the layer's input."""
+    def pre_process(self, x: Array, buffers: Buffers) -> Array:
+        """Return the layer's input; `buffers(name, shape)` gives memory where it has to be copied."""
         raise NotImplementedError
 
     def backprop(self, epsilon: Array) -> Array:
@@ -55,12 +57,12 @@ class FeedForwardToCnnPreProcessor(InputPreProcessor):
     Source: DL4J ``FeedForwardToCnnPreProcessor``.
     """
 
-    def pre_process(self, x: Array) -> Array:
+    def pre_process(self, x: Array, buffers: Buffers) -> Array:
         if x.ndim == 4:
             check_shape("FeedForwardToCnnPreProcessor", x.shape, ("N", *self.image))
             return x
         check_shape("FeedForwardToCnnPreProcessor", x.shape, ("N", self.features))
-        return nd.reshape(x, (x.shape[0], *self.image))
+        return nd.reshape(nd.to_activation_order(x, buffers), (x.shape[0], *self.image))
 
     def backprop(self, epsilon: Array) -> Array:
         return nd.reshape(epsilon, (epsilon.shape[0], self.features))
@@ -77,12 +79,12 @@ class CnnToFeedForwardPreProcessor(InputPreProcessor):
     Source: DL4J ``CnnToFeedForwardPreProcessor``.
     """
 
-    def pre_process(self, x: Array) -> Array:
+    def pre_process(self, x: Array, buffers: Buffers) -> Array:
         if x.ndim == 2:
             check_shape("CnnToFeedForwardPreProcessor", x.shape, ("N", self.features))
             return x
         check_shape("CnnToFeedForwardPreProcessor", x.shape, ("N", *self.image))
-        return nd.reshape(x, (x.shape[0], self.features))
+        return nd.reshape(nd.to_activation_order(x, buffers), (x.shape[0], self.features))
 
     def backprop(self, epsilon: Array) -> Array:
         return nd.reshape(epsilon, (epsilon.shape[0], *self.image))

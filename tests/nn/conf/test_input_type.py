@@ -133,11 +133,16 @@ def test_shapes_and_sizes():
 def test_rows_to_images_and_back_in_c_order(backend, order):
     rows = np.arange(2 * 24, dtype=np.float64).reshape(2, 24)
     images = rows.reshape(2, 3, 2, 4)
+    buffers = nd.Workspace("float64").scope()
     to_images, to_rows = FeedForwardToCnnPreProcessor(2, 4, 3), CnnToFeedForwardPreProcessor(2, 4, 3)
     for preprocessor, given, made in ((to_images, rows, images), (to_rows, images, rows)):
-        np.testing.assert_array_equal(nd.to_host(preprocessor.pre_process(as_input(backend, given, order))), made)
+        np.testing.assert_array_equal(
+            nd.to_host(preprocessor.pre_process(as_input(backend, given, order), buffers)), made
+        )
         np.testing.assert_array_equal(nd.to_host(preprocessor.backprop(as_input(backend, made, order))), given)
-        np.testing.assert_array_equal(nd.to_host(preprocessor.pre_process(as_input(backend, made, order))), made)
+        np.testing.assert_array_equal(
+            nd.to_host(preprocessor.pre_process(as_input(backend, made, order), buffers)), made
+        )
 
 
 @pytest.mark.parametrize(
@@ -152,7 +157,7 @@ def test_rows_to_images_and_back_in_c_order(backend, order):
 )
 def test_what_does_not_fit_a_preprocessor(preprocessor, shape, message, backend):
     with pytest.raises(nd.ShapeError, match=message):
-        preprocessor.pre_process(nd.zeros(*shape))
+        preprocessor.pre_process(nd.zeros(*shape), nd.Workspace("float32").scope())
 
 
 def test_a_network_takes_flat_rows_and_images_alike(backend):
