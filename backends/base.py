@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import BackendError, DTypeError, ShapeError
 from .random_bits import RandomBits
@@ -17,6 +17,24 @@ from .spatial import SpatialPrimitives
 
 Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
+
+
+class Work(NamedTuple):
+    """What one training step of a network costs, for a backend that splits it.
+
+    Parameters
+    ----------
+    multiplications : int
+        Of the forward pass, per example.
+    largest : int
+        Bytes of the largest activation, per example.
+    parameters : int
+        Length of the flat vector.
+    """
+
+    multiplications: int
+    largest: int
+    parameters: int
 
 
 class Backend(SpatialPrimitives, RandomBits):
@@ -33,6 +51,8 @@ class Backend(SpatialPrimitives, RandomBits):
     name = "generic"
     update_chunk = 1 << 62
     """Elements that the update of the parameters treats in one go; a CPU backend sets what fits its cache."""
+    lanes = 1
+    """Tasks that `run_lanes` runs side by side."""
 
     def __init__(self, xp: Any, device: Any = None) -> None:
         self.xp = xp
@@ -88,6 +108,17 @@ class Backend(SpatialPrimitives, RandomBits):
     def item(self, x: Array) -> float:
         """Return the only element of `x` as a Python number."""
         return x if isinstance(x, (int, float)) else self.xp.reshape(x, ()).__float__()
+
+    # ---- work side by side
+
+    def split_examples(self, examples: int, work: Work) -> list[list[slice]]:
+        """Return for each lane the stretches of a minibatch that it treats, one after the other."""
+        return [[slice(0, examples)]]
+
+    def run_lanes(self, tasks: Sequence[Callable[[], object]]) -> None:
+        """Run tasks that do not depend on one another, `lanes` of them at most; return when all have run."""
+        for task in tasks:
+            task()
 
     # ---- creation
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import row_convolution
-from .base import DTYPES, Array, Backend
+from .base import DTYPES, Array, Backend, Work
+from .blas_threads import BlasThreads
 from .errors import DTypeError
+from .lanes import Lanes, thread_count
 from .spatial import Buffers
 from .window import Window
+
+LEAST_EXAMPLES = 8  # in a stretch of a minibatch
+TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold it, and inner loops stay long
+LEAST_MULTIPLICATIONS = 4_000_000  # in a step's forward pass, below which waking a thread costs more than it saves
+MULTIPLICATIONS_PER_PARAMETER = 12  # that a lane has to save, because each lane has a gradient to be added
 
 
 def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:
@@ -32,9 +40,13 @@ class NumpyBackend(Backend):
     name = "numpy"
     update_chunk = 1 << 14  # elements: a chunk of parameters, gradient, state and scratch stays in the L2 cache
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int | None = None) -> None:
         super().__init__(np)
         self._dtype_names = {np.dtype(name): name for name in DTYPES}
+        self.threads = thread_count() if threads is None else threads
+        self._blas = BlasThreads()
+        self._lanes = Lanes(self.threads)
+        self.lanes = self.threads if self._blas.controllable else 1
 
     def is_array(self, x: object) -> bool:
         return isinstance(x, (np.ndarray, np.generic))  # reductions of everything give scalars
@@ -56,10 +68,33 @@ class NumpyBackend(Backend):
 
     def describe(self) -> dict[str, str]:
         blas = np.show_config("dicts")["Build Dependencies"]["blas"]
-        return {"numpy": np.__version__, "blas": f"{blas.get('name')} {blas.get('version')}"}
+        return {
+            "numpy": np.__version__,
+            "blas": f"{blas.get('name')} {blas.get('version')}",
+            "threads": f"{self.threads} (ND_NUM_THREADS)" if self._blas.controllable else "as the BLAS chooses",
+        }
 
     def item(self, x: Array) -> float:
         return x if type(x) in (int, float) else x.item()  # numpy.float64 is a float too
+
+    # ---- work side by side
+
+    def split_examples(self, examples: int, work: Work) -> list[list[slice]]:
+        lanes = min(self.lanes, max(examples // LEAST_EXAMPLES, 1))
+        if examples * work.multiplications < LEAST_MULTIPLICATIONS + MULTIPLICATIONS_PER_PARAMETER * work.parameters:
+            lanes = 1
+        most = max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES)
+        tiles = -(-examples // (most * lanes))  # of each lane, rounded up
+        borders = [number * examples // (tiles * lanes) for number in range(tiles * lanes + 1)]
+        stretches = [slice(*pair) for pair in itertools.pairwise(borders)]
+        return [stretches[lane * tiles : (lane + 1) * tiles] for lane in range(lanes)]
+
+    def run_lanes(self, tasks: Sequence[Callable[[], object]]) -> None:
+        self._blas.hold()
+        try:
+            self._lanes.run(tasks)
+        finally:
+            self._blas.release()
 
     # ---- creation and shape
 

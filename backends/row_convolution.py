@@ -23,6 +23,7 @@ Array = Any
 ROWS_FIRST = (2, 1, 3, 0)  # [N, C, H, W] -> [H, C, W, N]
 ROWS_FIRST_BACK = (3, 1, 0, 2)  # and back
 LEAST_COLUMNS = 64  # with fewer columns per output row, BLAS does better on im2col's one large product
+BIAS_BYTES = 1 << 18  # of output that one product writes before the bias is added to it
 LEAST_DEPTH = 16  # channels times kernel_w below which Toom-Cook's transforms cost more than they save
 
 
@@ -85,6 +86,7 @@ class RowConvolution:
         self.geometry = geometry
         window = geometry.window
         self.sides = [columns for row, _, _, columns in window.cells if row == 0]
+        self.slides = window.stride[1] == window.dilation[1] == 1
 
     # ---- forward
 
@@ -100,10 +102,13 @@ class RowConvolution:
         np.copyto(kernel, W.transpose(0, 2, 1, 3))
         under = self.under_each_row(columns)
         kernel = kernel.reshape(n_out, -1)
-        for row in range(out_h):  # the bias while the row is in the cache
-            np.matmul(kernel, under[row], out=rows[row])
-            if b is not None:
-                np.add(rows[row], b.reshape(n_out, 1), out=rows[row])
+        bias = None if b is None else b.reshape(n_out, 1)
+        at_once = max(1, BIAS_BYTES // rows[0].nbytes)
+        for start in range(0, out_h, at_once):  # the bias while the rows are in the cache
+            part = rows[start : start + at_once]
+            np.matmul(kernel, under[start : start + at_once], out=part)
+            if bias is not None:
+                np.add(part, bias, out=part)
         return z.transpose(ROWS_FIRST_BACK), Saved(columns, self)
 
     def padded(self, x: Array, buffers: Buffers) -> Array:
@@ -120,6 +125,9 @@ class RowConvolution:
 
     def gather(self, image: Array, columns: Array) -> None:
         """Copy the cells under the kernel's columns side by side: ``[..., W, N]`` to ``[..., kernel_w, out_w, N]``."""
+        if self.slides and image.flags.c_contiguous:
+            np.copyto(columns, _sliding(image, columns.shape))
+            return
         for cell, side in enumerate(self.sides):
             np.copyto(columns[..., cell, :, :], image[..., side, :])
 
@@ -201,7 +209,7 @@ class RowConvolution:
     def scatter(self, columns: Array, image: Array) -> None:
         """Add the cells back where `gather` took them: ``[..., kernel_w, out_w, N]`` to ``[..., W, N]``."""
         first, out_w = self.sides[0], self.geometry.window.out[1]
-        if first == slice(0, out_w, 1):
+        if self.slides:
             np.copyto(image[..., first, :], columns[..., 0, :, :])
             image[..., out_w:, :] = 0.0
         else:
@@ -323,6 +331,11 @@ class ToomCookRows(RowConvolution):
             filled = start + self.p
         high, wide = window.interior
         return image[high, :, wide].transpose(ROWS_FIRST_BACK)
+
+
+def _sliding(image: Array, shape: tuple[int, ...]) -> Array:
+    """View ``[..., W, N]`` in c order as ``[..., kernel_w, out_w, N]``: the kernel's columns, which overlap."""
+    return np.ndarray(shape, image.dtype, image, 0, (*image.strides[:-2], image.strides[-2], *image.strides[-2:]))
 
 
 def _flat(x: Array) -> Array:

@@ -48,6 +48,7 @@ from .convolution import col2im, im2col
 from .create import arange, as_array, create, create_uninitialized, eye, full, ones, zeros
 from .executioner import add_hook, exec, execRandom, remove_hook
 from .memory import Workspace
+from .parallel import Work, lanes, run_lanes, split_examples
 from .random import rand, randn
 from .shape import assign, concat, copy, fill, permute, reshape, reshape_view, to_activation_order, transpose
 from .state import backend, default_dtype, set_backend, set_default_dtype, use_backend

@@ -68,6 +68,17 @@ class Minibatch:
         self.set_masks(data.features_mask, data.labels_mask)
         self.check()
 
+    def part(self, stretch: slice) -> Minibatch:
+        """Return views of some of the examples."""
+        if stretch == slice(0, self.features.shape[0]):
+            return self
+        part = Minibatch(self.dtype, self.buffers)
+        part.features, part.labels, part.features_mask, part.labels_mask = (
+            None if array is None else array[stretch, ...]
+            for array in (self.features, self.labels, self.features_mask, self.labels_mask)
+        )
+        return part
+
     @property
     def loss_mask(self) -> Array | None:
         """The labels' mask; as in Java, the features' mask stands in where there is none."""

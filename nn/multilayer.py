@@ -14,9 +14,11 @@ from optimize.api import as_listeners
 
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
-from .layers.base import LayerRuntime, label_of
+from .layers.base import LayerRuntime
 from .layers.output import OutputMixin
 from .minibatch import Minibatch, as_features
+from .propagation import Propagation
+from .splitting import SplitStep
 from .summary import summary
 from .training import Training
 from .vectors import FlatVectors
@@ -66,15 +68,12 @@ class MultiLayerNetwork:
             `params` is of another length.
         """
         self._backend = nd.backend()
-        self._workspace = nd.Workspace(self.dtype)
+        self._vectors = vectors = FlatVectors(self.conf)
+        self._whole = Propagation(self.conf, vectors, vectors.gradient)
+        self._split = SplitStep(self.conf, vectors, self._whole)
+        self._workspace, self.layers = self._whole.workspace, self._whole.layers
         self._batch = Minibatch(self.dtype, self._workspace.scope())
         self._inference_buffers = self._workspace.scope()
-        self._vectors = vectors = FlatVectors(self.conf)
-        self.layers = [
-            conf.runtime(conf, label_of(index, conf), *vectors.views_of(index), self._workspace.scope(), self.dtype)
-            for index, conf in enumerate(self.conf.layers)
-        ]
-        self._stages = [(self.conf.preprocessors.get(index), layer) for index, layer in enumerate(self.layers)]
         if params is None:
             vectors.draw_weights()
         else:
@@ -200,18 +199,18 @@ class MultiLayerNetwork:
         ShapeError
             They do not fit the network.
         """
-        last = self._last_layer()
-        batch = self._batch
-        batch.check()
+        self._last_layer()
+        self._batch.check()
+        watching = any(_overrides_forward_pass(listener) for listener in self.listeners)
         with self._here(), self._workspace:
-            activations, caches = self._forward(batch.features, training=True, mask=batch.features_mask)
-            for listener in self.listeners:
-                listener.on_forward_pass(self, activations)
-            loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask)
+            loss = self._split.gradient_and_loss(self._batch, self._show if watching else None)
             self._score = self._regularised(loss, self.batch_size)
-            self._backward(last.delta(batch.labels, caches[-1], batch.loss_mask), caches)
             for listener in self.listeners:
                 listener.on_backward_pass(self)
+
+    def _show(self, activations: list[Array]) -> None:
+        for listener in self.listeners:
+            listener.on_forward_pass(self, activations)
 
     def _last_layer(self) -> Any:
         self._made()
@@ -221,29 +220,6 @@ class MultiLayerNetwork:
                 f"{last.label}: the last layer must have a loss to train on. End with an OutputLayer or a LossLayer."
             )
         return last
-
-    def _forward(
-        self, x: Array, training: bool, stop: int | None = None, mask: Array | None = None
-    ) -> tuple[list[Array], list[Any]]:
-        """Run layers 0 .. stop - 1; return [x, activations of each] and their caches."""
-        activations, caches = [x], []
-        for preprocessor, layer in self._stages[:stop]:
-            if preprocessor is not None:
-                x = preprocessor.pre_process(x, layer.buffers)
-            x, cache = layer.forward(x, training, mask)
-            activations.append(x)
-            caches.append(cache)
-        return activations, caches
-
-    def _backward(self, delta: Array, caches: list[Any]) -> None:
-        """Fill the gradient vector from the last layer's delta; nothing is computed below the lowest parameters."""
-        last, lowest = len(self.layers) - 1, self._made().lowest_layer
-        epsilon = self.layers[last].backprop_delta(delta, caches[last], last > lowest)  # type: ignore[attr-defined]
-        for index in range(last - 1, lowest - 1, -1):
-            preprocessor = self._stages[index + 1][0]
-            if preprocessor is not None:
-                epsilon = preprocessor.backprop(epsilon)
-            epsilon = self.layers[index].backprop_gradient(epsilon, caches[index], index > lowest)
 
     def _regularised(self, loss: Array, batch_size: int) -> Array:
         """Divide the summed loss by the minibatch size and add the penalties on the parameters."""
@@ -270,7 +246,7 @@ class MultiLayerNetwork:
         with self._here(), self._workspace.nested():
             batch = Minibatch(self.dtype, self._inference_buffers)
             batch.set(data)
-            _, caches = self._forward(batch.features, training, mask=batch.features_mask)
+            _, caches = self._whole.forward(batch.features, training, mask=batch.features_mask)
             loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask)
             return nd.item(self._regularised(loss, batch.features.shape[0]))
 
@@ -330,7 +306,7 @@ class MultiLayerNetwork:
         """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
         self._made()
         with self._here(), self._workspace.nested():
-            return nd.copy(self._forward(self._inference_features(x), training=False)[0][-1])
+            return nd.copy(self._whole.forward(self._inference_features(x), training=False)[0][-1])
 
     def _inference_features(self, x: Any) -> Array:
         return as_features(x, self.dtype, self._inference_buffers)
@@ -357,7 +333,7 @@ class MultiLayerNetwork:
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         with self._here(), self._workspace.nested():
-            return [nd.copy(a) for a in self._forward(self._inference_features(x), train, layer + 1)[0]]
+            return [nd.copy(a) for a in self._whole.forward(self._inference_features(x), train, layer + 1)[0]]
 
     def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
         """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.
@@ -396,3 +372,7 @@ class MultiLayerNetwork:
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""
         return summary(self.conf)
+
+
+def _overrides_forward_pass(listener: Listener) -> bool:
+    return getattr(listener.on_forward_pass, "__func__", None) is not Listener.on_forward_pass

@@ -51,12 +51,12 @@ class FlatVectors:
             for penalty in self._layer_conf(view).regularization_of(view.spec.bias)
         ]
 
-    def views_of(self, layer: int) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Return one layer's parameters and gradients, name -> view."""
+    def views_of(self, layer: int, gradient: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Return one layer's parameters, and its part of a gradient vector, name -> view."""
         views = self.layout.of_layer(layer)
         return (
             {view.spec.name: view.of(self.params) for view in views},
-            {view.spec.name: view.of(self.gradient) for view in views},
+            {view.spec.name: view.of(gradient) for view in views},
         )
 
     def draw_weights(self) -> None:

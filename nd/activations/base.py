@@ -40,6 +40,8 @@ class Activation:
 
     java_class: ClassVar[str] = ""
     """Name of the class in org.nd4j.linalg.activations.impl."""
+    draws: ClassVar[bool] = False
+    """Whether training draws random numbers for it."""
     _from_value: ClassVar[bool] = False
 
     @property

@@ -121,6 +121,7 @@ class RReLU(Activation):
     """
 
     java_class = "ActivationRReLU"
+    draws = True
     l: float = 1.0 / 8.0  # noqa: E741
     u: float = 1.0 / 3.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from backends.base import Backend
 from backends.errors import ShapeError, check_rank, describe_shape
@@ -51,6 +51,9 @@ class Loss:
     A mask ``[N, 1]`` multiplies rows, one ``[N, n_out]`` multiplies elements, of the scores and of the gradient.
     Nothing here divides by N.
     """
+
+    couples_examples: ClassVar[bool] = False
+    """Whether the score of a minibatch is more than the sum of its examples' scores."""
 
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return the sum of the scores of all examples, as a scalar array.

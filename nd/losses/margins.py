@@ -91,6 +91,7 @@ class LossFMeasure(Loss):
     """
 
     beta: float = 1.0
+    couples_examples = True
 
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return 1 - F_beta as a scalar array. Parameters and errors as for `Loss.score`."""

@@ -249,11 +249,12 @@ class MultiLayerConfiguration:
             sized.append(layer)
         return sized
 
-    def layer_types(self) -> list[tuple[InputType, InputType]] | None:
-        """Return what comes into and out of every layer, if the network's input type is known."""
-        if self.input_type is None:
+    def layer_types(self, input_type: InputType | None = None) -> list[tuple[InputType, InputType]] | None:
+        """Return what comes into and out of every layer, if the network's input type is known, or that one is given."""
+        current = self.input_type or input_type
+        if current is None:
             return None
-        types, current = [], self.input_type
+        types = []
         for index, layer in enumerate(self.layers):
             if index in self.preprocessors:
                 current = self.preprocessors[index].output_type(current)

@@ -16,6 +16,8 @@ Array = Any
 class ActivationRuntime(LayerRuntime):
     """Forward and backward of an activation over any shape."""
 
+    splits = True
+
     def setup(self) -> None:
         self.activation = self.conf.activation
 

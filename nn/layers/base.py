@@ -316,6 +316,17 @@ class LayerRuntime:
 
     # ---- shared by the layers
 
+    splits: ClassVar[bool] = False
+    """Whether the layer treats every example for itself, so that a minibatch may come in parts."""
+
+    def may_split(self, training: bool) -> bool:
+        """Tell whether parts of a minibatch give what the whole gives; numbers drawn in another order would not."""
+        if not training:
+            return self.splits
+        activation, loss = getattr(self.conf, "activation", None), getattr(self.conf, "loss", None)
+        draws = self.dropout is not None or (activation is not None and activation.draws)
+        return self.splits and not draws and (loss is None or not loss.couples_examples)
+
     @cached_property
     def dropout(self) -> Dropout | None:
         """Dropout of the input, None when there is none or it keeps everything."""

@@ -84,6 +84,8 @@ class ConvolutionCache(NamedTuple):
 class ConvolutionRuntime(LayerRuntime):
     """Forward and backward of a 2D convolution."""
 
+    splits = True
+
     def setup(self) -> None:
         self.W, self.b = self.params["W"], self.params.get("b")
         self.gradients = (self.gradient_views["W"], self.gradient_views.get("b"))

@@ -16,6 +16,8 @@ Array = Any
 class DenseRuntime(LayerRuntime):
     """Forward and backward of a fully connected layer."""
 
+    splits = True
+
     def setup(self) -> None:
         self.W, self.b = self.params["W"], self.params.get("b")
         self.W_gradient, self.b_gradient = self.gradient_views["W"], self.gradient_views.get("b")

@@ -16,6 +16,8 @@ Array = Any
 class DropoutRuntime(LayerRuntime):
     """Training: x * mask. Otherwise: x."""
 
+    splits = True
+
     def pre_output(self, x: Array, training: bool = False) -> Array:
         return self.drop_input(x, training)[0]
 

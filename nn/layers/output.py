@@ -65,6 +65,8 @@ class OutputRuntime(OutputMixin, DenseRuntime):
 class LossRuntime(OutputMixin, LayerRuntime):
     """An activation and a loss, without parameters."""
 
+    splits = True
+
     def setup(self) -> None:
         self.activation = self.conf.activation
 

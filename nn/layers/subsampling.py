@@ -22,6 +22,8 @@ Array = Any
 class SubsamplingRuntime(LayerRuntime):
     """Forward and backward of pooling."""
 
+    splits = True
+
     def setup(self) -> None:
         self.windows = Windows(self.label, self.conf)
 
