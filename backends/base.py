@@ -109,6 +109,16 @@ class Backend(SpatialPrimitives, RandomBits):
         """Return the only element of `x` as a Python number."""
         return x if isinstance(x, (int, float)) else self.xp.reshape(x, ()).__float__()
 
+    # ---- recording
+
+    def recorder(self) -> Any:
+        """Return the backend on which `nd.record` runs a computation to write it down; None where there is none."""
+        return None
+
+    def traceable(self, x: Array) -> Array:
+        """Return a view of `x` for computations that are recorded."""
+        return x
+
     # ---- work side by side
 
     def split_examples(self, examples: int, work: Work) -> list[list[slice]]:

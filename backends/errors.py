@@ -17,6 +17,10 @@ class BackendError(NdError, RuntimeError):
     """A backend is missing, unusable, or mixed with another one."""
 
 
+class NotRecorded(BackendError):
+    """A computation cannot be recorded: it draws random numbers, or decides by a value."""
+
+
 class ShapeError(NdError, ValueError):
     """An array has the wrong shape or rank."""
 

@@ -14,6 +14,7 @@ from .blas_threads import BlasThreads
 from .errors import DTypeError
 from .lanes import Lanes, thread_count
 from .spatial import Buffers
+from .tape import TracedArray
 from .window import Window
 
 LEAST_EXAMPLES = 8  # in a stretch of a minibatch
@@ -76,6 +77,16 @@ class NumpyBackend(Backend):
 
     def item(self, x: Array) -> float:
         return x if type(x) in (int, float) else x.item()  # numpy.float64 is a float too
+
+    # ---- recording
+
+    def recorder(self) -> Any:
+        from .numpy_recorder import Recorder  # which is a NumpyBackend
+
+        return Recorder()
+
+    def traceable(self, x: Array) -> Array:
+        return x.view(TracedArray)
 
     # ---- work side by side
 

@@ -137,7 +137,7 @@ class RowConvolution:
         taps, out_h = geometry.window.kernel[0], geometry.window.out[0]
         shape = (out_h, taps * geometry.depth, geometry.columns)
         row = geometry.columns * columns.itemsize
-        return np.ndarray(shape, columns.dtype, columns, 0, (geometry.depth * row, row, columns.itemsize))
+        return _view(columns, shape, (geometry.depth * row, row, columns.itemsize))
 
     # ---- backward
 
@@ -151,7 +151,7 @@ class RowConvolution:
         need_epsilon: bool,
     ) -> Array | None:
         """Write the gradients, return that of x ``[N, C, H, W]`` unless nobody needs it; uses `kept` up."""
-        window, channels, n_out, n = self.geometry
+        window, channels, _, n = self.geometry
         rows = self.rows_of(delta, buffers)
         self.bias_gradient(rows, gradients[1], buffers)
         self.kernel_gradient(rows, kept, gradients[0], buffers)
@@ -201,7 +201,7 @@ class RowConvolution:
         flipped = block(buffers, "flipped", (channels, kernel_w, taps, n_out))
         np.copyto(flipped, W[:, :, ::-1].transpose(1, 3, 2, 0))
         step, row = framed.strides[:2]
-        seen = np.ndarray((height, taps * n_out, rows.shape[2]), rows.dtype, framed, 0, (step, row, rows.itemsize))
+        seen = _view(framed, (height, taps * n_out, rows.shape[2]), (step, row, rows.itemsize))
         flat = columns.reshape(height, self.geometry.depth, -1)
         np.matmul(flipped.reshape(self.geometry.depth, -1), seen, out=flat)
         self.scatter(columns, image)
@@ -335,7 +335,12 @@ class ToomCookRows(RowConvolution):
 
 def _sliding(image: Array, shape: tuple[int, ...]) -> Array:
     """View ``[..., W, N]`` in c order as ``[..., kernel_w, out_w, N]``: the kernel's columns, which overlap."""
-    return np.ndarray(shape, image.dtype, image, 0, (*image.strides[:-2], image.strides[-2], *image.strides[-2:]))
+    return _view(image, shape, (*image.strides[:-2], image.strides[-2], *image.strides[-2:]))
+
+
+def _view(x: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """View memory in c order with other strides, as an array of the same class."""
+    return type(x)(shape, x.dtype, x, 0, strides)
 
 
 def _flat(x: Array) -> Array:

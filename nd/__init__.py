@@ -8,6 +8,7 @@ from backends.errors import (
     DTypeError,
     FormatError,
     NdError,
+    NotRecorded,
     NumericError,
     ShapeError,
 )
@@ -49,6 +50,18 @@ from .create import arange, as_array, create, create_uninitialized, eye, full, o
 from .executioner import add_hook, exec, execRandom, remove_hook
 from .memory import Workspace
 from .parallel import Work, lanes, run_lanes, split_examples
+from .program import Program, record, traceable
 from .random import rand, randn
-from .shape import assign, concat, copy, fill, permute, reshape, reshape_view, to_activation_order, transpose
+from .shape import (
+    activation_like,
+    assign,
+    concat,
+    copy,
+    fill,
+    permute,
+    reshape,
+    reshape_view,
+    to_activation_order,
+    transpose,
+)
 from .state import backend, default_dtype, set_backend, set_default_dtype, use_backend

@@ -56,3 +56,9 @@ def copy(x: Array) -> Array:
 def to_activation_order(x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
     """Return activations in the backend's preferred memory order: `x` itself, or its copy in a buffer."""
     return state.backend.to_activation_order(x, buffer)
+
+
+def activation_like(x: Array) -> Array:
+    """Return an uninitialised array of the shape and dtype of `x` in the backend's preferred memory order."""
+    here = state.backend
+    return here.empty_activation(tuple(x.shape), here.dtype_name(x))

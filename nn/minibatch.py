@@ -80,6 +80,29 @@ class Minibatch:
         return part
 
     @property
+    def signature(self) -> tuple[object, ...]:
+        """Shape and dtype of everything."""
+        return tuple(None if array is None else (array.shape, array.dtype) for array in self._arrays())
+
+    def _arrays(self) -> tuple[Array, Array, Array, Array]:
+        return self.features, self.labels, self.features_mask, self.labels_mask
+
+    def staged(self) -> Minibatch:
+        """Return a copy for computations that are recorded, in memory of its own."""
+        staged = Minibatch(self.dtype, self.buffers)
+        staged.features, staged.labels, staged.features_mask, staged.labels_mask = (
+            None if array is None else nd.traceable(nd.activation_like(array)) for array in self._arrays()
+        )
+        staged.copy_from(self)
+        return staged
+
+    def copy_from(self, other: Minibatch) -> None:
+        """Copy a minibatch of the same signature."""
+        for target, source in zip(self._arrays(), other._arrays(), strict=True):
+            if target is not None:
+                nd.assign(target, source)
+
+    @property
     def loss_mask(self) -> Array | None:
         """The labels' mask; as in Java, the features' mask stands in where there is none."""
         return self.features_mask if self.labels_mask is None else self.labels_mask

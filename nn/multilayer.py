@@ -69,7 +69,7 @@ class MultiLayerNetwork:
         """
         self._backend = nd.backend()
         self._vectors = vectors = FlatVectors(self.conf)
-        self._whole = Propagation(self.conf, vectors, vectors.gradient)
+        self._whole = Propagation(self.conf, vectors.layout, vectors.params, vectors.gradient)
         self._split = SplitStep(self.conf, vectors, self._whole)
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
         self._batch = Minibatch(self.dtype, self._workspace.scope())

@@ -85,10 +85,16 @@ class ParamLayout:
                 self.views.append(ParamView(layer, spec, offset, offset + spec.length))
                 offset += spec.length
         self.length = offset
+        self.lowest_layer = min((view.layer for view in self.views), default=len(specs))
+        """The first layer that has parameters; below it nothing needs a gradient."""
 
     def of_layer(self, layer: int) -> list[ParamView]:
         """Return the views of one layer."""
         return [view for view in self.views if view.layer == layer]
+
+    def views_of(self, layer: int, vector: Array) -> dict[str, Array]:
+        """Return name -> view of one layer's part of a vector."""
+        return {view.spec.name: view.of(vector) for view in self.of_layer(layer)}
 
     def table(self, vector: Array) -> dict[str, Array]:
         """Return key -> view into `vector`, in its order."""

@@ -12,7 +12,7 @@ from .layers.base import LayerRuntime, label_of
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
     from .minibatch import Minibatch
-    from .vectors import FlatVectors
+    from .params import ParamLayout
 
 Array = Any
 Watch = Callable[[list[Array]], None]
@@ -24,8 +24,8 @@ class Propagation:
     Parameters
     ----------
     conf : MultiLayerConfiguration
-    vectors : FlatVectors
-        Of the network.
+    layout : ParamLayout
+    params : array ``[1, n]``
     gradient : array ``[1, n]``
         Receives the gradients of the parameters.
 
@@ -36,17 +36,23 @@ class Propagation:
     layers : list of LayerRuntime
     """
 
-    def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, gradient: Array) -> None:
+    def __init__(self, conf: MultiLayerConfiguration, layout: ParamLayout, params: Array, gradient: Array) -> None:
         dtype = conf.base.dtype
         self.gradient = gradient
         self.workspace = nd.Workspace(dtype)  # type: ignore[arg-type]
         self.layers: list[LayerRuntime] = [
-            layer.runtime(layer, label_of(index, layer), *vectors.views_of(index, gradient), scope, dtype)  # type: ignore[arg-type]
+            layer.runtime(
+                layer,
+                label_of(index, layer),
+                layout.views_of(index, params),
+                layout.views_of(index, gradient),
+                self.workspace.scope(),
+                dtype,  # type: ignore[arg-type]
+            )
             for index, layer in enumerate(conf.layers)
-            for scope in (self.workspace.scope(),)
         ]
         self._stages = [(conf.preprocessors.get(index), layer) for index, layer in enumerate(self.layers)]
-        self._lowest = vectors.lowest_layer
+        self._lowest = layout.lowest_layer
 
     def forward(
         self, x: Array, training: bool, stop: int | None = None, mask: Array | None = None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import nd
 
 from .conf.input_type import InputType
+from .lane import Lane
 from .minibatch import Minibatch
 from .propagation import Propagation, Watch
 
@@ -26,7 +28,7 @@ class SplitStep:
     conf : MultiLayerConfiguration
     vectors : FlatVectors
     whole : Propagation
-        Treats what is not split; its gradient vector is the network's.
+        Treats what is watched; its gradient vector is the network's.
 
     Notes
     -----
@@ -36,22 +38,9 @@ class SplitStep:
 
     def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, whole: Propagation) -> None:
         self.conf, self.vectors, self.whole = conf, vectors, whole
-        self._splits = {
-            training: all(layer.may_split(training) for layer in whole.layers) for training in (True, False)
-        }
-        self._lanes = [_Lane(whole)]
-        self._plans: dict[tuple[bool, tuple[int, ...]], list[list[slice]]] = {}
-
-    def stretches(self, shape: tuple[int, ...], training: bool) -> list[list[slice]]:
-        """Return for each lane the examples of features of that shape that it treats."""
-        plan = self._plans.get((training, shape))
-        if plan is None:
-            plan = self._plans[training, shape] = self._plan(shape, training)
-        return plan
-
-    def _plan(self, shape: tuple[int, ...], training: bool) -> list[list[slice]]:
-        work = work_per_example(self.conf, shape) if self._splits[training] else None
-        return [[slice(0, shape[0])]] if work is None else nd.split_examples(shape[0], work)
+        self._may_split = all(layer.may_split(training=True) for layer in whole.layers)
+        self._lanes = [Lane(conf, vectors, vectors.gradient)]
+        self._plans: dict[tuple[int, ...], list[list[slice]]] = {}
 
     def gradient_and_loss(self, batch: Minibatch, watch: Watch | None = None) -> Array:
         """Fill the network's gradient vector with sums over the examples; return the summed loss.
@@ -60,51 +49,26 @@ class SplitStep:
         """
         if watch is not None:
             return self.whole.gradient_and_loss(batch, watch)
-        plan = self.stretches(tuple(batch.features.shape), training=True)
+        plan = self.stretches(tuple(batch.features.shape))
         while len(self._lanes) < len(plan):
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
-            self._lanes.append(_Lane(Propagation(self.conf, self.vectors, gradient)))
+            self._lanes.append(Lane(self.conf, self.vectors, gradient))
         lanes = self._lanes[: len(plan)]
-        nd.run_lanes([lane.task(batch, stretches) for lane, stretches in zip(lanes, plan, strict=True)])
-        gradient, loss = self.vectors.gradient, lanes[0].loss
-        if lanes[0].gradient is not gradient:
-            nd.assign(gradient, lanes[0].gradient)
+        nd.run_lanes([partial(lane.run, batch, stretches) for lane, stretches in zip(lanes, plan, strict=True)])
+        loss = lanes[0].loss
         for lane in lanes[1:]:
-            nd.addi(gradient, lane.gradient)
+            nd.addi(self.vectors.gradient, lane.gradient)
             loss = loss + lane.loss
         return loss
 
-
-class _Lane:
-    """Layers of one lane, and what they have summed up."""
-
-    def __init__(self, propagation: Propagation) -> None:
-        self.propagation = propagation
-        self.gradient = propagation.gradient
-        self.loss: Array = None
-        self._total: Array = None
-
-    def task(self, batch: Minibatch, stretches: list[slice]) -> Any:
-        """Return what runs the stretches one after the other."""
-
-        def run() -> None:
-            self.gradient, self.loss = self.propagation.gradient, None
-            for stretch in stretches:
-                loss = self.propagation.gradient_and_loss(batch.part(stretch))
-                self.loss = loss if self.loss is None else self.loss + loss
-                if len(stretches) > 1:
-                    self._add(first=stretch is stretches[0])
-
-        return run
-
-    def _add(self, first: bool) -> None:
-        if self._total is None:
-            self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
-        if first:
-            nd.assign(self._total, self.propagation.gradient)
-        else:
-            nd.addi(self._total, self.propagation.gradient)
-        self.gradient = self._total
+    def stretches(self, shape: tuple[int, ...]) -> list[list[slice]]:
+        """Return for each lane the examples, of features of that shape, that it treats."""
+        plan = self._plans.get(shape)
+        if plan is None:
+            work = work_per_example(self.conf, shape) if self._may_split else None
+            plan = [[slice(0, shape[0])]] if work is None else nd.split_examples(shape[0], work)
+            self._plans[shape] = plan
+        return plan
 
 
 def work_per_example(conf: MultiLayerConfiguration, shape: tuple[int, ...]) -> nd.Work | None:

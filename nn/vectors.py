@@ -32,8 +32,6 @@ class FlatVectors:
     gradients : DefaultGradient
     updater : NetworkUpdater
     penalties : list of (parameter as ``[n]``, Regularization)
-    lowest_layer : int
-        The first layer that has parameters; below it nothing needs a gradient.
     """
 
     def __init__(self, conf: MultiLayerConfiguration) -> None:
@@ -44,20 +42,11 @@ class FlatVectors:
         self.param_table = self.layout.table(self.params)
         self.gradients = DefaultGradient(self.gradient, self.layout.table(self.gradient))
         self.updater = NetworkUpdater(self._segments(), self.params, self.gradient)
-        self.lowest_layer = min((view.layer for view in self.layout.views), default=len(conf.layers))
         self.penalties = [
             (view.flat(self.params), penalty)
             for view in self.layout.views
             for penalty in self._layer_conf(view).regularization_of(view.spec.bias)
         ]
-
-    def views_of(self, layer: int, gradient: Array) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Return one layer's parameters, and its part of a gradient vector, name -> view."""
-        views = self.layout.of_layer(layer)
-        return (
-            {view.spec.name: view.of(self.params) for view in views},
-            {view.spec.name: view.of(gradient) for view in views},
-        )
 
     def draw_weights(self) -> None:
         """Seed the global generator and draw layer after layer, as Java does; biases start at their bias_init."""

@@ -1,0 +1,55 @@
+"""The NumPy backend while a tape records: what it makes is traced, what a tape cannot hold is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import NotRecorded
+from .numpy_backend import NumpyBackend
+from .tape import Tape, TracedArray
+
+Array = Any
+
+
+class Recorder(NumpyBackend):
+    """Runs computations as `NumpyBackend` does, on traced arrays."""
+
+    def __init__(self) -> None:
+        super().__init__(threads=1)
+
+    def record(self, run: Callable[[], Array]) -> tuple[Tape, Array]:
+        """Run once; return the tape, and the result, whose memory the tape fills anew each time."""
+        tape = Tape()
+        with tape.recording():
+            result = run()
+        if not isinstance(result, TracedArray):
+            raise NotRecorded(f"the result is {type(result).__name__}, nothing that the tape computed.")
+        return tape, result.view(np.ndarray)
+
+    # ---- arrays that are made while recording
+
+    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
+        return super().empty(shape, dtype, order).view(TracedArray)
+
+    def copy(self, x: Array) -> Array:
+        return self.assign(self.empty(x.shape, self.dtype_name(x)), x)
+
+    def reshape(self, x: Array, shape: Sequence[int]) -> Array:
+        try:
+            return self.reshape_view(x, shape)
+        except ValueError:
+            return self.reshape_view(self.copy(x), shape)
+
+    # ---- what would not be the same the next time
+
+    def to_host(self, x: Array) -> Any:
+        raise NotRecorded("a tape cannot hold a copy to the host.")
+
+    def item(self, x: Array) -> float:
+        raise NotRecorded("a tape cannot hold a decision on a value.")
+
+    def random_raw(self, root: int, node: int, n: int) -> Any:
+        raise NotRecorded("a tape cannot hold random draws.")

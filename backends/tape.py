@@ -1,0 +1,147 @@
+"""Tapes: the NumPy calls of a computation, written down once and run again without the Python around them.
+
+While a tape records, arrays of class `TracedArray` note every ufunc and every copy that touches them, with its result's
+memory. Running the tape makes the same calls on the same memory: what is computed then depends on nothing but the
+contents of the arrays. What a tape cannot hold, a decision on a value or a random draw, raises `NotRecorded`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .errors import NotRecorded
+
+Array = Any
+
+
+class _Active(threading.local):
+    """The tape that records in this thread."""
+
+    tape: Tape | None = None
+
+
+_active = _Active()
+
+
+class Tape:
+    """Calls without arguments, in their order."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], object]] = []
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Note what traced arrays of this thread do in the block."""
+        outer, _active.tape = _active.tape, self
+        try:
+            yield
+        finally:
+            _active.tape = outer
+
+    def replay(self) -> None:
+        """Make all calls again."""
+        for call in self.calls:
+            call()
+
+
+def _note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:
+    if _active.tape is not None:
+        _active.tape.calls.append(partial(function, *arguments, **options))
+
+
+def plain(x: Any) -> Any:
+    """Return a traced array as numpy.ndarray; anything else as it is, also inside of lists and tuples."""
+    if isinstance(x, TracedArray):
+        return x.view(np.ndarray)
+    if isinstance(x, (list, tuple)):
+        return type(x)(plain(each) for each in x)
+    return x
+
+
+def _traced(x: Array) -> TracedArray:
+    return x.view(TracedArray)
+
+
+def _refused(what: str) -> Any:
+    def refuse(self: TracedArray, *arguments: Any, **options: Any) -> Any:
+        if _active.tape is not None:
+            raise NotRecorded(f"a tape cannot hold {what} of an array.")
+        return getattr(np.ndarray, what)(self, *arguments, **options)
+
+    return refuse
+
+
+class TracedArray(np.ndarray):
+    """An array that tells the active tape what is done with it; without a tape it is like any other."""
+
+    def __array_finalize__(self, source: Any) -> None:
+        if _active.tape is not None and isinstance(source, TracedArray) and self.flags.owndata:
+            raise NotRecorded("a method of an array copied it behind the tape's back.")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        if method not in ("__call__", "reduce") or ufunc.nout != 1:
+            raise NotRecorded(f"a tape cannot hold numpy.{ufunc.__name__}.{method}.")
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        inputs, options = plain(inputs), {name: plain(value) for name, value in options.items()}
+        if out is None:
+            target = np.asarray(function(*inputs, **options))
+            _note(function, *inputs, out=target, **options)
+            return _traced(target)
+        function(*inputs, out=plain(out[0]), **options)
+        _note(function, *inputs, out=plain(out[0]), **options)
+        return out[0]
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        arguments, options = plain(arguments), {name: plain(value) for name, value in options.items()}
+        result = function(*arguments, **options)
+        if function is np.copyto:
+            _note(function, *arguments, **options)
+            return None
+        if not isinstance(result, (np.ndarray, np.generic)):
+            raise NotRecorded(f"a tape cannot hold numpy.{function.__name__}.")
+        target = np.asarray(result)
+        if target.size and any(
+            isinstance(each, np.ndarray) and np.may_share_memory(each, target) for each in arguments
+        ):
+            return _traced(target)  # a view: nothing was computed
+        _note(_RERUNS.get(function, _rerun), target, function, *arguments, **options)
+        return _traced(target)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        memory = plain(self)
+        target = memory[key]
+        if not isinstance(target, np.ndarray) or not np.may_share_memory(target, memory):
+            raise NotRecorded("a tape holds assignments to slices only.")
+        np.copyto(target, plain(value), casting="unsafe")
+        _note(np.copyto, target, plain(value), casting="unsafe")
+
+    def fill(self, value: Any) -> None:
+        target = plain(self)
+        target.fill(value)
+        _note(target.fill, value)
+
+    for _name in ("__bool__", "__float__", "__index__", "__int__", "argmax", "argmin", "item", "tobytes", "tolist"):
+        locals()[_name] = _refused(_name)
+    del _name
+
+
+def _rerun(target: Array, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+    np.copyto(target, function(*arguments, **options))
+
+
+def _rerun_astype(target: Array, function: Callable[..., Any], x: Array, *_: Any, **__: Any) -> None:
+    np.copyto(target, x, casting="unsafe")
+
+
+def _rerun_dot(target: Array, function: Callable[..., Any], x: Array, y: Array) -> None:
+    function(x, y, out=target)
+
+
+_RERUNS: dict[Any, Callable[..., None]] = {np.astype: _rerun_astype, np.dot: _rerun_dot}
+"""Functions whose result goes straight into the memory of the first one."""
