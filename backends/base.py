@@ -53,6 +53,8 @@ class Backend(SpatialPrimitives, RandomBits):
     """Elements that the update of the parameters treats in one go; a CPU backend sets what fits its cache."""
     lanes = 1
     """Tasks that `run_lanes` runs side by side."""
+    lane_elements = 1 << 62
+    """Elements of an update that are worth a lane of their own."""
 
     def __init__(self, xp: Any, device: Any = None) -> None:
         self.xp = xp

@@ -39,7 +39,8 @@ class NumpyBackend(Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
-    update_chunk = 1 << 14  # elements: a chunk of parameters, gradient, state and scratch stays in the L2 cache
+    update_chunk = 1 << 16  # elements: a chunk of parameters, gradient, state and scratch stays in the L2 cache
+    lane_elements = 1 << 16
 
     def __init__(self, threads: int | None = None) -> None:
         super().__init__(np)

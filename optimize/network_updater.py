@@ -4,53 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import nd
 
-from .regularization import Regularization
-from .step_functions import StepFunction
-from .updaters import Updater
+from .chunks import Chunk, Numbers, Segment, blocks_of, cut
+from .step_functions import STEP_FUNCTIONS, StepFunction
+from .updaters import UPDATERS
 
 Array = Any
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A stretch of the flat vector that is treated alike.
-
-    Parameters
-    ----------
-    start, stop : int
-        Elements of the flat vector.
-    updater : Updater
-    regularization : tuple of Regularization
-        Applied in order, before the updater.
-    """
-
-    start: int
-    stop: int
-    updater: Updater
-    regularization: tuple[Regularization, ...] = ()
-
-
-class _Chunk(NamedTuple):
-    """Views of as many elements as the backend treats in one go."""
-
-    params: Array
-    gradient: Array
-    states: tuple[Array, ...]
-    scratch: Array
-    regularization: tuple[Regularization, ...]
-
-
-class _Block(NamedTuple):
-    """A maximal run of segments with the same updater: its state is [state 1 of all | state 2 of all | ...]."""
-
-    updater: Updater
-    chunks: list[_Chunk]
 
 
 class NetworkUpdater:
@@ -67,37 +31,26 @@ class NetworkUpdater:
 
     Notes
     -----
-    Source: DL4J ``BaseMultiLayerUpdater`` and ``UpdaterBlock``, whose state layout this repeats.
+    Source: DL4J ``BaseMultiLayerUpdater`` and ``UpdaterBlock``, whose state layout this repeats. The backend may treat
+    parts of the vector side by side, and record the update: then it is run again with other numbers.
     """
 
     def __init__(self, segments: Sequence[Segment], params: Array, gradient: Array) -> None:
-        runs = [list(run) for _, run in groupby(segments, key=lambda segment: segment.updater)]
-        sizes = [(run[-1].stop - run[0].start) * len(run[0].updater.state_names) for run in runs]
-        self.state = nd.zeros(1, sum(sizes), dtype=nd.dtype_name(params))
-        self._backend = nd.backend()
-        flat = [nd.reshape_view(vector, (vector.shape[1],)) for vector in (params, gradient, self.state)]
-        self._gradient = flat[1]
-        chunk_length = min(nd.backend().update_chunk, max(params.shape[1], 1))
-        self._scratch = nd.create_uninitialized(chunk_length, dtype=nd.dtype_name(params))
-        self._blocks = []
-        offset = 0
-        for run, size in zip(runs, sizes, strict=True):
-            self._blocks.append(_Block(run[0].updater, self._chunks(run, flat, offset, chunk_length)))
-            offset += size
+        self._blocks, states = blocks_of(segments)
+        self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
+        self._backend = here = nd.backend()
+        self._vectors = tuple(nd.reshape_view(each, (each.shape[1],)) for each in (params, gradient, self.state))
+        self._gradient = self._vectors[1]
+        self._numbers = Numbers(self._blocks)
+        length = params.shape[1]
+        lanes = max(1, min(here.lanes, length // here.lane_elements))
+        self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
+        self._lanes = self._cut(self._vectors)
+        self._recordable = length > 0 and all(type(block.updater) in UPDATERS.values() for block in self._blocks)
+        self._recorded: dict[tuple[bool, StepFunction], _Recorded] = {}
 
-    def _chunks(self, run: list[Segment], flat: list[Array], state_offset: int, chunk_length: int) -> list[_Chunk]:
-        params, gradient, state = flat
-        first, length = run[0].start, run[-1].stop - run[0].start
-        state_starts = [state_offset + number * length - first for number in range(len(run[0].updater.state_names))]
-        chunks = []
-        for regularization, alike in groupby(run, key=lambda segment: segment.regularization):
-            stretch = list(alike)
-            for start in range(stretch[0].start, stretch[-1].stop, chunk_length):
-                stop = min(start + chunk_length, stretch[-1].stop)
-                states = tuple(state[begin + start : begin + stop] for begin in state_starts)
-                scratch = self._scratch[: stop - start]
-                chunks.append(_Chunk(params[start:stop], gradient[start:stop], states, scratch, regularization))
-        return chunks
+    def _cut(self, vectors: Any) -> list[list[Chunk]]:
+        return [cut(self._blocks, self._numbers, vectors, border) for border in self._borders]
 
     def gradient_norm(self) -> float:
         """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is."""
@@ -128,18 +81,49 @@ class NetworkUpdater:
         rate : float
             Handed to `step`.
         """
+        numbers = self._numbers.at(batch_size, iteration, epoch, rate)
+        divide = batch_size is not None
         with nd.use_backend(self._backend):
-            for updater, chunks in self._blocks:
-                coefficients = updater.coefficients(iteration, epoch)
-                for chunk in chunks:
-                    self._prepare(chunk, batch_size, iteration, epoch)
-                    updater.apply(chunk.gradient, chunk.states, chunk.scratch, coefficients)
-                    step(chunk.params, chunk.gradient, rate)
+            recorded = self._recorded.get((divide, step))
+            if recorded is not None:
+                recorded.run(numbers)
+            elif not self._record(numbers, divide, step):
+                nd.run_lanes([partial(_run, lane, numbers, divide, step) for lane in self._lanes])
 
-    @staticmethod
-    def _prepare(chunk: _Chunk, batch_size: int | None, iteration: int, epoch: int) -> None:
-        """Divide the gradient by the minibatch size and add the penalties' gradients."""
-        if batch_size is not None:
-            nd.divi(chunk.gradient, batch_size)
-        for penalty in chunk.regularization:
-            penalty.apply(chunk.params, chunk.gradient, chunk.scratch, penalty.at(iteration, epoch))
+    def _record(self, numbers: list[float], divide: bool, step: StepFunction) -> bool:
+        """Run the update while it is recorded; False, and nothing has run, where it cannot be."""
+        self._recordable = self._recordable and self._backend.recorder() is not None
+        if not self._recordable or step not in STEP_FUNCTIONS.values():
+            return False
+        recorded = _Recorded(self._cut(tuple(nd.traceable(each) for each in self._vectors)), len(numbers))
+        recorded.record(numbers, divide, step)
+        self._recorded[divide, step] = recorded
+        return True
+
+
+class _Recorded:
+    """The programs of an update, one for each lane, and the numbers that they read."""
+
+    def __init__(self, lanes: list[list[Chunk]], count: int) -> None:
+        self._lanes = lanes
+        dtype = nd.dtype_name(lanes[0][0].params) if lanes[0] else None
+        self._memory = nd.create_uninitialized(count, dtype=dtype)
+        self._programs: list[Any] = [None] * len(lanes)
+
+    def record(self, numbers: list[float], divide: bool, step: StepFunction) -> None:
+        nd.assign(self._memory, numbers)
+        cells = [nd.traceable(self._memory[place : place + 1]) for place in range(len(numbers))]
+        nd.run_lanes([partial(self._record_lane, lane, cells, divide, step) for lane in range(len(self._lanes))])
+
+    def _record_lane(self, lane: int, cells: list[Array], divide: bool, step: StepFunction) -> None:
+        self._programs[lane] = nd.record(partial(_run, self._lanes[lane], cells, divide, step))
+
+    def run(self, numbers: list[float]) -> None:
+        nd.assign(self._memory, numbers)
+        nd.run_lanes([program.replay for program in self._programs])
+
+
+def _run(chunks: list[Chunk], numbers: Sequence[Any], divide: bool, step: StepFunction) -> Array:
+    for chunk in chunks:
+        chunk.update(numbers, divide, step)
+    return chunks[-1].params if chunks else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ from ..schedules import Schedule, as_schedule
 
 Array = Any
 States = tuple[Array, ...]
-Coefficients = tuple[float, ...]
+Coefficients = Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Updater:
             One for each of `state_names`.
         scratch : array ``[n]``
             Contents undefined.
-        coefficients : tuple of float
-            From `coefficients`.
+        coefficients : sequence of float, or of arrays with one number each
+            From `coefficients`. What is computed from them alone belongs there: here they are operands only.
         """
         raise NotImplementedError
 

@@ -39,13 +39,14 @@ class Nesterovs(Updater):
             raise nd.ConfigurationError(f"Nesterovs: momentum must be in 0..1, got {self.momentum}.")
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
-        return self.at(self.learning_rate, iteration, epoch), self.at(self.momentum, iteration, epoch)
+        momentum = self.at(self.momentum, iteration, epoch)
+        return self.at(self.learning_rate, iteration, epoch), momentum, 1.0 + momentum
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
-        learning_rate, momentum = coefficients
+        learning_rate, momentum, one_more = coefficients
         (v,) = states
         nd.multiply(v, momentum, scratch)  # momentum * v
         nd.muli(gradient, learning_rate)
         nd.subtract(scratch, gradient, v)  # v'
-        nd.multiply(v, 1.0 + momentum, gradient)
+        nd.multiply(v, one_more, gradient)
         nd.subtract(scratch, gradient, gradient)
