@@ -69,7 +69,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batch", type=int, default=64, help="images per step, default: 64")
     parser.add_argument("--rounds", type=int, default=30, help="default: 30")
-    parser.add_argument("--steps", type=int, default=3, help="steps per contender and round, default: 3")
     arguments = parser.parse_args()
     data = random_batch(arguments.batch)
     net = MultiLayerNetwork(lenet(123)).init()
@@ -84,7 +83,7 @@ def main() -> None:
     print(
         f"LeNet training step, batch {arguments.batch}; {machine()}; numpy {np.__version__}, torch {torch.__version__}"
     )
-    print(table(interleave(contenders, arguments.rounds, arguments.steps), arguments.batch))
+    print(table(interleave(contenders, arguments.rounds), arguments.batch))
 
 
 if __name__ == "__main__":
