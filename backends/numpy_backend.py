@@ -18,6 +18,7 @@ from .tape import TracedArray
 from .window import Window
 
 LEAST_EXAMPLES = 8  # in a stretch of a minibatch
+VECTOR = 16  # examples that a stretch is a multiple of: 64 bytes, so that every row of it begins a cache line
 TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold it, and inner loops stay long
 LEAST_MULTIPLICATIONS = 4_000_000  # in a step's forward pass, below which waking a thread costs more than it saves
 MULTIPLICATIONS_PER_PARAMETER = 12  # that a lane has to save, because each lane has a gradient to be added
@@ -96,10 +97,12 @@ class NumpyBackend(Backend):
         if examples * work.multiplications < LEAST_MULTIPLICATIONS + MULTIPLICATIONS_PER_PARAMETER * work.parameters:
             lanes = 1
         most = max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES)
-        tiles = -(-examples // (most * lanes))  # of each lane, rounded up
-        borders = [number * examples // (tiles * lanes) for number in range(tiles * lanes + 1)]
-        stretches = [slice(*pair) for pair in itertools.pairwise(borders)]
-        return [stretches[lane * tiles : (lane + 1) * tiles] for lane in range(lanes)]
+        tiles = lanes * -(-examples // (most * lanes))
+        size = -(-examples // tiles)
+        size += -size % VECTOR if examples >= tiles * VECTOR else 0
+        stretches = [slice(start, min(start + size, examples)) for start in range(0, examples, size)]
+        borders = [number * len(stretches) // lanes for number in range(lanes + 1)]
+        return [stretches[first:last] for first, last in itertools.pairwise(borders)]
 
     def run_lanes(self, tasks: Sequence[Callable[[], object]]) -> None:
         self._blas.hold()
