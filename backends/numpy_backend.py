@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from . import row_convolution
 from .base import DTYPES, Array, Backend, Work
 from .blas_threads import BlasThreads
 from .errors import DTypeError
 from .lanes import Lanes, thread_count
-from .spatial import Buffers
+from .numpy_convolution import NumpyConvolution
 from .tape import TracedArray
-from .window import Window
 
 LEAST_EXAMPLES = 8  # in a stretch of a minibatch
 VECTOR = 16  # examples that a stretch is a multiple of: 64 bytes, so that every row of it begins a cache line
@@ -36,7 +34,7 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(Backend):
+class NumpyBackend(NumpyConvolution, Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
@@ -178,34 +176,6 @@ class NumpyBackend(Backend):
             return np.matmul(a, b, out=out)
         np.matmul(b.T, a.T, out=out.T)  # the same product, written row by row
         return out
-
-    # ---- convolution with image rows outermost in memory
-
-    def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        algorithm = row_convolution.algorithm_for(window, W, x.shape[0])
-        if algorithm is None:
-            return super().conv2d(x, W, b, window, buffers)
-        return algorithm.forward(x, W, b, buffers)
-
-    def conv2d_backward(
-        self,
-        delta: Array,
-        saved: Any,
-        W: Array,
-        window: Window,
-        gradients: tuple[Array, Array | None],
-        buffers: Buffers,
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        if not isinstance(saved, row_convolution.Saved):
-            return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
-        return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
-
-    def like(self, x: Array, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
-        if not row_convolution.rows_first(x):
-            return buffers(name, shape, dtype)
-        n, channels, height, width = shape
-        return buffers(name, (n, height, channels, width), dtype).transpose(0, 2, 1, 3)
 
 
 bind_ufuncs(NumpyBackend, np)

@@ -128,6 +128,37 @@ class SpatialPrimitives:
         self.matmul(self.transpose(self.reshape(W, (n_out, -1))), delta_rows, columns)
         return self.col2im(saved, window, buffers)
 
+    def conv2d_max_pool(
+        self,
+        x: Array,
+        W: Array,
+        b: Array | None,
+        activate: Callable[[Array], object] | None,
+        windows: tuple[Window, Window],
+        buffers: tuple[Buffers, Buffers],
+    ) -> tuple[Array, Any]:
+        """`conv2d`, `activate` in place on its output, and `max_pool`; windows and buffers of both."""
+        z, convolved = self.conv2d(x, W, b, windows[0], buffers[0])
+        if activate is not None:
+            activate(z)
+        pooled, won = self.max_pool(z, windows[1], buffers[1])
+        return pooled, (convolved, won)
+
+    def conv2d_max_pool_backward(
+        self,
+        epsilon: Array,
+        saved: Any,
+        W: Array,
+        windows: tuple[Window, Window],
+        gradients: tuple[Array, Array | None],
+        buffers: tuple[Buffers, Buffers],
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        """Write the gradients of W and b from the pooled epsilon before the pooling; return that of x."""
+        convolved, won = saved
+        delta = self.max_pool_backward(epsilon, won, windows[1], buffers[1])
+        return self.conv2d_backward(delta, convolved, W, windows[0], gradients, buffers[0], need_epsilon)
+
     def _rows(self, x: Array, channels: int) -> Array:
         """``[N, C, H, W]`` as a matrix ``[C, H * W * N]``; a view when the batch is innermost in memory."""
         return self.reshape(self.permute(x, BATCH_LAST), (channels, -1))

@@ -64,6 +64,13 @@ def plain(x: Any) -> Any:
     return x
 
 
+def _writable(target: Array) -> Array:
+    """Return where a tape writes; refuse memory that is not traced, because what reads it would not be noted."""
+    if _active.tape is not None and not isinstance(target, TracedArray):
+        raise NotRecorded("a tape cannot hold a result in an array that is not traceable.")
+    return plain(target)
+
+
 def _traced(x: Array) -> TracedArray:
     return x.view(TracedArray)
 
@@ -93,11 +100,14 @@ class TracedArray(np.ndarray):
             target = np.asarray(function(*inputs, **options))
             _note(function, *inputs, out=target, **options)
             return _traced(target)
-        function(*inputs, out=plain(out[0]), **options)
-        _note(function, *inputs, out=plain(out[0]), **options)
+        target = _writable(out[0])
+        function(*inputs, out=target, **options)
+        _note(function, *inputs, out=target, **options)
         return out[0]
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        if function is np.copyto:
+            _writable(arguments[0])
         arguments, options = plain(arguments), {name: plain(value) for name, value in options.items()}
         result = function(*arguments, **options)
         if function is np.copyto:

@@ -176,6 +176,26 @@ def conv2d_backward(
     return state.backend.conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
 
 
+def conv2d_max_pool(
+    x: Array, W: Array, b: Array | None, activate: Any, windows: tuple[Window, Window], buffers: tuple[Buffers, Buffers]
+) -> tuple[Array, Any]:
+    """Convolution, activation and max pooling as one; see `backends.spatial`."""
+    return state.backend.conv2d_max_pool(x, W, b, activate, windows, buffers)
+
+
+def conv2d_max_pool_backward(
+    epsilon: Array,
+    saved: Any,
+    W: Array,
+    windows: tuple[Window, Window],
+    gradients: Any,
+    buffers: tuple[Buffers, Buffers],
+    need_epsilon: bool = True,
+) -> Array | None:
+    """Write the gradients of W and b, return that of x; see `backends.spatial`."""
+    return state.backend.conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
+
+
 def max_pool(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
     """Maximum of every window, and which cell won; see `backends.spatial`."""
     return state.backend.max_pool(x, window, buffers)

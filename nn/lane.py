@@ -97,7 +97,7 @@ class Lane:
             params, gradient = self.vectors.params, self.gradient
             if self._recordable:
                 params, gradient = nd.traceable(params), nd.traceable(gradient)
-            self._propagation = Propagation(self.conf, self.vectors.layout, params, gradient)
+            self._propagation = Propagation(self.conf, self.vectors.layout, params, gradient, fused=True)
         return self._propagation
 
 

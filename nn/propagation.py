@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 
 from .layers.base import LayerRuntime, label_of
+from .layers.pooled_convolution import PooledConvolution, can_pool
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
     from .minibatch import Minibatch
     from .params import ParamLayout
+    from .preprocessors import InputPreProcessor
 
 Array = Any
 Watch = Callable[[list[Array]], None]
+
+
+class _Stage(NamedTuple):
+    """One layer, or several that run as one: the number of the first, and what stands before it."""
+
+    first: int
+    preprocessor: InputPreProcessor | None
+    layer: Any
 
 
 class Propagation:
@@ -28,6 +38,8 @@ class Propagation:
     params : array ``[1, n]``
     gradient : array ``[1, n]``
         Receives the gradients of the parameters.
+    fused : bool
+        Run layers as one where that is faster; then not every layer's activations are there.
 
     Attributes
     ----------
@@ -36,8 +48,10 @@ class Propagation:
     layers : list of LayerRuntime
     """
 
-    def __init__(self, conf: MultiLayerConfiguration, layout: ParamLayout, params: Array, gradient: Array) -> None:
-        dtype = conf.base.dtype
+    def __init__(
+        self, conf: MultiLayerConfiguration, layout: ParamLayout, params: Array, gradient: Array, fused: bool = False
+    ) -> None:
+        self._conf, dtype = conf, conf.base.dtype
         self.gradient = gradient
         self.workspace = nd.Workspace(dtype)  # type: ignore[arg-type]
         self.layers: list[LayerRuntime] = [
@@ -51,15 +65,29 @@ class Propagation:
             )
             for index, layer in enumerate(conf.layers)
         ]
-        self._stages = [(conf.preprocessors.get(index), layer) for index, layer in enumerate(self.layers)]
+        self._stages = self._paired() if fused else self._one_by_one()
         self._lowest = layout.lowest_layer
+
+    def _one_by_one(self) -> list[_Stage]:
+        found = self._conf.preprocessors.get
+        return [_Stage(index, found(index), layer) for index, layer in enumerate(self.layers)]
+
+    def _paired(self) -> list[_Stage]:
+        """Put a convolution and the pooling after it together."""
+        stages: list[_Stage] = []
+        for stage in self._one_by_one():
+            if stages and stage.preprocessor is None and can_pool(stages[-1].layer, stage.layer):
+                before = stages.pop()
+                stage = _Stage(before.first, before.preprocessor, PooledConvolution(before.layer, stage.layer))
+            stages.append(stage)
+        return stages
 
     def forward(
         self, x: Array, training: bool, stop: int | None = None, mask: Array | None = None
     ) -> tuple[list[Array], list[Any]]:
         """Run layers 0 .. stop - 1; return [x, activations of each] and their caches."""
         activations, caches = [x], []
-        for preprocessor, layer in self._stages[:stop]:
+        for _, preprocessor, layer in self._stages[:stop]:
             if preprocessor is not None:
                 x = preprocessor.pre_process(x, layer.buffers)
             x, cache = layer.forward(x, training, mask)
@@ -83,10 +111,12 @@ class Propagation:
 
     def backward(self, delta: Array, caches: list[Any]) -> None:
         """Fill the gradient vector from the last layer's delta; nothing is computed below the lowest parameters."""
-        last, lowest = len(self.layers) - 1, self._lowest
-        epsilon = self.layers[last].backprop_delta(delta, caches[last], last > lowest)  # type: ignore[attr-defined]
-        for index in range(last - 1, lowest - 1, -1):
-            preprocessor = self._stages[index + 1][0]
+        *before, (last, preprocessor, layer) = self._stages
+        epsilon = layer.backprop_delta(delta, caches[-1], last > self._lowest)
+        for (first, next_preprocessor, layer), cache in zip(reversed(before), reversed(caches[:-1]), strict=True):
+            if epsilon is None:
+                return
             if preprocessor is not None:
                 epsilon = preprocessor.backprop(epsilon)
-            epsilon = self.layers[index].backprop_gradient(epsilon, caches[index], index > lowest)
+            epsilon = layer.backprop_gradient(epsilon, cache, first > self._lowest)
+            preprocessor = next_preprocessor

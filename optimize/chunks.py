@@ -56,41 +56,25 @@ def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
     return blocks, offset
 
 
-class Numbers:
-    """The numbers of an update, one list: minibatch size, rate, every block's coefficients, every penalty's.
+class Numbers(NamedTuple):
+    """What an update multiplies and divides by: floats, or arrays with one number each."""
 
-    Parameters
-    ----------
-    blocks : list of Block
-    """
+    batch_size: Any
+    rate: Any
+    penalties: Sequence[Any]
+    coefficients: Sequence[Sequence[Any]]
+    """Of every block's updater."""
 
-    BATCH_SIZE, RATE, FIRST = 0, 1, 2
+    def flat(self) -> list[Any]:
+        """Return all of them in one list."""
+        return [self.batch_size, self.rate, *self.penalties, *(each for block in self.coefficients for each in block)]
 
-    def __init__(self, blocks: list[Block]) -> None:
-        self._blocks = blocks
-        self.places: list[slice] = []
-        """Where the coefficients of each block are."""
-        end = self.FIRST
-        for block in blocks:
-            start, end = end, end + len(block.updater.coefficients(0, 0))
-            self.places.append(slice(start, end))
-        distinct = {
-            id(penalty): penalty for block in blocks for each in block.segments for penalty in each.regularization
-        }
-        self._penalties = list(distinct.values())
-        self._first_penalty = end
-        self._place_of = {key: end + number for number, key in enumerate(distinct)}
-
-    def place_of(self, penalty: Regularization) -> int:
-        """Return where the coefficient of a penalty is."""
-        return self._place_of[id(penalty)]
-
-    def at(self, batch_size: int | None, iteration: int, epoch: int, rate: float) -> list[float]:
-        """Return the numbers of one update."""
-        numbers = [1.0 if batch_size is None else batch_size, rate]
-        for block in self._blocks:
-            numbers += block.updater.coefficients(iteration, epoch)
-        return numbers + [penalty.at(iteration, epoch) for penalty in self._penalties]
+    def with_values(self, values: Sequence[Any]) -> Numbers:
+        """Return others, in the order of `flat`."""
+        rest = iter(values)
+        batch_size, rate = next(rest), next(rest)
+        penalties = [next(rest) for _ in self.penalties]
+        return Numbers(batch_size, rate, penalties, [[next(rest) for _ in block] for block in self.coefficients])
 
 
 class Chunk(NamedTuple):
@@ -101,34 +85,50 @@ class Chunk(NamedTuple):
     states: tuple[Array, ...]
     scratch: Array
     updater: Updater
-    coefficients: slice
+    block: int
     penalties: tuple[tuple[Regularization, int], ...]
+    """With the place of their coefficients."""
 
-    def update(self, numbers: Sequence[Any], divide: bool, step: StepFunction) -> None:
+    def update(self, numbers: Numbers, divide: bool, step: StepFunction) -> None:
         """Divide the gradient by the minibatch size, add the penalties', turn it into the update, take the step."""
         if divide:
-            nd.divi(self.gradient, numbers[Numbers.BATCH_SIZE])
+            nd.divi(self.gradient, numbers.batch_size)
         for penalty, place in self.penalties:
-            penalty.apply(self.params, self.gradient, self.scratch, numbers[place])
-        self.updater.apply(self.gradient, self.states, self.scratch, numbers[self.coefficients])
-        step(self.params, self.gradient, numbers[Numbers.RATE])
+            penalty.apply(self.params, self.gradient, self.scratch, numbers.penalties[place])
+        self.updater.apply(self.gradient, self.states, self.scratch, numbers.coefficients[self.block])
+        step(self.params, self.gradient, numbers.rate)
+
+
+def penalties_of(blocks: list[Block]) -> list[Regularization]:
+    """Return every penalty once."""
+    every = (penalty for block in blocks for segment in block.segments for penalty in segment.regularization)
+    return list({id(penalty): penalty for penalty in every}.values())
 
 
 def cut(
-    blocks: list[Block], numbers: Numbers, vectors: tuple[Array, Array, Array], border: tuple[int, int]
+    blocks: list[Block],
+    vectors: tuple[Array, Array, Array],
+    border: tuple[int, int],
+    recorded: bool = False,
 ) -> list[Chunk]:
-    """Cut what lies between two borders of ``params, gradient, state [n]`` into chunks with a common scratch."""
+    """Cut what lies between two borders of ``params, gradient, state [n]`` into chunks with a common scratch.
+
+    `recorded` makes chunks whose update can be recorded.
+    """
     params, gradient, state = vectors
     chunks: list[Chunk] = []
     size = max(min(nd.backend().update_chunk, border[1] - border[0]), 1)
     scratch = nd.create_uninitialized(size, dtype=nd.dtype_name(params))
-    for block, place in zip(blocks, numbers.places, strict=True):
+    if recorded:
+        params, gradient, state, scratch = (nd.traceable(each) for each in (params, gradient, state, scratch))
+    places = {id(penalty): place for place, penalty in enumerate(penalties_of(blocks))}
+    for number, block in enumerate(blocks):
         for regularization, start, stop in _stretches(block, border, size):
             here = slice(start, stop)
             states = tuple(state[begin + start : begin + stop] for begin in block.state_starts)
-            penalties = tuple((penalty, numbers.place_of(penalty)) for penalty in regularization)
+            penalties = tuple((penalty, places[id(penalty)]) for penalty in regularization)
             parts = (params[here], gradient[here], states, scratch[: stop - start])
-            chunks.append(Chunk(*parts, block.updater, place, penalties))
+            chunks.append(Chunk(*parts, block.updater, number, penalties))
     return chunks
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import nd
 
-from .chunks import Chunk, Numbers, Segment, blocks_of, cut
+from .chunks import Chunk, Numbers, Segment, blocks_of, cut, penalties_of
 from .step_functions import STEP_FUNCTIONS, StepFunction
 from .updaters import UPDATERS
 
@@ -39,18 +39,20 @@ class NetworkUpdater:
         self._blocks, states = blocks_of(segments)
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
         self._backend = here = nd.backend()
-        self._vectors = tuple(nd.reshape_view(each, (each.shape[1],)) for each in (params, gradient, self.state))
-        self._gradient = self._vectors[1]
-        self._numbers = Numbers(self._blocks)
+        flat = [nd.reshape_view(each, (each.shape[1],)) for each in (params, gradient, self.state)]
+        self._vectors = (flat[0], flat[1], flat[2])
+        self._gradient = flat[1]
+        self._penalties = penalties_of(self._blocks)
         length = params.shape[1]
         lanes = max(1, min(here.lanes, length // here.lane_elements))
         self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
-        self._lanes = self._cut(self._vectors)
+        self._lanes = self._cut()
         self._recordable = length > 0 and all(type(block.updater) in UPDATERS.values() for block in self._blocks)
         self._recorded: dict[tuple[bool, StepFunction], _Recorded] = {}
 
-    def _cut(self, vectors: Any) -> list[list[Chunk]]:
-        return [cut(self._blocks, self._numbers, vectors, border) for border in self._borders]
+    def _cut(self, recorded: bool = False) -> list[list[Chunk]]:
+        """Return the chunks of every lane."""
+        return [cut(self._blocks, self._vectors, border, recorded) for border in self._borders]
 
     def gradient_norm(self) -> float:
         """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is."""
@@ -81,8 +83,10 @@ class NetworkUpdater:
         rate : float
             Handed to `step`.
         """
-        numbers = self._numbers.at(batch_size, iteration, epoch, rate)
         divide = batch_size is not None
+        penalties = [penalty.at(iteration, epoch) for penalty in self._penalties]
+        coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
+        numbers = Numbers(batch_size if divide else 1, rate, penalties, coefficients)
         with nd.use_backend(self._backend):
             recorded = self._recorded.get((divide, step))
             if recorded is not None:
@@ -90,12 +94,12 @@ class NetworkUpdater:
             elif not self._record(numbers, divide, step):
                 nd.run_lanes([partial(_run, lane, numbers, divide, step) for lane in self._lanes])
 
-    def _record(self, numbers: list[float], divide: bool, step: StepFunction) -> bool:
+    def _record(self, numbers: Numbers, divide: bool, step: StepFunction) -> bool:
         """Run the update while it is recorded; False, and nothing has run, where it cannot be."""
         self._recordable = self._recordable and self._backend.recorder() is not None
         if not self._recordable or step not in STEP_FUNCTIONS.values():
             return False
-        recorded = _Recorded(self._cut(tuple(nd.traceable(each) for each in self._vectors)), len(numbers))
+        recorded = _Recorded(self._cut(recorded=True), numbers)
         recorded.record(numbers, divide, step)
         self._recorded[divide, step] = recorded
         return True
@@ -104,26 +108,26 @@ class NetworkUpdater:
 class _Recorded:
     """The programs of an update, one for each lane, and the numbers that they read."""
 
-    def __init__(self, lanes: list[list[Chunk]], count: int) -> None:
+    def __init__(self, lanes: list[list[Chunk]], numbers: Numbers) -> None:
         self._lanes = lanes
-        dtype = nd.dtype_name(lanes[0][0].params) if lanes[0] else None
-        self._memory = nd.create_uninitialized(count, dtype=dtype)
+        count = len(numbers.flat())
+        self._memory = nd.create_uninitialized(count, dtype=nd.dtype_name(lanes[0][0].params))
+        self._cells = numbers.with_values([nd.traceable(self._memory[at : at + 1]) for at in range(count)])
         self._programs: list[Any] = [None] * len(lanes)
 
-    def record(self, numbers: list[float], divide: bool, step: StepFunction) -> None:
-        nd.assign(self._memory, numbers)
-        cells = [nd.traceable(self._memory[place : place + 1]) for place in range(len(numbers))]
-        nd.run_lanes([partial(self._record_lane, lane, cells, divide, step) for lane in range(len(self._lanes))])
+    def record(self, numbers: Numbers, divide: bool, step: StepFunction) -> None:
+        nd.assign(self._memory, numbers.flat())
+        nd.run_lanes([partial(self._record_lane, lane, divide, step) for lane in range(len(self._lanes))])
 
-    def _record_lane(self, lane: int, cells: list[Array], divide: bool, step: StepFunction) -> None:
-        self._programs[lane] = nd.record(partial(_run, self._lanes[lane], cells, divide, step))
+    def _record_lane(self, lane: int, divide: bool, step: StepFunction) -> None:
+        self._programs[lane] = nd.record(partial(_run, self._lanes[lane], self._cells, divide, step))
 
-    def run(self, numbers: list[float]) -> None:
-        nd.assign(self._memory, numbers)
+    def run(self, numbers: Numbers) -> None:
+        nd.assign(self._memory, numbers.flat())
         nd.run_lanes([program.replay for program in self._programs])
 
 
-def _run(chunks: list[Chunk], numbers: Sequence[Any], divide: bool, step: StepFunction) -> Array:
+def _run(chunks: list[Chunk], numbers: Numbers, divide: bool, step: StepFunction) -> Array:
     for chunk in chunks:
         chunk.update(numbers, divide, step)
     return chunks[-1].params if chunks else None

@@ -37,7 +37,10 @@ class Windows:
                 f"{self.label}: expected input {expected}, got {describe_shape(x.shape)}. "
                 "For rows, set the input type to InputType.convolutional_flat(h, w, c)."
             )
-        size = (x.shape[2], x.shape[3])
+        return self.over_size((x.shape[2], x.shape[3]))
+
+    def over_size(self, size: Pair) -> Any:
+        """Return the windows over an image of that size; raise ShapeError if they do not fit."""
         window = self._known.get(size)
         if window is None:
             window = self._known[size] = window_of(self.label, self.conf, size)

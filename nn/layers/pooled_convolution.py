@@ -1,0 +1,68 @@
+"""A convolution and the max pooling after it, run as one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import nd
+from nd import convolution
+from nd.activations import Identity, Softmax
+
+from ..conf.enums import PoolingType
+from .base import LayerRuntime
+from .convolution import ConvolutionRuntime
+from .subsampling import SubsamplingRuntime
+
+Array = Any
+
+
+class PooledCache(NamedTuple):
+    """What forward keeps for backprop."""
+
+    saved: Any
+    pooled: Array
+    drop_mask: Array | None
+    windows: tuple[Any, Any]
+
+
+class PooledConvolution:
+    """Forward and backward of both layers; the convolution's own activations are never whole in memory.
+
+    Only the winner of every window gets a gradient, and its activation is what pooling hands on: so the way back
+    through the activation is taken on the pooled array, a quarter as large.
+    """
+
+    def __init__(self, convolution: ConvolutionRuntime, pooling: SubsamplingRuntime) -> None:
+        self.convolution, self.pooling = convolution, pooling
+        self.buffers = convolution.buffers
+        self._both_buffers = (convolution.buffers, pooling.buffers)
+        self._activation = None if isinstance(convolution.activation, Identity) else convolution.activation
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, PooledCache]:
+        layer, activation = self.convolution, self._activation
+        x, drop_mask = layer.drop_input(x, training)
+        window = layer.windows.over(x, layer.conf.n_in)
+        windows = (window, self.pooling.windows.over_size(window.out))
+        activate = None if activation is None else lambda z: activation.value(z, z, training)
+        pooled, saved = convolution.conv2d_max_pool(x, layer.W, layer.b, activate, windows, self._both_buffers)
+        return pooled, PooledCache(saved, pooled, drop_mask, windows)
+
+    def backprop_gradient(self, epsilon: Array, cache: PooledCache, need_epsilon: bool = True) -> Array | None:
+        layer = self.convolution
+        if self._activation is not None:
+            epsilon = self._activation.backprop(cache.pooled, cache.pooled, epsilon, epsilon)
+        below = convolution.conv2d_max_pool_backward(
+            epsilon, cache.saved, layer.W, cache.windows, layer.gradients, self._both_buffers, need_epsilon
+        )
+        return below if cache.drop_mask is None or below is None else nd.muli(below, cache.drop_mask)
+
+
+def can_pool(first: LayerRuntime, second: LayerRuntime) -> bool:
+    """Tell whether the two run as one: max pooling after a convolution whose activation gives its own slope."""
+    return (
+        type(first) is ConvolutionRuntime
+        and type(second) is SubsamplingRuntime
+        and second.conf.pooling_type == PoolingType.MAX
+        and (isinstance(first.activation, Identity) or first.activation.overwrites)
+        and not isinstance(first.activation, Softmax)
+    )
