@@ -43,11 +43,13 @@ class NumpyBackend(NumpyConvolution, Backend):
 
     def __init__(self, threads: int | None = None) -> None:
         super().__init__(np)
+        self._dtypes = {name: np.dtype(name) for name in DTYPES}
         self._dtype_names = {np.dtype(name): name for name in DTYPES}
         self.threads = thread_count() if threads is None else threads
         self._blas = BlasThreads()
         self._lanes = Lanes(self.threads)
         self.lanes = self.threads if self._blas.controllable else 1
+        self._blas_as_found = self._blas.count() in (None, self.threads)
 
     def is_array(self, x: object) -> bool:
         return isinstance(x, (np.ndarray, np.generic))  # reductions of everything give scalars
@@ -103,7 +105,10 @@ class NumpyBackend(NumpyConvolution, Backend):
         return [stretches[first:last] for first, last in itertools.pairwise(borders)]
 
     def run_lanes(self, tasks: Sequence[Callable[[], object]]) -> None:
-        self._blas.hold()
+        if len(tasks) == 1 and self._blas_as_found:
+            tasks[0]()
+            return
+        self._blas.hold(self.threads if len(tasks) == 1 else 1)
         try:
             self._lanes.run(tasks)
         finally:
@@ -129,6 +134,10 @@ class NumpyBackend(NumpyConvolution, Backend):
 
     def copy(self, x: Array) -> Array:
         return np.array(x, order="C")
+
+    def astype(self, x: Array, dtype: str) -> Array:
+        kind = self.dtype(dtype)
+        return x if x.dtype is kind or x.dtype == kind else np.astype(x, kind)
 
     def reshape(self, x: Array, shape: Sequence[int]) -> Array:
         return x.reshape(shape)
@@ -172,10 +181,14 @@ class NumpyBackend(NumpyConvolution, Backend):
         return np.dot(x, y)
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
-        if out is None or out.flags.c_contiguous or not out.flags.f_contiguous:
-            return np.matmul(a, b, out=out)
-        np.matmul(b.T, a.T, out=out.T)  # the same product, written row by row
-        return out
+        if out is None:
+            return np.matmul(a, b)
+        if out.flags.c_contiguous:
+            return np.dot(a, b, out)  # the same product, with less ado for small ones
+        if out.flags.f_contiguous:
+            np.dot(b.T, a.T, out.T)  # the same, written row by row
+            return out
+        return np.matmul(a, b, out=out)
 
 
 bind_ufuncs(NumpyBackend, np)

@@ -51,6 +51,8 @@ def as_array(data: Any, dtype: str | None = None) -> Array:
     than the current one is refused.
     """
     here = backend()
+    if dtype is not None and here.is_array(data) and here.dtype_name(data) == dtype:
+        return data
     if getattr(getattr(data, "dtype", None), "kind", "f") not in "fiub":
         raise DTypeError(f"create: expected an array of numbers, got dtype {data.dtype}. Convert it with astype.")
     if here.is_array(data):

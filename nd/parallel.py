@@ -36,7 +36,10 @@ def run_lanes(tasks: Sequence[Task]) -> None:
     The first error of a task is raised.
     """
     here = backend()
-    here.run_lanes([_on(here, task) for task in tasks])
+    if len(tasks) == 1:
+        here.run_lanes(tasks)
+        return
+    here.run_lanes([*tasks[:1], *(_on(here, task) for task in tasks[1:])])  # the first stays in this thread
 
 
 def _on(here: Backend, task: Task) -> Task:

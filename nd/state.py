@@ -7,8 +7,7 @@ variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from backends import get_backend
@@ -62,19 +61,29 @@ def set_backend(name: str | Backend) -> Backend:
     return _State.backend
 
 
-@contextmanager
-def use_backend(name: str | Backend) -> Iterator[Backend]:
-    """Select a backend for the block, in this thread only. Same arguments and errors as `set_backend`."""
-    chosen = _resolve(name)
-    outer = state.__dict__.get("backend")
-    state.backend = chosen
-    try:
-        yield chosen
-    finally:
-        if outer is None:
+class _UseBackend:
+    """Selects a backend for a block. A class, because every training step passes here several times."""
+
+    __slots__ = ("_chosen", "_outer")
+
+    def __init__(self, chosen: Backend) -> None:
+        self._chosen = chosen
+
+    def __enter__(self) -> Backend:
+        self._outer = state.__dict__.get("backend")
+        state.backend = self._chosen
+        return self._chosen
+
+    def __exit__(self, *error: object) -> None:
+        if self._outer is None:
             del state.backend
         else:
-            state.backend = outer
+            state.backend = self._outer
+
+
+def use_backend(name: str | Backend) -> AbstractContextManager[Backend]:
+    """Select a backend for the block, in this thread only. Same arguments and errors as `set_backend`."""
+    return _UseBackend(name if isinstance(name, Backend) else get_backend(name))
 
 
 def _resolve(name: str | Backend) -> Backend:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -82,9 +83,8 @@ class Lane:
         return self._layers().gradient_and_loss(batch)
 
     def _record(self, batch: Minibatch) -> Array | None:
-        staged = batch.staged()
-        layers = self._layers()
-        program = nd.record(lambda: layers.gradient_and_loss(staged))
+        staged, layers = batch.copy(), self._layers()
+        program = nd.record(partial(layers.gradient_and_loss, staged.traceable()))
         if program is None:
             return None
         while len(self._programs) >= MOST_PROGRAMS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import nd
@@ -55,9 +55,8 @@ class Minibatch:
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
         """Set masks ``[N, 1]``, or ``[N, n_out]`` for labels; None for none."""
-        self.features_mask, self.labels_mask = (
-            None if mask is None else nd.as_array(mask, self.dtype) for mask in (features_mask, labels_mask)
-        )
+        self.features_mask = None if features_mask is None else nd.as_array(features_mask, self.dtype)
+        self.labels_mask = None if labels_mask is None else nd.as_array(labels_mask, self.dtype)
 
     def set(self, data: DataSet) -> None:
         """Set everything from a DataSet; raise DataError if it has no labels."""
@@ -73,34 +72,47 @@ class Minibatch:
         if stretch == slice(0, self.features.shape[0]):
             return self
         part = Minibatch(self.dtype, self.buffers)
-        part.features, part.labels, part.features_mask, part.labels_mask = (
-            None if array is None else array[stretch, ...]
-            for array in (self.features, self.labels, self.features_mask, self.labels_mask)
-        )
+        part._set(None if array is None else array[stretch, ...] for array in self._arrays())
         return part
 
     @property
     def signature(self) -> tuple[object, ...]:
-        """Shape and dtype of everything."""
-        return tuple(None if array is None else (array.shape, array.dtype) for array in self._arrays())
+        """Shapes of everything."""
+        features_mask, labels_mask = self.features_mask, self.labels_mask
+        return (
+            self.features.shape,
+            self.labels.shape,
+            None if features_mask is None else features_mask.shape,
+            None if labels_mask is None else labels_mask.shape,
+        )
 
     def _arrays(self) -> tuple[Array, Array, Array, Array]:
         return self.features, self.labels, self.features_mask, self.labels_mask
 
-    def staged(self) -> Minibatch:
-        """Return a copy for computations that are recorded, in memory of its own."""
-        staged = Minibatch(self.dtype, self.buffers)
-        staged.features, staged.labels, staged.features_mask, staged.labels_mask = (
-            None if array is None else nd.traceable(nd.activation_like(array)) for array in self._arrays()
-        )
-        staged.copy_from(self)
-        return staged
+    def copy(self) -> Minibatch:
+        """Return a copy in memory of its own, in the backend's preferred order."""
+        copy = Minibatch(self.dtype, self.buffers)
+        copy._set(None if array is None else nd.activation_like(array) for array in self._arrays())
+        copy.copy_from(self)
+        return copy
+
+    def traceable(self) -> Minibatch:
+        """Return the same arrays for computations that are recorded."""
+        traceable = Minibatch(self.dtype, self.buffers)
+        traceable._set(None if array is None else nd.traceable(array) for array in self._arrays())
+        return traceable
+
+    def _set(self, arrays: Iterable[Array]) -> None:
+        self.features, self.labels, self.features_mask, self.labels_mask = arrays
 
     def copy_from(self, other: Minibatch) -> None:
         """Copy a minibatch of the same signature."""
-        for target, source in zip(self._arrays(), other._arrays(), strict=True):
-            if target is not None:
-                nd.assign(target, source)
+        nd.assign(self.features, other.features)
+        nd.assign(self.labels, other.labels)
+        if self.features_mask is not None:
+            nd.assign(self.features_mask, other.features_mask)
+        if self.labels_mask is not None:
+            nd.assign(self.labels_mask, other.labels_mask)
 
     @property
     def loss_mask(self) -> Array | None:

@@ -51,6 +51,7 @@ class MultiLayerNetwork:
         self.dtype: str = conf.base.dtype  # type: ignore[assignment]
         self._vectors: FlatVectors | None = None
         self._score: Any = float("nan")
+        self._solver: Solver | None = None
 
     # ---- making
 
@@ -201,7 +202,7 @@ class MultiLayerNetwork:
         """
         self._last_layer()
         self._batch.check()
-        watching = any(_overrides_forward_pass(listener) for listener in self.listeners)
+        watching = bool(self.listeners) and any(map(_overrides_forward_pass, self.listeners))
         with self._here(), self._workspace:
             loss = self._split.gradient_and_loss(self._batch, self._show if watching else None)
             self._score = self._regularised(loss, self.batch_size)
@@ -260,6 +261,7 @@ class MultiLayerNetwork:
     def set_listeners(self, *listeners: Listener) -> None:
         """Put these, or one list of them, in the place of the listeners before."""
         self.listeners = as_listeners(listeners)
+        self._solver = None
 
     def add_listeners(self, *listeners: Listener) -> None:
         """Add listeners, or one list of them, to those there are."""
@@ -297,8 +299,10 @@ class MultiLayerNetwork:
         """Train on one minibatch."""
         self._made()
         self._set_batch(data)
+        if self._solver is None:
+            self._solver = Solver(self.conf, self, self.listeners)
         with self._here():
-            Solver(self.conf, self, self.listeners).optimize()
+            self._solver.optimize()
 
     # ---- inference
 

@@ -49,7 +49,7 @@ class SplitStep:
         """
         if watch is not None:
             return self.whole.gradient_and_loss(batch, watch)
-        plan = self.stretches(tuple(batch.features.shape))
+        plan = self.stretches(batch.features.shape)
         while len(self._lanes) < len(plan):
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
             self._lanes.append(Lane(self.conf, self.vectors, gradient))

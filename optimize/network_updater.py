@@ -112,8 +112,11 @@ class _Recorded:
         self._lanes = lanes
         count = len(numbers.flat())
         self._memory = nd.create_uninitialized(count, dtype=nd.dtype_name(lanes[0][0].params))
-        self._cells = numbers.with_values([nd.traceable(self._memory[at : at + 1]) for at in range(count)])
+        self._cells = numbers.with_values([self._cell(at) for at in range(count)])
         self._programs: list[Any] = [None] * len(lanes)
+
+    def _cell(self, at: int) -> Array:
+        return nd.traceable(nd.reshape_view(self._memory[at : at + 1], ()))
 
     def record(self, numbers: Numbers, divide: bool, step: StepFunction) -> None:
         nd.assign(self._memory, numbers.flat())

@@ -54,11 +54,12 @@ class StochasticGradientDescent:
 
     @staticmethod
     def _check_finite(model: Any) -> None:
-        found = {"score": model.score(), "norm of the gradient": model.updater.gradient_norm()}
-        for what, value in found.items():
-            if not math.isfinite(value):
-                raise NumericError(
-                    f"fit: the {what} must be finite, got {value} at iteration {model.iteration_count}. Parameters, "
-                    "updater state and counters are as they were before this minibatch. Check the data for NaN, or "
-                    "lower the learning rate."
-                )
+        score, norm = model.score(), model.updater.gradient_norm()
+        if math.isfinite(score) and math.isfinite(norm):
+            return
+        what, value = ("norm of the gradient", norm) if math.isfinite(score) else ("score", score)
+        raise NumericError(
+            f"fit: the {what} must be finite, got {value} at iteration {model.iteration_count}. Parameters, "
+            "updater state and counters are as they were before this minibatch. Check the data for NaN, or "
+            "lower the learning rate."
+        )
