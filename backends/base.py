@@ -20,16 +20,16 @@ DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "
 
 
 class Work(NamedTuple):
-    """What one training step of a network costs, for a backend that splits it.
+    """What a computation of a network costs, for a backend that splits it.
 
     Parameters
     ----------
     multiplications : int
-        Of the forward pass, per example.
+        Per example.
     largest : int
         Bytes of the largest activation, per example.
     parameters : int
-        Length of the flat vector.
+        Numbers that every lane computes for itself, to be added: the length of a gradient.
     """
 
     multiplications: int

@@ -18,8 +18,8 @@ from .tape import TracedArray
 LEAST_EXAMPLES = 8  # in a stretch of a minibatch
 VECTOR = 16  # examples that a stretch is a multiple of: 64 bytes, so that every row of it begins a cache line
 TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold it, and inner loops stay long
-LEAST_MULTIPLICATIONS = 4_000_000  # in a step's forward pass, below which waking a thread costs more than it saves
-MULTIPLICATIONS_PER_PARAMETER = 12  # that a lane has to save, because each lane has a gradient to be added
+LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
+MULTIPLICATIONS_PER_PARAMETER = 36  # that a lane has to save, because each lane has a gradient to be added
 
 
 def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:

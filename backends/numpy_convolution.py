@@ -72,11 +72,12 @@ class NumpyConvolution(SpatialPrimitives):
         activate: Callable[[Array], object] | None,
         windows: tuple[Window, Window],
         buffers: tuple[Buffers, Buffers],
+        keep: bool = True,
     ) -> tuple[Array, Any]:
         algorithm = algorithm_for(windows[0], W, x.shape[0], pooled=True) if halves(*windows) else None
         if algorithm is None:
-            return super().conv2d_max_pool(x, W, b, activate, windows, buffers)
-        return pooled_rows.forward(algorithm, x, W, b, activate, buffers[0])
+            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
+        return pooled_rows.forward(algorithm, x, W, b, activate, buffers[0], keep)
 
     def conv2d_max_pool_backward(
         self,

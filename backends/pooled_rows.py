@@ -27,18 +27,27 @@ class PooledSaved(NamedTuple):
 
 
 def forward(
-    algorithm: RowConvolution, x: Array, W: Array, b: Array | None, activate: Activate | None, buffers: Buffers
-) -> tuple[Array, PooledSaved]:
-    """Return ``[N, n_out, out_h / 2, out_w / 2]`` and what `backward` needs; out_h and out_w are even.
+    algorithm: RowConvolution,
+    x: Array,
+    W: Array,
+    b: Array | None,
+    activate: Activate | None,
+    buffers: Buffers,
+    keep: bool = True,
+) -> tuple[Array, PooledSaved | None]:
+    """Return ``[N, n_out, out_h / 2, out_w / 2]`` and, with `keep`, what `backward` needs; out_h and out_w are even.
 
     `activate` is applied to the convolution's output, in place.
     """
     window, _, n_out, n = algorithm.geometry
     out_h, half_w = window.out[0], window.out[1] // 2
     columns, kernel = algorithm.columns_of(x, buffers), algorithm.kernel_of(W, buffers)
-    left_won = _flags(buffers, "left_won", (out_h, n_out, half_w, n))
-    top_won = _flags(buffers, "top_won", (out_h // 2, n_out, half_w, n))
     pooled = block(buffers, "pooled", (out_h // 2, n_out, half_w, n))
+    saved = None
+    if keep:
+        left_won = _flags(buffers, "left_won", (out_h, n_out, half_w, n))
+        top_won = _flags(buffers, "top_won", (out_h // 2, n_out, half_w, n))
+        saved = PooledSaved(algorithm.saved(x, columns), left_won, top_won)
     for part in algorithm.cached_rows(range(out_h), 2 * half_w * n_out * n * x.itemsize):
         count, half = part.stop - part.start, slice(part.start // 2, part.stop // 2)
         z = block(buffers, "z", (count, n_out, 2 * half_w * n))
@@ -47,13 +56,14 @@ def forward(
             activate(z)
         left, right = _sides(z, algorithm)
         row = block(buffers, "row", (count, n_out, half_w, n))
-        np.greater_equal(left, right, out=left_won[part])
         np.maximum(left, right, out=row)
-        np.greater_equal(row[0::2], row[1::2], out=top_won[half])
         np.maximum(row[0::2], row[1::2], out=pooled[half])
+        if saved is not None:
+            np.greater_equal(left, right, out=saved.left_won[part])
+            np.greater_equal(row[0::2], row[1::2], out=saved.top_won[half])
     if activate is None and b is not None:  # the largest plus b is the largest of all plus b: a quarter of the work
         np.add(pooled, b.reshape(n_out, 1, 1), out=pooled)
-    return pooled.transpose(ROWS_FIRST_BACK), PooledSaved(algorithm.saved(x, columns), left_won, top_won)
+    return pooled.transpose(ROWS_FIRST_BACK), saved
 
 
 def backward(

@@ -136,11 +136,17 @@ class SpatialPrimitives:
         activate: Callable[[Array], object] | None,
         windows: tuple[Window, Window],
         buffers: tuple[Buffers, Buffers],
+        keep: bool = True,
     ) -> tuple[Array, Any]:
-        """`conv2d`, `activate` in place on its output, and `max_pool`; windows and buffers of both."""
+        """`conv2d`, `activate` in place on its output, and `max_pool`; windows and buffers of both.
+
+        Without `keep` nothing is saved for the way back.
+        """
         z, convolved = self.conv2d(x, W, b, windows[0], buffers[0])
         if activate is not None:
             activate(z)
+        if not keep:
+            return self.largest(z, windows[1], buffers[1]), None
         pooled, won = self.max_pool(z, windows[1], buffers[1])
         return pooled, (convolved, won)
 
@@ -222,6 +228,19 @@ class SpatialPrimitives:
             self.assign(best_cell, self.where(self.greater(candidate, best), number, best_cell))
             self.maximum(best, candidate, best)
         return out, winner
+
+    def largest(self, x: Array, window: Window, buffers: Buffers) -> Array:
+        """Maximum of every window, without saying where it was."""
+        cells = self._padded(x, window, -float("inf"), buffers)
+        out = self.like(x, buffers, "pooled", (*x.shape[:2], *window.out))
+        best = self.permute(out, BATCH_LAST)
+        for number, (_, _, rows, columns) in enumerate(window.cells):
+            candidate = cells[:, rows, columns, :]
+            if number == 0:
+                self.assign(best, candidate)
+            else:
+                self.maximum(best, candidate, best)
+        return out
 
     def max_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
         """Hand the whole of every ``epsilon [N, C, out_h, out_w]`` to the cell that won."""

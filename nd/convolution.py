@@ -177,10 +177,16 @@ def conv2d_backward(
 
 
 def conv2d_max_pool(
-    x: Array, W: Array, b: Array | None, activate: Any, windows: tuple[Window, Window], buffers: tuple[Buffers, Buffers]
+    x: Array,
+    W: Array,
+    b: Array | None,
+    activate: Any,
+    windows: tuple[Window, Window],
+    buffers: tuple[Buffers, Buffers],
+    keep: bool = True,
 ) -> tuple[Array, Any]:
     """Convolution, activation and max pooling as one; see `backends.spatial`."""
-    return state.backend.conv2d_max_pool(x, W, b, activate, windows, buffers)
+    return state.backend.conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
 
 
 def conv2d_max_pool_backward(

@@ -78,10 +78,10 @@ class Minibatch:
     @property
     def signature(self) -> tuple[object, ...]:
         """Shapes of everything."""
-        features_mask, labels_mask = self.features_mask, self.labels_mask
+        labels, features_mask, labels_mask = self.labels, self.features_mask, self.labels_mask
         return (
             self.features.shape,
-            self.labels.shape,
+            None if labels is None else labels.shape,
             None if features_mask is None else features_mask.shape,
             None if labels_mask is None else labels_mask.shape,
         )
@@ -108,7 +108,8 @@ class Minibatch:
     def copy_from(self, other: Minibatch) -> None:
         """Copy a minibatch of the same signature."""
         nd.assign(self.features, other.features)
-        nd.assign(self.labels, other.labels)
+        if self.labels is not None:
+            nd.assign(self.labels, other.labels)
         if self.features_mask is not None:
             nd.assign(self.features_mask, other.features_mask)
         if self.labels_mask is not None:

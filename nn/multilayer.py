@@ -18,7 +18,7 @@ from .layers.base import LayerRuntime
 from .layers.output import OutputMixin
 from .minibatch import Minibatch, as_features
 from .propagation import Propagation
-from .splitting import SplitStep
+from .splitting import SplitOutput, SplitStep
 from .summary import summary
 from .training import Training
 from .vectors import FlatVectors
@@ -72,6 +72,7 @@ class MultiLayerNetwork:
         self._vectors = vectors = FlatVectors(self.conf)
         self._whole = Propagation(self.conf, vectors.layout, vectors.params, vectors.gradient)
         self._split = SplitStep(self.conf, vectors, self._whole)
+        self._outputs = SplitOutput(self.conf, vectors, self._whole)
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
         self._batch = Minibatch(self.dtype, self._workspace.scope())
         self._inference_buffers = self._workspace.scope()
@@ -310,10 +311,9 @@ class MultiLayerNetwork:
         """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
         self._made()
         with self._here(), self._workspace.nested():
-            return nd.copy(self._whole.forward(self._inference_features(x), training=False)[0][-1])
-
-    def _inference_features(self, x: Any) -> Array:
-        return as_features(x, self.dtype, self._inference_buffers)
+            batch = Minibatch(self.dtype, self._inference_buffers)
+            batch.set_features(x)
+            return self._outputs.output(batch)
 
     def predict(self, x: Any) -> Array:
         """Return the most probable class of each example, ``[N]`` integers."""
@@ -337,7 +337,10 @@ class MultiLayerNetwork:
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         with self._here(), self._workspace.nested():
-            return [nd.copy(a) for a in self._whole.forward(self._inference_features(x), train, layer + 1)[0]]
+            return [
+                nd.copy(a)
+                for a in self._whole.forward(as_features(x, self.dtype, self._inference_buffers), train, layer + 1)[0]
+            ]
 
     def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
         """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.

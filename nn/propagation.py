@@ -109,6 +109,11 @@ class Propagation:
             self.backward(last.delta(batch.labels, caches[-1], batch.loss_mask), caches)
         return loss
 
+    def output(self, batch: Minibatch) -> Array:
+        """Return the last layer's activations ``[N, ...]`` outside of training, in memory that is used again."""
+        with self.workspace:
+            return self.forward(batch.features, training=False)[0][-1]
+
     def backward(self, delta: Array, caches: list[Any]) -> None:
         """Fill the gradient vector from the last layer's delta; nothing is computed below the lowest parameters."""
         *before, (last, preprocessor, layer) = self._stages

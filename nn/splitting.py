@@ -1,4 +1,4 @@
-"""A training step on several stretches of one minibatch: side by side, and small enough for the caches."""
+"""Work on several stretches of one minibatch: side by side, and small enough for the caches."""
 
 from __future__ import annotations
 
@@ -9,19 +9,54 @@ from typing import TYPE_CHECKING, Any
 import nd
 
 from .conf.input_type import InputType
-from .lane import Lane
 from .minibatch import Minibatch
 from .propagation import Propagation, Watch
+from .recorded import Recorded
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
     from .vectors import FlatVectors
 
 Array = Any
+Plan = list[list[slice]]
+MOST_PLANS = 1000  # shapes that are remembered
+
+
+class Splitting:
+    """How the backend wishes minibatches to be split, where no layer minds.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+    layers : list of LayerRuntime
+    training : bool
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration, layers: list[Any], training: bool) -> None:
+        self.conf = conf
+        self._passes = 3 if training else 1  # forward, and two products backward for every one of it
+        self._may_split = all(layer.may_split(training) for layer in layers)
+        self._plans: dict[tuple[int, ...], Plan] = {}
+
+    def plan(self, shape: tuple[int, ...]) -> Plan:
+        """Return for each lane the examples, of features of that shape, that it treats one stretch after the other."""
+        plan = self._plans.get(shape)
+        if plan is None:
+            work = self._work(shape) if self._may_split else None
+            plan = [[slice(0, shape[0])]] if work is None else nd.split_examples(shape[0], work)
+            if len(self._plans) < MOST_PLANS:
+                self._plans[shape] = plan
+        return plan
+
+    def _work(self, shape: tuple[int, ...]) -> nd.Work | None:
+        try:
+            return work_per_example(self.conf, shape, self._passes)
+        except nd.NdError:  # of data that do not fit; the layer that they do not fit says it better
+            return None
 
 
 class SplitStep:
-    """Forward, loss and backward of a minibatch, split as the backend wishes where no layer minds.
+    """Forward, loss and backward of a minibatch.
 
     Parameters
     ----------
@@ -38,9 +73,8 @@ class SplitStep:
 
     def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, whole: Propagation) -> None:
         self.conf, self.vectors, self.whole = conf, vectors, whole
-        self._may_split = all(layer.may_split(training=True) for layer in whole.layers)
-        self._lanes = [Lane(conf, vectors, vectors.gradient)]
-        self._plans: dict[tuple[int, ...], list[list[slice]]] = {}
+        self._splitting = Splitting(conf, whole.layers, training=True)
+        self._lanes = [_TrainingLane(conf, vectors, vectors.gradient)]
 
     def gradient_and_loss(self, batch: Minibatch, watch: Watch | None = None) -> Array:
         """Fill the network's gradient vector with sums over the examples; return the summed loss.
@@ -49,10 +83,10 @@ class SplitStep:
         """
         if watch is not None:
             return self.whole.gradient_and_loss(batch, watch)
-        plan = self.stretches(batch.features.shape)
+        plan = self._splitting.plan(batch.features.shape)
         while len(self._lanes) < len(plan):
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
-            self._lanes.append(Lane(self.conf, self.vectors, gradient))
+            self._lanes.append(_TrainingLane(self.conf, self.vectors, gradient))
         lanes = self._lanes[: len(plan)]
         nd.run_lanes([partial(lane.run, batch, stretches) for lane, stretches in zip(lanes, plan, strict=True)])
         loss = lanes[0].loss
@@ -61,17 +95,63 @@ class SplitStep:
             loss = loss + lane.loss
         return loss
 
-    def stretches(self, shape: tuple[int, ...]) -> list[list[slice]]:
-        """Return for each lane the examples, of features of that shape, that it treats."""
-        plan = self._plans.get(shape)
-        if plan is None:
-            work = work_per_example(self.conf, shape) if self._may_split else None
-            plan = [[slice(0, shape[0])]] if work is None else nd.split_examples(shape[0], work)
-            self._plans[shape] = plan
-        return plan
+
+class _TrainingLane:
+    """Trains on stretches of minibatches, one after the other: fills `gradient` and `loss` with sums."""
+
+    def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, gradient: Array) -> None:
+        self.gradient = gradient
+        self.loss: Array = None
+        self._step = Recorded(conf, vectors, gradient, Propagation.gradient_and_loss)
+        self._total: Array = None
+
+    def run(self, batch: Minibatch, stretches: list[slice]) -> None:
+        self.loss = nd.copy(self._step(batch.part(stretches[0])))
+        if len(stretches) == 1:
+            return
+        if self._total is None:
+            self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
+        nd.assign(self._total, self.gradient)
+        for number, stretch in enumerate(stretches[1:], 2):
+            self.loss = self.loss + self._step(batch.part(stretch))
+            into_total = number < len(stretches)
+            nd.add(self._total, self.gradient, self._total if into_total else self.gradient)
 
 
-def work_per_example(conf: MultiLayerConfiguration, shape: tuple[int, ...]) -> nd.Work | None:
+class SplitOutput:
+    """The last layer's activations outside of training.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+    vectors : FlatVectors
+    whole : Propagation
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, whole: Propagation) -> None:
+        self.conf, self.vectors = conf, vectors
+        self._splitting = Splitting(conf, whole.layers, training=False)
+        self._lanes: list[Recorded] = []
+
+    def output(self, batch: Minibatch) -> Array:
+        """Return a new array ``[N, ...]``."""
+        plan = self._splitting.plan(batch.features.shape)
+        while len(self._lanes) < len(plan):
+            self._lanes.append(Recorded(self.conf, self.vectors, self.vectors.gradient, Propagation.output))
+        if len(plan) == 1 and len(plan[0]) == 1:
+            found: list[Array] = []
+            nd.run_lanes([lambda: found.append(nd.copy(self._lanes[0](batch)))])
+            return found[0]
+        parts: list[list[Array]] = [[] for _ in plan]
+
+        def run(lane: Recorded, stretches: list[slice], into: list[Array]) -> None:
+            into += [nd.copy(lane(batch.part(stretch))) for stretch in stretches]
+
+        nd.run_lanes([partial(run, *each) for each in zip(self._lanes, plan, parts, strict=False)])
+        return nd.concat([array for lane in parts for array in lane])
+
+
+def work_per_example(conf: MultiLayerConfiguration, shape: tuple[int, ...], passes: int) -> nd.Work | None:
     """Return what a network costs on features of that shape, None where the shape does not tell."""
     types = conf.layer_types(_input_type_of(shape))
     if types is None:
@@ -84,7 +164,7 @@ def work_per_example(conf: MultiLayerConfiguration, shape: tuple[int, ...]) -> n
         parameters += sum(spec.length for spec in specs)
         largest = max(largest, out.size)
     bytes_each = 8 if conf.base.dtype == "float64" else 4
-    return nd.Work(multiplications, largest * bytes_each, parameters)
+    return nd.Work(passes * multiplications, largest * bytes_each, parameters if passes > 1 else 0)
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:

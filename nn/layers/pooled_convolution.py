@@ -44,7 +44,9 @@ class PooledConvolution:
         window = layer.windows.over(x, layer.conf.n_in)
         windows = (window, self.pooling.windows.over_size(window.out))
         activate = None if activation is None else lambda z: activation.value(z, z, training)
-        pooled, saved = convolution.conv2d_max_pool(x, layer.W, layer.b, activate, windows, self._both_buffers)
+        pooled, saved = convolution.conv2d_max_pool(
+            x, layer.W, layer.b, activate, windows, self._both_buffers, keep=training
+        )
         return pooled, PooledCache(saved, pooled, drop_mask, windows)
 
     def backprop_gradient(self, epsilon: Array, cache: PooledCache, need_epsilon: bool = True) -> Array | None:
