@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import pooled_rows, toom_cook
-from .row_convolution import Geometry, RowConvolution, Saved, rows_first
+from .row_convolution import Geometry, RowConvolution, Saved, rows_first, view
 from .spatial import Buffers, SpatialPrimitives
 from .toom_cook_rows import ToomCookRows
 from .window import Window
@@ -43,6 +43,18 @@ def halves(window: Window, pool: Window) -> bool:
 
 class NumpyConvolution(SpatialPrimitives):
     """Mixin of `NumpyBackend`: convolution with image rows outermost in memory."""
+
+    def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
+        cells = self._padded(x, window, 0.0, buffers)
+        if not cells.flags.c_contiguous:
+            return super().im2col(x, window, buffers)
+        col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
+        channel, row, column, example = cells.strides
+        down, right = (row * window.dilation[0], column * window.dilation[1])
+        strides = (channel, down, right, row * window.stride[0], column * window.stride[1], example)
+        target = col.transpose(1, 2, 3, 4, 5, 0)
+        np.copyto(target, view(cells, target.shape, strides))  # windows overlap in the view, not in the copy
+        return col
 
     def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
         algorithm = algorithm_for(window, W, x.shape[0])
