@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from networks import PEERS, make, make_peer
 
 Step = Callable[[], object]
+Result = dict[str, Any]
 
+OURS = "ndwright"
 WARM_S, TURN_S = 0.1, 0.15
 """Seconds of every turn that do not count, and that do. At first the idle threads of the contender before still keep a
 core busy (up to 30 ms), and the system has yet to put this one's threads on different cores (up to 60 ms)."""
@@ -37,15 +45,52 @@ def _run_for(step: Step, seconds: float) -> float:
             return 1000.0 * elapsed / steps
 
 
-def table(times: dict[str, list[float]], batch: int) -> str:
-    """Return a Markdown table: median and best ms per step, examples per second, how much longer than the first."""
-    first = next(iter(times))
-    lines = [f"| who | median ms | best ms | examples/s | median / {first} |", "|---|---|---|---|---|"]
-    for name, values in times.items():
-        median = statistics.median(values)
-        ratio = median / statistics.median(times[first])
-        lines.append(f"| {name} | {median:.3g} | {min(values):.3g} | {1000 * batch / median:,.0f} | {ratio:.2f} |")
+def result(what: str, batch: int, times: dict[str, list[float]]) -> Result:
+    """Return medians, best and the ratios of medians to ours."""
+    ours = statistics.median(times[OURS])
+    who = {
+        name: {"median_ms": statistics.median(each), "best_ms": min(each), "ratio": statistics.median(each) / ours}
+        for name, each in times.items()
+    }
+    return {"what": what, "batch": batch, "who": who}
+
+
+def table(results: Sequence[Result]) -> str:
+    """Return a Markdown table; the ratio says how much longer than ours."""
+    lines = ["| what | batch | who | median ms | best ms | examples/s | ratio |", "|---|---|---|---|---|---|---|"]
+    for each in results:
+        for name, found in each["who"].items():
+            median, rate = found["median_ms"], 1000 * each["batch"] / found["median_ms"]
+            cells = [each["what"], str(each["batch"]), name, f"{median:.3g}", f"{found['best_ms']:.3g}", f"{rate:,.0f}"]
+            lines.append(f"| {' | '.join(cells)} | {found['ratio']:.2f} |")
     return "\n".join(lines)
+
+
+def main(description: str | None, names: Sequence[str], batches: Sequence[int], inference: bool = False) -> None:
+    """Time the networks of those names against PyTorch, as the command line says."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--batch", type=int, nargs="+", default=batches, help=f"default: {batches}")
+    parser.add_argument("--peer", nargs="+", choices=PEERS, default=PEERS[:2], help="default: the two memory formats")
+    parser.add_argument("--rounds", type=int, default=10, help="turns of everybody, default: 10")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    arguments = parser.parse_args()
+    results = []
+    for name in names:
+        peers = (
+            arguments.peer if name == "lenet" else [peer for peer in arguments.peer if peer != "torch-channels-last"]
+        )
+        results += [_compare(name, batch, peers, arguments.rounds, inference) for batch in arguments.batch]
+    print(json.dumps(results, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(results)}")
+
+
+def _compare(name: str, batch: int, peers: Sequence[str], rounds: int, inference: bool) -> Result:
+    net, data = make(name, batch)
+    contenders: dict[str, Step] = {OURS: lambda: net.output(data.features) if inference else net.fit_batch(data)}
+    for peer in peers:
+        found = make_peer(net, data, peer)
+        contenders[peer] = found.output if inference else found.step
+    what = f"{name} {'inference' if inference else 'training step'}"
+    return result(what, batch, interleave(contenders, rounds))
 
 
 def machine() -> str:
@@ -56,3 +101,10 @@ def machine() -> str:
         return f"{names[0]}, {len(names)} cores"
     except (OSError, IndexError):
         return platform.processor() or platform.machine()
+
+
+def versions() -> str:
+    """Name what was timed."""
+    import torch
+
+    return f"Python {platform.python_version()}, numpy {np.__version__}, torch {torch.__version__}"
