@@ -41,17 +41,15 @@ def forward(
     """
     window, _, n_out, n = algorithm.geometry
     out_h, half_w = window.out[0], window.out[1] // 2
-    columns, kernel = algorithm.columns_of(x, buffers), algorithm.kernel_of(W, buffers)
+    prepared = algorithm.prepared(x, W, buffers, exact=keep)
     pooled = block(buffers, "pooled", (out_h // 2, n_out, half_w, n))
     saved = None
     if keep:
         left_won = _flags(buffers, "left_won", (out_h, n_out, half_w, n))
         top_won = _flags(buffers, "top_won", (out_h // 2, n_out, half_w, n))
-        saved = PooledSaved(algorithm.saved(x, columns), left_won, top_won)
-    for part in algorithm.cached_rows(range(out_h), 2 * half_w * n_out * n * x.itemsize):
+        saved = PooledSaved(algorithm.saved(x, prepared.columns), left_won, top_won)
+    for part, z in algorithm.output_rows(prepared, None if activate is None else b, buffers):
         count, half = part.stop - part.start, slice(part.start // 2, part.stop // 2)
-        z = block(buffers, "z", (count, n_out, 2 * half_w * n))
-        algorithm.convolve(kernel, columns, None if activate is None else b, part, z)
         if activate is not None:
             activate(z)
         left, right = _sides(z, algorithm)

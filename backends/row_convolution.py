@@ -9,7 +9,7 @@ Everything here runs in one thread on arrays that fit its cache; the network spl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +58,13 @@ class Geometry(NamedTuple):
     def depth(self) -> int:
         """Products behind one output and kernel row: C * kernel_w."""
         return self.channels * self.window.kernel[1]
+
+
+class Prepared(NamedTuple):
+    """What the output rows are computed from, gathered and turned."""
+
+    columns: Array
+    kernel: Array
 
 
 class _Side(NamedTuple):
@@ -129,6 +136,22 @@ class RowConvolution:
         np.matmul(kernel, self.under_each_row(columns)[part], out=out)
         if b is not None:
             np.add(out, b.reshape(-1, 1), out=out)
+
+    def prepared(self, x: Array, W: Array, buffers: Buffers, exact: bool) -> Prepared:
+        """Return what `output_rows` reads.
+
+        Without `exact` other sums may be taken than those that make equal outputs of equal inputs.
+        """
+        return Prepared(self.columns_of(x, buffers), self.kernel_of(W, buffers))
+
+    def output_rows(self, prepared: Prepared, b: Array | None, buffers: Buffers) -> Iterator[tuple[slice, Array]]:
+        """Yield even numbers of output rows ``[rows, n_out, out_w * N]``, in memory that the next ones overwrite."""
+        columns, kernel = prepared
+        out_h, n_out = self.geometry.window.out[0], self.geometry.n_out
+        for part in self.cached_rows(range(out_h), self.geometry.columns * n_out * columns.itemsize):
+            z = block(buffers, "z", (part.stop - part.start, n_out, self.geometry.columns))
+            self.convolve(kernel, columns, b, part, z)
+            yield part, z
 
     def saved(self, x: Array, columns: Array) -> Saved:
         """Return what `backward` needs."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import toom_cook
-from .row_convolution import ROWS_FIRST_BACK, Geometry, RowConvolution, Saved, block, flat
+from .row_convolution import ROWS_FIRST_BACK, Geometry, Prepared, RowConvolution, Saved, block, flat
 from .spatial import Buffers
 
 Array = Any
@@ -22,6 +23,8 @@ class _Tile(NamedTuple):
 
 class ToomCookRows(RowConvolution):
     """Backward by Toom-Cook: one GEMM per tile of output rows and point, ``m + taps - 1`` of them for ``m * taps``.
+
+    So are predictions that nobody takes a gradient of.
 
     Notes
     -----
@@ -43,6 +46,26 @@ class ToomCookRows(RowConvolution):
 
     def saved(self, x: Array, columns: Array) -> Saved:
         return Saved(x, self)
+
+    def prepared(self, x: Array, W: Array, buffers: Buffers, exact: bool) -> Prepared:
+        if exact or self.m % 2 or self.tiles[-1].first:
+            return super().prepared(x, W, buffers, exact)
+        return Prepared(self.matrices(self.turned_columns(x, buffers)), self.turned_kernel(W, buffers))
+
+    def output_rows(self, prepared: Prepared, b: Array | None, buffers: Buffers) -> Iterator[tuple[slice, Array]]:
+        columns, kernel = prepared
+        if kernel.ndim == 2:
+            yield from super().output_rows(prepared, b, buffers)
+            return
+        n_out = self.geometry.n_out
+        products = block(buffers, "turned_rows", (len(self.tiles), self.p, n_out, self.geometry.columns))
+        np.matmul(kernel, columns, out=products)
+        for (start, _), product in zip(self.tiles, products, strict=True):
+            z = block(buffers, "z", (self.m, n_out, self.geometry.columns))
+            np.matmul(self.AT, flat(product), out=flat(z))
+            if b is not None:
+                np.add(z, b.reshape(n_out, 1), out=z)
+            yield slice(start, start + self.m), z
 
     def contiguous(self, image: Array, buffers: Buffers) -> Array:
         """Return the image in c order, itself or its copy."""
