@@ -52,6 +52,7 @@ class MultiLayerNetwork:
         self._vectors: FlatVectors | None = None
         self._score: Any = float("nan")
         self._solver: Solver | None = None
+        self._fitting = False
 
     # ---- making
 
@@ -144,10 +145,12 @@ class MultiLayerNetwork:
 
     def gradient(self) -> DefaultGradient:
         """Return the gradient of the last minibatch by name: sums over examples, after `compute_gradient_and_score`."""
+        self.updater.settle()
         return self._made().gradients
 
     def flattened_gradients(self) -> Array:
         """Return the flat gradient vector ``[1, n]`` itself; after `fit` it holds the last update."""
+        self.updater.settle()
         return self._made().gradient
 
     def updater_state(self) -> Array:
@@ -205,8 +208,11 @@ class MultiLayerNetwork:
         self._batch.check()
         watching = bool(self.listeners) and any(map(_overrides_forward_pass, self.listeners))
         with self._here(), self._workspace:
-            loss = self._split.gradient_and_loss(self._batch, self._show if watching else None)
-            self._score = self._regularised(loss, self.batch_size)
+            counts = (self.iteration_count, self.epoch_count)
+            loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
+            self._score = self._mean(loss, self.batch_size) + penalty
+            if not self._fitting:
+                self.updater.settle()
             for listener in self.listeners:
                 listener.on_backward_pass(self)
 
@@ -223,12 +229,8 @@ class MultiLayerNetwork:
             )
         return last
 
-    def _regularised(self, loss: Array, batch_size: int) -> Array:
-        """Divide the summed loss by the minibatch size and add the penalties on the parameters."""
-        score = loss / batch_size if self.conf.base.mini_batch else loss
-        for flat, penalty in self._made().penalties:
-            score = score + penalty.score(flat, penalty.at(self.iteration_count, self.epoch_count))
-        return score
+    def _mean(self, loss: Array, batch_size: int) -> Array:
+        return loss / batch_size if self.conf.base.mini_batch else loss
 
     def score(self, data: DataSet | None = None, training: bool = False) -> float:
         """Return the score of the last minibatch, or of `data`: mean loss and regularisation.
@@ -250,7 +252,8 @@ class MultiLayerNetwork:
             batch.set(data)
             _, caches = self._whole.forward(batch.features, training, mask=batch.features_mask)
             loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask)
-            return nd.item(self._regularised(loss, batch.features.shape[0]))
+            penalty = self._made().penalty(self.iteration_count, self.epoch_count)
+            return nd.item(self._mean(loss, batch.features.shape[0]) + penalty)
 
     def _set_batch(self, data: DataSet) -> None:
         with self._here(), self._workspace:
@@ -302,8 +305,16 @@ class MultiLayerNetwork:
         self._set_batch(data)
         if self._solver is None:
             self._solver = Solver(self.conf, self, self.listeners)
-        with self._here():
-            self._solver.optimize()
+        self._optimize(self._solver)
+
+    def _optimize(self, solver: Solver) -> None:
+        """Take the steps on the minibatch that is set; until the update the gradient may stay in parts."""
+        self._fitting = True
+        try:
+            with self._here():
+                solver.optimize()
+        finally:
+            self._fitting = False
 
     # ---- inference
 

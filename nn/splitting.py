@@ -76,46 +76,69 @@ class SplitStep:
         self._splitting = Splitting(conf, whole.layers, training=True)
         self._lanes = [_TrainingLane(conf, vectors, vectors.gradient)]
 
-    def gradient_and_loss(self, batch: Minibatch, watch: Watch | None = None) -> Array:
-        """Fill the network's gradient vector with sums over the examples; return the summed loss.
+    def compute(self, batch: Minibatch, counts: tuple[int, int], watch: Watch | None = None) -> tuple[Array, Array]:
+        """Compute the gradient, sums over the examples; return the summed loss and the penalties on the parameters.
 
+        The gradient may be spread over several vectors, see `NetworkUpdater.spread`. `counts` are iteration and epoch.
         With `watch` the minibatch stays whole, and `watch` is given the activations after the forward pass.
         """
+        self.vectors.updater.spread((), ())
         if watch is not None:
-            return self.whole.gradient_and_loss(batch, watch)
+            return self.whole.gradient_and_loss(batch, watch), self.vectors.penalty(*counts)
         plan = self._splitting.plan(batch.features.shape)
         while len(self._lanes) < len(plan):
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
             self._lanes.append(_TrainingLane(self.conf, self.vectors, gradient))
         lanes = self._lanes[: len(plan)]
-        nd.run_lanes([partial(lane.run, batch, stretches) for lane, stretches in zip(lanes, plan, strict=True)])
-        loss = lanes[0].loss
+        nd.run_lanes(
+            [
+                partial(lane.run, batch, stretches, (*counts, number, len(plan)))
+                for number, (lane, stretches) in enumerate(zip(lanes, plan, strict=True))
+            ]
+        )
+        loss, penalty = lanes[0].loss, lanes[0].penalty
         for lane in lanes[1:]:
-            nd.addi(self.vectors.gradient, lane.gradient)
-            loss = loss + lane.loss
-        return loss
+            loss, penalty = loss + lane.loss, penalty + lane.penalty
+        if len(lanes) > 1:
+            self.vectors.updater.spread([lane.gradient for lane in lanes[1:]], [lane.square for lane in lanes])
+        return loss, penalty
 
 
 class _TrainingLane:
-    """Trains on stretches of minibatches, one after the other: fills `gradient` and `loss` with sums."""
+    """Trains on stretches of minibatches, one after the other, and treats its part of the parameters' penalties.
+
+    Attributes
+    ----------
+    gradient : array ``[1, n]``
+        Sums over the examples of all stretches; `square` is the sum of its squares.
+    loss, penalty : array
+    """
 
     def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, gradient: Array) -> None:
-        self.gradient = gradient
+        self.gradient, self.vectors = gradient, vectors
         self.loss: Array = None
+        self.penalty: Array = None
+        self.square: Array = None
+        self._flat = nd.reshape_view(gradient, (gradient.shape[1],))
         self._step = Recorded(conf, vectors, gradient, Propagation.gradient_and_loss)
         self._total: Array = None
 
-    def run(self, batch: Minibatch, stretches: list[slice]) -> None:
+    def run(self, batch: Minibatch, stretches: list[slice], penalty: tuple[int, int, int, int]) -> None:
+        """Compute everything; `penalty` is what `FlatVectors.penalty` is given."""
         self.loss = nd.copy(self._step(batch.part(stretches[0])))
-        if len(stretches) == 1:
-            return
+        if len(stretches) > 1:
+            self._add_up(batch, stretches[1:])
+        self.penalty = self.vectors.penalty(*penalty)
+        if penalty[-1] > 1:
+            self.square = nd.dot(self._flat, self._flat)
+
+    def _add_up(self, batch: Minibatch, stretches: list[slice]) -> None:
         if self._total is None:
             self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
         nd.assign(self._total, self.gradient)
-        for number, stretch in enumerate(stretches[1:], 2):
+        for number, stretch in enumerate(stretches, 1):
             self.loss = self.loss + self._step(batch.part(stretch))
-            into_total = number < len(stretches)
-            nd.add(self._total, self.gradient, self._total if into_total else self.gradient)
+            nd.add(self._total, self.gradient, self._total if number < len(stretches) else self.gradient)
 
 
 class SplitOutput:

@@ -76,7 +76,7 @@ class Training:
     def _fit_single(self, solver: Solver, batch: DataSet) -> None:
         for _ in range(self.epochs):
             self.network._set_batch(batch)
-            solver.optimize()
+            self.network._optimize(solver)
 
     def _fit_epochs(self, solver: Solver) -> None:
         network = self.network
@@ -105,4 +105,4 @@ class Training:
             batch = source.next()
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
             network._set_batch(batch)
-            solver.optimize()
+            network._optimize(solver)

@@ -48,6 +48,15 @@ class FlatVectors:
             for penalty in self._layer_conf(view).regularization_of(view.spec.bias)
         ]
 
+    def penalty(self, iteration: int, epoch: int, part: int = 0, parts: int = 1) -> Array | float:
+        """Return the sum of all penalties, or what one of several equal parts of every parameter adds to it."""
+        total: Array | float = 0.0
+        for flat, penalty in self.penalties:
+            n = flat.shape[0]
+            here = flat if parts == 1 else flat[part * n // parts : (part + 1) * n // parts]
+            total = total + penalty.score(here, penalty.at(iteration, epoch))
+        return total
+
     def draw_weights(self) -> None:
         """Seed the global generator and draw layer after layer, as Java does; biases start at their bias_init."""
         rng = nd.random.get_random()

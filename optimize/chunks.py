@@ -82,6 +82,8 @@ class Chunk(NamedTuple):
 
     params: Array
     gradient: Array
+    others: tuple[Array, ...]
+    """To be added to the gradient first."""
     states: tuple[Array, ...]
     scratch: Array
     updater: Updater
@@ -90,7 +92,9 @@ class Chunk(NamedTuple):
     """With the place of their coefficients."""
 
     def update(self, numbers: Numbers, divide: bool, step: StepFunction) -> None:
-        """Divide the gradient by the minibatch size, add the penalties', turn it into the update, take the step."""
+        """Add up and divide the gradient, add the penalties', turn it into the update, take the step."""
+        for other in self.others:
+            nd.addi(self.gradient, other)
         if divide:
             nd.divi(self.gradient, numbers.batch_size)
         for penalty, place in self.penalties:
@@ -109,11 +113,12 @@ def cut(
     blocks: list[Block],
     vectors: tuple[Array, Array, Array],
     border: tuple[int, int],
+    others: Sequence[Array] = (),
     recorded: bool = False,
 ) -> list[Chunk]:
     """Cut what lies between two borders of ``params, gradient, state [n]`` into chunks with a common scratch.
 
-    `recorded` makes chunks whose update can be recorded.
+    `others` are further gradients, to be added. `recorded` makes chunks whose update can be recorded.
     """
     params, gradient, state = vectors
     chunks: list[Chunk] = []
@@ -121,13 +126,15 @@ def cut(
     scratch = nd.create_uninitialized(size, dtype=nd.dtype_name(params))
     if recorded:
         params, gradient, state, scratch = (nd.traceable(each) for each in (params, gradient, state, scratch))
+        others = [nd.traceable(each) for each in others]
     places = {id(penalty): place for place, penalty in enumerate(penalties_of(blocks))}
     for number, block in enumerate(blocks):
         for regularization, start, stop in _stretches(block, border, size):
             here = slice(start, stop)
             states = tuple(state[begin + start : begin + stop] for begin in block.state_starts)
             penalties = tuple((penalty, places[id(penalty)]) for penalty in regularization)
-            parts = (params[here], gradient[here], states, scratch[: stop - start])
+            more = tuple(other[here] for other in others)
+            parts = (params[here], gradient[here], more, states, scratch[: stop - start])
             chunks.append(Chunk(*parts, block.updater, number, penalties))
     return chunks
 

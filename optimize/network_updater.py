@@ -39,7 +39,7 @@ class NetworkUpdater:
         self._blocks, states = blocks_of(segments)
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
         self._backend = here = nd.backend()
-        flat = [nd.reshape_view(each, (each.shape[1],)) for each in (params, gradient, self.state)]
+        flat = [_flat(each) for each in (params, gradient, self.state)]
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
         self._penalties = penalties_of(self._blocks)
@@ -48,15 +48,45 @@ class NetworkUpdater:
         self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
         self._lanes = self._cut()
         self._recordable = length > 0 and all(type(block.updater) in UPDATERS.values() for block in self._blocks)
-        self._recorded: dict[tuple[bool, StepFunction], _Recorded] = {}
+        self._recorded: dict[tuple[object, ...], _Recorded] = {}
+        self._others: tuple[Array, ...] = ()
+        self._squares: list[Array] = []
 
-    def _cut(self, recorded: bool = False) -> list[list[Chunk]]:
+    def _cut(self, others: Sequence[Array] = (), recorded: bool = False) -> list[list[Chunk]]:
         """Return the chunks of every lane."""
-        return [cut(self._blocks, self._vectors, border, recorded) for border in self._borders]
+        return [cut(self._blocks, self._vectors, border, others, recorded) for border in self._borders]
+
+    def spread(self, others: Sequence[Array], squares: Sequence[Array]) -> None:
+        """Say that the gradient is the sum of the gradient vector and others: the update adds them up, or `settle`.
+
+        Parameters
+        ----------
+        others : arrays ``[1, n]``
+            Not changed until then.
+        squares : scalar arrays
+            Sum of squares of the gradient vector and of each of the others.
+        """
+        self._others = tuple(others)
+        self._squares = list(squares)
+
+    def settle(self) -> None:
+        """Make the gradient vector the whole gradient."""
+        others, self._others = self._others, ()
+        with nd.use_backend(self._backend):
+            for other in others:
+                nd.addi(self._gradient, _flat(other))
 
     def gradient_norm(self) -> float:
-        """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is."""
+        """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is.
+
+        Of a gradient that is spread, the sum of the parts' norms.
+        """
         with nd.use_backend(self._backend):
+            if self._others:
+                total = sum(math.sqrt(nd.item(square)) for square in self._squares)
+                if math.isfinite(total):
+                    return total
+                self.settle()
             return self._norm()
 
     def _norm(self) -> float:
@@ -88,20 +118,22 @@ class NetworkUpdater:
         coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
         numbers = Numbers(batch_size if divide else 1, rate, penalties, coefficients)
         with nd.use_backend(self._backend):
-            recorded = self._recorded.get((divide, step))
+            recorded = self._recorded.get((divide, step, *map(id, self._others)))
             if recorded is not None:
                 recorded.run(numbers)
             elif not self._record(numbers, divide, step):
+                self.settle()
                 nd.run_lanes([partial(_run, lane, numbers, divide, step) for lane in self._lanes])
+            self._others = ()
 
     def _record(self, numbers: Numbers, divide: bool, step: StepFunction) -> bool:
         """Run the update while it is recorded; False, and nothing has run, where it cannot be."""
         self._recordable = self._recordable and self._backend.recorder() is not None
         if not self._recordable or step not in STEP_FUNCTIONS.values():
             return False
-        recorded = _Recorded(self._cut(recorded=True), numbers)
+        recorded = _Recorded(self._cut([_flat(other) for other in self._others], recorded=True), numbers)
         recorded.record(numbers, divide, step)
-        self._recorded[divide, step] = recorded
+        self._recorded[divide, step, *map(id, self._others)] = recorded
         return True
 
 
@@ -128,6 +160,11 @@ class _Recorded:
     def run(self, numbers: Numbers) -> None:
         nd.assign(self._memory, numbers.flat())
         nd.run_lanes([program.replay for program in self._programs])
+
+
+def _flat(vector: Array) -> Array:
+    """View ``[1, n]`` as ``[n]``."""
+    return nd.reshape_view(vector, (vector.shape[1],))
 
 
 def _run(chunks: list[Chunk], numbers: Numbers, divide: bool, step: StepFunction) -> Array:
