@@ -127,8 +127,11 @@ class Backend(SpatialPrimitives, RandomBits):
         """Return for each lane the stretches of a minibatch that it treats, one after the other."""
         return [[slice(0, examples)]]
 
-    def run_lanes(self, tasks: Sequence[Callable[[], object]]) -> None:
-        """Run tasks that do not depend on one another, `lanes` of them at most; return when all have run."""
+    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
+        """Run tasks that do not depend on one another, `lanes` of them at most; return when all have run.
+
+        `light` tasks have no product that is worth more than one lane.
+        """
         for task in tasks:
             task()
 

@@ -15,11 +15,11 @@ SYMBOLS = (
 
 
 class BlasThreads:
-    """Holds OpenBLAS at a number of threads while somebody needs it, and gives back what it found.
+    """Holds OpenBLAS at one thread while somebody needs it, and gives back what it found.
 
     A BLAS that spreads its own work over the cores fights with threads that each call it, and its workers keep a
     core busy for a while after every call. Several holders may overlap, in any order and from any thread: the first
-    sets the number, the last restores what was there.
+    sets it, the last restores what was there.
 
     Parameters
     ----------
@@ -43,15 +43,14 @@ class BlasThreads:
         """Return the number of threads it uses now, None when it cannot be asked."""
         return None if self._functions is None else self._functions[0]()
 
-    def hold(self, threads: int) -> None:
-        """Ask for so many threads until `release`."""
+    def hold(self) -> None:
+        """Ask for one thread until `release`."""
         with self._lock:
             self.holders += 1
             if self.holders == 1 and self._functions is not None:
                 get, put = self._functions
                 self._before = get()
-                if self._before != threads:
-                    put(threads)
+                put(1)
 
     def release(self) -> None:
         """End what `hold` began."""

@@ -47,6 +47,11 @@ class Lanes:
             alive = weakref.ref(self)
             os.register_at_fork(after_in_child=lambda: _forget_threads(alive()))
 
+    @property
+    def busy(self) -> bool:
+        """Whether they run something."""
+        return self._busy.locked()
+
     def run(self, tasks: Sequence[Task]) -> None:
         """Run tasks that do not depend on one another, the first in the calling thread; return when all have run.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,9 @@ VECTOR = 16  # examples that a stretch is a multiple of: 64 bytes, so that every
 TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold it, and inner loops stay long
 LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
 MULTIPLICATIONS_PER_PARAMETER = 36  # that a lane has to save, because each lane has a gradient to be added
+
+LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
+DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
 
 
 def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:
@@ -50,6 +55,7 @@ class NumpyBackend(NumpyConvolution, Backend):
         self._lanes = Lanes(self.threads)
         self.lanes = self.threads if self._blas.controllable else 1
         self._blas_as_found = self._blas.count() in (None, self.threads)
+        self._least_product = LEAST_PRODUCT if self.lanes > 1 else math.inf
 
     def is_array(self, x: object) -> bool:
         return isinstance(x, (np.ndarray, np.generic))  # reductions of everything give scalars
@@ -85,7 +91,7 @@ class NumpyBackend(NumpyConvolution, Backend):
     def recorder(self) -> Any:
         from .numpy_recorder import Recorder  # which is a NumpyBackend
 
-        return Recorder()
+        return Recorder(self)
 
     def traceable(self, x: Array) -> Array:
         return x.view(TracedArray)
@@ -96,6 +102,8 @@ class NumpyBackend(NumpyConvolution, Backend):
         lanes = min(self.lanes, max(examples // LEAST_EXAMPLES, 1))
         if examples * work.multiplications < LEAST_MULTIPLICATIONS + MULTIPLICATIONS_PER_PARAMETER * work.parameters:
             lanes = 1
+        if work.multiplications <= DENSE * 3 * work.parameters:
+            lanes = 1
         most = max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES)
         tiles = lanes * -(-examples // (most * lanes))
         size = -(-examples // tiles)
@@ -104,11 +112,11 @@ class NumpyBackend(NumpyConvolution, Backend):
         borders = [number * len(stretches) // lanes for number in range(lanes + 1)]
         return [stretches[first:last] for first, last in itertools.pairwise(borders)]
 
-    def run_lanes(self, tasks: Sequence[Callable[[], object]]) -> None:
-        if len(tasks) == 1 and self._blas_as_found:
+    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
+        if light and len(tasks) == 1 and self._blas_as_found:
             tasks[0]()
             return
-        self._blas.hold(self.threads if len(tasks) == 1 else 1)
+        self._blas.hold()
         try:
             self._lanes.run(tasks)
         finally:
@@ -184,11 +192,19 @@ class NumpyBackend(NumpyConvolution, Backend):
         if out is None:
             return np.matmul(a, b)
         if out.flags.c_contiguous:
-            return np.dot(a, b, out)  # the same product, with less ado for small ones
+            return self._dot(a, b, out)
         if out.flags.f_contiguous:
-            np.dot(b.T, a.T, out.T)  # the same, written row by row
+            self._dot(b.T, a.T, out.T)  # the same, written row by row
             return out
         return np.matmul(a, b, out=out)
+
+    def _dot(self, a: Array, b: Array, out: Array) -> Array:
+        """a @ b into c-ordered memory; a large product outside of the lanes gets them all, some rows each."""
+        if out.size * b.shape[0] < self._least_product or self._lanes.busy:
+            return np.dot(a, b, out)  # as matmul, with less ado for small ones
+        borders = [number * len(a) // self.lanes for number in range(self.lanes + 1)]
+        self.run_lanes([partial(np.dot, a[i:j], b, out[i:j]) for i, j in itertools.pairwise(borders)])
+        return out
 
 
 bind_ufuncs(NumpyBackend, np)

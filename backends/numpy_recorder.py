@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .errors import NotRecorded
 from .numpy_backend import NumpyBackend
-from .tape import Tape, TracedArray
+from .tape import Tape, TracedArray, note, plain
 
 Array = Any
 
 
 class Recorder(NumpyBackend):
-    """Runs computations as `NumpyBackend` does, on traced arrays."""
+    """Runs computations as `NumpyBackend` does, on traced arrays.
 
-    def __init__(self) -> None:
-        super().__init__(threads=1)
+    Parameters
+    ----------
+    backend : NumpyBackend
+        Whose lanes run what is recorded.
+    """
+
+    def __init__(self, backend: NumpyBackend) -> None:
+        self.__dict__.update(backend.__dict__)
+
+    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
+        """Note the tasks of a lane each, and run them."""
+        plainly = [partial(task.func, *plain(task.args)) for task in tasks]  # type: ignore[attr-defined]
+        note(super().run_lanes, plainly)
+        super().run_lanes(plainly)
 
     def record(self, run: Callable[[], Array]) -> tuple[Tape, Array]:
         """Run once; return the tape, and the result, whose memory the tape fills anew each time."""

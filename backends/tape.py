@@ -50,7 +50,8 @@ class Tape:
             call()
 
 
-def _note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:
+def note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:
+    """Put a call on the tape of this thread, if one records."""
     if _active.tape is not None:
         _active.tape.calls.append(partial(function, *arguments, **options))
 
@@ -60,11 +61,11 @@ def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: Array,
     if method == "__call__" and not options:
         inputs, target = _in_memory_order(inputs, target)
     if method == "__call__" and not options and ufunc not in (np.maximum, np.minimum):
-        _note(ufunc, *inputs, target)
+        note(ufunc, *inputs, target)
     elif method == "reduce" and options.keys() <= {"axis", "keepdims"}:
-        _note(ufunc.reduce, *inputs, options.get("axis", 0), None, target, options.get("keepdims", False))
+        note(ufunc.reduce, *inputs, options.get("axis", 0), None, target, options.get("keepdims", False))
     else:
-        _note(ufunc if method == "__call__" else getattr(ufunc, method), *inputs, out=target, **options)
+        note(ufunc if method == "__call__" else getattr(ufunc, method), *inputs, out=target, **options)
 
 
 def _in_memory_order(inputs: tuple[Any, ...], target: Array) -> tuple[tuple[Any, ...], Array]:
@@ -138,13 +139,13 @@ class TracedArray(np.ndarray):
         if function is np.copyto:
             _writable(arguments[0])
         if function is np.dot and len(arguments) == 3:
-            _note(function, *plain(arguments[:2]), _writable(arguments[2]))
+            note(function, *plain(arguments[:2]), _writable(arguments[2]))
             function(*plain(arguments))
             return arguments[2]
         arguments, options = plain(arguments), {name: plain(value) for name, value in options.items()}
         result = function(*arguments, **options)
         if function is np.copyto:
-            _note(function, *arguments, **options)
+            note(function, *arguments, **options)
             return None
         if not isinstance(result, (np.ndarray, np.generic)):
             raise NotRecorded(f"a tape cannot hold numpy.{function.__name__}.")
@@ -153,7 +154,7 @@ class TracedArray(np.ndarray):
             isinstance(each, np.ndarray) and np.may_share_memory(each, target) for each in arguments
         ):
             return _traced(target)  # a view: nothing was computed
-        _note(_RERUNS.get(function, _rerun), target, function, *arguments, **options)
+        note(_RERUNS.get(function, _rerun), target, function, *arguments, **options)
         return _traced(target)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -162,12 +163,12 @@ class TracedArray(np.ndarray):
         if not isinstance(target, np.ndarray) or not np.may_share_memory(target, memory):
             raise NotRecorded("a tape holds assignments to slices only.")
         np.copyto(target, plain(value), casting="unsafe")
-        _note(np.copyto, target, plain(value), casting="unsafe")
+        note(np.copyto, target, plain(value), casting="unsafe")
 
     def fill(self, value: Any) -> None:
         target = plain(self)
         target.fill(value)
-        _note(target.fill, value)
+        note(target.fill, value)
 
     for _name in ("__bool__", "__float__", "__index__", "__int__", "argmax", "argmin", "item", "tobytes", "tolist"):
         locals()[_name] = _refused(_name)

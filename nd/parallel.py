@@ -30,16 +30,15 @@ def split_examples(examples: int, work: Work) -> list[list[slice]]:
     return backend().split_examples(examples, work)
 
 
-def run_lanes(tasks: Sequence[Task]) -> None:
+def run_lanes(tasks: Sequence[Task], light: bool = False) -> None:
     """Run tasks that do not depend on one another, each on the current backend; return when all have run.
 
-    The first error of a task is raised.
+    The first error of a task is raised. `light` tasks have no matrix product that is worth more than one lane.
     """
     here = backend()
-    if len(tasks) == 1:
-        here.run_lanes(tasks)
-        return
-    here.run_lanes([*tasks[:1], *(_on(here, task) for task in tasks[1:])])  # the first stays in this thread
+    if len(tasks) > 1:  # the first stays in this thread
+        tasks = [*tasks[:1], *(_on(here, task) for task in tasks[1:])]
+    here.run_lanes(tasks, light)
 
 
 def _on(here: Backend, task: Task) -> Task:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 
@@ -18,8 +18,17 @@ if TYPE_CHECKING:
     from .vectors import FlatVectors
 
 Array = Any
-Plan = list[list[slice]]
 MOST_PLANS = 1000  # shapes that are remembered
+LIGHT = 40_000_000  # multiplications of a step
+
+
+class Plan(NamedTuple):
+    """How a minibatch is treated."""
+
+    lanes: list[list[slice]]
+    """For each lane the examples that it treats, one stretch after the other."""
+    light: bool
+    """Whether there is so little to do that no matrix product is worth more than one lane."""
 
 
 class Splitting:
@@ -39,11 +48,12 @@ class Splitting:
         self._plans: dict[tuple[int, ...], Plan] = {}
 
     def plan(self, shape: tuple[int, ...]) -> Plan:
-        """Return for each lane the examples, of features of that shape, that it treats one stretch after the other."""
+        """Return how features of that shape are treated."""
         plan = self._plans.get(shape)
         if plan is None:
             work = self._work(shape) if self._may_split else None
-            plan = [[slice(0, shape[0])]] if work is None else nd.split_examples(shape[0], work)
+            lanes = [[slice(0, shape[0])]] if work is None else nd.split_examples(shape[0], work)
+            plan = Plan(lanes, work is not None and shape[0] * work.multiplications < LIGHT)
             if len(self._plans) < MOST_PLANS:
                 self._plans[shape] = plan
         return plan
@@ -85,7 +95,7 @@ class SplitStep:
         self.vectors.updater.spread((), ())
         if watch is not None:
             return self.whole.gradient_and_loss(batch, watch), self.vectors.penalty(*counts)
-        plan = self._splitting.plan(batch.features.shape)
+        plan, light = self._splitting.plan(batch.features.shape)
         while len(self._lanes) < len(plan):
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
             self._lanes.append(_TrainingLane(self.conf, self.vectors, gradient))
@@ -94,7 +104,8 @@ class SplitStep:
             [
                 partial(lane.run, batch, stretches, (*counts, number, len(plan)))
                 for number, (lane, stretches) in enumerate(zip(lanes, plan, strict=True))
-            ]
+            ],
+            light,
         )
         loss, penalty = lanes[0].loss, lanes[0].penalty
         for lane in lanes[1:]:
@@ -158,12 +169,12 @@ class SplitOutput:
 
     def output(self, batch: Minibatch) -> Array:
         """Return a new array ``[N, ...]``."""
-        plan = self._splitting.plan(batch.features.shape)
+        plan, light = self._splitting.plan(batch.features.shape)
         while len(self._lanes) < len(plan):
             self._lanes.append(Recorded(self.conf, self.vectors, self.vectors.gradient, Propagation.output))
         if len(plan) == 1 and len(plan[0]) == 1:
             found: list[Array] = []
-            nd.run_lanes([lambda: found.append(nd.copy(self._lanes[0](batch)))])
+            nd.run_lanes([lambda: found.append(nd.copy(self._lanes[0](batch)))], light)
             return found[0]
         parts: list[list[Array]] = [[] for _ in plan]
 

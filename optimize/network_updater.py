@@ -159,7 +159,7 @@ class _Recorded:
 
     def run(self, numbers: Numbers) -> None:
         nd.assign(self._memory, numbers.flat())
-        nd.run_lanes([program.replay for program in self._programs])
+        nd.run_lanes([program.replay for program in self._programs], light=True)
 
 
 def _flat(vector: Array) -> Array:
