@@ -340,6 +340,12 @@ class Backend(SpatialPrimitives, RandomBits):
             self.multiply(c, beta, c)
         return self.add(c, product, c)
 
+    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+        """alpha * x + beta * y into `y`; `scratch` is of their shape."""
+        self.multiply(x, alpha, scratch)
+        self.multiply(y, beta, y)
+        return self.add(scratch, y, y)
+
     def svd(self, a: Array) -> tuple[Array, Array, Array]:
         """Reduced singular value decomposition u, s, vh."""
         return self.xp.linalg.svd(a, full_matrices=False)

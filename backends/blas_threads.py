@@ -33,7 +33,7 @@ class BlasThreads:
     """
 
     def __init__(self, library: Any = None) -> None:
-        self._functions = _find(_numpy_extension() if library is None else library)
+        self._functions = _find(numpy_extension() if library is None else library)
         self.controllable = self._functions is not None
         self.holders = 0
         self._before = 0
@@ -60,7 +60,7 @@ class BlasThreads:
                 self._functions[1](self._before)
 
 
-def _numpy_extension() -> Any:
+def numpy_extension() -> Any:
     """Return NumPy's extension module as a library: its symbols include those of the BLAS it is linked to."""
     import numpy
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .base import DTYPES, Array, Backend, Work
+from .blas_level1 import LevelOne
 from .blas_threads import BlasThreads
 from .errors import DTypeError
 from .lanes import Lanes, thread_count
@@ -51,7 +52,7 @@ class NumpyBackend(NumpyConvolution, Backend):
         self._dtypes = {name: np.dtype(name) for name in DTYPES}
         self._dtype_names = {np.dtype(name): name for name in DTYPES}
         self.threads = thread_count() if threads is None else threads
-        self._blas = BlasThreads()
+        self._blas, self._level_one = BlasThreads(), LevelOne()
         self._lanes = Lanes(self.threads)
         self.lanes = self.threads if self._blas.controllable else 1
         self._blas_as_found = self._blas.count() in (None, self.threads)
@@ -197,6 +198,13 @@ class NumpyBackend(NumpyConvolution, Backend):
             self._dot(b.T, a.T, out.T)  # the same, written row by row
             return out
         return np.matmul(a, b, out=out)
+
+    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+        run = self._level_one.bound(alpha, x, beta, y)
+        if run is None:
+            return super().axpby(alpha, x, beta, y, scratch)
+        run()
+        return y
 
     def _dot(self, a: Array, b: Array, out: Array) -> Array:
         """a @ b into c-ordered memory; a large product outside of the lanes gets them all, some rows each."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .base import Backend
 from .errors import NotRecorded
 from .numpy_backend import NumpyBackend
-from .tape import Tape, TracedArray, note, plain
+from .tape import Tape, TracedArray, note, plain, writable
 
 Array = Any
 
@@ -55,6 +56,14 @@ class Recorder(NumpyBackend):
             return self.reshape_view(x, shape)
         except ValueError:
             return self.reshape_view(self.copy(x), shape)
+
+    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+        run = self._level_one.bound(plain(alpha), plain(x), plain(beta), writable(y))
+        if run is None:
+            return Backend.axpby(self, alpha, x, beta, y, scratch)
+        note(run)
+        run()
+        return y
 
     # ---- what would not be the same the next time
 

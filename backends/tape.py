@@ -94,7 +94,7 @@ def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return found
 
 
-def _writable(target: Array) -> Array:
+def writable(target: Array) -> Array:
     """Return where a tape writes; refuse memory that is not traced, because what reads it would not be noted."""
     if _active.tape is not None and not isinstance(target, TracedArray):
         raise NotRecorded("a tape cannot hold a result in an array that is not traceable.")
@@ -130,16 +130,16 @@ class TracedArray(np.ndarray):
             target = np.asarray(function(*inputs, **options))
             _note_ufunc(ufunc, method, inputs, target, options)
             return _traced(target)
-        target = _writable(out[0])
+        target = writable(out[0])
         function(*inputs, out=target, **options)
         _note_ufunc(ufunc, method, inputs, target, options)
         return out[0]
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         if function is np.copyto:
-            _writable(arguments[0])
+            writable(arguments[0])
         if function is np.dot and len(arguments) == 3:
-            note(function, *plain(arguments[:2]), _writable(arguments[2]))
+            note(function, *plain(arguments[:2]), writable(arguments[2]))
             function(*plain(arguments))
             return arguments[2]
         arguments, options = plain(arguments), {name: plain(value) for name, value in options.items()}

@@ -57,6 +57,18 @@ def gemm(
     return here.gemm(a, b, c, alpha, beta)
 
 
+def axpby(alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+    """Compute ``y = alpha x + beta y`` in place on vectors ``[n]`` and return y.
+
+    Parameters
+    ----------
+    alpha, beta : float, or array ``[]``
+    x, y, scratch : array ``[n]``
+        `scratch` may be overwritten; a backend with a routine for it does one pass and rounds once.
+    """
+    return state.backend.axpby(alpha, x, beta, y, scratch)
+
+
 def dot(x: Array, y: Array) -> Array:
     """Return the sum of products of two vectors ``[n]``, as a scalar array."""
     return state.backend.dot(x, y)

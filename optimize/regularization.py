@@ -51,7 +51,7 @@ class L2Regularization(Regularization):
     """0.5 * l2 * sum w^2; gradient l2 * w. Source: ND4J ``L2Regularization``."""
 
     def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
-        nd.addi(gradient, nd.multiply(params, coefficient, scratch))
+        nd.axpby(coefficient, params, 1.0, gradient, scratch)
 
     def score(self, params: Array, coefficient: float) -> Array:
         return 0.5 * coefficient * nd.dot(params, params)

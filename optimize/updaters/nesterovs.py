@@ -40,13 +40,11 @@ class Nesterovs(Updater):
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         momentum = self.at(self.momentum, iteration, epoch)
-        return self.at(self.learning_rate, iteration, epoch), momentum, 1.0 + momentum
+        return self.at(self.learning_rate, iteration, epoch), momentum, -momentum
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
-        learning_rate, momentum, one_more = coefficients
+        learning_rate, momentum, minus_momentum = coefficients
         (v,) = states
-        nd.multiply(v, momentum, scratch)  # momentum * v
         nd.muli(gradient, learning_rate)
-        nd.subtract(scratch, gradient, v)  # v'
-        nd.multiply(v, one_more, gradient)
-        nd.subtract(scratch, gradient, gradient)
+        nd.axpby(-1.0, gradient, momentum, v, scratch)  # v'
+        nd.axpby(minus_momentum, v, 1.0, gradient, scratch)  # learning_rate * g - momentum * v', which is the update

@@ -1,0 +1,55 @@
+"""y = alpha x + beta y in one pass over memory, by the BLAS that NumPy has loaded."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .blas_threads import numpy_extension
+
+Array = Any
+
+_SPELLINGS = (("scipy_cblas_{}64_", ctypes.c_int64), ("cblas_{}64_", ctypes.c_int64))
+_KINDS = {"float32": ("saxpby", ctypes.c_float), "float64": ("daxpby", ctypes.c_double)}
+LEAST_ELEMENTS = 4096  # below, three ufuncs take less time than one call through ctypes
+
+
+class LevelOne:
+    """The routine for each dtype that was found; NumPy does the work of those that were not."""
+
+    def __init__(self, library: Any = None) -> None:
+        found = numpy_extension() if library is None else library
+        self._routines = {np.dtype(dtype): _routine(found, *kind) for dtype, kind in _KINDS.items()}
+
+    def bound(self, alpha: Any, x: Array, beta: Any, y: Array) -> Callable[[], None] | None:
+        """Return what computes ``y = alpha x + beta y`` on vectors ``[n]``, reading alpha and beta each time.
+
+        None where no routine takes them, or where it would not be faster.
+        """
+        routine = self._routines.get(y.dtype)
+        if (
+            routine is None
+            or y.size < LEAST_ELEMENTS
+            or x.dtype != y.dtype
+            or not (x.flags.c_contiguous and y.flags.c_contiguous)
+        ):
+            return None
+        n, x_at, y_at = y.size, x.ctypes.data, y.ctypes.data
+
+        def run(keep: tuple[Array, Array] = (x, y)) -> None:
+            routine(n, float(alpha), x_at, 1, float(beta), y_at, 1)
+
+        return run
+
+
+def _routine(library: Any, name: str, kind: Any) -> Any:
+    for spelling, integer in _SPELLINGS:
+        routine = getattr(library, spelling.format(name), None)
+        if routine is not None:
+            routine.argtypes = (integer, kind, ctypes.c_void_p, integer, kind, ctypes.c_void_p, integer)
+            routine.restype = None
+            return routine
+    return None
