@@ -51,6 +51,8 @@ class Backend(SpatialPrimitives, RandomBits):
     name = "generic"
     update_chunk = 1 << 62
     """Elements that the update of the parameters treats in one go; a CPU backend sets what fits its cache."""
+    multiplies_bool = False
+    """Whether False and True are 0 and 1 in a product with floats."""
     lanes = 1
     """Tasks that `run_lanes` runs side by side."""
     lane_elements = 1 << 62

@@ -41,16 +41,16 @@ class Peer(NamedTuple):
     output: Callable[[], object]
 
 
-def mlp(*sizes: int) -> MultiLayerConfiguration:
+def mlp(*sizes: int, l2: float = L2) -> MultiLayerConfiguration:
     """Return a perceptron with ReLU between and softmax at the end."""
     hidden = [DenseLayer(n_in=n_in, n_out=n_out, activation="relu") for n_in, n_out in pairwise(sizes[:-1])]
     out = OutputLayer(n_in=sizes[-2], n_out=sizes[-1], activation="softmax", loss="mcxent")
     updater = Nesterovs(LEARNING_RATE, momentum=MOMENTUM)
-    return NeuralNetConfiguration(seed=123, l2=L2, weight_init="xavier", updater=updater).list(*hidden, out)
+    return NeuralNetConfiguration(seed=123, l2=l2, weight_init="xavier", updater=updater).list(*hidden, out)
 
 
 CONFIGURATIONS: dict[str, Callable[[], MultiLayerConfiguration]] = {
-    "2-20-2": lambda: mlp(2, 20, 2),
+    "2-20-2": lambda: mlp(2, 20, 2, l2=0.0),
     "784-1000-10": lambda: mlp(784, 1000, 10),
     "784-64-10": lambda: mlp(784, 64, 10),
     "lenet": lambda: lenet(123),
@@ -85,7 +85,7 @@ def make_peer(net: MultiLayerNetwork, data: DataSet, peer: str) -> Peer:
             model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)
     weights = [each for name, each in model.named_parameters() if name.endswith("weight")]
     biases = [each for name, each in model.named_parameters() if name.endswith("bias")]
-    groups = [{"params": weights, "weight_decay": L2}, {"params": biases}]
+    groups = [{"params": weights, "weight_decay": net.conf.base.l2}, {"params": biases}]
     optimizer = torch.optim.SGD(groups, LEARNING_RATE, momentum=MOMENTUM, nesterov=True)
     classes, cross_entropy = torch.tensor(data.labels.argmax(1)), torch.nn.CrossEntropyLoss()
     run = torch.compile(model) if peer == "torch-compile" else model
@@ -129,9 +129,8 @@ def _model(net: MultiLayerNetwork) -> torch.nn.Module:
 
 def _check_loss(net: MultiLayerNetwork, data: DataSet, peer: Peer, name: str) -> None:
     """Compare the losses, ours without the penalty on the weights, which PyTorch's does not contain."""
-    penalty = sum(
-        L2 / 2 * float((nd.to_host(view) ** 2).sum()) for key, view in net.param_table().items() if "W" in key
-    )
+    weights = [nd.to_host(view) for key, view in net.param_table().items() if "W" in key]
+    penalty = net.conf.base.l2 / 2 * sum(float((W**2).sum()) for W in weights)
     ours, theirs = net.score(data) - penalty, peer.loss()
     if abs(theirs / ours - 1) > LOSS_TOLERANCE:
         raise SystemExit(f"{name} computes loss {theirs} on the same weights, we {ours}: nothing to compare")

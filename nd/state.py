@@ -7,7 +7,7 @@ variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from backends import get_backend
@@ -81,9 +81,14 @@ class _UseBackend:
             state.backend = self._outer
 
 
+class _Unchanged(nullcontext[Backend]):
+    """A block in which the backend stays what it is."""
+
+
 def use_backend(name: str | Backend) -> AbstractContextManager[Backend]:
     """Select a backend for the block, in this thread only. Same arguments and errors as `set_backend`."""
-    return _UseBackend(name if isinstance(name, Backend) else get_backend(name))
+    chosen = name if isinstance(name, Backend) else get_backend(name)
+    return _Unchanged(chosen) if state.__dict__.get("backend") is chosen else _UseBackend(chosen)
 
 
 def _resolve(name: str | Backend) -> Backend:

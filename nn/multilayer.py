@@ -240,8 +240,9 @@ class MultiLayerNetwork:
         self._made()
         if data is not None:
             return self._score_of(data, training)
-        with self._here():
-            self._score = nd.item(self._score)
+        if not isinstance(self._score, float):
+            with self._here():
+                self._score = nd.item(self._score)
         return self._score
 
     def _score_of(self, data: DataSet, training: bool) -> float:

@@ -118,7 +118,8 @@ class NetworkUpdater:
         coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
         numbers = Numbers(batch_size if divide else 1, rate, penalties, coefficients)
         with nd.use_backend(self._backend):
-            recorded = self._recorded.get((divide, step, *map(id, self._others)))
+            others = tuple(map(id, self._others)) if self._others else ()
+            recorded = self._recorded.get((divide, step, *others))
             if recorded is not None:
                 recorded.run(numbers)
             elif not self._record(numbers, divide, step):
@@ -146,6 +147,7 @@ class _Recorded:
         self._memory = nd.create_uninitialized(count, dtype=nd.dtype_name(lanes[0][0].params))
         self._cells = numbers.with_values([self._cell(at) for at in range(count)])
         self._programs: list[Any] = [None] * len(lanes)
+        self._values: list[float] = []
 
     def _cell(self, at: int) -> Array:
         return nd.traceable(nd.reshape_view(self._memory[at : at + 1], ()))
@@ -158,7 +160,10 @@ class _Recorded:
         self._programs[lane] = nd.record(partial(_run, self._lanes[lane], self._cells, divide, step))
 
     def run(self, numbers: Numbers) -> None:
-        nd.assign(self._memory, numbers.flat())
+        values = numbers.flat()
+        if values != self._values:
+            nd.assign(self._memory, values)
+            self._values = values
         nd.run_lanes([program.replay for program in self._programs], light=True)
 
 

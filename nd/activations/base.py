@@ -13,8 +13,10 @@ EXP_LIMIT = {"float32": 88.0, "float64": 709.0}  # the largest argument whose ex
 
 
 def pick(condition: Array, like: Array, high: float, low: float) -> Array:
-    """Return `high` where the condition holds, else `low`, in the dtype of `like`; much faster than where."""
+    """Return `high` where the condition holds, else `low`, as a factor for `like`; much faster than where."""
     here = state.backend
+    if here.multiplies_bool and (high, low) == (1.0, 0.0):
+        return condition
     chosen = here.xp.astype(condition, like.dtype)
     if low == 0.0:
         return chosen if high == 1.0 else here.multiply(chosen, high, chosen)
