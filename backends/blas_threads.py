@@ -65,7 +65,7 @@ def numpy_extension() -> Any:
     import numpy
 
     try:
-        return ctypes.CDLL(numpy._core._multiarray_umath.__file__)
+        return ctypes.CDLL(numpy._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
     except (AttributeError, OSError):
         return None
 

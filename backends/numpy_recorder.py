@@ -16,7 +16,12 @@ from .tape import Tape, TracedArray, note, plain, writable
 Array = Any
 
 
-class Recorder(NumpyBackend):
+def recorder_of(backend: NumpyBackend) -> Backend:
+    """Return the backend on which computations of that one are recorded."""
+    return _Recorder(backend)
+
+
+class _Recorder(NumpyBackend):
     """Runs computations as `NumpyBackend` does, on traced arrays.
 
     Parameters

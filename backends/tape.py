@@ -166,6 +166,7 @@ class TracedArray(np.ndarray):
         note(np.copyto, target, plain(value), casting="unsafe")
 
     def fill(self, value: Any) -> None:
+        """Set every element."""
         target = plain(self)
         target.fill(value)
         note(target.fill, value)

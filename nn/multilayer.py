@@ -240,7 +240,7 @@ class MultiLayerNetwork:
         self._made()
         if data is not None:
             return self._score_of(data, training)
-        if not isinstance(self._score, float):
+        if type(self._score) is not float:  # numpy.float64 is a float too
             with self._here():
                 self._score = nd.item(self._score)
         return self._score

@@ -39,6 +39,7 @@ class PooledConvolution:
         self._activation = None if isinstance(convolution.activation, Identity) else convolution.activation
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, PooledCache]:
+        """Return the pooled activations ``[N, n_out, out_h, out_w]`` and what `backprop_gradient` needs."""
         layer, activation = self.convolution, self._activation
         x, drop_mask = layer.drop_input(x, training)
         window = layer.windows.over(x, layer.conf.n_in)
@@ -50,6 +51,7 @@ class PooledConvolution:
         return pooled, PooledCache(saved, pooled, drop_mask, windows)
 
     def backprop_gradient(self, epsilon: Array, cache: PooledCache, need_epsilon: bool = True) -> Array | None:
+        """Write the convolution's gradients; return dL/dx unless nobody needs it. As `LayerRuntime`'s."""
         layer = self.convolution
         if self._activation is not None:
             epsilon = self._activation.backprop(cache.pooled, cache.pooled, epsilon, epsilon)
