@@ -24,8 +24,17 @@ TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold 
 LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
 MULTIPLICATIONS_PER_PARAMETER = 36  # that a lane has to save, because each lane has a gradient to be added
 
+UFUNC_BUFFER = 1024  # elements; with NumPy's 8192 it copies slices of images through buffers, which takes twice as long
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
+
+
+def _stretches(start: int, stop: int, most: int) -> list[slice]:
+    """Cut a range into as few stretches as have about `most` examples, all but the last of whole cache lines."""
+    length = stop - start
+    size = -(-length // -(-length // most))
+    size += -size % VECTOR if size >= VECTOR else 0
+    return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
 
 
 def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:
@@ -106,22 +115,19 @@ class NumpyBackend(NumpyConvolution, Backend):
             lanes = 1
         if work.multiplications <= DENSE * 3 * work.parameters:
             lanes = 1
-        most = max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES)
-        tiles = lanes * -(-examples // (most * lanes))
-        size = -(-examples // tiles)
-        size += -size % VECTOR if examples >= tiles * VECTOR else 0
-        stretches = [slice(start, min(start + size, examples)) for start in range(0, examples, size)]
-        borders = [number * len(stretches) // lanes for number in range(lanes + 1)]
-        return [stretches[first:last] for first, last in itertools.pairwise(borders)]
+        most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
+        return [_stretches(lane.start, lane.stop, most) for lane in _stretches(0, examples, -(-examples // lanes))]
 
     def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
         if light and len(tasks) == 1 and self._blas_as_found:
             tasks[0]()
             return
         self._blas.hold()
+        before = np.setbufsize(UFUNC_BUFFER)
         try:
             self._lanes.run(tasks)
         finally:
+            np.setbufsize(before)
             self._blas.release()
 
     # ---- creation and shape

@@ -1,0 +1,109 @@
+"""Work side by side, through the facade, and the number of threads it may use."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import nd
+from backends import numpy_backend
+from backends.numpy_backend import NumpyBackend
+from nd.parallel import lanes, run_lanes, split_examples
+from nd.state import state
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+LENET = nd.Work(multiplications=3 * 2_293_000, largest=46_080, parameters=431_080)
+PERCEPTRON = nd.Work(multiplications=3 * 794_000, largest=4_000, parameters=795_010)
+TINY = nd.Work(multiplications=3 * 80, largest=80, parameters=102)
+
+
+def test_every_task_runs_on_the_current_backend(backend):
+    seen = []
+    run_lanes([lambda: seen.append(state.backend)] * lanes())
+    assert seen == [backend] * lanes()
+
+
+def test_the_other_lane_has_the_backend_of_the_caller():
+    here, seen = NumpyBackend(threads=2), {}
+    meet = threading.Barrier(2, timeout=20)
+
+    def task(name):
+        meet.wait()
+        seen[name] = state.backend
+
+    with nd.use_backend(here):
+        run_lanes([lambda: task("first"), lambda: task("second")])
+    assert seen == {"first": here, "second": here}
+
+
+def sizes(plan):
+    return [[each.stop - each.start for each in lane] for lane in plan]
+
+
+@pytest.mark.parametrize(
+    ("threads", "examples", "work", "expected"),
+    [
+        (2, 64, LENET, [[32], [32]]),
+        (2, 256, LENET, [[64, 64], [64, 64]]),
+        (2, 200, LENET, [[64, 48], [48, 40]]),
+        (2, 10, LENET, [[10]]),
+        (1, 256, LENET, [[64, 64, 64, 64]]),
+        (2, 64, PERCEPTRON, [[64]]),
+        (2, 50, TINY, [[50]]),
+    ],
+)
+def test_how_a_minibatch_is_split(threads, examples, work, expected):
+    with nd.use_backend(NumpyBackend(threads=threads)):
+        assert sizes(split_examples(examples, work)) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_every_example_is_in_one_stretch(threads):
+    with nd.use_backend(NumpyBackend(threads=threads)):
+        for examples in range(1, 300):
+            plan = split_examples(examples, LENET)
+            order = [number for lane in plan for each in lane for number in range(each.start, each.stop)]
+            assert order == list(range(examples))
+            assert 1 <= len(plan) <= threads
+            assert all(plan)
+
+
+def test_other_backends_split_nothing(backend):
+    if not backend.name.startswith("numpy"):
+        assert split_examples(1000, LENET) == [[slice(0, 1000)]]
+    assert split_examples(3, LENET) == [[slice(0, 3)]]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_large_product_is_split_by_rows(order, monkeypatch):
+    monkeypatch.setattr(numpy_backend, "LEAST_PRODUCT", 1)
+    rng = np.random.default_rng(0)
+    a, b, out = rng.normal(size=(7, 5)), rng.normal(size=(5, 9)), np.empty((7, 9), order=order)
+    backend = NumpyBackend(threads=3)
+    ran = []
+    monkeypatch.setattr(backend, "run_lanes", lambda tasks: [ran.append(task()) for task in tasks])
+    assert backend.matmul(a, b, out) is out
+    assert len(ran) == 3
+    np.testing.assert_allclose(out, np.einsum("ij,jk->ik", a, b), rtol=1e-13)
+
+
+@pytest.mark.parametrize(("setting", "threads"), [("1", 1), ("3", 3), (None, len(os.sched_getaffinity(0)))])
+def test_the_environment_sets_the_number_of_threads(setting, threads):
+    environment = {key: value for key, value in os.environ.items() if key != "ND_NUM_THREADS"}
+    environment |= {"ND_BACKEND": "numpy"} | ({} if setting is None else {"ND_NUM_THREADS": setting})
+    done = subprocess.run(
+        [sys.executable, "-m", "nd"], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert f"{threads} (ND_NUM_THREADS)" in done.stdout
+
+
+def test_a_wrong_number_of_threads_is_named():
+    environment = {**os.environ, "ND_BACKEND": "numpy", "ND_NUM_THREADS": "many"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import nd; nd.backend()"], env=environment, cwd=ROOT, capture_output=True, text=True
+    )
+    assert "ND_NUM_THREADS: expected an integer >= 1, got 'many'" in done.stderr

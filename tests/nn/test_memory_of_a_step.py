@@ -1,0 +1,99 @@
+"""What a training step allocates once it has been run a few times."""
+
+import pathlib
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import nd
+from backends.numpy_backend import NumpyBackend
+from nd.dataset import DataSet
+from nn import DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from optimize import Adam, Nesterovs
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+LARGE = 64 * 1024  # bytes
+RNG = np.random.default_rng(2)
+
+
+def lenet():
+    sys.path.insert(0, str(ROOT / "examples"))
+    try:
+        from lenet_mnist import lenet as make
+    finally:
+        sys.path.pop(0)
+    return make(123)
+
+
+def perceptron(updater):
+    layers = (DenseLayer(n_out=300, activation="relu"), OutputLayer(n_out=10, activation="softmax"))
+    return NeuralNetConfiguration(seed=1, updater=updater, l2=1e-4).list(
+        *layers, input_type=InputType.feed_forward(784)
+    )
+
+
+CONFIGURATIONS = {
+    "LeNet": lenet,
+    "perceptron, Nesterovs": lambda: perceptron(Nesterovs(0.01)),
+    "perceptron, Adam": lambda: perceptron(Adam(0.01)),
+}
+
+
+def minibatch(n, order="F"):
+    x, y = RNG.random((n, 784), np.float32), np.eye(10, dtype=np.float32)[RNG.integers(0, 10, n)]
+    return DataSet(np.array(x, order=order), np.array(y, order=order))
+
+
+def largest_allocation(run):
+    """Return the largest single block that Python and NumPy asked for while `run` ran, as far as its peak shows it."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        run()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_measurement_sees_a_large_array():
+    assert largest_allocation(lambda: np.empty(LARGE, np.uint8).fill(1)) >= LARGE
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_a_step_after_the_third_allocates_nothing_large(name, threads):
+    with nd.use_backend(NumpyBackend(threads=threads)):
+        net = MultiLayerNetwork(CONFIGURATIONS[name]()).init()
+        batches = [minibatch(64), minibatch(64), minibatch(64, "C")]
+        for data in batches:
+            net.fit_batch(data)
+        for data in batches:
+            assert largest_allocation(lambda data=data: net.fit_batch(data)) < LARGE
+
+
+@pytest.mark.slow
+def test_a_thousand_further_steps_take_no_memory():
+    program = f"""
+import resource, sys
+import numpy as np
+sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "examples")!r}]
+from lenet_mnist import lenet
+import nd
+from nd.dataset import DataSet
+from nn import MultiLayerNetwork
+nd.set_backend("numpy")
+rng = np.random.default_rng(0)
+net = MultiLayerNetwork(lenet(123)).init()
+data = DataSet(rng.random((64, 784), np.float32), np.eye(10, dtype=np.float32)[rng.integers(0, 10, 64)])
+for _ in range(20):
+    net.fit_batch(data)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for _ in range(1000):
+    net.fit_batch(data)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 1024  # KB
