@@ -10,7 +10,7 @@ help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
 	@echo "make test       run the tests                make test-slow  the ones that take minutes"
 	@echo "make gpu-check  run the tests on CuPy        make lint       ruff and mypy"
-	@echo "make bench      time against PyTorch         make clean      remove .venv and caches"
+	@echo "make bench      measure against PyTorch        make clean      remove .venv and caches"
 
 lenet: $(VENV)/core
 	$(BIN)/python examples/lenet_mnist.py
@@ -34,7 +34,7 @@ format: $(VENV)/dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/bench
-	$(BIN)/python benchmarks/lenet_cpu.py
+	$(BIN)/python benchmarks/results.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
+import importlib.util
 import json
 import platform
 import statistics
@@ -22,13 +24,13 @@ WARM_S, TURN_S = 0.1, 0.15
 core busy (up to 30 ms), and the system has yet to put this one's threads on different cores (up to 60 ms)."""
 
 
-def interleave(contenders: dict[str, Step], rounds: int) -> dict[str, list[float]]:
+def interleave(contenders: dict[str, Step], rounds: int, seconds: float = TURN_S) -> dict[str, list[float]]:
     """Return milliseconds per step of each contender, one number per round; one round before that does not count."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for number in range(rounds + 1):
         for name, step in contenders.items():
-            _run_for(step, WARM_S)
-            milliseconds = _run_for(step, TURN_S)
+            _run_for(step, min(WARM_S, seconds))
+            milliseconds = _run_for(step, seconds)
             if number:
                 times[name].append(milliseconds)
     return times
@@ -70,8 +72,9 @@ def main(description: str | None, names: Sequence[str], batches: Sequence[int], 
     """Time the networks of those names against PyTorch, as the command line says."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--batch", type=int, nargs="+", default=batches, help=f"default: {batches}")
-    parser.add_argument("--peer", nargs="+", choices=PEERS, default=PEERS[:2], help="default: the two memory formats")
+    parser.add_argument("--peer", nargs="*", choices=PEERS, default=PEERS[:2], help="default: the two memory formats")
     parser.add_argument("--rounds", type=int, default=10, help="turns of everybody, default: 10")
+    parser.add_argument("--seconds", type=float, default=TURN_S, help=f"of a turn that count, default: {TURN_S}")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     results = []
@@ -79,18 +82,18 @@ def main(description: str | None, names: Sequence[str], batches: Sequence[int], 
         peers = (
             arguments.peer if name == "lenet" else [peer for peer in arguments.peer if peer != "torch-channels-last"]
         )
-        results += [_compare(name, batch, peers, arguments.rounds, inference) for batch in arguments.batch]
+        results += [_compare(name, batch, peers, arguments, inference) for batch in arguments.batch]
     print(json.dumps(results, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(results)}")
 
 
-def _compare(name: str, batch: int, peers: Sequence[str], rounds: int, inference: bool) -> Result:
+def _compare(name: str, batch: int, peers: Sequence[str], arguments: argparse.Namespace, inference: bool) -> Result:
     net, data = make(name, batch)
     contenders: dict[str, Step] = {OURS: lambda: net.output(data.features) if inference else net.fit_batch(data)}
     for peer in peers:
         found = make_peer(net, data, peer)
         contenders[peer] = found.output if inference else found.step
     what = f"{name} {'inference' if inference else 'training step'}"
-    return result(what, batch, interleave(contenders, rounds))
+    return result(what, batch, interleave(contenders, arguments.rounds, arguments.seconds))
 
 
 def machine() -> str:
@@ -105,6 +108,5 @@ def machine() -> str:
 
 def versions() -> str:
     """Name what was timed."""
-    import torch
-
-    return f"Python {platform.python_version()}, numpy {np.__version__}, torch {torch.__version__}"
+    found = f"Python {platform.python_version()}, numpy {np.__version__}"
+    return f"{found}, torch {importlib.metadata.version('torch')}" if importlib.util.find_spec("torch") else found

@@ -34,7 +34,7 @@ def train(who: str, batch: int, steps: int) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batch", type=int, default=512, help="images per step, default: 512")
-    parser.add_argument("--peer", nargs="+", choices=PEERS[1:], default=PEERS[1:], help="default: both memory formats")
+    parser.add_argument("--peer", nargs="*", choices=PEERS[1:], default=PEERS[1:], help="default: both memory formats")
     parser.add_argument("--steps", type=int, default=MORE_STEPS, help=f"further steps of ours, default: {MORE_STEPS}")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--inside", choices=PEERS, help=argparse.SUPPRESS)

@@ -1,0 +1,56 @@
+"""Run every benchmark and put the tables into RESULTS.md, above what is written there by hand."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import pathlib
+import subprocess
+import sys
+
+import epoch_cpu
+import import_time
+import memory_cpu
+from interleaved import machine, table, versions
+
+HERE = pathlib.Path(__file__).parent
+RESULTS = HERE / "RESULTS.md"
+BY_HAND = "## Where the time goes"
+STEPS = ("lenet_cpu.py", "mlp_cpu.py", "tiny_cpu.py", "inference_cpu.py")
+
+
+def run(script: str, *arguments: str) -> list[dict[str, float]]:
+    """Return what a benchmark prints with --json."""
+    print(script, flush=True)
+    command = [sys.executable, str(HERE / script), "--json", *arguments]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", default="10", help="turns of everybody in the timings of steps, default: 10")
+    arguments = parser.parse_args()
+    steps = [each for script in STEPS for each in run(script, "--rounds", arguments.rounds)]
+    parts = [
+        "# Results",
+        f"{datetime.date.today()}, {machine()}; {versions()}. Made by `make bench`; every script repeats its part alone.\n"
+        "Contenders run in turn in one process, after the same loss was computed on the same weights; the ratio says\n"
+        "how many times as long as ndwright they take (medians). Only ratios within one run count.",
+        "## Steps",
+        table(steps),
+        "## Memory: a process that trains LeNet",
+        memory_cpu.table(run("memory_cpu.py")),
+        "## An epoch of MNIST through `fit`, data loading included",
+        epoch_cpu.table(run("epoch_cpu.py")),
+        "## Imports, in fresh processes",
+        import_time.table(run("import_time.py")),
+    ]
+    before = RESULTS.read_text() if RESULTS.exists() else ""
+    by_hand = before[before.index(BY_HAND) :] if BY_HAND in before else ""
+    RESULTS.write_text("\n\n".join([*parts, by_hand]).rstrip() + "\n")
+    print(RESULTS)
+
+
+if __name__ == "__main__":
+    main()

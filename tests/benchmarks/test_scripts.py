@@ -1,0 +1,59 @@
+"""The benchmarks run, and count correctly; what they measure is not tested."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+FOLDER = pathlib.Path(__file__).parent.parent.parent / "benchmarks"
+
+
+def run(script, *arguments):
+    return subprocess.run(
+        [sys.executable, str(FOLDER / script), *arguments], capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize("script", [*sorted(path.name for path in FOLDER.glob("*_cpu.py")), "import_time.py"])
+def test_help_says_what_is_measured(script):
+    shown = " ".join(run(script, "--help").split())
+    assert "against PyTorch" in shown or "this library" in shown or "PyTorch's" in shown or "bare steps" in shown
+    assert "--json" in shown
+
+
+@pytest.mark.parametrize(
+    ("script", "batches"),
+    [("lenet_cpu.py", [3]), ("mlp_cpu.py", [5, 2]), ("tiny_cpu.py", [4]), ("inference_cpu.py", [2])],
+)
+def test_without_a_peer_they_need_no_pytorch(script, batches):
+    quick = ["--peer", "--rounds", "1", "--seconds", "0.001", "--batch", *map(str, batches)]
+    found = json.loads(run(script, "--json", *quick))
+    assert {each["batch"] for each in found} == set(batches)
+    for each in found:
+        (who,) = each["who"]
+        assert (who, each["who"][who]["ratio"]) == ("ndwright", 1.0)
+        assert each["who"][who]["median_ms"] > 0
+    table = run(script, *quick).splitlines()
+    assert len([line for line in table if line.startswith("|")]) == 2 + len(found)
+
+
+def test_memory_and_growth_are_in_megabytes():
+    ours, *others = json.loads(run("memory_cpu.py", "--json", "--peer", "--batch", "8", "--steps", "3"))
+    assert others == []
+    assert 20 < ours["peak_mb"] < 1000
+    assert 0 <= ours["grew_mb"] < 20
+
+
+def test_medians_ratios_and_turns(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import interleaved
+
+    result = interleaved.result("x", 10, {"ndwright": [2.0, 1.0, 9.0], "torch": [5.0, 6.0, 4.0]})
+    assert result["who"]["torch"] == {"median_ms": 5.0, "best_ms": 4.0, "ratio": 2.5}
+    assert "| x | 10 | torch | 5 | 4 | 2,000 | 2.50 |" in interleaved.table([result])
+    order = []
+    times = interleaved.interleave({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 2, 1e-9)
+    assert order == ["a", "a", "b", "b"] * 3
+    assert [len(times[name]) for name in "ab"] == [2, 2]
