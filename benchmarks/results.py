@@ -34,7 +34,8 @@ def main() -> None:
     steps = [each for script in STEPS for each in run(script, "--rounds", arguments.rounds)]
     parts = [
         "# Results",
-        f"{datetime.date.today()}, {machine()}; {versions()}. Made by `make bench`; every script repeats its part alone.\n"
+        f"{datetime.date.today()}, {machine()}; {versions()}.\n"
+        "Made by `make bench`; every script repeats its part alone.\n"
         "Contenders run in turn in one process, after the same loss was computed on the same weights; the ratio says\n"
         "how many times as long as ndwright they take (medians). Only ratios within one run count.",
         "## Steps",
