@@ -8,6 +8,7 @@ from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import DataSetIterator
 from nd.dataset.java_random import JavaRandom
+from nd.dataset.reuse import ArrayPool
 
 
 class ImageDataSetIterator(DataSetIterator):
@@ -66,6 +67,7 @@ class ImageDataSetIterator(DataSetIterator):
         self._order = np.arange(total)
         self._shuffled = self._order  # the part that the next reset shuffles
         self._cursor = 0
+        self._pool = ArrayPool()
         self.reset()
 
     def has_next(self) -> bool:
@@ -73,7 +75,7 @@ class ImageDataSetIterator(DataSetIterator):
         return self._cursor < self._limit
 
     def next(self, num: int | None = None) -> DataSet:
-        """Return the next minibatch, of `num` examples if given. The DataSet owns its arrays.
+        """Return the next minibatch, of `num` examples if given. Its arrays are filled anew only once it is let go.
 
         Returns
         -------
@@ -92,7 +94,7 @@ class ImageDataSetIterator(DataSetIterator):
         rows = self._order[self._cursor : stop]
         self._cursor = stop
         pixels = np.ascontiguousarray(self._images[rows].T)  # [pixels, N]; turned as bytes, 4 times less to move
-        features = np.divide(pixels, self._white, dtype=np.float32).T
+        features = np.divide(pixels, self._white, out=self._pool.take(pixels.shape)).T
         return self._pre_processed(DataSet(features, one_hot(self._labels[rows], self._classes)))
 
     def reset(self) -> None:
