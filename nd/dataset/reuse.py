@@ -20,10 +20,8 @@ class ArrayPool:
 
     def take(self, shape: tuple[int, ...]) -> np.ndarray:
         """Return an array of that shape, contents undefined."""
-        for index, array in enumerate(self._arrays):
-            fits = array.shape == shape
-            del array
-            if fits and _references(self._arrays, index) == _UNHELD:
+        for index in range(len(self._arrays)):
+            if self._arrays[index].shape == shape and _references(self._arrays, index) == _UNHELD:
                 return self._arrays[index]
         self._arrays = [np.empty(shape, np.float32), *self._arrays[: MOST_KEPT - 1]]
         return self._arrays[0]
