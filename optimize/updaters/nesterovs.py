@@ -26,6 +26,7 @@ class Nesterovs(Updater):
 
     Notes
     -----
+    The update is computed as ``learning_rate * g - momentum * v'``, which is the same with one pass less.
     State: v, which starts at 0. Source: ND4J ``NesterovsUpdater``; Sutskever et al. 2013.
     """
 
@@ -40,11 +41,11 @@ class Nesterovs(Updater):
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         momentum = self.at(self.momentum, iteration, epoch)
-        return self.at(self.learning_rate, iteration, epoch), momentum, -momentum
+        learning_rate = self.at(self.learning_rate, iteration, epoch)
+        return learning_rate, -learning_rate, momentum, -momentum
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
-        learning_rate, momentum, minus_momentum = coefficients
+        learning_rate, minus_learning_rate, momentum, minus_momentum = coefficients
         (v,) = states
-        nd.muli(gradient, learning_rate)
-        nd.axpby(-1.0, gradient, momentum, v, scratch)  # v'
-        nd.axpby(minus_momentum, v, 1.0, gradient, scratch)  # learning_rate * g - momentum * v', which is the update
+        nd.axpby(minus_learning_rate, gradient, momentum, v, scratch)  # v'
+        nd.axpby(minus_momentum, v, learning_rate, gradient, scratch)  # which is the update

@@ -46,6 +46,17 @@ def test_memory_and_growth_are_in_megabytes():
     assert 0 <= ours["grew_mb"] < 20
 
 
+def test_a_steps_calls_add_up_to_less_than_the_step():
+    small, large = json.loads(run("where_cpu.py", "--json", "--network", "784-64-10", "--batch", "8", "700"))
+    assert (small["batch"], large["batch"]) == (8, 700)
+    for found in (small, large):
+        products, *others = (each["ms"] for each in found["calls"].values())
+        assert 0 < products + sum(others) < found["compute"] + found["update"]
+        assert found["products_alone"] > 0
+        assert found["calls"]["matrix products"]["count"] == 5
+    assert small["calls"]["matrix products"]["ms"] < large["calls"]["matrix products"]["ms"]
+
+
 def test_medians_ratios_and_turns(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     import interleaved

@@ -1,0 +1,142 @@
+"""Show where this library's training step on the CPU spends its time, and what its matrix products alone would take.
+
+It times the calls that are recorded of a step, so it knows the inside of `nn.splitting` and `backends.tape`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from interleaved import WARM_S, machine, versions
+from networks import CONFIGURATIONS, make
+
+import nd
+
+STEPS = 200
+KINDS = {
+    "matrix products": ("dot", "matmul", "run_lanes"),
+    "copies: columns, weights, staging": ("copyto", "fill"),
+    "max pooling and ReLU": ("greater", "greater_equal", "maximum", "minimum", "multiply", "subtract", "_rerun_astype"),
+    "sums: bias, scattering columns": ("add", "reduce"),
+}
+Call = Callable[[], object]
+
+
+def where(name: str, batch: int) -> dict[str, Any]:
+    """Return milliseconds per step: medians over many steps; of calls on the first lane."""
+    net, data = make(name, batch)
+    started = time.perf_counter()
+    while time.perf_counter() < started + WARM_S:
+        net.fit_batch(data)
+    step = _median(lambda: net.fit_batch(data))
+    (_, program), *_ = net._split._lanes[0]._step._programs.values()
+    calls = list(program.replay.__self__.calls)
+    times: list[list[float]] = []
+    program.replay = lambda: times.append(_timed(calls))
+    update: list[float] = []
+    compute: list[float] = []
+    _time_into(net.updater, "update", update)
+    _time_into(net._split, "compute", compute)
+    for _ in range(STEPS):
+        net.fit_batch(data)
+    medians = 1000 * np.median(times, axis=0) * len(times) / STEPS  # a large minibatch takes several stretches
+    kinds: dict[str, list[float]] = defaultdict(list)
+    for call, milliseconds in zip(calls, medians, strict=True):
+        kinds[_kind(call)].append(milliseconds)
+    lanes = len(net._split._splitting.plan(data.features.shape).lanes)
+    alone = sum(_alone(call, lanes) for call in calls if _kind(call) == "matrix products") * len(times) / STEPS
+    return {
+        "what": name, "batch": batch, "step": step, "lanes": lanes,
+        "compute": 1000 * statistics.median(compute), "update": 1000 * statistics.median(update),
+        "calls": {kind: {"count": len(each), "ms": sum(each)} for kind, each in kinds.items()},
+        "products_alone": alone, "update_floor": _update_floor(net.num_params()),
+    }  # fmt: skip
+
+
+def _timed(calls: list[Call]) -> list[float]:
+    times, before = [], time.perf_counter()
+    for call in calls:
+        call()
+        after = time.perf_counter()
+        times.append(after - before)
+        before = after
+    return times
+
+
+def _time_into(owner: Any, method: str, times: list[float]) -> None:
+    run = getattr(owner, method)
+
+    def timed(*arguments: Any, **options: Any) -> Any:
+        before = time.perf_counter()
+        found = run(*arguments, **options)
+        times.append(time.perf_counter() - before)
+        return found
+
+    setattr(owner, method, timed)
+
+
+def _median(run: Call, times: int = STEPS) -> float:
+    return 1000 * statistics.median(_timed([run] * times))
+
+
+def _kind(call: Any) -> str:
+    name = getattr(call.func, "__name__", "")
+    return next((kind for kind, names in KINDS.items() if name in names), "others")
+
+
+def _alone(call: Call, lanes: int) -> float:
+    """Repeat one call with as many lanes as the step has, the others resting: its operands stay in the cache."""
+    found: list[float] = []
+    run = partial(_median, call, 30)
+    nd.run_lanes([lambda: found.append(run()), lambda: None][:lanes], light=True)
+    return found[0]
+
+
+def _update_floor(length: int) -> float:
+    """Milliseconds to read and to write three vectors of that length once, on all lanes."""
+    arrays = [np.ones(length, np.float32) for _ in range(6)]
+    parts = [slice(lane * length // nd.lanes(), (lane + 1) * length // nd.lanes()) for lane in range(nd.lanes())]
+
+    def copy(part: slice) -> None:
+        for source, target in zip(arrays[:3], arrays[3:], strict=True):
+            np.copyto(target[part], source[part])
+
+    return _median(lambda: nd.run_lanes([partial(copy, part) for part in parts]))
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """Return a Markdown table, one column per minibatch."""
+    kinds = dict.fromkeys(kind for each in found for kind in each["calls"])
+    rows: list[tuple[str, list[str]]] = [("a step, nothing measured inside", [f"{each['step']:.2f}" for each in found])]
+    rows.append(("forward, loss, backward", [f"{each['compute']:.2f}" for each in found]))
+    for kind in kinds:
+        cells = [each["calls"].get(kind, {"count": 0, "ms": 0.0}) for each in found]
+        rows.append((f"- {kind} (calls)", [f"{cell['ms']:.2f} ({cell['count']})" for cell in cells]))
+    rows.append(("- the same products alone, in the cache", [f"{each['products_alone']:.2f}" for each in found]))
+    rows.append(("update", [f"{each['update']:.2f}" for each in found]))
+    rows.append(("- copying three vectors of its length", [f"{each['update_floor']:.2f}" for each in found]))
+    heads = [f"{each['what']}, {each['batch']} on {each['lanes']} lane(s)" for each in found]
+    lines = [f"| ms | {' | '.join(heads)} |", "|---|" + "---|" * len(found)]
+    return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--network", choices=CONFIGURATIONS, default="lenet")
+    parser.add_argument("--batch", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    arguments = parser.parse_args()
+    found = [where(arguments.network, batch) for batch in arguments.batch]
+    print(json.dumps(found, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(found)}")
+
+
+if __name__ == "__main__":
+    main()
