@@ -121,9 +121,15 @@ class Minibatch:
         return self.features_mask if self.labels_mask is None else self.labels_mask
 
     def check(self) -> None:
-        """Raise unless features and labels are there and the features' mask fits."""
+        """Raise unless features and labels are there, one row of everything for each example."""
         if self.features is None or self.labels is None:
             raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
         mask, n = self.features_mask, self.features.shape[0]
+        for name, array in (("labels", self.labels), ("labels' mask", self.labels_mask)):
+            if array is not None and (array.ndim == 0 or array.shape[0] != n):
+                raise nd.ShapeError(
+                    f"MultiLayerNetwork: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. "
+                    "One row per example."
+                )
         if mask is not None and tuple(mask.shape) != (n, 1):
             raise nd.ShapeError(f"MultiLayerNetwork: the features' mask must be [{n}, 1], got {list(mask.shape)}.")

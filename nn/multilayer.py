@@ -10,7 +10,7 @@ import nd
 from nd.dataset import DataSet
 from nd.evaluation import Evaluation
 from optimize import Listener, NetworkUpdater, Solver
-from optimize.api import as_listeners
+from optimize.api import as_listeners, listens
 
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
@@ -206,12 +206,12 @@ class MultiLayerNetwork:
         """
         self._last_layer()
         self._batch.check()
-        watching = bool(self.listeners) and any(map(_overrides_forward_pass, self.listeners))
+        watching = listens(self.listeners, "on_forward_pass")
         with self._here(), self._workspace:
             counts = (self.iteration_count, self.epoch_count)
             loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
             self._score = self._mean(loss, self.batch_size) + penalty
-            if not self._fitting:
+            if not self._fitting or listens(self.listeners, "on_backward_pass", "on_gradient_calculation"):
                 self.updater.settle()
             for listener in self.listeners:
                 listener.on_backward_pass(self)
@@ -391,7 +391,3 @@ class MultiLayerNetwork:
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""
         return summary(self.conf)
-
-
-def _overrides_forward_pass(listener: Listener) -> bool:
-    return getattr(listener.on_forward_pass, "__func__", None) is not Listener.on_forward_pass

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ import nd
 from nd.activations import ACTIVATIONS
 from nd.losses import LOSSES
 
+from .conf.dropout import Dropout
 from .layers import LAYERS
 from .minibatch import Minibatch
+from .preprocessors import PREPROCESSORS
 from .propagation import Propagation
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 Array = Any
 Compute = Callable[[Propagation, Minibatch], Array]
 MOST_PROGRAMS = 8  # shapes of minibatches that are remembered at a time
+IDLE = 64  # calls after which a shape that has not come again makes room for another
 
 
 class Recorded:
@@ -38,43 +42,58 @@ class Recorded:
 
     Notes
     -----
-    The first minibatch of a shape is recorded, where the backend can and where all layers are this library's own, so
+    The first minibatch of a shape is recorded, where the backend can and where everything is this library's own, so
     that nothing is known to change but arrays. Later ones are copied to where the first was, and the record is run.
+    Where many shapes alternate, some are computed without a record: recording costs more than it saves once.
     """
 
     def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, gradient: Array, compute: Compute) -> None:
         self.conf, self.vectors, self.gradient, self.compute = conf, vectors, gradient, compute
         self._recordable = is_own(conf)
-        self._programs: dict[tuple[object, ...], tuple[Minibatch, nd.Program]] = {}
+        self._programs: dict[tuple[object, ...], _Staged] = {}
+        self._calls = 0
         self._propagation: Propagation | None = None
 
     def __call__(self, batch: Minibatch) -> Array:
         """Compute; the result's memory is used again the next time."""
-        if self._recordable:
-            found = self._programs.get(batch.signature)
-            if found is None:
-                found = self._record(batch)
-            else:
-                found[0].copy_from(batch)
-                found[1].replay()
-            if found is not None:
-                return found[1].result
+        if not self._recordable:
+            return self.compute(self._layers(), batch)
+        self._calls += 1
+        found = self._programs.get(batch.signature)
+        if found is not None:
+            found.last_call = self._calls
+            found.batch.copy_from(batch)
+            found.program.replay()
+            return found.program.result
+        if self._make_room():
+            program = self._record(batch)
+            if program is not None:
+                return program.result
             self._recordable, self._propagation = False, None
         return self.compute(self._layers(), batch)
 
-    def _record(self, batch: Minibatch) -> tuple[Minibatch, nd.Program] | None:
+    def _make_room(self) -> bool:
+        """Tell whether there is room for another program; one that no longer runs goes."""
+        if len(self._programs) < MOST_PROGRAMS:
+            return True
+        oldest = min(self._programs, key=lambda each: self._programs[each].last_call)
+        if self._calls - self._programs[oldest].last_call <= IDLE:
+            return False
+        del self._programs[oldest]
+        return True
+
+    def _record(self, batch: Minibatch) -> nd.Program | None:
         """Compute while it is recorded; None where that cannot be."""
+        if nd.backend().recorder() is None:
+            return None
         staged, layers = batch.copy(), self._layers()
         try:
             program = nd.record(partial(self.compute, layers, staged.traceable()))
         except nd.NotRecorded:
             return None
-        if program is None:
-            return None
-        while len(self._programs) >= MOST_PROGRAMS:
-            del self._programs[next(iter(self._programs))]
-        self._programs[batch.signature] = staged, program
-        return staged, program
+        if program is not None:
+            self._programs[batch.signature] = _Staged(staged, program, self._calls)
+        return program
 
     def _layers(self) -> Propagation:
         if self._propagation is None:
@@ -85,14 +104,25 @@ class Recorded:
         return self._propagation
 
 
+@dataclass
+class _Staged:
+    """A program, the minibatch that it reads, and the number of the call that ran it last."""
+
+    batch: Minibatch
+    program: nd.Program
+    last_call: int
+
+
 def is_own(conf: MultiLayerConfiguration) -> bool:
-    """Tell whether layers, activations and losses are this library's: others may keep a state that no record holds."""
+    """Tell whether all parts are this library's: others may keep a state, or look at more than one example."""
+    parts: list[tuple[object, Collection[type]]] = [
+        (each, PREPROCESSORS.values()) for each in conf.preprocessors.values()
+    ]
     for layer in conf.layers:
-        activation, loss = getattr(layer, "activation", None), getattr(layer, "loss", None)
-        if (
-            type(layer) not in LAYERS.values()
-            or (activation is not None and type(activation) not in ACTIVATIONS.values())
-            or (loss is not None and type(loss) not in LOSSES.values())
-        ):
-            return False
-    return True
+        parts += [
+            (layer, LAYERS.values()),
+            (getattr(layer, "activation", None), ACTIVATIONS.values()),
+            (getattr(layer, "loss", None), LOSSES.values()),
+            (layer.drop_out, (Dropout,)),
+        ]
+    return all(part is None or type(part) in own for part, own in parts)

@@ -11,7 +11,7 @@ import nd
 from .conf.input_type import InputType
 from .minibatch import Minibatch
 from .propagation import Propagation, Watch
-from .recorded import Recorded
+from .recorded import Recorded, is_own
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
@@ -44,7 +44,7 @@ class Splitting:
     def __init__(self, conf: MultiLayerConfiguration, layers: list[Any], training: bool) -> None:
         self.conf = conf
         self._passes = 3 if training else 1  # forward, and two products backward for every one of it
-        self._may_split = all(layer.may_split(training) for layer in layers)
+        self._may_split = is_own(conf) and all(layer.may_split(training) for layer in layers)
         self._plans: dict[tuple[int, ...], Plan] = {}
 
     def plan(self, shape: tuple[int, ...]) -> Plan:
@@ -100,13 +100,15 @@ class SplitStep:
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
             self._lanes.append(_TrainingLane(self.conf, self.vectors, gradient))
         lanes = self._lanes[: len(plan)]
-        nd.run_lanes(
-            [
-                partial(lane.run, batch, stretches, (*counts, number, len(plan)))
-                for number, (lane, stretches) in enumerate(zip(lanes, plan, strict=True))
-            ],
-            light,
-        )
+        tasks = [
+            partial(lane.run, batch, stretches, (*counts, number, len(plan)))
+            for number, (lane, stretches) in enumerate(zip(lanes, plan, strict=True))
+        ]
+        try:
+            nd.run_lanes(tasks, light)
+        except nd.ShapeError:
+            self.whole.gradient_and_loss(batch)  # which says it of the whole minibatch
+            raise
         loss, penalty = lanes[0].loss, lanes[0].penalty
         for lane in lanes[1:]:
             loss, penalty = loss + lane.loss, penalty + lane.penalty
@@ -163,7 +165,7 @@ class SplitOutput:
     """
 
     def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, whole: Propagation) -> None:
-        self.conf, self.vectors = conf, vectors
+        self.conf, self.vectors, self.whole = conf, vectors, whole
         self._splitting = Splitting(conf, whole.layers, training=False)
         self._lanes: list[Recorded] = []
 
@@ -181,7 +183,11 @@ class SplitOutput:
         def run(lane: Recorded, stretches: list[slice], into: list[Array]) -> None:
             into += [nd.copy(lane(batch.part(stretch))) for stretch in stretches]
 
-        nd.run_lanes([partial(run, *each) for each in zip(self._lanes, plan, parts, strict=False)])
+        try:
+            nd.run_lanes([partial(run, *each) for each in zip(self._lanes, plan, parts, strict=False)])
+        except nd.ShapeError:
+            self.whole.output(batch)  # which says it of the whole minibatch
+            raise
         return nd.concat([array for lane in parts for array in lane])
 
 

@@ -99,3 +99,12 @@ def as_listeners(listeners: Sequence[Any]) -> list[Listener]:
         if not isinstance(listener, Listener):
             raise DTypeError(f"set_listeners: expected instances of optimize.Listener, got {listener!r}.")
     return found
+
+
+def listens(listeners: Sequence[Listener], *hooks: str) -> bool:
+    """Tell whether one of the listeners has one of the hooks of its own."""
+    return bool(listeners) and any(
+        getattr(getattr(listener, hook), "__func__", None) is not getattr(Listener, hook)
+        for listener in listeners
+        for hook in hooks
+    )

@@ -11,6 +11,7 @@ from typing import Any
 import nd
 
 from .chunks import Chunk, Numbers, Segment, blocks_of, cut, penalties_of
+from .regularization import REGULARIZATIONS
 from .step_functions import STEP_FUNCTIONS, StepFunction
 from .updaters import UPDATERS
 
@@ -47,7 +48,9 @@ class NetworkUpdater:
         lanes = max(1, min(here.lanes, length // here.lane_elements))
         self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
         self._lanes = self._cut()
-        self._recordable = length > 0 and all(type(block.updater) in UPDATERS.values() for block in self._blocks)
+        own = [*UPDATERS.values(), *REGULARIZATIONS.values()]  # others may change without saying so
+        parts = [*(block.updater for block in self._blocks), *self._penalties]
+        self._recordable = length > 0 and all(type(part) in own for part in parts)
         self._recorded: dict[tuple[object, ...], _Recorded] = {}
         self._others: tuple[Array, ...] = ()
         self._squares: list[Array] = []

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import nd
 from nd.activations import Activation
-from nd.checks import check_shape
 from nd.losses import Loss, get_loss
 
 from ..conf.input_type import InputType
@@ -44,8 +43,6 @@ class OutputMixin:
             The labels do not fit the output.
         """
         loss, z, p = self.conf.loss, cache.z, cache.a
-        if labels.shape[0] != p.shape[0]:
-            check_shape(f"{self.label}: labels", labels.shape, (p.shape[0], *labels.shape[1:]), "One row per example.")
         try:
             return loss.score(labels, z, p, self.activation, mask)
         except nd.ShapeError as error:

@@ -164,7 +164,7 @@ def test_labels_that_were_set_for_other_features():
     with pytest.raises(nd.ConfigurationError, match="set_input and set_labels must come first"):
         net.compute_gradient_and_score()
     net.set_labels(Y[:3])
-    with pytest.raises(nd.ShapeError, match=r"layer 1 \(OutputLayer\): labels.* \[5, 2\], got \[3, 2\]\. One row"):
+    with pytest.raises(nd.ShapeError, match=r"labels: expected \[5, \.\.\.\] for 5 examples, got \[3, 2\]\. One row"):
         net.compute_gradient_and_score()
     assert_unharmed(net, before)
 

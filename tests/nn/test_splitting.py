@@ -18,7 +18,7 @@ from nn import (
     OutputLayer,
     SubsamplingLayer,
 )
-from nn.recorded import MOST_PROGRAMS, is_own
+from nn.recorded import MOST_PROGRAMS
 from optimize import Adam, L1Regularization, Listener, Nesterovs, Sgd
 from tests.stand_ins import make_backend
 
@@ -158,10 +158,6 @@ def test_predictions_in_parts(lanes, eager_to_split):
         np.testing.assert_allclose(net.output(x[:3]), expected[:3], rtol=1e-9)
 
 
-class Counting(DenseLayer):
-    """A layer of the user's own."""
-
-
 @pytest.mark.parametrize(
     ("layer", "settings"),
     [(DenseLayer(n_out=4), {"drop_out": 0.5}), (DenseLayer(n_out=4, activation="rrelu"), {})],
@@ -184,13 +180,6 @@ def test_random_draws_stay_in_one_piece_and_are_not_recorded(layer, settings, ea
             assert len(net._split._splitting.plan((8, 6)).lanes) == 1
             assert not net._split._lanes[0]._step._programs
     np.testing.assert_allclose(params[0], params[1], rtol=2e-5, atol=2e-6)
-
-
-def test_layers_of_others_are_not_recorded():
-    own = NeuralNetConfiguration(seed=3).list(DenseLayer(n_in=2, n_out=2), OutputLayer(n_in=2, n_out=2, loss="mse"))
-    others = NeuralNetConfiguration(seed=3).list(Counting(n_in=2, n_out=2), OutputLayer(n_in=2, n_out=2, loss="mse"))
-    assert is_own(own)
-    assert not is_own(others)
 
 
 def test_a_loss_over_the_whole_minibatch_is_not_split(eager_to_split):
