@@ -34,6 +34,9 @@ class LevelOne:
             routine is None
             or y.size < LEAST_ELEMENTS
             or x.dtype != y.dtype
+            or x.shape != y.shape
+            or not y.flags.writeable
+            or (x is not y and np.may_share_memory(x, y))
             or not (x.flags.c_contiguous and y.flags.c_contiguous)
         ):
             return None

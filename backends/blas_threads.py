@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from typing import Any
+
+from .holders import Holder, Holders
 
 SYMBOLS = (
     ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"),  # NumPy's wheels
@@ -19,7 +20,7 @@ class BlasThreads:
 
     A BLAS that spreads its own work over the cores fights with threads that each call it, and its workers keep a
     core busy for a while after every call. Several holders may overlap, in any order and from any thread: the first
-    sets it, the last restores what was there.
+    sets it, the last restores what was there. One that is interrupted restores it too, and so does a forked child.
 
     Parameters
     ----------
@@ -35,29 +36,32 @@ class BlasThreads:
     def __init__(self, library: Any = None) -> None:
         self._functions = _find(numpy_extension() if library is None else library)
         self.controllable = self._functions is not None
-        self.holders = 0
-        self._before = 0
-        self._lock = threading.Lock()
+        self.holders = Holders(self._restore)
+        self._before: int | None = None
 
     def count(self) -> int | None:
         """Return the number of threads it uses now, None when it cannot be asked."""
         return None if self._functions is None else self._functions[0]()
 
-    def hold(self) -> None:
-        """Ask for one thread until `release`."""
-        with self._lock:
-            self.holders += 1
-            if self.holders == 1 and self._functions is not None:
-                get, put = self._functions
-                self._before = get()
-                put(1)
+    def hold(self) -> Holder:
+        """Ask for one thread until `release`, or until nobody refers to what is returned."""
+        holder = self.holders.add()
+        if self._functions is not None:
+            get, put = self._functions
+            with self.holders.lock:
+                if self._before is None:
+                    self._before = get()
+                    put(1)
+        return holder
 
-    def release(self) -> None:
+    def release(self, holder: Holder) -> None:
         """End what `hold` began."""
-        with self._lock:
-            self.holders -= 1
-            if self.holders == 0 and self._functions is not None:
-                self._functions[1](self._before)
+        self.holders.discard(holder)
+
+    def _restore(self) -> None:
+        if self._functions is not None and self._before is not None:
+            self._functions[1](self._before)
+            self._before = None
 
 
 def numpy_extension() -> Any:

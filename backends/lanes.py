@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
 from .errors import BackendError
+from .holders import Holders
 
 Task = Callable[[], object]
 
@@ -41,91 +42,116 @@ class Lanes:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._busy = threading.Lock()
+        self._users = Holders()
         self._workers: list[_Worker] = []
+        weakref.finalize(self, _stop, self._workers)
         if hasattr(os, "register_at_fork"):
-            alive = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _forget_threads(alive()))
+            here = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _forget_threads(here()))
 
     @property
     def busy(self) -> bool:
         """Whether they run something."""
-        return self._busy.locked()
+        return len(self._users) > 0
 
     def run(self, tasks: Sequence[Task]) -> None:
         """Run tasks that do not depend on one another, the first in the calling thread; return when all have run.
 
         At most `count` tasks. Where the lanes are in use already, by another thread or by the task that calls, they
-        run one after the other. The first error of a task is raised, after all have ended.
+        run one after the other, up to the first error. Side by side, the first error is raised when all have ended.
         """
-        if len(tasks) == 1 or not self._busy.acquire(blocking=False):
+        user = None if len(tasks) <= 1 else self._users.add_if_none()
+        if user is None:
             for task in tasks:
                 task()
             return
         try:
             self._run_side_by_side(tasks)
         finally:
-            self._busy.release()
+            self._users.discard(user)
 
     def _run_side_by_side(self, tasks: Sequence[Task]) -> None:
         while len(self._workers) < len(tasks) - 1:
             self._workers.append(_Worker(len(self._workers) + 1))
-        workers = self._workers[: len(tasks) - 1]
-        errors: list[BaseException | None] = []
+        jobs = [_Job(task) for task in tasks[1:]]
         try:
-            for worker, task in zip(workers, tasks[1:], strict=True):
-                worker.start(task)
+            for worker, job in zip(self._workers, jobs, strict=False):
+                worker.start(job)
             tasks[0]()
         finally:
-            errors += [worker.wait() for worker in workers]
-        for error in errors:
-            if error is not None:
+            for worker, job in zip(self._workers, jobs, strict=False):
+                worker.wait(job)
+        error = next((job.error for job in jobs if job.error is not None), None)
+        if error is not None:
+            try:
                 raise error
-
-    def _forget(self) -> None:
-        self._workers = []
-        self._busy = threading.Lock()
+            finally:
+                del error, jobs, job  # its traceback knows this frame: without a cycle all ends with the error
 
 
 def _forget_threads(lanes: Lanes | None) -> None:
     """In a forked child the threads are gone; new ones start on demand."""
     if lanes is not None:
-        lanes._forget()
+        lanes._workers.clear()
+
+
+def _stop(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.stop()
+
+
+class _Job:
+    """A task on its way through a worker."""
+
+    __slots__ = ("context", "ended", "error", "interrupt", "sent", "task")
+
+    def __init__(self, task: Task) -> None:
+        self.context = contextvars.copy_context()  # numpy.errstate lives there
+        self.task = task
+        self.sent = self.ended = False
+        self.error: BaseException | None = None
+        self.interrupt: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.context.run(self.task)
+        except BaseException as error:
+            self.error = error
+        self.ended = True
 
 
 class _Worker:
-    """One thread, which runs a task each time it is told to."""
+    """One thread, which runs a job each time it is given one."""
 
     def __init__(self, number: int) -> None:
-        self._inbox: SimpleQueue[tuple[int, contextvars.Context, Task]] = SimpleQueue()
+        self._inbox: SimpleQueue[_Job | None] = SimpleQueue()
         self._wake: SimpleQueue[None] = SimpleQueue()
-        self._asked = self._ended = 0  # numbers of tasks
-        self._error: BaseException | None = None
         threading.Thread(target=self._loop, name=f"nd-lane-{number}", daemon=True).start()
 
-    def start(self, task: Task) -> None:
-        context = contextvars.copy_context()  # numpy.errstate lives there
-        self._asked += 1
-        self._inbox.put((self._asked, context, task))
+    def start(self, job: _Job) -> None:
+        self._inbox.put(job)
+        job.sent = True
 
-    def wait(self) -> BaseException | None:
-        """Return the task's error, None if it had none; Ctrl-C counts as one, and waits for the task's end too."""
-        interrupted: BaseException | None = None
-        while self._ended != self._asked:  # what counts is the number: Ctrl-C may swallow a wake-up
+    def wait(self, job: _Job) -> None:
+        """Return when the job has ended; Ctrl-C is the job's error, if it has no other, and is waited through."""
+        while not job.ended:  # whatever a wake-up was for: Ctrl-C may swallow one, or make one too many
             try:
+                if not job.sent:
+                    self.start(job)
                 self._wake.get()
             except KeyboardInterrupt as error:
-                interrupted = error
-        found, self._error = self._error, None
-        return found or interrupted
+                job.interrupt = error
+        while not self._wake.empty():
+            self._wake.get()
+        job.error = job.error or job.interrupt
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._inbox.put(None)
 
     def _loop(self) -> None:
-        while True:
-            number, context, task = self._inbox.get()
-            try:
-                context.run(task)
-            except BaseException as error:
-                self._error = error
-            del context, task
-            self._ended = number
+        while (job := self._inbox.get()) is not None:
+            if not job.ended:  # given twice, if an interrupt came while it was given
+                job.run()
+            del job
             self._wake.put(None)

@@ -64,6 +64,7 @@ class NumpyBackend(NumpyConvolution, Backend):
         self.threads = thread_count() if threads is None else threads
         self._blas, self._level_one = BlasThreads(), LevelOne()
         self._lanes = Lanes(self.threads)
+        self._recorder: Backend | None = None
         self.lanes = self.threads if self._blas.controllable else 1
         self._blas_as_found = self._blas.count() in (None, self.threads)
         self._least_product = LEAST_PRODUCT if self.lanes > 1 else math.inf
@@ -102,7 +103,9 @@ class NumpyBackend(NumpyConvolution, Backend):
     def recorder(self) -> Any:
         from .numpy_recorder import recorder_of  # whose class derives from this one
 
-        return recorder_of(self)
+        if self._recorder is None:
+            self._recorder = recorder_of(self)
+        return self._recorder
 
     def traceable(self, x: Array) -> Array:
         return x.view(TracedArray)
@@ -122,13 +125,13 @@ class NumpyBackend(NumpyConvolution, Backend):
         if light and len(tasks) == 1 and self._blas_as_found:
             tasks[0]()
             return
-        self._blas.hold()
-        before = np.setbufsize(UFUNC_BUFFER)
+        blas, before = self._blas.hold(), np.getbufsize()
         try:
+            np.setbufsize(UFUNC_BUFFER)
             self._lanes.run(tasks)
         finally:
             np.setbufsize(before)
-            self._blas.release()
+            self._blas.release(blas)
 
     # ---- creation and shape
 

@@ -34,8 +34,13 @@ class _Recorder(NumpyBackend):
         self.__dict__.update(backend.__dict__)
 
     def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
-        """Note the tasks of a lane each, and run them."""
-        plainly = [partial(task.func, *plain(task.args)) for task in tasks]  # type: ignore[attr-defined]
+        """Note the tasks of a lane each, which write their last argument, and run them."""
+        plainly = []
+        for task in tasks:
+            if not isinstance(task, partial):
+                raise NotRecorded("a tape cannot hold tasks that it does not know.")
+            writable(task.args[-1])
+            plainly.append(partial(task.func, *plain(task.args)))
         note(super().run_lanes, plainly)
         super().run_lanes(plainly)
 

@@ -58,7 +58,7 @@ def note(function: Callable[..., object], *arguments: Any, **options: Any) -> No
 
 def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: Array, options: dict[str, Any]) -> None:
     """Note a ufunc with its arguments by position where it takes them so: NumPy is faster with them."""
-    if method == "__call__" and not options:
+    if method == "__call__" and not options and ufunc.signature is None:
         inputs, target = _in_memory_order(inputs, target)
     if method == "__call__" and not options and ufunc not in (np.maximum, np.minimum):
         note(ufunc, *inputs, target)
@@ -122,6 +122,10 @@ class TracedArray(np.ndarray):
             raise NotRecorded("a method of an array copied it behind the tape's back.")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        if _active.tape is None:
+            given = {} if out is None else {"out": plain(out)}
+            result = getattr(ufunc, method)(*plain(inputs), **given, **options)
+            return result if out is None else out[0] if ufunc.nout == 1 else out
         if method not in ("__call__", "reduce") or ufunc.nout != 1:
             raise NotRecorded(f"a tape cannot hold numpy.{ufunc.__name__}.{method}.")
         function = ufunc if method == "__call__" else getattr(ufunc, method)
@@ -136,6 +140,8 @@ class TracedArray(np.ndarray):
         return out[0]
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        if _active.tape is None:
+            return super().__array_function__(function, types, arguments, options)
         if function is np.copyto:
             writable(arguments[0])
         if function is np.dot and len(arguments) == 3:
@@ -159,6 +165,9 @@ class TracedArray(np.ndarray):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         memory = plain(self)
+        if _active.tape is None:
+            memory[plain(key)] = plain(value)
+            return
         target = memory[key]
         if not isinstance(target, np.ndarray) or not np.may_share_memory(target, memory):
             raise NotRecorded("a tape holds assignments to slices only.")
@@ -171,9 +180,30 @@ class TracedArray(np.ndarray):
         target.fill(value)
         note(target.fill, value)
 
-    for _name in ("__bool__", "__float__", "__index__", "__int__", "argmax", "argmin", "item", "tobytes", "tolist"):
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if _active.tape is None:
+            return found
+        if not isinstance(found, np.ndarray) or not np.may_share_memory(plain(found), plain(self)):
+            raise NotRecorded("a tape holds slices of arrays only, not elements that are copied out of them.")
+        return found
+
+    for _name in (
+        "__bool__", "__contains__", "__float__", "__index__", "__int__", "argmax", "argmin", "item", "partition",
+         "put", "setfield", "sort", "tobytes", "tolist", "trace",
+    ):  # fmt: skip
         locals()[_name] = _refused(_name)
     del _name
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[index] for index in range(len(self))])
+
+    @property
+    def flat(self) -> Any:
+        """Iterates over the elements, which no tape holds."""
+        if _active.tape is not None:
+            raise NotRecorded("a tape cannot hold an iterator over an array.")
+        return plain(self).flat
 
 
 def _rerun(target: Array, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:

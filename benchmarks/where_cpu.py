@@ -37,7 +37,7 @@ def where(name: str, batch: int) -> dict[str, Any]:
     while time.perf_counter() < started + WARM_S:
         net.fit_batch(data)
     step = _median(lambda: net.fit_batch(data))
-    (_, program), *_ = net._split._lanes[0]._step._programs.values()
+    program = next(iter(net._split._lanes[0]._step._programs.values())).program
     calls = list(program.replay.__self__.calls)
     times: list[list[float]] = []
     program.replay = lambda: times.append(_timed(calls))

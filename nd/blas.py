@@ -63,6 +63,7 @@ def axpby(alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
     Parameters
     ----------
     alpha, beta : float, or array ``[]``
+        With 0, it is left to the backend whether NaN and infinities in that vector count.
     x, y, scratch : array ``[n]``
         `scratch` may be overwritten; a backend with a routine for it does one pass and rounds once.
     """

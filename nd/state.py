@@ -7,7 +7,7 @@ variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ContextDecorator
 from typing import Any
 
 from backends import get_backend
@@ -61,34 +61,31 @@ def set_backend(name: str | Backend) -> Backend:
     return _State.backend
 
 
-class _UseBackend:
+class _UseBackend(ContextDecorator):
     """Selects a backend for a block. A class, because every training step passes here several times."""
 
     __slots__ = ("_chosen", "_outer")
 
     def __init__(self, chosen: Backend) -> None:
         self._chosen = chosen
+        self._outer: list[Any] = []
 
     def __enter__(self) -> Backend:
-        self._outer = state.__dict__.get("backend")
+        self._outer.append(state.__dict__.get("backend"))
         state.backend = self._chosen
         return self._chosen
 
     def __exit__(self, *error: object) -> None:
-        if self._outer is None:
+        outer = self._outer.pop()
+        if outer is None:
             del state.backend
         else:
-            state.backend = self._outer
+            state.backend = outer
 
 
-class _Unchanged(nullcontext[Backend]):
-    """A block in which the backend stays what it is."""
-
-
-def use_backend(name: str | Backend) -> AbstractContextManager[Backend]:
-    """Select a backend for the block, in this thread only. Same arguments and errors as `set_backend`."""
-    chosen = name if isinstance(name, Backend) else get_backend(name)
-    return _Unchanged(chosen) if state.__dict__.get("backend") is chosen else _UseBackend(chosen)
+def use_backend(name: str | Backend) -> _UseBackend:
+    """Select a backend for the block, or the decorated function, in this thread only. As `set_backend` otherwise."""
+    return _UseBackend(_resolve(name))
 
 
 def _resolve(name: str | Backend) -> Backend:

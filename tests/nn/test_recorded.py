@@ -1,5 +1,6 @@
 """What is recorded and what is run as it is written: parts of the user's own keep their freedom."""
 
+import pathlib
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,10 @@ from nd.losses import LOSSES
 from nn import ConvolutionLayer, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.conf.dropout import Dropout
 from nn.preprocessors import CnnToFeedForwardPreProcessor
+from nn.propagation import Propagation
 from nn.recorded import IDLE, MOST_PROGRAMS, is_own
 from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
-from optimize.chunks import Segment
+from optimize.chunks import Chunk, Segment
 from optimize.step_functions import negative_gradient_step
 
 RNG = np.random.default_rng(6)
@@ -188,3 +190,21 @@ def test_rows_that_are_too_many_or_too_wide_are_refused_as_they_were_given(threa
             net.compute_gradient_and_score()
         with pytest.raises(nd.ShapeError, match=r"got \[256, 7, 12, 12\]"):
             net.output(x[:, :7])
+
+
+def test_lenet_runs_from_its_records(monkeypatch):
+    monkeypatch.syspath_prepend(str(pathlib.Path(__file__).parent.parent.parent / "examples"))
+    from lenet_mnist import lenet
+
+    x, y = RNG.random((64, 784), np.float32), np.eye(10, dtype=np.float32)[RNG.integers(0, 10, 64)]
+    with nd.use_backend(NumpyBackend(threads=2)):
+        net = MultiLayerNetwork(lenet(1)).init()
+        net.fit_batch(DataSet(x, y))
+        net.output(x)
+        assert [len(lane._step._programs) for lane in net._split._lanes] == [1, 1]
+        assert [len(lane._programs) for lane in net._outputs._lanes] == [1, 1]
+        assert len(net.updater._recorded) == 1
+        monkeypatch.setattr(Propagation, "forward", lambda *_, **__: pytest.fail("computed layer by layer"))
+        monkeypatch.setattr(Chunk, "update", lambda *_: pytest.fail("updated chunk by chunk"))
+        net.fit_batch(DataSet(x, y))
+        net.output(x)

@@ -1,0 +1,73 @@
+"""Who uses something that is shared, told apart from who was interrupted before it could say that it has ended."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+
+
+class Holder:
+    """One use; it ends with `Holders.discard`, or with the last reference to it."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Holders:
+    """The uses of one thing.
+
+    Ctrl-C may come between any two operations, also between taking something and the ``try`` that would give it back.
+    What is taken here is then given back when the interrupted function's variables are gone.
+
+    Parameters
+    ----------
+    when_none : callable
+        Called, under `lock`, whenever the last use ends, perhaps twice; also in a forked child, where there are none.
+
+    Attributes
+    ----------
+    lock : threading.RLock
+        May be held by the caller to do more at once.
+    """
+
+    def __init__(self, when_none: Callable[[], None] = lambda: None) -> None:
+        self.lock = threading.RLock()
+        self._when_none = when_none
+        self._alive: set[weakref.ref[Holder]] = set()
+        if hasattr(os, "register_at_fork"):
+            here = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _forget(here()))
+
+    def __len__(self) -> int:
+        return len(self._alive)
+
+    def add(self) -> Holder:
+        """Begin a use; keep what is returned as long as it lasts."""
+        holder = Holder()
+        with self.lock:
+            self._alive.add(weakref.ref(holder, self._ended))
+        return holder
+
+    def add_if_none(self) -> Holder | None:
+        """Begin a use if there is none, else return None."""
+        with self.lock:
+            return None if self._alive else self.add()
+
+    def discard(self, holder: Holder) -> None:
+        """End a use."""
+        self._ended(weakref.ref(holder))
+
+    def _ended(self, holder: weakref.ref[Holder]) -> None:
+        with self.lock:
+            if holder in self._alive:
+                if len(self._alive) == 1:
+                    self._when_none()  # first: an interrupt here leaves it to the holder's end
+                self._alive.discard(holder)
+
+
+def _forget(holders: Holders | None) -> None:
+    if holders is not None:
+        holders.lock = threading.RLock()  # the copied one may be held by a thread that is not there
+        holders._alive = set()
+        holders._when_none()
