@@ -7,7 +7,7 @@ variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
 from __future__ import annotations
 
 import threading
-from contextlib import ContextDecorator
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from typing import Any
 
 from backends import get_backend
@@ -57,7 +57,7 @@ def set_backend(name: str | Backend) -> Backend:
     BackendError
         The backend cannot run on this machine.
     """
-    _State.backend = _resolve(name)
+    _State.backend = name if isinstance(name, Backend) else get_backend(name)
     return _State.backend
 
 
@@ -68,28 +68,34 @@ class _UseBackend(ContextDecorator):
 
     def __init__(self, chosen: Backend) -> None:
         self._chosen = chosen
-        self._outer: list[Any] = []
+
+    def _recreate_cm(self) -> _UseBackend:
+        return _UseBackend(self._chosen)  # a decorated function may run in several threads at once
 
     def __enter__(self) -> Backend:
-        self._outer.append(state.__dict__.get("backend"))
-        state.backend = self._chosen
+        here = state.__dict__
+        self._outer = here.get("backend")
+        here["backend"] = self._chosen
         return self._chosen
 
     def __exit__(self, *error: object) -> None:
-        outer = self._outer.pop()
-        if outer is None:
-            del state.backend
+        if self._outer is None:
+            del state.__dict__["backend"]
         else:
-            state.backend = outer
+            state.__dict__["backend"] = self._outer
 
 
 def use_backend(name: str | Backend) -> _UseBackend:
     """Select a backend for the block, or the decorated function, in this thread only. As `set_backend` otherwise."""
-    return _UseBackend(_resolve(name))
+    return _UseBackend(name if isinstance(name, Backend) else get_backend(name))
 
 
-def _resolve(name: str | Backend) -> Backend:
-    return name if isinstance(name, Backend) else get_backend(name)
+def within(chosen: Backend) -> AbstractContextManager[object]:
+    """Select a backend as `use_backend` does, for a block that is entered at once: free where it is the current one."""
+    return _NOTHING if state.__dict__.get("backend") is chosen else _UseBackend(chosen)
+
+
+_NOTHING = nullcontext()
 
 
 def default_dtype() -> str:

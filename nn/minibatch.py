@@ -125,11 +125,16 @@ class Minibatch:
         if self.features is None or self.labels is None:
             raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
         mask, n = self.features_mask, self.features.shape[0]
-        for name, array in (("labels", self.labels), ("labels' mask", self.labels_mask)):
-            if array is not None and (array.ndim == 0 or array.shape[0] != n):
-                raise nd.ShapeError(
-                    f"MultiLayerNetwork: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. "
-                    "One row per example."
-                )
+        self._check_rows("labels", self.labels, n)
+        if self.labels_mask is not None:
+            self._check_rows("labels' mask", self.labels_mask, n)
         if mask is not None and tuple(mask.shape) != (n, 1):
             raise nd.ShapeError(f"MultiLayerNetwork: the features' mask must be [{n}, 1], got {list(mask.shape)}.")
+
+    @staticmethod
+    def _check_rows(name: str, array: Array, n: int) -> None:
+        if array.shape[:1] != (n,):
+            raise nd.ShapeError(
+                f"MultiLayerNetwork: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. "
+                "One row per example."
+            )

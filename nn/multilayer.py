@@ -9,6 +9,7 @@ from typing import Any, Self
 import nd
 from nd.dataset import DataSet
 from nd.evaluation import Evaluation
+from nd.state import within
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import as_listeners, listens
 
@@ -103,7 +104,7 @@ class MultiLayerNetwork:
 
     def _here(self) -> Any:
         """Make the network's backend the current one for a block."""
-        return nd.use_backend(self._backend)
+        return within(self._backend)
 
     # ---- parameters
 
@@ -303,10 +304,11 @@ class MultiLayerNetwork:
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch."""
         self._made()
-        self._set_batch(data)
         if self._solver is None:
             self._solver = Solver(self.conf, self, self.listeners)
-        self._optimize(self._solver)
+        with self._here():
+            self._set_batch(data)
+            self._optimize(self._solver)
 
     def _optimize(self, solver: Solver) -> None:
         """Take the steps on the minibatch that is set; until the update the gradient may stay in parts."""

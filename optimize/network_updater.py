@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import nd
+from nd.state import within
 
 from .chunks import Chunk, Numbers, Segment, blocks_of, cut, penalties_of
 from .regularization import REGULARIZATIONS
@@ -75,7 +76,7 @@ class NetworkUpdater:
     def settle(self) -> None:
         """Make the gradient vector the whole gradient."""
         others, self._others = self._others, ()
-        with nd.use_backend(self._backend):
+        with within(self._backend):
             for other in others:
                 nd.addi(self._gradient, _flat(other))
 
@@ -84,7 +85,7 @@ class NetworkUpdater:
 
         Of a gradient that is spread, the sum of the parts' norms.
         """
-        with nd.use_backend(self._backend):
+        with within(self._backend):
             if self._others:
                 total = sum(math.sqrt(nd.item(square)) for square in self._squares)
                 if math.isfinite(total):
@@ -120,7 +121,7 @@ class NetworkUpdater:
         penalties = [penalty.at(iteration, epoch) for penalty in self._penalties]
         coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
         numbers = Numbers(batch_size if divide else 1, rate, penalties, coefficients)
-        with nd.use_backend(self._backend):
+        with within(self._backend):
             others = tuple(map(id, self._others)) if self._others else ()
             recorded = self._recorded.get((divide, step, *others))
             if recorded is not None:

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 import nd
+from nd.state import within
 from nn import NeuralNetConfiguration
 from tests.stand_ins import make_backend
 
@@ -157,3 +158,34 @@ def test_only_two_default_dtypes(name):
     ):
         nd.set_default_dtype(name)
     assert nd.default_dtype() == "float32"
+
+
+def test_a_block_selects_its_backend_wherever_it_was_made():
+    numpy, strict = nd.backend(), make_backend("strict")
+    with nd.use_backend(strict):
+        made_inside = nd.use_backend(strict)
+    with made_inside:
+        assert nd.backend() is strict
+    assert nd.backend() is numpy
+
+
+def test_a_function_may_be_decorated_with_its_backend():
+    numpy, strict = nd.backend(), make_backend("strict")
+
+    @nd.use_backend(strict)
+    def seen(depth):
+        return [nd.backend(), *(seen(depth - 1) if depth else ())]
+
+    assert seen(2) == [strict] * 3
+    assert nd.backend() is numpy
+
+
+def test_within_selects_like_use_backend():
+    numpy, strict = nd.backend(), make_backend("strict")
+    with within(strict):
+        with within(strict):
+            assert nd.backend() is strict
+        with within(numpy):
+            assert nd.backend() is numpy
+        assert nd.backend() is strict
+    assert nd.backend() is numpy
