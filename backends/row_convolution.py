@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .caches import l2_cache_bytes
 from .spatial import Buffers
 from .window import Window
 
@@ -21,7 +22,8 @@ Array = Any
 
 ROWS_FIRST = (2, 1, 3, 0)  # [N, C, H, W] -> [H, C, W, N]
 ROWS_FIRST_BACK = (3, 1, 0, 2)  # and back
-CACHED_BYTES = 1 << 18  # of output rows that are written before the next thing is done with them
+CACHED_BYTES = min(max(l2_cache_bytes() // 2, 1 << 18), 1 << 20)
+"""Of output rows that are written before the next thing is done with them."""
 
 
 def rows_first(x: Array) -> bool:
@@ -97,7 +99,7 @@ class RowConvolution:
                 continue
             for odd, out in ((0, slice(0, out_w // 2)), (1, slice(out_w // 2, out_w))):
                 self.sides.append(_Side(cell, out, slice(side.start + odd * step, side.stop, 2 * step)))
-        self.slides = window.stride[1] == window.dilation[1] == 1 and not split
+        self.steps_by_one = window.stride[1] == window.dilation[1] == 1
 
     # ---- forward
 
@@ -171,8 +173,10 @@ class RowConvolution:
 
     def gather(self, image: Array, columns: Array) -> None:
         """Copy the cells under the kernel's columns side by side: ``[..., W, N]`` to ``[..., kernel_w, out_w, N]``."""
-        if self.slides and image.flags.c_contiguous:
-            np.copyto(columns, sliding(image, columns.shape))
+        if self.steps_by_one and image.flags.c_contiguous:
+            if self.split:
+                columns = columns.reshape(*columns.shape[:-2], 2, columns.shape[-2] // 2, columns.shape[-1])
+            np.copyto(columns, sliding(image, columns.shape, self.split))
             return
         for cell, out, side in self.sides:
             np.copyto(columns[..., cell, out, :], image[..., side, :])
@@ -295,7 +299,7 @@ class RowConvolution:
     def scatter(self, columns: Array, image: Array) -> None:
         """Add the cells back where `gather` took them: ``[..., kernel_w, out_w, N]`` to ``[..., W, N]``."""
         sides, out_w = self.sides, self.geometry.window.out[1]
-        if self.slides:  # the first cell makes zeros unnecessary
+        if self.steps_by_one and not self.split:  # the first cell makes zeros unnecessary
             np.copyto(image[..., :out_w, :], columns[..., 0, :, :])
             image[..., out_w:, :] = 0.0
             sides = sides[1:]
@@ -306,9 +310,13 @@ class RowConvolution:
             np.add(target, columns[..., cell, out, :], out=target)
 
 
-def sliding(image: Array, shape: tuple[int, ...]) -> Array:
-    """View ``[..., W, N]`` in c order as ``[..., kernel_w, out_w, N]``: the kernel's columns, which overlap."""
-    return view(image, shape, (*image.strides[:-2], image.strides[-2], *image.strides[-2:]))
+def sliding(image: Array, shape: tuple[int, ...], split: bool = False) -> Array:
+    """View ``[..., W, N]`` in c order as ``[..., kernel_w, out_w, N]``: the kernel's columns, which overlap.
+
+    With `split`, as ``[..., kernel_w, 2, out_w / 2, N]``, even positions before odd ones.
+    """
+    *outer, step, example = image.strides
+    return view(image, shape, (*outer, step, step, *((2 * step,) if split else ()), example))
 
 
 def view(x: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
