@@ -352,6 +352,10 @@ class Backend(SpatialPrimitives, RandomBits):
         """Reduced singular value decomposition u, s, vh."""
         return self.xp.linalg.svd(a, full_matrices=False)
 
+    def run_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
+        """Run an `nd.Elementwise`; `current` makes a backend the facade's current one for a block."""
+        formula.formula(*arguments)
+
     # ---- what networks spend their time on
 
     def relu(self, x: Array, out: Array | None = None) -> Array:

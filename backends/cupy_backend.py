@@ -13,6 +13,7 @@ import numpy as np
 
 from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels, geometry
+from .cuda.elementwise import Elementwise
 from .errors import BackendError
 from .numpy_backend import UFUNCS
 from .spatial import Buffers
@@ -166,6 +167,13 @@ class CupyBackend(Backend):
         else:
             self.cupy.matmul(a, b, out=out)
         return out
+
+    def run_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
+        compiled = formula.compiled.get(self)
+        if compiled is None:
+            compiled = formula.compiled[self] = Elementwise(self.cupy, formula.formula, formula.scratch)
+        if not compiled.run(arguments, current):
+            formula.formula(*arguments)
 
     # ---- random numbers
 

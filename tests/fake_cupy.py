@@ -25,9 +25,16 @@ CUDA_ON_CPU = r"""
 #include <utility>
 #define __global__
 #define __device__
+using std::cos;
+using std::exp;
+using std::expm1;
 using std::fabs;
+using std::log;
+using std::log1p;
 using std::pow;
+using std::sin;
 using std::sqrt;
+using std::tanh;
 struct { unsigned int x; } static gridDim, blockDim, blockIdx, threadIdx;
 static inline float __int_as_float(int bits) { float value; memcpy(&value, &bits, 4); return value; }
 """
@@ -71,6 +78,10 @@ class DeviceArray(np.ndarray):
     """Stands in for cupy.ndarray: never mixes with numpy.ndarray, and has arrays of rank 0 instead of scalars."""
 
     guard = None
+
+    @property
+    def data(self):
+        return types.SimpleNamespace(ptr=self.ctypes.data)
 
     def __array_finalize__(self, source):
         self.guard = getattr(source, "guard", None)
@@ -222,7 +233,7 @@ def compile_for_cpu(code, options, folder):
         for name in names
     )
     text = f'{CUDA_ON_CPU}{code}\n#line 1 "launcher"\n{LAUNCHER}{launchers}'
-    flags = [option.replace("--std", "-std") for option in options]
+    flags = [option.replace("--std", "-std") for option in options if option != "--fmad=false"]  # as g++ is told below
     library = folder / (hashlib.sha256(" ".join([text, *flags]).encode()).hexdigest() + ".so")
     if not library.exists():
         source = library.with_suffix(".cpp")

@@ -12,7 +12,7 @@ import numpy as np
 from backends.errors import DTypeError
 from backends.window import Window
 
-FILES = ("window.cu", "convolution.cu", "pooling.cu", "random.cu")
+FILES = ("real.cu", "window.cu", "convolution.cu", "pooling.cu", "random.cu")
 """In the order in which they are joined: the first one holds what the others share."""
 
 REALS = {"d": "double", "f": "float"}
@@ -24,9 +24,9 @@ _GEOMETRY = struct.Struct("=12i6q")  # `struct Geometry` of window.cu, which has
 _GEOMETRY_DTYPE = np.dtype((np.void, _GEOMETRY.size))
 
 
-def source() -> str:
-    """Return the text of all kernels; errors of the compiler name the file."""
-    texts = ((name, resources.files(__name__).joinpath(name).read_text("utf-8")) for name in FILES)
+def source(files: Sequence[str] = FILES) -> str:
+    """Return the text of files, by default of all kernels; errors of the compiler name the file."""
+    texts = ((name, resources.files(__name__).joinpath(name).read_text("utf-8")) for name in files)
     return "\n".join(f'#line 1 "{name}"\n{text}' for name, text in texts)
 
 

@@ -1,9 +1,7 @@
-// What the kernels share: the element type, the geometry of a sliding window, and where a thread's element lies.
+// What the kernels over images share: the geometry of a sliding window, and where a thread's element lies.
 //
 // Arrays that a kernel writes lie with the batch innermost, [C, H, W, N], without gaps; one thread makes one element,
 // so that neighbouring threads touch neighbouring memory. Arrays that a caller brings are read by their strides.
-
-typedef REAL real;
 
 // From how many elements on an index takes 64 bits. Below it divisions are in 32 bits, which are several times faster.
 #ifndef WIDE_FROM
@@ -24,11 +22,6 @@ struct Geometry {
 struct Place {
     int n, c, y, x;
 };
-
-__device__ inline long long thread_number()
-{
-    return (long long)blockIdx.x * blockDim.x + threadIdx.x;
-}
 
 template <typename index>
 __device__ inline Place split(index i, const Geometry &g, int height, int width)

@@ -23,13 +23,13 @@ class ActivationRuntime(LayerRuntime):
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
         x, drop_mask = self.drop_input(x, training)
-        a = self.activation.value(x, self.buffers("a", x.shape), training)
+        a = self.activating.value(x, self.buffers("a", x.shape), training)
         return a, Cache(x, x, a, drop_mask, mask)
 
     def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
         if not need_epsilon:
             return None
-        delta = self.activation.backprop(cache.z, cache.a, epsilon, epsilon)
+        delta = self.activating.backprop(cache.z, cache.a, epsilon)
         if cache.drop_mask is not None:
             nd.muli(delta, cache.drop_mask)
         return delta

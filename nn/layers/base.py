@@ -20,6 +20,7 @@ from ..conf.input_type import FeedForwardType, InputType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_rows
 from ..weights import WEIGHT_INITS
+from .activating import Activating
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
@@ -340,9 +341,15 @@ class LayerRuntime:
         mask = nd.assign(self.buffers("drop_mask", x.shape), self.dropout.mask(tuple(x.shape), self.dtype))
         return nd.multiply(x, mask, self.buffers("dropped", x.shape)), mask
 
-    def activate(self, z: Array, activation: Activation, training: bool) -> Array:
-        """Apply the activation, in z's memory where backprop allows it."""
-        return activation.value(z, z if activation.overwrites else self.buffers("a", z.shape), training)
+    @cached_property
+    def activating(self) -> Activating:
+        """The layer's activation at work."""
+        return Activating(self.conf.activation)
+
+    def activate(self, z: Array, training: bool, b: Array | None = None) -> Array:
+        """Add b and apply the activation, in z's memory where backprop allows it."""
+        a = z if self.activating.activation.overwrites else self.buffers("a", z.shape)
+        return self.activating.value(z, a, training, b)
 
     def check_rows(self, x: Array, n_in: int) -> None:
         """Raise ShapeError unless x is ``[N, n_in]``."""

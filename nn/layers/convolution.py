@@ -103,12 +103,12 @@ class ConvolutionRuntime(LayerRuntime):
         x, drop_mask = self.drop_input(x, training)
         window = self.windows.over(x, self.conf.n_in)
         z, saved = convolution.conv2d(x, self.W, self.b, window, self.buffers)
-        a = self.activate(z, self.activation, training)
+        a = self.activate(z, training)
         return a, ConvolutionCache(saved, z, a, drop_mask, window)
 
     def backprop_gradient(self, epsilon: Array, cache: ConvolutionCache, need_epsilon: bool = True) -> Array | None:
         saved, z, a, drop_mask, window = cache
-        delta = self.activation.backprop(z, a, epsilon, epsilon)
+        delta = self.activating.backprop(z, a, epsilon)
         below = convolution.conv2d_backward(delta, saved, self.W, window, self.gradients, self.buffers, need_epsilon)
         return below if drop_mask is None or below is None else nd.muli(below, drop_mask)
 

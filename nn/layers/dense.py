@@ -26,23 +26,23 @@ class DenseRuntime(LayerRuntime):
             self.b_gradient = nd.reshape_view(self.b_gradient, (self.conf.n_out,))
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
-        return self._linear(self.drop_input(x, training)[0])
-
-    def _linear(self, x: Array) -> Array:
-        self.check_rows(x, self.conf.n_in)
-        z = nd.gemm(x, self.W, self.buffers("z", (x.shape[0], self.conf.n_out)))
+        z = self._product(self.drop_input(x, training)[0])
         return z if self.b is None else nd.addi(z, self.b)
+
+    def _product(self, x: Array) -> Array:
+        self.check_rows(x, self.conf.n_in)
+        return nd.gemm(x, self.W, self.buffers("z", (x.shape[0], self.conf.n_out)))
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
         x, drop_mask = self.drop_input(x, training)
-        z = self._linear(x)
-        a = self.activate(z, self.activation, training)
+        z = self._product(x)
+        a = self.activate(z, training, self.b)
         if mask is not None:
             nd.muli(a, mask)
         return a, Cache(x, z, a, drop_mask, mask)
 
     def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        delta = self.activation.backprop(cache.z, cache.a, epsilon, epsilon)
+        delta = self.activating.backprop(cache.z, cache.a, epsilon)
         if cache.mask is not None:
             nd.muli(delta, cache.mask)
         return self.backprop_delta(delta, cache, need_epsilon)

@@ -69,7 +69,7 @@ class LossRuntime(OutputMixin, LayerRuntime):
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
         x, drop_mask = self.drop_input(x, training)
-        a = self.activation.value(x, self.buffers("a", x.shape), training)
+        a = self.activating.value(x, self.buffers("a", x.shape), training)
         return a, Cache(x, x, a, drop_mask, mask)
 
     def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
@@ -79,7 +79,7 @@ class LossRuntime(OutputMixin, LayerRuntime):
         return delta if cache.drop_mask is None else nd.muli(delta, cache.drop_mask)
 
     def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        delta = self.activation.backprop(cache.z, cache.a, epsilon, epsilon)
+        delta = self.activating.backprop(cache.z, cache.a, epsilon)
         return self.backprop_delta(delta, cache, need_epsilon)
 
 

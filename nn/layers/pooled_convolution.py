@@ -44,7 +44,7 @@ class PooledConvolution:
         x, drop_mask = layer.drop_input(x, training)
         window = layer.windows.over(x, layer.conf.n_in)
         windows = (window, self.pooling.windows.over_size(window.out))
-        activate = None if activation is None else lambda z: activation.value(z, z, training)
+        activate = None if activation is None else lambda z: layer.activating.value(z, z, training)
         pooled, saved = convolution.conv2d_max_pool(
             x, layer.W, layer.b, activate, windows, self._both_buffers, keep=training
         )
@@ -54,7 +54,7 @@ class PooledConvolution:
         """Write the convolution's gradients; return dL/dx unless nobody needs it. As `LayerRuntime`'s."""
         layer = self.convolution
         if self._activation is not None:
-            epsilon = self._activation.backprop(cache.pooled, cache.pooled, epsilon, epsilon)
+            epsilon = layer.activating.backprop(cache.pooled, cache.pooled, epsilon)
         below = convolution.conv2d_max_pool_backward(
             epsilon, cache.saved, layer.W, cache.windows, layer.gradients, self._both_buffers, need_epsilon
         )

@@ -5,9 +5,15 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata, resources
 
+import numpy as np
 import pytest
 
+import nd
 from backends.cuda import FILES, REALS, options, source
+from backends.cuda.elementwise import OPTIONS, kernel_text
+from nd.activations import ACTIVATIONS
+from optimize.updaters import UPDATERS
+from tests.fake_cupy import DeviceArray
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 PACKAGE = "nvidia-cuda-nvrtc"
@@ -72,6 +78,51 @@ def test_every_kernel_compiles_for_every_architecture(nvrtc):
         assert code.startswith(b"\x7fELF"), case
         assert [name for name in kernel_names() if name.encode() not in code] == [], case
     assert len({code for _, _, code in results.values()}) == len(cases)
+
+
+def formulas():
+    """Yield every activation and updater as a formula, with how many arrays and numbers it takes."""
+    for name in sorted(ACTIVATIONS.keys() - {"softmax"}):
+        activation = ACTIVATIONS[name]()
+        yield lambda z, a, f=activation: f.value(z, a), 2, 0
+        yield lambda z, a, e, f=activation: nd.muli(f.backprop(z, a, e, e), 2.0), 3, 0
+    for kind in UPDATERS.values():
+        updater = kind()
+        states, numbers = len(updater.state_names), len(updater.coefficients(0, 0))
+
+        def update(params, gradient, scratch, *rest, updater=updater, states=states):
+            updater.apply(gradient, rest[:states], scratch, rest[states:])
+            nd.subi(params, gradient)
+
+        yield update, 3 + states, numbers
+
+
+def formula_kernels(dtype):
+    """Return the text of a kernel for each formula, over arrays that lie along two axes."""
+    texts = []
+    for formula, arrays, numbers in formulas():
+        memory = [np.ones((3, 4, 5), dtype)[:, ::2].view(DeviceArray) for _ in range(arrays)]
+        text, _ = kernel_text(formula, [*memory, *[0.5] * numbers], (), 3, 30, nd.use_backend)
+        body = text[text.index('#line 1 "elementwise"') :].replace("elementwise(", f"elementwise_{len(texts)}(")
+        texts.append(f"namespace k{len(texts)} {{\n{body}}}\n")
+    return texts
+
+
+def test_every_formula_compiles_for_every_architecture(nvrtc):
+    texts = {dtype: formula_kernels(dtype) for dtype in ("float32", "float64")}
+    assert len(texts["float32"]) == 2 * (len(ACTIVATIONS) - 1) + len(UPDATERS)
+
+    def compiled(case):
+        dtype, architecture = case
+        flags = (*options(REALS[np.dtype(dtype).char]), *OPTIONS, f"--gpu-architecture={architecture}")
+        return compile_to_cubin(nvrtc, source(("real.cu",)) + "".join(texts[dtype]), flags)
+
+    cases = [(dtype, architecture) for dtype in texts for architecture in ARCHITECTURES]
+    with ThreadPoolExecutor(2) as pool:
+        for case, (status, log, code) in zip(cases, pool.map(compiled, cases), strict=True):
+            assert (case, status, log) == (case, 0, "")
+            names = [f"elementwise_{number}".encode() for number in range(len(texts[case[0]]))]
+            assert [name for name in names if name not in code] == []
 
 
 @pytest.mark.parametrize("real", list(REALS.values()))

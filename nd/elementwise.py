@@ -1,0 +1,41 @@
+"""Formulas that treat every element for itself: run as they are written, or compiled, as the backend can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .state import state, use_backend
+
+
+class Elementwise:
+    """A computation on arrays of one shape, or that broadcast to it, element by element and in place.
+
+    Parameters
+    ----------
+    formula : callable
+        Takes what the object is called with: arrays, numbers, and arrays ``[]`` that hold a number. Writes some of the
+        arrays with this package's functions, and depends on nothing else that changes.
+    scratch : tuple of int
+        Places of arguments whose contents matter neither before nor after.
+
+    Notes
+    -----
+    CuPy makes one kernel of it; what it cannot make a kernel of, a reduction or a random draw, runs as it is written.
+
+    Examples
+    --------
+    >>> import nd
+    >>> half_sum = Elementwise(lambda x, y: nd.muli(nd.addi(x, y), 0.5))
+    >>> x = nd.create([1.0, 3.0])
+    >>> half_sum(x, nd.create([3.0, 5.0]))
+    >>> x.tolist()
+    [2.0, 4.0]
+    """
+
+    def __init__(self, formula: Callable[..., object], scratch: tuple[int, ...] = ()) -> None:
+        self.formula, self.scratch = formula, scratch
+        self.compiled: dict[object, Any] = {}
+
+    def __call__(self, *arguments: Any) -> None:
+        state.backend.run_formula(self, arguments, use_backend)
