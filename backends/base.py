@@ -49,6 +49,8 @@ class Backend(SpatialPrimitives, RandomBits):
     """
 
     name = "generic"
+    merges_penalties = False
+    """Whether an update in one go is worth a vector for each penalty that does not hold everywhere."""
     update_chunk = 1 << 62
     """Elements that the update of the parameters treats in one go; a CPU backend sets what fits its cache."""
     multiplies_bool = False

@@ -33,6 +33,7 @@ class CupyBackend(Backend):
     """
 
     name = "cupy"
+    merges_penalties = True
 
     def __init__(self) -> None:
         self.cupy, namespace = _import_cupy()

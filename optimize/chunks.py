@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import nd
 
-from .regularization import Regularization
-from .step_functions import StepFunction
-from .updaters import Updater
+from .regularization import REGULARIZATIONS, Regularization
+from .step_functions import STEP_FUNCTIONS, StepFunction
+from .updaters import UPDATERS, Updater
 
 Array = Any
+MOST_MERGED = 4  # penalties that are treated together, where each takes a vector that says where it holds
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,16 @@ class Numbers(NamedTuple):
         return Numbers(batch_size, rate, penalties, [[next(rest) for _ in block] for block in self.coefficients])
 
 
-class Chunk(NamedTuple):
+class Penalised(NamedTuple):
+    """A penalty on a chunk, the place of its coefficient, and ones where it holds, None where that is everywhere."""
+
+    penalty: Regularization
+    place: int
+    where: Array | None
+
+
+@dataclass
+class Chunk:
     """Views of as many elements as the backend treats in one go."""
 
     params: Array
@@ -88,19 +99,52 @@ class Chunk(NamedTuple):
     scratch: Array
     updater: Updater
     block: int
-    penalties: tuple[tuple[Regularization, int], ...]
-    """With the place of their coefficients."""
+    penalties: tuple[Penalised, ...]
+
+    def __post_init__(self) -> None:
+        self._formulas: dict[tuple[bool, StepFunction], Callable[..., None]] = {}
 
     def update(self, numbers: Numbers, divide: bool, step: StepFunction) -> None:
         """Add up and divide the gradient, add the penalties', turn it into the update, take the step."""
-        for other in self.others:
-            nd.addi(self.gradient, other)
+        where = [each.where for each in self.penalties if each.where is not None]
+        penalties = [numbers.penalties[each.place] for each in self.penalties]
+        scalars = (numbers.batch_size, numbers.rate, *penalties, *numbers.coefficients[self.block])
+        formula = self._formula(divide, step)
+        formula(self.scratch, self.params, self.gradient, *self.others, *self.states, *where, *scalars)
+
+    def _formula(self, divide: bool, step: StepFunction) -> Callable[..., None]:
+        found = self._formulas.get((divide, step))
+        if found is None:
+            found = partial(self._update, divide, step)
+            if is_own(self.updater, *(each.penalty for each in self.penalties)) and step in STEP_FUNCTIONS.values():
+                found = nd.Elementwise(found, scratch=(0,))
+            self._formulas[divide, step] = found
+        return found
+
+    def _update(
+        self, divide: bool, step: StepFunction, scratch: Array, params: Array, gradient: Array, *rest: Any
+    ) -> None:
+        """`update`, on what it hands over, element by element."""
+        more = iter(rest)
+        for _ in self.others:
+            nd.addi(gradient, next(more))
+        states = tuple(next(more) for _ in self.states)
+        where = [None if each.where is None else next(more) for each in self.penalties]
+        batch_size, rate = next(more), next(more)
         if divide:
-            nd.divi(self.gradient, numbers.batch_size)
-        for penalty, place in self.penalties:
-            penalty.apply(self.params, self.gradient, self.scratch, numbers.penalties[place])
-        self.updater.apply(self.gradient, self.states, self.scratch, numbers.coefficients[self.block])
-        step(self.params, self.gradient, numbers.rate)
+            nd.divi(gradient, batch_size)
+        for each, here in zip(self.penalties, where, strict=True):
+            coefficient = next(more)
+            coefficient = coefficient if here is None else nd.multiply(here, coefficient)
+            each.penalty.apply(params, gradient, scratch, coefficient)
+        self.updater.apply(gradient, states, scratch, tuple(more))
+        step(params, gradient, rate)
+
+
+def is_own(*parts: object) -> bool:
+    """Tell whether updaters and penalties are this library's: others may change without saying so."""
+    own = [*UPDATERS.values(), *REGULARIZATIONS.values()]
+    return all(type(part) in own for part in parts)
 
 
 def penalties_of(blocks: list[Block]) -> list[Regularization]:
@@ -123,7 +167,8 @@ def cut(
     params, gradient, state = vectors
     chunks: list[Chunk] = []
     size = max(min(nd.backend().update_chunk, border[1] - border[0]), 1)
-    scratch = nd.create_uninitialized(size, dtype=nd.dtype_name(params))
+    dtype = nd.dtype_name(params)
+    scratch = nd.create_uninitialized(size, dtype=dtype)
     if recorded:
         params, gradient, state, scratch = (nd.traceable(each) for each in (params, gradient, state, scratch))
         others = [nd.traceable(each) for each in others]
@@ -132,7 +177,10 @@ def cut(
         for regularization, start, stop in _stretches(block, border, size):
             here = slice(start, stop)
             states = tuple(state[begin + start : begin + stop] for begin in block.state_starts)
-            penalties = tuple((penalty, places[id(penalty)]) for penalty in regularization)
+            penalties = tuple(
+                Penalised(penalty, places[id(penalty)], _where(penalty, block, start, stop, dtype))
+                for penalty in regularization
+            )
             more = tuple(other[here] for other in others)
             parts = (params[here], gradient[here], more, states, scratch[: stop - start])
             chunks.append(Chunk(*parts, block.updater, number, penalties))
@@ -142,8 +190,33 @@ def cut(
 def _stretches(
     block: Block, border: tuple[int, int], size: int
 ) -> Iterable[tuple[tuple[Regularization, ...], int, int]]:
-    for regularization, alike in groupby(block.segments, key=lambda segment: segment.regularization):
-        segments = list(alike)
-        end = min(segments[-1].stop, border[1])
-        for start in range(max(segments[0].start, border[0]), end, size):
+    for regularization, first, stop in _alike(block):
+        end = min(stop, border[1])
+        for start in range(max(first, border[0]), end, size):
             yield regularization, start, min(start + size, end)
+
+
+def _alike(block: Block) -> Iterable[tuple[tuple[Regularization, ...], int, int]]:
+    """Yield the runs of a block's elements that are treated in one go, with the penalties on some of them at least."""
+    if nd.backend().merges_penalties:
+        different: list[Regularization] = []
+        for segment in block.segments:
+            different += [penalty for penalty in segment.regularization if penalty not in different]
+        if len(different) <= MOST_MERGED:
+            yield tuple(different), block.segments[0].start, block.segments[-1].stop
+            return
+    for regularization, run in groupby(block.segments, key=lambda segment: segment.regularization):
+        alike = list(run)
+        yield regularization, alike[0].start, alike[-1].stop
+
+
+def _where(penalty: Regularization, block: Block, start: int, stop: int, dtype: str) -> Array | None:
+    """Return ones for the elements of a stretch that have a penalty, and zeros; None where all have it."""
+    inside = [segment for segment in block.segments if segment.start < stop and segment.stop > start]
+    if all(penalty in segment.regularization for segment in inside):
+        return None
+    where = nd.zeros(stop - start, dtype=dtype)
+    for segment in inside:
+        if penalty in segment.regularization:
+            nd.fill(where[max(segment.start, start) - start : min(segment.stop, stop) - start], 1.0)
+    return where

@@ -11,10 +11,8 @@ from typing import Any
 import nd
 from nd.state import within
 
-from .chunks import Chunk, Numbers, Segment, blocks_of, cut, penalties_of
-from .regularization import REGULARIZATIONS
+from .chunks import Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
 from .step_functions import STEP_FUNCTIONS, StepFunction
-from .updaters import UPDATERS
 
 Array = Any
 
@@ -49,9 +47,8 @@ class NetworkUpdater:
         lanes = max(1, min(here.lanes, length // here.lane_elements))
         self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
         self._lanes = self._cut()
-        own = [*UPDATERS.values(), *REGULARIZATIONS.values()]  # others may change without saying so
         parts = [*(block.updater for block in self._blocks), *self._penalties]
-        self._recordable = length > 0 and all(type(part) in own for part in parts)
+        self._recordable = length > 0 and is_own(*parts)
         self._recorded: dict[tuple[object, ...], _Recorded] = {}
         self._others: tuple[Array, ...] = ()
         self._squares: list[Array] = []

@@ -18,6 +18,8 @@ Array = Any
 Current = Callable[[Backend], Any]
 
 OPTIONS = ("--fmad=false",)  # as NumPy rounds: memory bounds these kernels, not arithmetic
+NAMES = re.compile(r"\b[nvx]\d+\b")
+DEFINITION = re.compile(r"const (real|bool) (v\d+) = (.*);")
 NARROW = 1 << 31
 """Elements from which on an index takes 64 bits."""
 MOST_KERNELS = 64
@@ -59,7 +61,8 @@ class Elementwise:
         if kernel is None:
             return False
         if plan.total:
-            values = [each for place, each in enumerate(arguments) if place not in self._scratch]
+            given = (each for place, each in enumerate(arguments) if place not in self._scratch)
+            values = [float(each) if _is_number(each) else each for each in given]
             kernel((-(-plan.total // BLOCK),), (BLOCK,), (*values, _layout(plan)))
         return True
 
@@ -77,6 +80,10 @@ def _is_vector(argument: Any) -> bool:
     return getattr(argument, "ndim", 0) > 0
 
 
+def _is_number(argument: Any) -> bool:
+    return isinstance(argument, (int, float))
+
+
 def _plan(arguments: Sequence[Any], scratch: tuple[int, ...]) -> _Plan | None:
     arrays = [each for place, each in enumerate(arguments) if place not in scratch and _is_vector(each)]
     if not arrays or arrays[0].dtype.char not in REALS or any(each.dtype != arrays[0].dtype for each in arrays):
@@ -84,7 +91,7 @@ def _plan(arguments: Sequence[Any], scratch: tuple[int, ...]) -> _Plan | None:
     shape = np.broadcast_shapes(*(each.shape for each in arrays))
     aliases = tuple(next(i for i, other in enumerate(arrays) if _same(each, other)) for each in arrays)
     sizes, strides, total = _collapsed(shape, arrays)
-    kinds = tuple("v" if _is_vector(each) else "c" if hasattr(each, "ndim") else "n" for each in arguments)
+    kinds = tuple("v" if _is_vector(each) else "n" if _is_number(each) else "c" for each in arguments)
     full = tuple(each.shape == shape for each in arrays)
     return _Plan((arrays[0].dtype.char, kinds, aliases, full, len(sizes), total >= NARROW), sizes, strides, total)
 
@@ -167,7 +174,21 @@ def kernel_text(
     if not written or any(tuple(arguments[place].shape) != shape for place in written.values()):
         raise NotElementwise("formula: expected to write arrays of the full shape.")
     stored = [(place, symbols[place].code) for place in written.values()]
-    return _text(arguments, kept, lines, stored, axes, total), arguments[vectors[0]].dtype.char
+    needed, names = _needed(lines, [code for _, code in stored])
+    touched = [place for place in vectors if place in written.values() or f"x{place}" in names]
+    return _text(arguments, kept, needed, stored, names, touched, axes, total), arguments[vectors[0]].dtype.char
+
+
+def _needed(lines: Sequence[str], results: Sequence[str]) -> tuple[list[str], set[str]]:
+    """Return the statements that the results depend on, and every name in them: compilers warn of others."""
+    names = {name for result in results for name in NAMES.findall(result)}
+    needed = []
+    for line in reversed(lines):
+        _, defined, expression = DEFINITION.match(line).groups()  # type: ignore[union-attr]
+        if defined in names:
+            names.update(NAMES.findall(expression))
+            needed.append(line)
+    return needed[::-1], names
 
 
 def _text(
@@ -175,6 +196,8 @@ def _text(
     kept: Sequence[int],
     lines: Sequence[str],
     stores: Sequence[tuple[int, str]],
+    names: set[str],
+    touched: Sequence[int],
     axes: int,
     total: int,
 ) -> str:
@@ -184,15 +207,14 @@ def _text(
     for place in kept:
         if place in vectors:
             parameters.append(f"{'' if place in written else 'const '}real *a{place}")
-        elif hasattr(arguments[place], "ndim"):
-            parameters.append(f"const real *c{place}")
-            body.append(f"const real n{place} = *c{place};")
-        else:
+        elif _is_number(arguments[place]):
             parameters.append(f"double s{place}")
-            body.append(f"const real n{place} = (real)s{place};")
-    body += _offsets(vectors, axes, total)
-    used = set(re.findall(r"\bx\d+\b", "\n".join([*lines, *(code for _, code in stores)])))
-    body += [f"const real x{place} = a{place}[o{place}];" for place in vectors if f"x{place}" in used]
+            body += [f"const real n{place} = (real)s{place};"] * (f"n{place}" in names)
+        else:
+            parameters.append(f"const real *c{place}")
+            body += [f"const real n{place} = *c{place};"] * (f"n{place}" in names)
+    body += _offsets(touched, axes, total)
+    body += [f"const real x{place} = a{place}[o{place}];" for place in touched if f"x{place}" in names]
     body += [*lines, *(f"a{place}[o{place}] = {code};" for place, code in stores)]
     fields = "".join([f", size[{axes}]" * bool(axes), *(f", stride{place}[{axes}]" * bool(axes) for place in vectors)])
     return "\n".join([

@@ -165,7 +165,7 @@ def test_the_same_array_twice_is_one_array(device):
 
 def test_numbers_may_change_without_another_kernel(device):
     formula = nd.Elementwise(lambda x, rate: nd.muli(x, rate))
-    for rate in (0.1, 0.2, 7.0):
+    for rate in (0.1, 0.2, 7, True):
         assert_computes(device, formula, [numbers(9, "float32"), rate])
     (compiled,) = formula.compiled.values()
     assert len(compiled._kernels) == 1
