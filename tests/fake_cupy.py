@@ -36,18 +36,63 @@ using std::sin;
 using std::sqrt;
 using std::tanh;
 struct { unsigned int x; } static gridDim, blockDim, blockIdx, threadIdx;
+#define __launch_bounds__(threads)
+#define __shared__ static
+static inline int atomicAdd(int *address, int value) { int before = *address; *address += value; return before; }
+static inline void __threadfence() {}
+
+// Threads of a block that wait for one another are contexts of their own, which take turns at every barrier.
+#include <ucontext.h>
+#include <vector>
+struct Fiber { ucontext_t context; std::vector<char> stack; bool ended; };
+static std::vector<Fiber> fibers;
+static ucontext_t scheduler;
+static inline void __syncthreads() { swapcontext(&fibers[threadIdx.x].context, &scheduler); }
 static inline float __int_as_float(int bits) { float value; memcpy(&value, &bits, 4); return value; }
 """
 
 LAUNCHER = r"""
+template <typename Run> void enter_fiber(unsigned low, unsigned high)
+{
+    Run *run = (Run *)(((unsigned long long)high << 32) | low);
+    (*run)();
+    fibers[threadIdx.x].ended = true;
+    swapcontext(&fibers[threadIdx.x].context, &scheduler);
+}
+// Run the threads of one block from barrier to barrier; false if some wait at a barrier that others never reach.
+template <typename Run> bool run_block(unsigned block, Run &run)
+{
+    unsigned long long address = (unsigned long long)&run;
+    fibers.resize(block);
+    for (Fiber &fiber : fibers) {
+        fiber.stack.resize(1 << 16);
+        fiber.ended = false;
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = fiber.stack.data();
+        fiber.context.uc_stack.ss_size = fiber.stack.size();
+        fiber.context.uc_link = nullptr;
+        makecontext(&fiber.context, (void (*)())enter_fiber<Run>, 2, (unsigned)address, (unsigned)(address >> 32));
+    }
+    for (unsigned ended = 0; ended < block;) {
+        ended = 0;
+        for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x) {
+            if (!fibers[threadIdx.x].ended)
+                swapcontext(&scheduler, &fibers[threadIdx.x].context);
+            ended += fibers[threadIdx.x].ended;
+        }
+        if (ended && ended < block)
+            return false;
+    }
+    return true;
+}
 template <typename A> int kind_of_parameter()
 {
     typedef typename std::remove_pointer<A>::type T;
     return std::is_pointer<A>::value * 10000 + std::is_floating_point<T>::value * 1000 + (int)sizeof(T);
 }
 template <typename... A, size_t... I>
-int launch_in_order(void (*kernel)(A...), unsigned grid, unsigned block, void **arguments, const int *kinds, int count,
-                    std::index_sequence<I...>)
+int launch_in_order(void (*kernel)(A...), bool waits, unsigned grid, unsigned block, void **arguments,
+                    const int *kinds, int count, std::index_sequence<I...>)
 {
     int expected[] = {kind_of_parameter<A>()...};
     if (count != (int)sizeof...(A))
@@ -57,15 +102,19 @@ int launch_in_order(void (*kernel)(A...), unsigned grid, unsigned block, void **
             return i + 1;
     gridDim.x = grid;
     blockDim.x = block;
+    auto run = [&] { kernel(*(typename std::remove_const<A>::type *)arguments[I]...); };
     for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x)
-        for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
-            kernel(*(typename std::remove_const<A>::type *)arguments[I]...);
+        if (!waits)
+            for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
+                run();
+        else if (!run_block(block, run))
+            return -2;
     return 0;
 }
-template <typename... A> int launch_on_cpu(void (*kernel)(A...), unsigned grid, unsigned block, void **arguments,
-                                           const int *kinds, int count)
+template <typename... A> int launch_on_cpu(void (*kernel)(A...), bool waits, unsigned grid, unsigned block,
+                                           void **arguments, const int *kinds, int count)
 {
-    return launch_in_order(kernel, grid, block, arguments, kinds, count, std::index_sequence_for<A...>());
+    return launch_in_order(kernel, waits, grid, block, arguments, kinds, count, std::index_sequence_for<A...>());
 }
 """
 
@@ -203,6 +252,8 @@ class Kernel:
         kinds = [kind for kind, _ in values]
         pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for _, value in values))
         wrong = self.function(max(1, *grid), max(1, *block), pointers, (ctypes.c_int * len(kinds))(*kinds), len(kinds))
+        if wrong == -2:
+            raise RuntimeError(f"kernel {self.name}: some threads wait for others that have ended")
         if wrong:
             raise TypeError(f"kernel {self.name}: argument {wrong - 1} of {kinds} does not fit the parameter")
         for x in arguments:
@@ -225,12 +276,12 @@ class Kernel:
 
 def compile_for_cpu(code, options, folder):
     """Compile CUDA text with g++ into a library in `folder`, or find it there."""
-    names = re.findall(r'extern "C" __global__ void (\w+)\(', code)
+    kernels = re.findall(r'extern "C" __global__ void (__launch_bounds__\(\d+\) )?(\w+)\(', code)
     parameters = "unsigned grid, unsigned block, void **arguments, const int *kinds, int count"
     launchers = "".join(
         f'extern "C" int launch_{name}({parameters})\n'
-        f"{{ return launch_on_cpu({name}, grid, block, arguments, kinds, count); }}\n"
-        for name in names
+        f"{{ return launch_on_cpu({name}, {int(bool(waits))}, grid, block, arguments, kinds, count); }}\n"
+        for waits, name in kernels
     )
     text = f'{CUDA_ON_CPU}{code}\n#line 1 "launcher"\n{LAUNCHER}{launchers}'
     flags = [option.replace("--std", "-std") for option in options if option != "--fmad=false"]  # as g++ is told below

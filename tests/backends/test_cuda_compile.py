@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata, resources
 
@@ -52,7 +53,9 @@ def compile_to_cubin(nvrtc, text, flags):
 
 def kernel_names():
     return [
-        line.split("(")[0].split()[-1] for line in source().splitlines() if line.startswith('extern "C" __global__')
+        re.sub(r"__launch_bounds__\(\d+\)", "", line).split("(")[0].split()[-1]
+        for line in source().splitlines()
+        if line.startswith('extern "C" __global__')
     ]
 
 

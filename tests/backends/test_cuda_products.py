@@ -1,0 +1,108 @@
+"""The kernel for matrix products, on the CPU, against NumPy's products in float64."""
+
+import numpy as np
+import pytest
+
+from backends.cuda import Kernels
+from backends.cuda.products import LEAST_INNER, TILE, Products
+
+SIZES = [
+    (1, 1, 1), (3, 5, 2), (64, 16, 64), (65, 17, 63), (20, 25, 130), (130, 3, 70), (10, 500, 8),
+    (7, 0, 5), (128, 40, 64),
+]  # fmt: skip
+ROUNDING = {"float32": 2.0**-24, "float64": 2.0**-53}
+ORDERS = ("C", "F", "strided", "reversed")
+
+
+def laid_out(x, order):
+    if order == "strided":
+        wide = np.zeros((2 * x.shape[0], 3 * x.shape[1]), x.dtype)
+        wide[::2, ::3] = x
+        return wide[::2, ::3]
+    return x[::-1].copy()[::-1] if order == "reversed" else np.array(x, order=order)
+
+
+def products(fake_cupy, processors=1):
+    return Products(fake_cupy, Kernels(fake_cupy), processors)
+
+
+def product(fake_cupy, a, b, order="C", by=None):
+    """Return the kernel's product, from memory that is NaN where nothing was written."""
+    as_device = fake_cupy.ndarray
+    out = laid_out(np.full((a.shape[0], b.shape[1]), np.nan, a.dtype), order)
+    (by or products(fake_cupy)).run(a.view(as_device), b.view(as_device), out.view(as_device))
+    return out
+
+
+def assert_is_product(out, a, b):
+    expected = a.astype(float) @ b.astype(float)
+    scale = np.abs(a).astype(float) @ np.abs(b).astype(float)
+    assert (np.abs(out - expected) <= ROUNDING[a.dtype.name] * a.shape[1] * scale + 1e-30).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_sizes_around_a_tile(size, dtype, fake_cupy):
+    rng, (m, k, n) = np.random.default_rng(1), size
+    a, b = rng.normal(size=(m, k)).astype(dtype), rng.normal(size=(k, n)).astype(dtype)
+    assert_is_product(product(fake_cupy, a, b), a, b)
+
+
+@pytest.mark.parametrize("result", ORDERS)
+@pytest.mark.parametrize("second", ORDERS)
+@pytest.mark.parametrize("first", ORDERS)
+def test_matrices_lie_as_they_like(first, second, result, fake_cupy):
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=(9, 21)).astype("f"), rng.normal(size=(21, 11)).astype("f")
+    assert_is_product(product(fake_cupy, laid_out(a, first), laid_out(b, second), result), a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_long_inner_axis_is_split_and_added_up_in_order(dtype, fake_cupy):
+    rng = np.random.default_rng(3)
+    a, b = (
+        rng.normal(size=(20, 5 * LEAST_INNER + 7)).astype(dtype),
+        rng.normal(size=(5 * LEAST_INNER + 7, 70)).astype(dtype),
+    )
+    by = products(fake_cupy, processors=8)
+    first = product(fake_cupy, a, b, by=by)
+    assert_is_product(first, a, b)
+    assert by._partial[a.dtype.char].size == 5 * 20 * 70  # it was split
+    np.testing.assert_array_equal(product(fake_cupy, a, b, by=by), first)
+    assert (by._arrived.view(np.ndarray) == 0).all()
+    unsplit = product(fake_cupy, a, b)
+    assert_is_product(unsplit, a, b)
+
+
+def test_the_memory_of_splits_grows_and_stays(fake_cupy):
+    by, rng = products(fake_cupy, processors=16), np.random.default_rng(4)
+    kept = []
+    for rows in (8, 3 * TILE, 8):
+        a, b = rng.normal(size=(rows, 3 * LEAST_INNER)), rng.normal(size=(3 * LEAST_INNER, 9))
+        assert_is_product(product(fake_cupy, a, b, by=by), a, b)
+        kept.append(by._partial["d"])
+    assert kept[0] is not kept[1]
+    assert kept[1] is kept[2]
+
+
+def test_nan_and_infinity_go_where_they_belong(fake_cupy):
+    a, b = np.ones((70, 20)), np.ones((20, 70))
+    a[66, 3], b[5, 1] = np.nan, np.inf
+    out = product(fake_cupy, a, b)
+    expected = np.full((70, 70), 20.0)
+    expected[:, 1], expected[66] = np.inf, np.nan
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_the_stand_in_notices_threads_that_wait_for_nobody(fake_cupy):
+    text = """typedef REAL real;
+extern "C" __global__ void __launch_bounds__(64) odd(real *x)
+{
+    if (threadIdx.x < 32)
+        __syncthreads();
+    x[threadIdx.x] = 1;
+}
+"""
+    kernel = fake_cupy.RawModule(code=text, options=("-DREAL=float", "--std=c++17")).get_function("odd")
+    with pytest.raises(RuntimeError, match="kernel odd: some threads wait for others that have ended"):
+        kernel((1,), (64,), (fake_cupy.empty(64, "f"),))
