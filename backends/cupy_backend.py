@@ -14,6 +14,7 @@ import numpy as np
 from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels, geometry
 from .cuda.elementwise import Elementwise
+from .cuda.rows import Rows
 from .errors import BackendError
 from .numpy_backend import UFUNCS
 from .spatial import Buffers
@@ -42,6 +43,7 @@ class CupyBackend(Backend):
         self._dtypes = {name: np.dtype(name) for name in DTYPES}
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._kernels = Kernels(self.cupy)
+        self._row_kernels = Rows(self._kernels)
         for name in DEVICE_UFUNCS:
             setattr(self, name, getattr(self.cupy, name))
         self._check_computes()
@@ -155,7 +157,11 @@ class CupyBackend(Backend):
         return x.max(axis=axis, keepdims=keepdims)
 
     def sum_into(self, x: Array, axis: int, out: Array) -> Array:
-        return x.sum(axis=axis, out=out)
+        return out if self._row_kernels.sum(x, axis, out) else x.sum(axis=axis, out=out)
+
+    def softmax(self, x: Array, axis: int, out: Array | None = None) -> Array:
+        made = self.cupy.empty_like(x) if out is None else out
+        return made if self._row_kernels.softmax(x, axis, made) else super().softmax(x, axis, out)
 
     def dot(self, x: Array, y: Array) -> Array:
         return self.cupy.dot(x, y)

@@ -41,43 +41,67 @@ struct { unsigned int x; } static gridDim, blockDim, blockIdx, threadIdx;
 static inline int atomicAdd(int *address, int value) { int before = *address; *address += value; return before; }
 static inline void __threadfence() {}
 
-// Threads of a block that wait for one another are contexts of their own, which take turns at every barrier.
+// Threads of a block that wait for one another are contexts of their own, which take turns at every barrier. They stay
+// for the next block; jumps between them cost no system call.
+#include <csetjmp>
+#include <functional>
+#include <memory>
 #include <ucontext.h>
 #include <vector>
-struct Fiber { ucontext_t context; std::vector<char> stack; bool ended; };
+struct Fiber { jmp_buf place; ucontext_t start; bool started, ended; std::unique_ptr<char[]> stack; };
 static std::vector<Fiber> fibers;
-static ucontext_t scheduler;
-static inline void __syncthreads() { swapcontext(&fibers[threadIdx.x].context, &scheduler); }
+static jmp_buf scheduler;
+static std::function<void()> body;
+static inline void __syncthreads()
+{
+    if (!_setjmp(fibers[threadIdx.x].place))
+        _longjmp(scheduler, 1);
+}
+static void live_as_fiber()
+{
+    for (;;) {
+        body();
+        fibers[threadIdx.x].ended = true;
+        __syncthreads();
+    }
+}
 static inline float __int_as_float(int bits) { float value; memcpy(&value, &bits, 4); return value; }
 """
 
 LAUNCHER = r"""
-template <typename Run> void enter_fiber(unsigned low, unsigned high)
+static void resume(Fiber &fiber)
 {
-    Run *run = (Run *)(((unsigned long long)high << 32) | low);
-    (*run)();
-    fibers[threadIdx.x].ended = true;
-    swapcontext(&fibers[threadIdx.x].context, &scheduler);
+    if (_setjmp(scheduler))
+        return;
+    if (fiber.started)
+        _longjmp(fiber.place, 1);
+    fiber.started = true;
+    setcontext(&fiber.start);
 }
 // Run the threads of one block from barrier to barrier; false if some wait at a barrier that others never reach.
-template <typename Run> bool run_block(unsigned block, Run &run)
+static bool run_block(unsigned block)
 {
-    unsigned long long address = (unsigned long long)&run;
-    fibers.resize(block);
-    for (Fiber &fiber : fibers) {
-        fiber.stack.resize(1 << 16);
+    while (fibers.size() < block) {
+        const size_t size = 1 << 16;
+        fibers.emplace_back(Fiber{{}, {}, false, true, std::unique_ptr<char[]>(new char[size])});
+    }
+    for (unsigned i = 0; i < block; ++i) {
+        Fiber &fiber = fibers[i];
+        if (!fiber.ended)
+            fiber.started = false;  // left over from a block that never ended
+        if (!fiber.started) {
+            getcontext(&fiber.start);
+            fiber.start.uc_stack.ss_sp = fiber.stack.get();
+            fiber.start.uc_stack.ss_size = 1 << 16;
+            makecontext(&fiber.start, live_as_fiber, 0);
+        }
         fiber.ended = false;
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.data();
-        fiber.context.uc_stack.ss_size = fiber.stack.size();
-        fiber.context.uc_link = nullptr;
-        makecontext(&fiber.context, (void (*)())enter_fiber<Run>, 2, (unsigned)address, (unsigned)(address >> 32));
     }
     for (unsigned ended = 0; ended < block;) {
         ended = 0;
         for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x) {
             if (!fibers[threadIdx.x].ended)
-                swapcontext(&scheduler, &fibers[threadIdx.x].context);
+                resume(fibers[threadIdx.x]);
             ended += fibers[threadIdx.x].ended;
         }
         if (ended && ended < block)
@@ -102,12 +126,12 @@ int launch_in_order(void (*kernel)(A...), bool waits, unsigned grid, unsigned bl
             return i + 1;
     gridDim.x = grid;
     blockDim.x = block;
-    auto run = [&] { kernel(*(typename std::remove_const<A>::type *)arguments[I]...); };
+    body = [&] { kernel(*(typename std::remove_const<A>::type *)arguments[I]...); };
     for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x)
         if (!waits)
             for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
-                run();
-        else if (!run_block(block, run))
+                body();
+        else if (!run_block(block))
             return -2;
     return 0;
 }
@@ -199,6 +223,14 @@ def empty(shape, dtype=float, order="C"):
     array = memory[MARGIN : MARGIN + size].view(dtype).reshape(shape, order=order).view(DeviceArray)
     array.guard = memory
     return array
+
+
+def empty_like(a):
+    array = empty(a.size, a.dtype)
+    strides = np.empty_like(host(a)).strides
+    view = np.lib.stride_tricks.as_strided(array.view(np.ndarray), a.shape, strides).view(DeviceArray)
+    view.guard = array.guard
+    return view
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
@@ -311,7 +343,7 @@ def make_cupy(folder):
     cupy.ndarray = DeviceArray
     for name in UFUNCS:
         setattr(cupy, name, device_ufunc(getattr(np, name)))
-    for function in (asarray, asnumpy, copyto, dot, empty, matmul):
+    for function in (asarray, asnumpy, copyto, dot, empty, empty_like, matmul):
         setattr(cupy, function.__name__, function)
 
     class RawModule:

@@ -12,7 +12,7 @@ import numpy as np
 from backends.errors import DTypeError
 from backends.window import Window
 
-FILES = ("real.cu", "window.cu", "convolution.cu", "gemm.cu", "pooling.cu", "random.cu")
+FILES = ("real.cu", "window.cu", "convolution.cu", "gemm.cu", "pooling.cu", "random.cu", "reductions.cu")
 """In the order in which they are joined: the first one holds what the others share."""
 
 REALS = {"d": "double", "f": "float"}

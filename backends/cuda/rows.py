@@ -1,0 +1,58 @@
+"""Sums and softmax of rows, by the kernels of reductions.cu."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from . import REALS, Kernels
+
+Array = Any
+
+THREADS = 256  # of a block that makes one row
+LONG = 64
+"""Elements from which on a row is worth a block of its own."""
+
+_ROWS = struct.Struct("=6q")  # `struct Rows` of reductions.cu
+_ROWS_DTYPE = np.dtype((np.void, _ROWS.size))
+
+
+class Rows:
+    """Reductions along one axis of matrices.
+
+    Parameters
+    ----------
+    kernels : Kernels
+    """
+
+    def __init__(self, kernels: Kernels) -> None:
+        self._kernels = kernels
+
+    def sum(self, x: Array, axis: int, out: Array) -> bool:
+        """Sum a matrix along an axis into the vector `out`; False, and nothing is done, where it is no such matter."""
+        if x.ndim != 2 or out.ndim != 1 or x.dtype != out.dtype or x.dtype.char not in REALS or not x.size:
+            return False
+        rows = x if axis in (1, -1) else x.T
+        strides = [stride // x.itemsize for stride in (*rows.strides, *out.strides)]
+        described = _packed(*rows.shape, *strides, 0)
+        self._kernels.launch("sum_rows", x.dtype.char, rows.shape[0] * THREADS, (x, out, described))
+        return True
+
+    def softmax(self, x: Array, axis: int, out: Array) -> bool:
+        """Write the softmax of a matrix or vector along its last axis into `out`, which may be x; else return False."""
+        if x.ndim not in (1, 2) or axis not in (x.ndim - 1, -1) or x.dtype != out.dtype or x.dtype.char not in REALS:
+            return False
+        if not x.size:
+            return True
+        rows, made = (each.reshape(1, -1) if each.ndim == 1 else each for each in (x, out))
+        strides = [stride // x.itemsize for each in (rows, made) for stride in each.strides]
+        long = rows.shape[1] >= LONG
+        name, threads = ("softmax_long_rows", rows.shape[0] * THREADS) if long else ("softmax_rows", rows.shape[0])
+        self._kernels.launch(name, x.dtype.char, threads, (x, out, _packed(*rows.shape, *strides)))
+        return True
+
+
+def _packed(*numbers: int) -> Any:
+    return np.frombuffer(_ROWS.pack(*numbers), _ROWS_DTYPE)

@@ -1,0 +1,92 @@
+"""Sums and softmax of rows by their kernels, on the CPU, against float64."""
+
+import numpy as np
+import pytest
+
+from backends.cuda.rows import LONG
+
+RNG = np.random.default_rng(8)
+SHAPES = [(1, 1), (3, 10), (10, 3), (5, LONG - 1), (5, LONG), (3, 517), (70, 7)]
+CLOSE = {"float32": 2e-6, "float64": 1e-14}
+
+
+def laid_out(x, order):
+    if order == "strided":
+        wide = np.zeros((2 * x.shape[0], 3 * x.shape[1]), x.dtype)
+        wide[::2, ::3] = x
+        return wide[::2, ::3]
+    return np.array(x, order=order)
+
+
+@pytest.fixture(params=["C", "F", "strided"])
+def order(request):
+    return request.param
+
+
+@pytest.fixture(params=["float32", "float64"])
+def dtype(request):
+    return request.param
+
+
+def launched(device):
+    return device.cupy.launches[-1]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_sums(shape, axis, order, dtype, device):
+    x = RNG.normal(size=shape).astype(dtype)
+    out = device.empty((shape[1 - axis],), dtype)
+    assert device.sum_into(laid_out(x, order).view(device.cupy.ndarray), axis, out) is out
+    expected = x.astype(float).sum(axis)
+    np.testing.assert_allclose(device.to_host(out), expected, rtol=0, atol=CLOSE[dtype] * np.abs(x).sum(axis).max())
+    assert launched(device) == "sum_rows"
+
+
+def test_sums_into_a_part_of_a_vector(device):
+    x, out = RNG.normal(size=(6, 4)), device.full((9,), -1.0, "float64")
+    device.sum_into(x.view(device.cupy.ndarray), 0, out[1:9:2])
+    np.testing.assert_allclose(device.to_host(out)[1:9:2], x.sum(0))
+    np.testing.assert_array_equal(device.to_host(out)[::2], -1.0)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_softmax(shape, order, dtype, device):
+    x = (30 * RNG.normal(size=shape)).astype(dtype)
+    e = np.exp(x.astype(float) - x.max(1, keepdims=True))
+    expected = e / e.sum(1, keepdims=True)
+    given = laid_out(x, order).view(device.cupy.ndarray)
+    made = device.softmax(given, 1)
+    np.testing.assert_allclose(device.to_host(made), expected, rtol=1e-4 if dtype == "float32" else 1e-12, atol=1e-37)
+    assert launched(device) == ("softmax_long_rows" if shape[1] >= LONG else "softmax_rows")
+    np.testing.assert_array_equal(device.to_host(given), x)
+    assert device.softmax(given, 1, given) is given
+    np.testing.assert_array_equal(device.to_host(given), device.to_host(made))
+
+
+def test_softmax_of_a_vector_and_of_large_numbers(device):
+    x = np.array([1e30, -1e30, 1e30], "float32").view(device.cupy.ndarray)
+    np.testing.assert_array_equal(device.to_host(device.softmax(x, 0)), [0.5, 0.0, 0.5])
+
+
+@pytest.mark.parametrize("columns", [5, 2 * LONG])
+def test_softmax_hands_nan_on_in_its_row_alone(columns, device):
+    x = np.zeros((3, columns), "float32")
+    x[1, 3] = np.nan
+    made = device.to_host(device.softmax(x.view(device.cupy.ndarray), 1))
+    assert np.isnan(made[1]).all()
+    np.testing.assert_array_equal(made[[0, 2]], np.float32(1.0 / columns))
+
+
+def test_other_axes_and_types_take_the_generic_way(device):
+    x = RNG.normal(size=(3, 4)).view(device.cupy.ndarray)
+    np.testing.assert_allclose(device.to_host(device.softmax(x, 0)).sum(0), 1.0)
+    assert not any(name.startswith("softmax") for name in device.cupy.launches)
+
+
+def test_no_rows(device):
+    empty = np.zeros((0, 4), "float32").view(device.cupy.ndarray)
+    assert device.softmax(empty, 1).shape == (0, 4)
+    out = device.full((4,), 7.0, "float32")
+    device.sum_into(empty, 0, out)
+    np.testing.assert_array_equal(device.to_host(out), 0.0)
