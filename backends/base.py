@@ -358,6 +358,10 @@ class Backend(SpatialPrimitives, RandomBits):
         """Run an `nd.Elementwise`; `current` makes a backend the facade's current one for a block."""
         formula.formula(*arguments)
 
+    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> Array:
+        """Return what an `nd.Summed` says, an array ``[]``; `current` as in `run_formula`."""
+        return formula.formula(*arguments)
+
     # ---- what networks spend their time on
 
     def relu(self, x: Array, out: Array | None = None) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels, geometry
-from .cuda.elementwise import Elementwise
+from .cuda.elementwise import Elementwise, Summed
 from .cuda.rows import Rows
 from .errors import BackendError
 from .numpy_backend import UFUNCS
@@ -181,6 +181,13 @@ class CupyBackend(Backend):
             compiled = formula.compiled[self] = Elementwise(self.cupy, formula.formula, formula.scratch)
         if not compiled.run(arguments, current):
             formula.formula(*arguments)
+
+    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> Array:
+        compiled = formula.compiled.get(self)
+        if compiled is None:
+            compiled = formula.compiled[self] = Summed(self.cupy, formula.formula)
+        total = compiled.total(arguments, current)
+        return formula.formula(*arguments) if total is None else total
 
     # ---- random numbers
 

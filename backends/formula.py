@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from .base import DTYPES, Backend
@@ -32,11 +31,30 @@ class Symbol:
         C expression of its value now.
     dtype : str
         "float32", "float64", or "bool" for comparisons.
+    shape : tuple of int, optional
+        Of an argument; ``()`` for a number.
+    summed : bool
+        Whether this is the element's share of a sum over all elements.
     """
 
-    def __init__(self, emitter: _Emitter, code: str, dtype: str, ndim: int = 1) -> None:
-        self.emitter, self.code, self.dtype, self.ndim = emitter, code, dtype, ndim
+    def __init__(
+        self, emitter: _Emitter, code: str, dtype: str, shape: tuple[int, ...] | None = None, summed: bool = False
+    ) -> None:
+        self.emitter, self.code, self.dtype, self._shape, self.summed = emitter, code, dtype, shape, summed
         self.written = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of an argument; a formula that asks for it is traced anew for every shape."""
+        if self._shape is None:
+            raise NotElementwise("formula: expected to need the shape of its arguments only.")
+        self.emitter.knows_shape = True
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        """Of an argument; 1 for what was computed from vectors."""
+        return 1 if self._shape is None else len(self._shape)
 
     def set(self, other: Any) -> Symbol:
         """Let this array's element be another's from here on."""
@@ -49,6 +67,12 @@ class Symbol:
 
     def __getattr__(self, name: str) -> Any:
         raise NotElementwise(f"formula: expected operations on single elements, got .{name} of an array.")
+
+    def __getitem__(self, key: Any) -> Any:
+        raise NotElementwise("formula: expected operations on single elements, got a part of an array.")
+
+    def __iter__(self) -> Any:
+        raise NotElementwise("formula: expected operations on single elements, got a loop over them.")
 
     def __neg__(self) -> Symbol:
         return self.emitter.write(f"-{self.emitter.real(self)}")
@@ -98,6 +122,18 @@ class Symbol:
 Number = Symbol | float
 
 
+class _Functions:
+    """What formulas take from the namespace of arrays."""
+
+    def __init__(self, emitter: _Emitter) -> None:
+        self.astype = lambda x, dtype, copy=True: emitter.astype(x, dtype)
+        self.expm1 = lambda x: emitter._call("expm1", x)
+        self.log1p = lambda x: emitter._call("log1p", x)
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotElementwise(f"formula: expected operations on single elements, got {name}.")
+
+
 class _Emitter(Backend):
     """The backend on which a formula runs while it is written down.
 
@@ -114,16 +150,13 @@ class _Emitter(Backend):
 
     name = "formula"
     multiplies_bool = True
+    knows_shape = False
 
     def __init__(self, dtype: str) -> None:
         self.real_dtype = dtype
         self._dtypes = {name: name for name in DTYPES}
         self.lines: list[str] = []
-        self.xp = SimpleNamespace(
-            astype=lambda x, dtype, copy=True: self.astype(x, dtype),
-            expm1=lambda x: self._call("expm1", x),
-            log1p=lambda x: self._call("log1p", x),
-        )
+        self.xp = _Functions(self)
         self.device = None
 
     # ---- writing
@@ -137,6 +170,8 @@ class _Emitter(Backend):
     def real(self, x: Any) -> str:
         """Return the C expression of a number; comparisons are 0 and 1."""
         if isinstance(x, Symbol):
+            if x.summed:
+                raise NotElementwise("formula: expected sums to be multiplied by numbers and added to sums only.")
             return f"(real){x.code}" if x.dtype == "bool" else x.code
         if not isinstance(x, (int, float)):
             raise NotElementwise(f"formula: expected numbers and the arrays it was given, got {type(x).__name__}.")
@@ -148,7 +183,28 @@ class _Emitter(Backend):
         return value if out is None else out.set(value)
 
     def _binary(self, x: Number, operator: str, y: Number, out: Symbol | None) -> Symbol:
-        return self._store(self.write(f"{self.real(x)} {operator} {self.real(y)}"), out)
+        if getattr(x, "summed", False) or getattr(y, "summed", False):
+            return self._of_sums(x, operator, y)
+        return self._store(self._of_numbers(self.write(f"{self.real(x)} {operator} {self.real(y)}"), x, y), out)
+
+    @staticmethod
+    def _of_numbers(found: Symbol, *operands: Any) -> Symbol:
+        """Let what was computed from numbers alone be a number."""
+        if all(_is_number(each) for each in operands):
+            found._shape = ()
+        return found
+
+    def _of_sums(self, x: Any, operator: str, y: Any) -> Symbol:
+        """Return an expression of sums, as the same of every element's shares in them."""
+        summed = [getattr(each, "summed", False) for each in (x, y)]
+        number = [_is_number(x), _is_number(y)]
+        linear = {"+": all(summed), "-": all(summed), "*": any(number), "/": number[1]}[operator]
+        if not linear:
+            raise NotElementwise("formula: expected sums to be multiplied by numbers and added to sums only.")
+        codes = [each.code if is_sum else self.real(each) for each, is_sum in zip((x, y), summed, strict=True)]
+        found = self.write(f"{codes[0]} {operator} {codes[1]}")
+        found.summed = True
+        return found
 
     def _call(self, function: str, *arguments: Number, out: Symbol | None = None) -> Symbol:
         return self._store(self.write(f"{function}({', '.join(map(self.real, arguments))})"), out)
@@ -248,9 +304,26 @@ class _Emitter(Backend):
     random_uniform = random_raw  # type: ignore[assignment]
 
     def sum(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        if axis is not None or keepdims:
+            raise NotElementwise("formula: expected a sum over everything, got one along an axis.")
+        found = self.write(self.real(x))
+        found.summed = True
+        return found
+
+    def dot(self, x: Any, y: Any) -> Any:
+        return self.sum(self.multiply(x, y))
+
+    def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         raise NotElementwise("formula: expected operations on single elements, got a reduction.")
 
-    max = mean = sum
+    mean = max
+
+    def asarray(self, data: Any, dtype: str) -> Any:
+        raise NotElementwise("formula: expected no new arrays, got one.")
+
+
+def _is_number(x: Any) -> bool:
+    return not isinstance(x, Symbol) or (not x.summed and x.ndim == 0)
 
 
 class Formula:
@@ -265,14 +338,19 @@ class Formula:
     def __init__(self, dtype: str) -> None:
         self._emitter = _Emitter(dtype)
 
-    def symbol(self, code: str, ndim: int) -> Symbol:
+    @property
+    def knows_shape(self) -> bool:
+        """Whether the formula asked for a shape."""
+        return self._emitter.knows_shape
+
+    def symbol(self, code: str, shape: tuple[int, ...]) -> Symbol:
         """Return what stands for an argument; `code` is the C variable that holds its element."""
-        return Symbol(self._emitter, code, self._emitter.real_dtype, ndim)
+        return Symbol(self._emitter, code, self._emitter.real_dtype, shape)
 
     def trace(
         self, formula: Callable[..., object], symbols: Sequence[Symbol], current: Callable[[Backend], Any]
-    ) -> list[str]:
-        """Run a formula; return the C statements that compute what it wrote, and its symbols know.
+    ) -> tuple[Any, list[str]]:
+        """Run a formula; return its result, and the C statements that compute what its symbols know.
 
         Parameters
         ----------
@@ -285,5 +363,5 @@ class Formula:
             It is no formula of single elements.
         """
         with current(self._emitter):
-            formula(*symbols)
-        return self._emitter.lines
+            result = formula(*symbols)
+        return result, self._emitter.lines

@@ -47,7 +47,7 @@ from .blas import axpby, dot, gemm, svd
 from .convert import astype, dtype_name, is_array, item, synchronize, to_host
 from .convolution import col2im, im2col
 from .create import arange, as_array, create, create_uninitialized, eye, full, ones, zeros
-from .elementwise import Elementwise
+from .elementwise import Elementwise, Summed
 from .executioner import add_hook, exec, execRandom, remove_hook
 from .memory import Workspace
 from .parallel import Work, lanes, run_lanes, split_examples

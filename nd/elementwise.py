@@ -39,3 +39,28 @@ class Elementwise:
 
     def __call__(self, *arguments: Any) -> None:
         state.backend.run_formula(self, arguments, use_backend)
+
+
+class Summed:
+    """A sum over all elements of what a formula makes of each.
+
+    Parameters
+    ----------
+    formula : callable
+        As for `Elementwise`, but writes nothing and returns an array ``[]``: sums and products by `nd.sum` and
+        `nd.dot`, which may be multiplied by numbers and added up.
+
+    Examples
+    --------
+    >>> import nd
+    >>> penalty = Summed(lambda w, l2: 0.5 * l2 * nd.dot(w, w))
+    >>> float(penalty(nd.create([3.0, 4.0]), 0.1))
+    1.25
+    """
+
+    def __init__(self, formula: Callable[..., Any]) -> None:
+        self.formula = formula
+        self.compiled: dict[object, Any] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        return state.backend.sum_formula(self, arguments, use_backend)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import nd
-from nd.activations import Activation
-from nd.losses import Loss, get_loss
+from nd.activations import ACTIVATIONS, Activation
+from nd.losses import LOSSES, Loss, get_loss
 
 from ..conf.input_type import InputType
 from ..params import ParamSpec
@@ -42,17 +44,31 @@ class OutputMixin:
         ShapeError
             The labels do not fit the output.
         """
-        loss, z, p = self.conf.loss, cache.z, cache.a
         try:
-            return loss.score(labels, z, p, self.activation, mask)
+            return self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
         except nd.ShapeError as error:
             raise nd.ShapeError(f"{self.label}: {error}") from error
 
     def delta(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
         """Return ``dL/dz [N, n_out]`` of the summed loss; `summed_loss` has checked the arguments."""
-        p = cache.a
-        out = self.buffers("delta", p.shape)
-        return self.conf.loss.gradient(labels, cache.z, p, self.activation, mask, out)
+        out = self.buffers("delta", cache.a.shape)
+        self._loss_formulas[1](labels, cache.z, cache.a, out, *(() if mask is None else (mask,)))
+        return out
+
+    @cached_property
+    def _loss_formulas(self) -> tuple[Callable[..., Array], Callable[..., object]]:
+        """The score, of labels, z, activations and perhaps a mask, and its gradient into an array before the mask."""
+        loss, activation = self.conf.loss, self.activation
+
+        def score(labels: Array, z: Array, p: Array, mask: Array | None = None) -> Array:
+            return loss.score(labels, z, p, activation, mask)
+
+        def gradient(labels: Array, z: Array, p: Array, out: Array, mask: Array | None = None) -> None:
+            loss.gradient(labels, z, p, activation, mask, out)
+
+        if type(loss) in LOSSES.values() and type(activation) in ACTIVATIONS.values():
+            return nd.Summed(score), nd.Elementwise(gradient)
+        return score, gradient  # which may say something else the next time
 
 
 class OutputRuntime(OutputMixin, DenseRuntime):

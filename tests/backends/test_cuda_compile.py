@@ -11,7 +11,9 @@ import pytest
 
 import nd
 from backends.cuda import FILES, REALS, options, source
-from backends.cuda.elementwise import OPTIONS, kernel_text
+from backends.cuda.arguments import plan_of
+from backends.cuda.elementwise import OPTIONS
+from backends.cuda.kernel_text import KernelText
 from nd.activations import ACTIVATIONS
 from optimize.updaters import UPDATERS
 from tests.fake_cupy import DeviceArray
@@ -105,8 +107,9 @@ def formula_kernels(dtype):
     texts = []
     for formula, arrays, numbers in formulas():
         memory = [np.ones((3, 4, 5), dtype)[:, ::2].view(DeviceArray) for _ in range(arrays)]
-        text, _ = kernel_text(formula, [*memory, *[0.5] * numbers], (), 3, 30, nd.use_backend)
-        body = text[text.index('#line 1 "elementwise"') :].replace("elementwise(", f"elementwise_{len(texts)}(")
+        arguments = [*memory, *[0.5] * numbers]
+        text = KernelText(formula, arguments, (), plan_of(arguments, ()), nd.use_backend).elementwise()
+        body = text[text.index('#line 1 "formula"') :].replace(" formula(", f" formula_{len(texts)}(")
         texts.append(f"namespace k{len(texts)} {{\n{body}}}\n")
     return texts
 
@@ -124,7 +127,7 @@ def test_every_formula_compiles_for_every_architecture(nvrtc):
     with ThreadPoolExecutor(2) as pool:
         for case, (status, log, code) in zip(cases, pool.map(compiled, cases), strict=True):
             assert (case, status, log) == (case, 0, "")
-            names = [f"elementwise_{number}".encode() for number in range(len(texts[case[0]]))]
+            names = [f"formula_{number}".encode() for number in range(len(texts[case[0]]))]
             assert [name for name in names if name not in code] == []
 
 

@@ -39,7 +39,7 @@ def assert_computes(device, formula, arrays, rtol=None, launches=1):
     before = len(device.cupy.launches)
     with nd.use_backend(device):
         formula(*found)
-    assert device.cupy.launches[before:] == ["elementwise"] * launches
+    assert device.cupy.launches[before:] == ["formula"] * launches
     for got, want in zip(found, expected, strict=True):
         if isinstance(want, np.ndarray):
             kept = np.asarray(got.view(np.ndarray))
@@ -100,7 +100,7 @@ def test_every_updater_with_penalties_is_one_launch(name, dtype, device):
             update(*expected, *scalars)
         with nd.use_backend(device):
             formula(*found, *given)
-        assert device.cupy.launches[before:] == ["elementwise"]
+        assert device.cupy.launches[before:] == ["formula"]
         for got, want in zip([*found[:2], *found[3:]], [*expected[:2], *expected[3:]], strict=True):
             np.testing.assert_allclose(got.view(np.ndarray), want, rtol=CLOSE[dtype], atol=CLOSE[dtype])
 
@@ -194,7 +194,7 @@ RUN_AS_WRITTEN = {
     "reduction": lambda x: nd.subtract(x, nd.sum(x), x),
     "decision": lambda x: nd.muli(x, 2.0) if nd.item(nd.sum(x)) > 0 else nd.muli(x, 3.0),
     "softmax": lambda x: ACTIVATIONS["softmax"]().value(x, x),
-    "shape": lambda x: nd.muli(x, float(x.shape[0])),
+    "sum along an axis": lambda x: nd.muli(x, nd.sum(x, 1, True)),
     "smaller result": lambda x, y: nd.addi(y, 1.0),
 }
 
@@ -211,10 +211,18 @@ def test_what_is_no_formula_of_single_elements_runs_as_it_is_written(name, devic
         formula(*found)
         again = [as_device(device, each) for each in arrays]
         formula(*again)
-    assert "elementwise" not in device.cupy.launches
+    assert "formula" not in device.cupy.launches
     for got, twice, want in zip(found, again, expected, strict=True):
         np.testing.assert_allclose(got.view(np.ndarray), want, rtol=1e-6)
         np.testing.assert_array_equal(got.view(np.ndarray), twice.view(np.ndarray))
+
+
+def test_a_formula_that_asks_for_shapes_gets_a_kernel_for_each(device):
+    formula = nd.Elementwise(lambda x: nd.muli(x, float(x.shape[0])))
+    for shape in ((3, 4), (4, 3), (3, 4)):
+        assert_computes(device, formula, [numbers(shape, "float32")])
+    (compiled,) = formula.compiled.values()
+    assert len(compiled._kernels) == 2
 
 
 def test_arrays_of_other_types_run_as_they_are_written(device):
@@ -225,8 +233,9 @@ def test_arrays_of_other_types_run_as_they_are_written(device):
 
 
 def test_large_indices(device, monkeypatch):
-    from backends.cuda import elementwise
+    from backends.cuda import arguments, kernel_text
 
-    monkeypatch.setattr(elementwise, "NARROW", 0)
+    monkeypatch.setattr(arguments, "NARROW", 0)
+    monkeypatch.setattr(kernel_text, "NARROW", 0)
     formula = nd.Elementwise(lambda x, y: nd.addi(x, y))
     assert_computes(device, formula, [numbers((3, 4, 5), "float32"), numbers((3, 1, 5), "float32")])

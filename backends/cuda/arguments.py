@@ -1,0 +1,102 @@
+"""How the arguments of a formula lie in memory: what a kernel is made for, and what it is told."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import REALS
+
+Array = Any
+
+NARROW = 1 << 31
+"""Elements from which on an index takes 64 bits."""
+
+
+def is_vector(argument: Any) -> bool:
+    """Tell whether an argument has elements, one for each of the formula's."""
+    return getattr(argument, "ndim", 0) > 0
+
+
+def is_number(argument: Any) -> bool:
+    """Tell whether an argument is a number of the host; what is neither that nor a vector holds one on the device."""
+    return isinstance(argument, (int, float))
+
+
+def same_memory(x: Array, y: Array) -> bool:
+    """Tell whether two arrays are the same elements in the same order."""
+    return x is y or (x.data.ptr == y.data.ptr and x.shape == y.shape and x.strides == y.strides)
+
+
+class Plan(NamedTuple):
+    """A call's arguments, seen as vectors along as few axes as say the same.
+
+    Attributes
+    ----------
+    key : tuple
+        What a kernel depends on.
+    shape : tuple of int
+        Of the largest vectors; others broadcast to it.
+    sizes : tuple of int
+        Of the axes, the innermost in memory last.
+    strides : tuple of tuples of int
+        Of every vector along the axes, in elements.
+    """
+
+    key: tuple[object, ...]
+    shape: tuple[int, ...]
+    sizes: tuple[int, ...]
+    strides: tuple[tuple[int, ...], ...]
+
+    @property
+    def total(self) -> int:
+        """Elements."""
+        return math.prod(self.shape)
+
+    def layout(self) -> Any:
+        """Return the kernel's argument of type Layout."""
+        numbers = [self.total, *self.sizes, *(stride for each in self.strides for stride in each)]
+        packed = struct.pack(f"={len(numbers)}q", *numbers)
+        return np.frombuffer(packed, np.dtype((np.void, len(packed))))
+
+
+def plan_of(arguments: Sequence[Any], scratch: Sequence[int]) -> Plan | None:
+    """Return the plan of a call; None where the vectors are not all of one real dtype. `scratch` does not count."""
+    vectors = [each for place, each in enumerate(arguments) if place not in scratch and is_vector(each)]
+    if not vectors or vectors[0].dtype.char not in REALS or any(each.dtype != vectors[0].dtype for each in vectors):
+        return None
+    shape = np.broadcast_shapes(*(each.shape for each in vectors))
+    sizes, strides = _collapsed(shape, vectors)
+    aliases = tuple(next(i for i, other in enumerate(vectors) if same_memory(each, other)) for each in vectors)
+    kinds = tuple("v" if is_vector(each) else "n" if is_number(each) else "c" for each in arguments)
+    whole = tuple(each.shape == shape for each in vectors)
+    key = (vectors[0].dtype.char, kinds, aliases, whole, len(sizes), math.prod(shape) >= NARROW)
+    return Plan(key, shape, sizes, strides)
+
+
+def _collapsed(shape: Sequence[int], vectors: Sequence[Array]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    strides = [_broadcast_strides(each, len(shape)) for each in vectors]
+    axes = [axis for axis in range(len(shape)) if shape[axis] != 1]
+    axes.sort(key=lambda axis: [-abs(each[axis]) for each in strides])
+    sizes: list[int] = []
+    steps: list[list[int]] = [[] for _ in vectors]
+    for axis in axes:
+        here = [each[axis] for each in strides]
+        if sizes and all(step[-1] == own * shape[axis] for step, own in zip(steps, here, strict=True)):
+            sizes[-1] *= shape[axis]
+            for step, own in zip(steps, here, strict=True):
+                step[-1] = own
+            continue
+        sizes.append(shape[axis])
+        for step, own in zip(steps, here, strict=True):
+            step.append(own)
+    return tuple(sizes), tuple(map(tuple, steps))
+
+
+def _broadcast_strides(x: Array, ndim: int) -> list[int]:
+    own = [0 if size == 1 else stride // x.itemsize for size, stride in zip(x.shape, x.strides, strict=True)]
+    return [0] * (ndim - x.ndim) + own

@@ -1,0 +1,108 @@
+"""Sums of formulas in one launch, on the stand-in for CuPy, against the same text on NumPy in float64."""
+
+import numpy as np
+import pytest
+
+import nd
+from backends.cuda.elementwise import BLOCK, MOST_BLOCKS
+from backends.numpy_backend import NumpyBackend
+from nd.activations import ACTIVATIONS
+from nd.losses import LOSSES
+from optimize import L1Regularization, L2Regularization
+
+RNG = np.random.default_rng(9)
+HOST = NumpyBackend(threads=1)
+CLOSE = {"float32": 2e-5, "float64": 1e-12}
+
+
+@pytest.fixture(params=["float32", "float64"])
+def dtype(request):
+    return request.param
+
+
+def total(device, formula, *arguments):
+    """Return what the formula says on the device, where it took one launch."""
+    given = [each.view(device.cupy.ndarray) if isinstance(each, np.ndarray) else each for each in arguments]
+    before = len(device.cupy.launches)
+    with nd.use_backend(device):
+        found = formula(*given)
+    assert device.cupy.launches[before:] == ["formula"]
+    assert device.is_array(found)
+    assert found.shape == ()
+    return float(device.item(found))
+
+
+def expected(formula, *arguments):
+    exact = [np.array(each, float) if isinstance(each, np.ndarray) else each for each in arguments]
+    with nd.use_backend(HOST):
+        return float(formula.formula(*exact))
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 5000, BLOCK * MOST_BLOCKS + 1])
+def test_sums_over_many_blocks(n, dtype, device):
+    x = RNG.normal(size=n).astype(dtype)
+    formula = nd.Summed(lambda x: nd.dot(x, x))
+    found = total(device, formula, x)
+    assert found == pytest.approx(expected(formula, x), rel=CLOSE[dtype])
+    assert total(device, formula, x) == found  # the same bits, and nothing is left of the first
+
+
+def test_penalties(dtype, device):
+    l1, l2 = L1Regularization(0.3), L2Regularization(0.5)
+    formula = nd.Summed(lambda w, where, a, b: l1.score(nd.multiply(w, where), a) + l2.score(w, b))
+    w, where = RNG.normal(size=400).astype(dtype), (np.arange(400) < 100).astype(dtype)
+    assert total(device, formula, w, where, 0.3, 0.5) == pytest.approx(
+        0.3 * np.abs(w[:100].astype(float)).sum() + 0.25 * (w.astype(float) ** 2).sum(), rel=CLOSE[dtype]
+    )
+
+
+NOT_ELEMENTWISE = {"cosine_proximity", "fmeasure", "mixturedensity", "multilabel", "sparse_mcxent", "wasserstein"}
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", sorted(LOSSES.keys() - NOT_ELEMENTWISE))
+def test_losses(name, order, device):
+    loss, activation = LOSSES[name](), ACTIVATIONS["sigmoid"]()
+    z = np.array(RNG.normal(size=(6, 5)), "float32", order=order)
+    p, y = 1.0 / (1.0 + np.exp(-z)), RNG.uniform(0.1, 0.9, (6, 5)).astype("float32")
+    formula = nd.Summed(lambda y, z, p: loss.score(y, z, p, activation))
+    given = [each.view(device.cupy.ndarray) for each in (y, z, p)]
+    with nd.use_backend(device):
+        before = len(device.cupy.launches)
+        found = float(device.item(formula(*given)))
+        launches = device.cupy.launches[before:]
+    assert found == pytest.approx(expected(formula, y, z, p), rel=1e-4)
+    assert launches == ["formula"]
+
+
+def test_strides_and_broadcasting(device):
+    x, y = RNG.normal(size=(7, 6))[:, ::2], RNG.normal(size=(7, 1))
+    formula = nd.Summed(lambda x, y: nd.sum(nd.multiply(x, y)) - 2.0 * nd.sum(x) / 4.0)
+    assert total(device, formula, x, y) == pytest.approx((x * y).sum() - x.sum() / 2.0)
+
+
+RUN_AS_WRITTEN = {
+    "no sum": lambda x: x[0, ...],
+    "sum and number": lambda x: nd.sum(x) + 1.0,
+    "square of a sum": lambda x: nd.sum(x) * nd.sum(x),
+    "root of a sum": lambda x: nd.sqrt(nd.dot(x, x)),
+    "share of a sum": lambda x: nd.sum(x / nd.sum(x)),
+    "number over a sum": lambda x: 1.0 / nd.sum(x),
+    "largest": lambda x: nd.max(x),
+}
+
+
+@pytest.mark.parametrize("name", RUN_AS_WRITTEN)
+def test_what_is_no_sum_of_single_elements_runs_as_it_is_written(name, device):
+    x = np.abs(RNG.normal(size=5)) + 0.1
+    with nd.use_backend(device):
+        found = nd.Summed(RUN_AS_WRITTEN[name])(x.view(device.cupy.ndarray))
+    with nd.use_backend(HOST):
+        assert float(device.item(found)) == pytest.approx(float(RUN_AS_WRITTEN[name](x)))
+    assert "formula" not in device.cupy.launches
+
+
+def test_a_sum_of_nothing_is_zero(device):
+    with nd.use_backend(device):
+        found = nd.Summed(lambda x: nd.sum(x))(np.zeros(0, "float32").view(device.cupy.ndarray))
+    assert float(device.item(found)) == 0.0
