@@ -218,11 +218,35 @@ class CupyBackend(Backend):
         self._run("col2im", window, (self._packed(_like(col, image), buffers),), (image,))
         return image
 
+    def product_of_channels(self, rows: Array, columns: Array, out: Array, buffers: Buffers) -> None:
+        self.matmul(rows, columns.T, out)
+
+    def sum_channels(self, rows: Array, out: Array, buffers: Buffers) -> None:
+        self.sum_into(rows, 1, out)
+
     def max_pool(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
         shape = (*x.shape[:2], *window.out)
         out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
         self._run("max_pool", window, (_like(x, out),), (out, winner))
         return out, winner
+
+    def conv2d_max_pool(
+        self,
+        x: Array,
+        W: Array,
+        b: Array | None,
+        activate: Any,
+        windows: tuple[Window, Window],
+        buffers: tuple[Buffers, Buffers],
+        keep: bool = True,
+    ) -> tuple[Array, Any]:
+        if b is None or activate is not None or W.dtype.char not in REALS or not b.flags.c_contiguous:
+            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
+        z, convolved = self.conv2d(x, W, None, windows[0], buffers[0])
+        shape = (*z.shape[:2], *windows[1].out)
+        out, winner = buffers[1]("pooled", shape), buffers[1]("winner", shape, "int32")
+        self._run("max_pool_biased", windows[1], (z, b), (out, winner))
+        return out, (convolved, winner)
 
     def max_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
         image = buffers("epsilon", (*epsilon.shape[:2], *window.size))

@@ -116,17 +116,22 @@ class SpatialPrimitives:
         W_gradient, b_gradient = gradients
         delta_rows = self._rows(delta, n_out)
         columns = self._col_matrix(saved)
-        # In the buffer's memory order the product is columns @ delta_rows.T, which BLAS computes faster than its
-        # transpose; likewise it sums rows faster than anything else.
-        product = self.matmul(delta_rows, self.transpose(columns), buffers("W_gradient", (n_out, columns.shape[0])))
-        self.assign(self.reshape_view(W_gradient, (n_out, -1)), product)
+        self.product_of_channels(delta_rows, columns, self.reshape_view(W_gradient, (n_out, -1)), buffers)
         if b_gradient is not None:
-            ones = self.fill(buffers("ones", (delta_rows.shape[1], 1)), 1.0)
-            self.matmul(delta_rows, ones, self.reshape_view(b_gradient, (n_out, 1)))
+            self.sum_channels(delta_rows, self.reshape_view(b_gradient, (n_out,)), buffers)
         if not need_epsilon:
             return None
         self.matmul(self.transpose(self.reshape(W, (n_out, -1))), delta_rows, columns)
         return self.col2im(saved, window, buffers)
+
+    def product_of_channels(self, rows: Array, columns: Array, out: Array, buffers: Buffers) -> None:
+        """Write ``rows @ columns.T`` into `out`; the buffer's memory order makes it the transpose, faster for BLAS."""
+        self.assign(out, self.matmul(rows, self.transpose(columns), buffers("W_gradient", tuple(out.shape))))
+
+    def sum_channels(self, rows: Array, out: Array, buffers: Buffers) -> None:
+        """Sum every row of a matrix into the vector `out`: on a CPU BLAS does it faster than anything else."""
+        ones = self.fill(buffers("ones", (rows.shape[1], 1)), 1.0)
+        self.matmul(rows, ones, self.reshape_view(out, (rows.shape[0], 1)))
 
     def conv2d_max_pool(
         self,

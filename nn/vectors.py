@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from optimize import NetworkUpdater, Segment
+from optimize.penalty_sum import PenaltySum
 
 from .gradient import DefaultGradient
 from .weights import Fans, init_weight
@@ -41,7 +42,11 @@ class FlatVectors:
         self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
         self.param_table = self.layout.table(self.params)
         self.gradients = DefaultGradient(self.gradient, self.layout.table(self.gradient))
-        self.updater = NetworkUpdater(self._segments(), self.params, self.gradient)
+        segments = self._segments()
+        self.updater = NetworkUpdater(segments, self.params, self.gradient)
+        self._penalty_sum: PenaltySum | None = None
+        if nd.backend().merges_penalties:
+            self._penalty_sum = PenaltySum(segments, nd.reshape_view(self.params, (self.layout.length,)))
         self.penalties = [
             (view.flat(self.params), penalty)
             for view in self.layout.views
@@ -50,6 +55,8 @@ class FlatVectors:
 
     def penalty(self, iteration: int, epoch: int, part: int = 0, parts: int = 1) -> Array | float:
         """Return the sum of all penalties, or what one of several equal parts of every parameter adds to it."""
+        if self._penalty_sum is not None and parts == 1:
+            return self._penalty_sum.at(iteration, epoch)
         total: Array | float = 0.0
         for flat, penalty in self.penalties:
             n = flat.shape[0]

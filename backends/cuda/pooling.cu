@@ -1,14 +1,9 @@
 // Pooling. Forward kernels make one output [C, out_h, out_w, N] per thread and read the image by strides; backward
 // kernels make one element of the image's gradient [C, H, W, N] per thread and read epsilon by strides.
 
-// `winner` is the winning cell's number, the first in row-major order among equals. A NaN is handed on.
-extern "C" __global__ void max_pool(
-    const real *__restrict__ image, real *__restrict__ out, int *__restrict__ winner, const Geometry g)
+// The largest cell of output p's window, and its number, the first in row-major order among equals. A NaN is handed on.
+__device__ inline real largest(const real *image, const Geometry &g, const Place &p, int &winner)
 {
-    long long i = thread_number();
-    if (i >= g.total)
-        return;
-    Place p = place_of(i, g, g.out_h, g.out_w);
     real best = (real)__int_as_float(0xff800000);  // -infinity
     int best_cell = 0;
     each_cell(g, p, [&](int cell, int y, int x) {
@@ -20,8 +15,28 @@ extern "C" __global__ void max_pool(
             best = value;
         }
     });
-    out[i] = best;
-    winner[i] = best_cell;
+    winner = best_cell;
+    return best;
+}
+
+extern "C" __global__ void max_pool(
+    const real *__restrict__ image, real *__restrict__ out, int *__restrict__ winner, const Geometry g)
+{
+    long long i = thread_number();
+    if (i < g.total)
+        out[i] = largest(image, g, place_of(i, g, g.out_h, g.out_w), winner[i]);
+}
+
+// A number for each channel is added: it commutes with the maximum, and has fewer elements to be added to afterwards.
+extern "C" __global__ void max_pool_biased(
+    const real *__restrict__ image, const real *__restrict__ bias, real *__restrict__ out, int *__restrict__ winner,
+    const Geometry g)
+{
+    long long i = thread_number();
+    if (i >= g.total)
+        return;
+    Place p = place_of(i, g, g.out_h, g.out_w);
+    out[i] = largest(image, g, p, winner[i]) + bias[p.c];
 }
 
 extern "C" __global__ void max_pool_backward(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import backends.cuda
+from backends.base import Backend
 from backends.cupy_backend import CupyBackend
 from backends.errors import DTypeError
 from backends.numpy_backend import NumpyBackend
@@ -289,3 +290,28 @@ def test_the_stand_in_notices_arguments_that_do_not_fit(device):
 def test_the_stand_in_notices_a_write_outside_of_an_array(device):
     with pytest.raises(MemoryError, match=r"random_raw wrote outside of an array \(4,\)"):
         device._kernels.launch("random_raw", "f", 5, (device.empty((4,), "uint64"), 1, 2, 5))
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_bias_is_added_behind_the_maximum(device, dtype, batch, keep):
+    windows = (window((8, 9), (3, 2)), window((6, 8), (3, 2), (2, 2)))
+    x, W, b = numbers((batch, 2, 8, 9), dtype), numbers((4, 2, 3, 2), dtype, 1), numbers((1, 4), dtype, 2)
+    buffers = tuple(GENERIC.fresh_buffers(dtype) for _ in "12")
+    expected, _ = Backend.conv2d_max_pool(GENERIC, x, W, b, None, windows, buffers)
+    given = [each.view(type(device.cupy.empty(1))) for each in (x, W, b)]
+    buffers = tuple(device.fresh_buffers(dtype) for _ in "12")
+    got, saved = device.conv2d_max_pool(*given, None, windows, buffers, keep)
+    assert device.cupy.launches[-2:] == ["im2col", "max_pool_biased"]
+    np.testing.assert_allclose(device.to_host(got), expected, rtol=1e-5, atol=1e-5)
+    gradients = tuple(device.full(shape, 0.0, dtype) for shape in (W.shape, (1, 4)))
+    epsilon = numbers(got.shape, dtype, 3)
+    below = device.conv2d_max_pool_backward(
+        epsilon.view(type(given[0])),
+        saved,
+        given[1],
+        windows,
+        gradients,
+        tuple(device.fresh_buffers(dtype) for _ in "12"),
+    )
+    np.testing.assert_allclose(device.to_host(gradients[1])[0], epsilon.sum((0, 2, 3)), rtol=1e-4, atol=1e-5)
+    assert below.shape == x.shape
