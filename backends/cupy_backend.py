@@ -14,6 +14,7 @@ import numpy as np
 from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels, geometry
 from .cuda.elementwise import Elementwise, Summed
+from .cuda.graphs import wanted
 from .cuda.rows import Rows
 from .errors import BackendError
 from .numpy_backend import UFUNCS
@@ -44,6 +45,8 @@ class CupyBackend(Backend):
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._kernels = Kernels(self.cupy)
         self._row_kernels = Rows(self._kernels)
+        self._recorder: Any = None
+        self._graphs = wanted()
         for name in DEVICE_UFUNCS:
             setattr(self, name, getattr(self.cupy, name))
         self._check_computes()
@@ -88,6 +91,17 @@ class CupyBackend(Backend):
             "memory": f"{free >> 20} MiB free of {total >> 20} MiB",
         }
 
+    # ---- recording
+
+    def recorder(self) -> Any:
+        if not self._graphs:
+            return None
+        from .cupy_recorder import recorder_of  # whose class derives from this one
+
+        if self._recorder is None:
+            self._recorder = recorder_of(self)
+        return self._recorder
+
     # ---- arrays in and out
 
     def is_array(self, x: object) -> bool:
@@ -127,6 +141,8 @@ class CupyBackend(Backend):
         return x
 
     def assign(self, target: Array, source: Any) -> Array:
+        if isinstance(source, list):
+            source = self.cupy.asarray(source, target.dtype)
         self.cupy.copyto(target, source, casting="unsafe")
         return target
 

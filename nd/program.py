@@ -42,8 +42,12 @@ def record(run: Callable[[], Array]) -> Program | None:
     recorder = backend().recorder()
     if recorder is None:
         return None
-    with use_backend(recorder):
-        tape, result = recorder.record(run)
+
+    def run_on_recorder() -> Array:
+        with use_backend(recorder):
+            return run()
+
+    tape, result = recorder.record(run_on_recorder)
     return Program(tape.replay, result)
 
 

@@ -13,6 +13,7 @@ import types
 import numpy as np
 
 from tests.cuda_on_cpu import compile_for_cpu
+from tests.fake_graphs import MemoryPool, recording, stream_class, using_allocator
 
 MARGIN = 64  # bytes before and after every array that nobody may write
 UNWRITTEN = 0xFF
@@ -37,8 +38,28 @@ class DeviceArray(np.ndarray):
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **keywords):
         if out is not None:
             keywords["out"] = tuple(host(array) for array in out)
-        result = getattr(ufunc, method)(*map(host, inputs), **keywords)
-        return on_device(result) if out is None else out[0]
+        return computed(getattr(ufunc, method), tuple(map(host, inputs)), keywords, None if out is None else out[0])
+
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        if not copy and self.dtype == dtype:
+            return self
+        return computed(np.positive, (host(self),), {"dtype": dtype, "casting": casting}, None)
+
+    def copy(self, order="C"):
+        return computed(np.array, (host(self),), {"order": order}, None)
+
+    def fill(self, value):
+        recording.do(lambda: self.view(np.ndarray).fill(value))
+
+    def item(self, *arguments):
+        recording.refuse("item")
+        return super().item(*arguments)
+
+    def max(self, axis=None, out=None, keepdims=False):
+        return computed(np.max, (host(self),), {"axis": axis, "keepdims": keepdims}, out)
+
+    def sum(self, axis=None, dtype=None, out=None, keepdims=False):
+        return computed(np.sum, (host(self),), {"axis": axis, "dtype": dtype, "keepdims": keepdims}, out)
 
     def __array_function__(self, function, types, arguments, keywords):
         raise TypeError(f"numpy.{function.__name__} was called with an array of the device")
@@ -47,8 +68,8 @@ class DeviceArray(np.ndarray):
         return on_device(super().__getitem__(key))
 
     def __setitem__(self, key, value):
-        host(value)
-        super().__setitem__(key, value)
+        value = host(value)
+        recording.do(lambda: self.view(np.ndarray).__setitem__(key, value))
 
 
 def host(x):
@@ -58,6 +79,19 @@ def host(x):
     if isinstance(x, np.ndarray):
         raise TypeError(f"Unsupported type {type(x)}")
     return x
+
+
+def computed(function, inputs, keywords, out):
+    """Run a function of NumPy; in a graph, run it again into the same memory."""
+    if out is not None:
+        if function in (np.max, np.sum):
+            keywords = {**keywords, "out": host(out)}
+        recording.do(lambda: function(*inputs, **keywords))
+        return out
+    result = on_device(function(*inputs, **keywords))
+    if recording.calls is not None:
+        recording.do(lambda: np.copyto(result.view(np.ndarray), function(*inputs, **keywords)))
+    return result
 
 
 def on_device(result):
@@ -83,8 +117,10 @@ def device_ufunc(ufunc):
     def call(*arguments, out=None, dtype=None, casting="same_kind"):
         if len(arguments) > ufunc.nin:
             *arguments, out = arguments
-        result = ufunc(*map(host, arguments), out=host(out), dtype=dtype, casting=casting)
-        return on_device(result) if out is None else out
+        keywords = {"dtype": dtype, "casting": casting}
+        if out is not None:
+            keywords["out"] = host(out)
+        return computed(ufunc, tuple(map(host, arguments)), keywords, out)
 
     return call
 
@@ -111,6 +147,7 @@ def empty_like(a):
 def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
     if isinstance(a, DeviceArray):
         return a if dtype is None else a.astype(dtype, copy=False)
+    recording.refuse("a copy from the host")
     source = np.array(a, dtype)
     if source.dtype.kind not in "fiub":
         raise ValueError(f"Unsupported dtype {source.dtype}")
@@ -120,16 +157,19 @@ def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
 
 
 def asnumpy(a, stream=None, order="C", out=None, *, blocking=True):
+    recording.refuse("asnumpy")
     return np.array(a.view(np.ndarray) if isinstance(a, DeviceArray) else a, order=order)
 
 
 def copyto(dst, src, casting="same_kind", where=None):
     if isinstance(src, np.ndarray) and not isinstance(src, DeviceArray) and src.size != 1:
         raise ValueError("non-scalar numpy.ndarray cannot be used for copyto")
-    np.copyto(host(dst), src.view(np.ndarray) if isinstance(src, DeviceArray) else src, casting=casting)
+    source, target = src.view(np.ndarray) if isinstance(src, DeviceArray) else src, host(dst)
+    recording.do(lambda: np.copyto(target, source, casting=casting))
 
 
 def dot(a, b, out=None):
+    recording.refuse("cuBLAS")
     if out is not None and not (out.flags.c_contiguous and out.dtype == np.result_type(a.dtype, b.dtype)):
         raise ValueError("Output array must be C-contiguous")
     result = np.dot(host(a), host(b), out=host(out))
@@ -137,6 +177,7 @@ def dot(a, b, out=None):
 
 
 def matmul(a, b, out=None):
+    recording.refuse("cuBLAS")
     result = np.matmul(host(a), host(b), out=host(out))
     return on_device(result) if out is None else out
 
@@ -155,6 +196,9 @@ class Kernel:
         self.launches = launches
 
     def __call__(self, grid, block, arguments):
+        recording.do(lambda: self._run(grid, block, arguments))
+
+    def _run(self, grid, block, arguments):
         values = [self._value(x) for x in arguments]
         kinds = [kind for kind, _ in values]
         pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for _, value in values))
@@ -201,6 +245,7 @@ def make_cupy(folder):
 
     class RawModule:
         def __init__(self, *, code, options=()):
+            recording.refuse("cuModuleLoad")
             self.library = compile_for_cpu(code, options, folder)
             cupy.modules.append(options)
 
@@ -211,13 +256,18 @@ def make_cupy(folder):
         id = 0
         compute_capability = "75"
         mem_info = (3 << 30, 4 << 30)
+        attributes = {"MultiProcessorCount": 2}
 
         def synchronize(self):
+            recording.refuse("synchronize")
             cupy.launches.append("synchronize")
 
     cupy.RawModule = RawModule
     cupy.cuda = types.SimpleNamespace(
         Device=Device,
+        MemoryPool=MemoryPool,
+        Stream=stream_class(cupy.launches),
+        using_allocator=using_allocator,
         get_local_runtime_version=lambda: 13020,
         is_available=lambda: True,
         memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),

@@ -1,0 +1,83 @@
+"""CUDA graphs: a computation captured once, and launched again as one piece of work."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from typing import Any
+
+from backends.errors import BackendError
+
+Array = Any
+
+logger = logging.getLogger("nd")
+
+SETTING = "ND_CUDA_GRAPH"
+
+
+def wanted() -> bool:
+    """Tell whether the environment allows graphs: ``ND_CUDA_GRAPH``, 1 by default.
+
+    Raises
+    ------
+    BackendError
+        The variable is neither 0 nor 1.
+    """
+    setting = os.environ.get(SETTING, "").strip() or "1"
+    if setting not in ("0", "1"):
+        raise BackendError(f"{SETTING}: expected 0 or 1, got {setting!r}. Unset it to capture training steps.")
+    return setting == "1"
+
+
+class Graph:
+    """A computation on memory that stays, captured when it is run for the second time.
+
+    The first run, eagerly, has compiled the kernels and made the buffers: nothing of that may happen while a stream is
+    captured. What cannot be captured is run eagerly each time.
+
+    Parameters
+    ----------
+    cupy : module
+    run : callable
+        The computation; returns an array.
+    result : array
+        What its first run returned; further runs fill it again.
+    """
+
+    def __init__(self, cupy: Any, run: Callable[[], Array], result: Array) -> None:
+        self._cupy, self._run, self._result = cupy, run, result
+        self._graph: Any = None
+        self._pool: Any = None
+        self._kept: list[Any] = []
+        self._refused = False
+
+    def replay(self) -> None:
+        """Compute again."""
+        if self._graph is None and not self._refused:
+            self._capture()
+        if self._graph is None:
+            self._cupy.copyto(self._result, self._run())
+        else:
+            self._graph.launch()
+
+    def _capture(self) -> None:
+        cuda = self._cupy.cuda
+        cuda.Device().synchronize()  # what was issued before on other streams
+        stream, self._pool = cuda.Stream(), cuda.MemoryPool()
+        try:
+            with stream, cuda.using_allocator(self._allocate):
+                stream.begin_capture()
+                try:
+                    self._cupy.copyto(self._result, self._run())
+                finally:
+                    self._graph = stream.end_capture()
+        except Exception as error:  # the driver's word on what it cannot capture: then the step runs as it did before
+            self._graph, self._refused, self._kept = None, True, []
+            logger.info("cupy: steps are not captured as CUDA graphs, because of %s: %s", type(error).__name__, error)
+
+    def _allocate(self, size: int) -> Any:
+        """Give memory that belongs to this graph alone, as long as it lives."""
+        memory = self._pool.malloc(size)
+        self._kept.append(memory)
+        return memory

@@ -1,0 +1,179 @@
+"""Training steps as CUDA graphs, on the stand-in for CuPy: the same bits as eagerly, in one launch."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import nd
+from backends.cuda.graphs import wanted
+from backends.cupy_backend import CupyBackend
+from backends.errors import BackendError, NotRecorded
+from nd.dataset import DataSet
+from nn import (
+    ConvolutionLayer,
+    DenseLayer,
+    InputType,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    SubsamplingLayer,
+)
+from optimize import Adam, Listener, Nesterovs, StepSchedule
+from tests.fake_graphs import CaptureError
+
+RNG = np.random.default_rng(11)
+
+
+def conf(updater=None, **settings):
+    return NeuralNetConfiguration(seed=5, l2=1e-3, l1=1e-4, updater=updater or Nesterovs(0.05), **settings).list(
+        ConvolutionLayer(n_out=4, kernel_size=3),
+        SubsamplingLayer("max", kernel_size=2, stride=2),
+        DenseLayer(n_out=6, activation="relu"),
+        OutputLayer(n_out=3, loss="mcxent", activation="softmax"),
+        input_type=InputType.convolutional_flat(8, 8, 1),
+    )
+
+
+def batch(n):
+    return DataSet(RNG.random((n, 64), np.float32), np.eye(3, dtype=np.float32)[RNG.integers(0, 3, n)])
+
+
+BATCHES = [batch(n) for n in (6, 6, 6, 6, 4, 6, 4, 4, 6)]
+
+
+def trained(device, batches, configuration, listener=None):
+    """Return scores, parameters and predictions on the host, and what was launched in each step."""
+    scores, launches = [], []
+    with nd.use_backend(device):
+        net = MultiLayerNetwork(configuration).init()
+        if listener is not None:
+            net.set_listeners(listener)
+        for data in batches:
+            before = len(device.cupy.launches)
+            net.fit_batch(data)
+            scores.append(net.score())
+            launches.append(device.cupy.launches[before:])
+        outputs = [device.to_host(net.output(batches[0].features)) for _ in range(3)]
+        return scores, device.to_host(net.params()), outputs, launches
+
+
+@pytest.fixture
+def eager(fake_cupy, monkeypatch):
+    monkeypatch.setenv("ND_CUDA_GRAPH", "0")
+    return CupyBackend()
+
+
+@pytest.mark.parametrize(
+    "updater", [Nesterovs(0.05), Adam(0.01), Nesterovs(StepSchedule("iteration", 0.1, 0.9, 2))], ids=str
+)
+def test_graphs_compute_what_eager_steps_compute(updater, device, eager):
+    captured, alone = (trained(each, BATCHES, conf(updater)) for each in (device, eager))
+    np.testing.assert_allclose(captured[0], alone[0], rtol=1e-6)
+    np.testing.assert_allclose(captured[1], alone[1], rtol=1e-5, atol=1e-7)
+    for got, expected in zip(captured[2], alone[2], strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-7)
+    assert not any("graph" in step for step in alone[3])
+
+
+def test_two_runs_give_the_same_bits(device):
+    first, second = (trained(device, BATCHES, conf()) for _ in range(2))
+    assert first[0] == second[0]
+    np.testing.assert_array_equal(first[1], second[1])
+
+
+def test_from_the_second_step_of_a_shape_on_there_are_two_graphs_and_the_checks(device):
+    *_, launches = trained(device, BATCHES, conf())
+    assert "graph" not in launches[0]
+    for step in (2, 3, 5, 8):
+        assert launches[step].count("graph") == 2  # forward and backward; the update
+        within = launches[step][: launches[step].index("graph")]
+        assert within == []  # nothing before it but copies into the graph's input
+
+
+def test_weights_that_are_set_are_used(device):
+    with nd.use_backend(device):
+        net = MultiLayerNetwork(conf()).init()
+        for data in BATCHES[:4]:
+            net.fit_batch(data)
+            net.output(data.features)
+        fresh = RNG.normal(size=net.num_params()).astype("float32")
+        net.set_params(fresh)
+        found = device.to_host(net.output(BATCHES[0].features))
+        twin = MultiLayerNetwork(conf()).init(fresh)
+        np.testing.assert_allclose(found, device.to_host(twin.output(BATCHES[0].features)), rtol=1e-6)
+
+
+class Watching(Listener):
+    def __init__(self):
+        self.shapes = []
+
+    def on_forward_pass(self, model, activations):
+        self.shapes.append(tuple(activations[1].shape))
+
+
+def test_a_listener_that_looks_inside_makes_steps_eager(device):
+    listener = Watching()
+    *_, launches = trained(device, BATCHES[:4], conf(), listener)
+    assert listener.shapes == [(6, 4, 6, 6)] * 4
+    assert all(step.count("graph") <= 1 for step in launches)  # the update alone
+
+
+def test_random_draws_keep_steps_eager(device):
+    *_, launches = trained(device, BATCHES[:4], conf(drop_out=0.5))
+    assert all(step.count("graph") <= 1 for step in launches)
+
+
+def test_what_the_driver_refuses_to_capture_runs_eagerly_and_says_so(device, fake_cupy, eager, monkeypatch, caplog):
+    def refuse(self):
+        raise CaptureError("operation not supported")
+
+    monkeypatch.setattr(fake_cupy.cuda.Stream, "begin_capture", refuse)
+    monkeypatch.setattr(fake_cupy.cuda.Stream, "end_capture", refuse)
+    with caplog.at_level(logging.INFO, logger="nd"):
+        found = trained(device, BATCHES, conf())
+    expected = trained(eager, BATCHES, conf())
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-5, atol=1e-7)
+    assert "steps are not captured as CUDA graphs, because of CaptureError: operation not supported" in caplog.text
+
+
+@pytest.mark.parametrize(("setting", "expected"), [(None, True), ("", True), ("1", True), (" 0 ", False)])
+def test_the_environment_decides(setting, expected, monkeypatch):
+    monkeypatch.delenv("ND_CUDA_GRAPH", raising=False)
+    if setting is not None:
+        monkeypatch.setenv("ND_CUDA_GRAPH", setting)
+    assert wanted() is expected
+
+
+def test_other_settings_are_refused(monkeypatch):
+    monkeypatch.setenv("ND_CUDA_GRAPH", "yes")
+    with pytest.raises(BackendError, match="ND_CUDA_GRAPH: expected 0 or 1, got 'yes'"):
+        wanted()
+
+
+def _integer_product():
+    ones = nd.ones(2, 2, dtype="int32")
+    return nd.gemm(ones, ones)
+
+
+REFUSED = {
+    "item": (lambda x: nd.item(nd.sum(x)), "a graph cannot hold a decision on a value"),
+    "to host": (lambda x: nd.to_host(x), "a graph cannot hold a copy to the host"),
+    "uniform draws": (lambda x: x + nd.rand(4), "a graph cannot hold random draws"),
+    "normal draws": (lambda x: x + nd.randn(4), "a graph cannot hold random draws"),
+    "integers": (
+        lambda x: nd.gemm(nd.zeros(2, 2, dtype="int32"), nd.zeros(2, 2, dtype="int32")),
+        "a graph holds products of real",
+    ),
+    "nothing": (lambda x: None, "the result is NoneType, nothing that a graph computes"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_graph_cannot_hold(name, device):
+    run, message = REFUSED[name]
+    with nd.use_backend(device):
+        x = nd.zeros(4)
+        with pytest.raises(NotRecorded, match=message):
+            nd.record(lambda: run(x))
