@@ -5,6 +5,7 @@ CuPy is imported when a `CupyBackend` is made, not with this module.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -126,15 +127,26 @@ class CupyBackend(Backend):
     # ---- creation and shape
 
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
-        axes, kind = tuple(shape), self.dtype(dtype)
+        axes, kind, c_or_f = tuple(shape), self.dtype(dtype), "C" if order == "c" else "F"
+        out_of_memory = self.cupy.cuda.memory.OutOfMemoryError
         try:
-            return self.cupy.empty(axes, kind, "C" if order == "c" else "F")
-        except self.cupy.cuda.memory.OutOfMemoryError as error:
-            free, total = self.cupy.cuda.Device().mem_info
-            raise BackendError(
-                f"cupy: an array {list(axes)} of {dtype} must fit into the device's memory, got {free >> 20} MiB free "
-                f"of {total >> 20} MiB. Use a smaller minibatch, or end other programs that nvidia-smi lists."
-            ) from error
+            return self.cupy.empty(axes, kind, c_or_f)
+        except out_of_memory:
+            self.cupy.get_default_memory_pool().free_all_blocks()  # what CuPy keeps for arrays of other sizes
+        try:
+            return self.cupy.empty(axes, kind, c_or_f)
+        except out_of_memory as error:
+            raise BackendError(self._out_of_memory(axes, kind)) from error
+
+    def _out_of_memory(self, axes: tuple[int, ...], kind: Any) -> str:
+        pool, (free, total) = self.cupy.get_default_memory_pool(), self.cupy.cuda.Device().mem_info
+        used, pooled, asked = pool.used_bytes(), pool.total_bytes(), math.prod(axes) * kind.itemsize
+        return (
+            f"cupy: an array {list(axes)} of {kind.name} must fit into the device's memory: "
+            f"{asked >> 20} MiB requested, got {free >> 20} MiB free of {total >> 20} MiB, "
+            f"{used >> 20} MiB used, {pooled >> 20} MiB pooled. "
+            "Use a smaller minibatch, or end other programs that nvidia-smi lists."
+        )
 
     def fill(self, x: Array, value: float) -> Array:
         x.fill(value)

@@ -262,6 +262,17 @@ def make_cupy(folder):
             recording.refuse("synchronize")
             cupy.launches.append("synchronize")
 
+    class Pool:
+        def free_all_blocks(self):
+            cupy.launches.append("free_all_blocks")
+
+        def used_bytes(self):
+            return 5 << 28
+
+        def total_bytes(self):
+            return 6 << 28
+
+    cupy.get_default_memory_pool = Pool
     cupy.RawModule = RawModule
     cupy.cuda = types.SimpleNamespace(
         Device=Device,

@@ -83,9 +83,26 @@ def test_the_probe_runs_our_own_kernel(device, fake_cupy):
 
 
 def test_memory_that_does_not_suffice(device):
-    expected = r"an array \[65536, 65536\] of float64 must fit .* 3072 MiB free of 4096 MiB. Use a smaller minibatch"
+    expected = (
+        r"an array \[65536, 65536\] of float64 must fit .*: 32768 MiB requested, got 3072 MiB free of 4096 MiB, "
+        "1280 MiB used, 1536 MiB pooled. Use a smaller minibatch"
+    )
     with pytest.raises(BackendError, match=expected):
         device.empty((1 << 16, 1 << 16), "float64")
+    assert device.cupy.launches.count("free_all_blocks") == 1
+
+
+def test_memory_that_the_pool_keeps_is_given_back_first(device, fake_cupy, monkeypatch):
+    whole = fake_cupy.empty
+
+    def full_until_freed(shape, dtype=float, order="C"):
+        if "free_all_blocks" not in fake_cupy.launches:
+            raise fake_cupy.cuda.memory.OutOfMemoryError("Out of memory")
+        return whole(shape, dtype, order)
+
+    monkeypatch.setattr(fake_cupy, "empty", full_until_freed)
+    assert device.empty((3, 2), "float32").shape == (3, 2)
+    assert fake_cupy.launches.count("free_all_blocks") == 1
 
 
 def test_describe_names_versions_device_and_memory(device):
