@@ -6,6 +6,7 @@ CuPy is imported when a `CupyBackend` is made, not with this module.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -15,10 +16,11 @@ import numpy as np
 from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels, geometry
 from .cuda.elementwise import Elementwise, Summed
-from .cuda.graphs import wanted
+from .cuda.graphs import say_once
 from .cuda.rows import Rows
 from .errors import BackendError
 from .numpy_backend import UFUNCS
+from .settings import switch
 from .spatial import Buffers
 from .window import Window
 
@@ -41,13 +43,17 @@ class CupyBackend(Backend):
     def __init__(self) -> None:
         self.cupy, namespace = _import_cupy()
         _check_device(self.cupy)
+        if switch("ND_TF32", False):
+            os.environ["CUPY_TF32"] = "1"  # which CuPy reads at its first product
         super().__init__(namespace)
         self._dtypes = {name: np.dtype(name) for name in DTYPES}
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._kernels = Kernels(self.cupy)
         self._row_kernels = Rows(self._kernels)
         self._recorder: Any = None
-        self._graphs = wanted()
+        self._graphs = switch("ND_CUDA_GRAPH", True)
+        if not self._graphs:
+            say_once("cupy: steps run eagerly, because ND_CUDA_GRAPH=0")
         for name in DEVICE_UFUNCS:
             setattr(self, name, getattr(self.cupy, name))
         self._check_computes()

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import logging
-import os
 from collections.abc import Callable
 from typing import Any
-
-from backends.errors import BackendError
 
 Array = Any
 
 logger = logging.getLogger("nd")
-
-SETTING = "ND_CUDA_GRAPH"
-
-
-def wanted() -> bool:
-    """Tell whether the environment allows graphs: ``ND_CUDA_GRAPH``, 1 by default.
-
-    Raises
-    ------
-    BackendError
-        The variable is neither 0 nor 1.
-    """
-    setting = os.environ.get(SETTING, "").strip() or "1"
-    if setting not in ("0", "1"):
-        raise BackendError(f"{SETTING}: expected 0 or 1, got {setting!r}. Unset it to capture training steps.")
-    return setting == "1"
 
 
 class Graph:
@@ -74,10 +56,18 @@ class Graph:
                     self._graph = stream.end_capture()
         except Exception as error:  # the driver's word on what it cannot capture: then the step runs as it did before
             self._graph, self._refused, self._kept = None, True, []
-            logger.info("cupy: steps are not captured as CUDA graphs, because of %s: %s", type(error).__name__, error)
+            say_once(f"cupy: steps are not captured as CUDA graphs, because of {type(error).__name__}: {error}")
+        else:
+            say_once("cupy: repeated steps run as CUDA graphs; ND_CUDA_GRAPH=0 runs them eagerly")
 
     def _allocate(self, size: int) -> Any:
         """Give memory that belongs to this graph alone, as long as it lives."""
         memory = self._pool.malloc(size)
         self._kept.append(memory)
         return memory
+
+
+@functools.cache
+def say_once(message: str) -> None:
+    """Log what is decided for every graph alike."""
+    logger.info(message)

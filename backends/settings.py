@@ -1,0 +1,21 @@
+"""Switches that the environment sets."""
+
+from __future__ import annotations
+
+import os
+
+from .errors import BackendError
+
+
+def switch(name: str, default: bool) -> bool:
+    """Return what a variable of the environment says, 0 or 1; `default` where it is not set.
+
+    Raises
+    ------
+    BackendError
+        It says something else.
+    """
+    setting = os.environ.get(name, "").strip() or str(int(default))
+    if setting not in ("0", "1"):
+        raise BackendError(f"{name}: expected 0 or 1, got {setting!r}. Unset it for the default, {int(default)}.")
+    return setting == "1"
