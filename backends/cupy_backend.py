@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from .base import DTYPES, Array, Backend
-from .cuda import REALS, Kernels, geometry
+from .cuda import REALS, Kernels
+from .cuda.convolutions import Convolutions
 from .cuda.elementwise import Elementwise, Summed
 from .cuda.graphs import say_once
+from .cuda.products import Products
 from .cuda.rows import Rows
+from .cuda.splits import Splits
+from .cupy_spatial import SpatialKernels, batch_innermost
 from .errors import BackendError
 from .numpy_backend import UFUNCS
 from .settings import switch
@@ -28,7 +32,7 @@ from .window import Window
 DEVICE_UFUNCS = (*UFUNCS, "equal", "greater", "greater_equal", "maximum", "minimum")
 
 
-class CupyBackend(Backend):
+class CupyBackend(SpatialKernels, Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
     Raises
@@ -50,6 +54,9 @@ class CupyBackend(Backend):
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._kernels = Kernels(self.cupy)
         self._row_kernels = Rows(self._kernels)
+        splits = Splits(self.cupy, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
+        self._products = Products(self._kernels, splits)
+        self._convolutions = Convolutions(self._kernels, splits)
         self._recorder: Any = None
         self._graphs = switch("ND_CUDA_GRAPH", True)
         if not self._graphs:
@@ -180,7 +187,7 @@ class CupyBackend(Backend):
         return x.transpose(tuple(axes))
 
     def to_activation_order(self, x: Array, buffer: Buffers) -> Array:
-        return x if _batch_innermost(x) else super().to_activation_order(x, buffer)
+        return x if batch_innermost(x) else super().to_activation_order(x, buffer)
 
     # ---- reductions and linear algebra
 
@@ -235,103 +242,6 @@ class CupyBackend(Backend):
         out = self.empty((n,), kind)
         self._kernels.launch("random_uniform", out.dtype.char, n, (out, root, node, n))
         return self.astype(out, dtype)
-
-    # ---- sliding windows: outputs come from `buffers` with the batch innermost, inputs lie as they like
-
-    def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
-        if x.dtype.char not in REALS:
-            return super().im2col(x, window, buffers)
-        col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
-        self._run("im2col", window, (_like(x, col),), (col,))
-        return col
-
-    def col2im(self, col: Array, window: Window, buffers: Buffers) -> Array:
-        if col.dtype.char not in REALS:
-            return super().col2im(col, window, buffers)
-        image = buffers("epsilon", (*col.shape[:2], *window.size))
-        self._run("col2im", window, (self._packed(_like(col, image), buffers),), (image,))
-        return image
-
-    def product_of_channels(self, rows: Array, columns: Array, out: Array, buffers: Buffers) -> None:
-        self.matmul(rows, columns.T, out)
-
-    def sum_channels(self, rows: Array, out: Array, buffers: Buffers) -> None:
-        self.sum_into(rows, 1, out)
-
-    def max_pool(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        shape = (*x.shape[:2], *window.out)
-        out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
-        self._run("max_pool", window, (_like(x, out),), (out, winner))
-        return out, winner
-
-    def conv2d_max_pool(
-        self,
-        x: Array,
-        W: Array,
-        b: Array | None,
-        activate: Any,
-        windows: tuple[Window, Window],
-        buffers: tuple[Buffers, Buffers],
-        keep: bool = True,
-    ) -> tuple[Array, Any]:
-        if b is None or activate is not None or W.dtype.char not in REALS or not b.flags.c_contiguous:
-            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
-        z, convolved = self.conv2d(x, W, None, windows[0], buffers[0])
-        shape = (*z.shape[:2], *windows[1].out)
-        out, winner = buffers[1]("pooled", shape), buffers[1]("winner", shape, "int32")
-        self._run("max_pool_biased", windows[1], (z, b), (out, winner))
-        return out, (convolved, winner)
-
-    def max_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        image = buffers("epsilon", (*epsilon.shape[:2], *window.size))
-        self._run("max_pool_backward", window, (_like(epsilon, image), saved), (image,))
-        return image
-
-    def avg_pool(self, x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
-        out = buffers("pooled", (*x.shape[:2], *window.out))
-        counted = int(count_padding or not window.has_padding)
-        self._run("avg_pool", window, (_like(x, out),), (out,), counted)
-        return out, counted
-
-    def avg_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        image = buffers("epsilon", (*epsilon.shape[:2], *window.size))
-        self._run("avg_pool_backward", window, (_like(epsilon, image),), (image,), saved)
-        return image
-
-    def pnorm_pool(self, x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, Any]:
-        out = buffers("pooled", (*x.shape[:2], *window.out))
-        x = _like(x, out)
-        self._run("pnorm_pool", window, (x,), (out,), float(p))
-        return out, (x, out)
-
-    def pnorm_pool_backward(self, epsilon: Array, saved: Any, window: Window, p: int, buffers: Buffers) -> Array:
-        x, norm = saved
-        image = buffers("epsilon", x.shape)
-        inputs = (_like(epsilon, image), self._packed(x, buffers), norm)
-        self._run("pnorm_pool_backward", window, inputs, (image,), float(p))
-        return image
-
-    def _run(
-        self, name: str, window: Window, inputs: tuple[Array, ...], outputs: tuple[Array, ...], *tail: float
-    ) -> None:
-        """Launch a kernel that reads the first input by its strides and makes each element of the first output."""
-        read, made = inputs[0], outputs[0]
-        shape = geometry(window, read.shape[0], made.size, read.strides)
-        self._kernels.launch(name, made.dtype.char, made.size, (*inputs, *outputs, shape, *tail))
-
-    def _packed(self, x: Array, buffers: Buffers) -> Array:
-        """Return `x`, or a copy, as the kernels expect what they do not read by strides."""
-        return x if _batch_innermost(x) else self.assign(buffers("packed", x.shape), x)
-
-
-def _batch_innermost(x: Array) -> bool:
-    """Tell whether `x` has no gaps in memory and its first axis innermost."""
-    return x.transpose((*range(1, x.ndim), 0)).flags.c_contiguous
-
-
-def _like(x: Array, out: Array) -> Array:
-    """Kernels know one type at a time."""
-    return x if x.dtype == out.dtype else x.astype(out.dtype)
 
 
 def _version(number: int) -> str:

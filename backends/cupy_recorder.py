@@ -7,7 +7,6 @@ from typing import Any
 
 from .cuda import REALS
 from .cuda.graphs import Graph
-from .cuda.products import Products
 from .cupy_backend import CupyBackend
 from .errors import NotRecorded
 
@@ -29,8 +28,6 @@ class _Recorder(CupyBackend):
 
     def __init__(self, backend: CupyBackend) -> None:
         self.__dict__.update(backend.__dict__)
-        processors = self.cupy.cuda.Device().attributes["MultiProcessorCount"]
-        self._products = Products(self.cupy, self._kernels, processors)
 
     def record(self, run: Callable[[], Array]) -> tuple[Graph, Array]:
         """Run once; return the graph, and the result, whose memory the graph fills anew each time."""

@@ -12,7 +12,9 @@ import numpy as np
 from backends.errors import DTypeError
 from backends.window import Window
 
-FILES = ("real.cu", "window.cu", "convolution.cu", "gemm.cu", "pooling.cu", "random.cu", "reductions.cu")
+FILES = (
+    "real.cu", "window.cu", "convolution.cu", "gemm.cu", "implicit.cu", "pooling.cu", "random.cu", "reductions.cu",
+)  # fmt: skip
 """In the order in which they are joined: the first one holds what the others share."""
 
 REALS = {"d": "double", "f": "float"}
@@ -36,7 +38,12 @@ def options(real: str) -> tuple[str, ...]:
 
 
 def geometry(window: Window, batch: int, total: int, strides: Sequence[int]) -> Any:
-    """Pack the kernels' argument of type Geometry.
+    """Return the kernels' argument of type Geometry; CuPy passes a numpy array of size one by value."""
+    return np.frombuffer(packed_geometry(window, batch, total, strides), _GEOMETRY_DTYPE)
+
+
+def packed_geometry(window: Window, batch: int, total: int, strides: Sequence[int]) -> bytes:
+    """Pack a Geometry.
 
     Parameters
     ----------
@@ -45,11 +52,10 @@ def geometry(window: Window, batch: int, total: int, strides: Sequence[int]) -> 
     strides : at least four ints
         Of the array ``[N, C, H, W]`` that is read, in bytes.
     """
-    packed = _GEOMETRY.pack(
+    return _GEOMETRY.pack(
         *window.size, *window.kernel, *window.stride, *window.dilation, *window.pad_before, *window.out,
         batch, total, *strides[:4],
     )  # fmt: skip
-    return np.frombuffer(packed, _GEOMETRY_DTYPE)  # CuPy passes a numpy array of size one by value
 
 
 class Kernels:
@@ -65,8 +71,8 @@ class Kernels:
         self._modules: dict[str, Any] = {}
         self._functions: dict[tuple[str, str], Any] = {}
 
-    def launch(self, name: str, kind: str, total: int, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel with at least `total` threads.
+    def launch(self, name: str, kind: str, total: int, arguments: tuple[Any, ...], block: int = BLOCK) -> None:
+        """Run a kernel with at least `total` threads, `block` of them in each block.
 
         Parameters
         ----------
@@ -79,7 +85,7 @@ class Kernels:
             Any other kind.
         """
         function = self._functions.get((name, kind)) or self._load(name, kind)
-        function((-(-total // BLOCK),), (BLOCK,), arguments)
+        function((-(-total // block),), (block,), arguments)
 
     def _load(self, name: str, kind: str) -> Any:
         if kind not in REALS:

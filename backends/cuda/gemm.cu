@@ -1,52 +1,91 @@
 // Matrix products that a CUDA graph can hold. One block makes a tile of the result, in the same order every time.
 
-#define TILE 64   // rows and columns of a block's tile
 #define DEPTH 16  // of the stretch of the inner axis that is in shared memory at a time
-#define CELLS 4   // rows and columns of the tile that one of the 256 threads makes
+#define CELLS 4   // rows and columns of the tile that one thread makes
 
-// A matrix by strides, in elements: rows or columns may lie next to each other, or neither.
-struct Matrix {
-    long long row, column;
+// Sums of products over the inner axis: sizes, and how many blocks share the inner axis of a tile.
+struct Sizes {
+    long long rows, columns, inner, splits;
 };
 
-// What a product is told, filled by the host as 3 ints, 1 int of splits, and 6 long longs.
-struct Product {
-    int rows, columns, inner;
-    int splits;  // of the inner axis, each of which is a block of its own
-    Matrix left, right, out;
-};
+// A thread's share of a stretch of LINES x DEPTH elements. Neighbouring threads take neighbours along the axis that is
+// the faster one in memory.
+template <int LINES, int THREADS> struct Share {
+    static constexpr int PARTS = LINES * DEPTH / THREADS;
+    real values[PARTS];
 
-// Load a stretch of TILE x DEPTH elements, value(line, depth), into shared memory; neighbouring threads take neighbours
-// along the axis that is the faster one in memory.
-template <typename Value>
-__device__ inline void load_stretch(real (*shared)[TILE + 1], bool depth_first, const Value &value)
-{
+    template <typename Operand> __device__ inline void load(const Operand &operand, long long first, long long k)
+    {
 #pragma unroll
-    for (int part = 0; part < TILE * DEPTH / 256; ++part) {
-        int i = part * 256 + (int)threadIdx.x;
-        int line = depth_first ? i / DEPTH : i % TILE;
-        int depth = depth_first ? i % DEPTH : i / TILE;
-        shared[depth][line] = value(line, depth);
+        for (int part = 0; part < PARTS; ++part)
+            values[part] = operand.at(first + line(part, operand.depth_first), k + depth(part, operand.depth_first), part);
     }
+    __device__ inline void store(real (*shared)[LINES + 1], bool depth_first) const
+    {
+#pragma unroll
+        for (int part = 0; part < PARTS; ++part)
+            shared[depth(part, depth_first)][line(part, depth_first)] = values[part];
+    }
+    __device__ static inline int line(int part, bool depth_first)
+    {
+        int i = part * THREADS + (int)threadIdx.x;
+        return depth_first ? i / DEPTH : i % LINES;
+    }
+    __device__ static inline int depth(int part, bool depth_first)
+    {
+        int i = part * THREADS + (int)threadIdx.x;
+        return depth_first ? i % DEPTH : i / LINES;
+    }
+};
+
+// What a block makes: its tile, and its part of the inner axis.
+struct Task {
+    long long tile, split, top, first, begin, end;
+};
+
+template <int ROWS, int COLUMNS> __device__ inline Task task_of(const Sizes &s)
+{
+    Task t;
+    long long across = (s.columns + COLUMNS - 1) / COLUMNS;
+    t.tile = blockIdx.x / s.splits;
+    t.split = blockIdx.x % s.splits;
+    t.top = t.tile / across * ROWS;
+    t.first = t.tile % across * COLUMNS;
+    long long stretch = ((s.inner + s.splits - 1) / s.splits + DEPTH - 1) / DEPTH * DEPTH;
+    t.begin = t.split * stretch < s.inner ? t.split * stretch : s.inner;
+    t.end = t.begin + stretch < s.inner ? t.begin + stretch : s.inner;
+    return t;
 }
 
-// Sum left(row, k) * right(k, column) over k in [begin, end) for the tile at (top, first); keep(row, column, sum).
-template <typename Left, typename Right, typename Keep>
-__device__ inline void tile_product(
-    int top, int first, int begin, int end, bool left_inner_first, bool right_inner_first, const Left &left,
-    const Right &right, const Keep &keep)
+// Sum left(row, k) * right(column, k) over the task's k for its tile; keep(row, column, sum).
+//
+// Operands have `depth_first`, begin(first line, first k, end of k), step(k), which all threads call before a barrier
+// and elements of the stretch that begins at k after it, and at(line, k, part), 0 outside of the operand.
+template <int ROWS, int COLUMNS, typename Left, typename Right, typename Keep>
+__device__ inline void tile_product(const Task &t, Left &left, Right &right, const Keep &keep)
 {
-    __shared__ real lefts[DEPTH][TILE + 1], rights[DEPTH][TILE + 1];
-    int row = (int)threadIdx.x / (TILE / CELLS) * CELLS, column = (int)threadIdx.x % (TILE / CELLS) * CELLS;
+    const int THREADS = ROWS / CELLS * (COLUMNS / CELLS);
+    __shared__ real lefts[DEPTH][ROWS + 1], rights[DEPTH][COLUMNS + 1];
+    Share<ROWS, THREADS> next_left;
+    Share<COLUMNS, THREADS> next_right;
+    int row = (int)threadIdx.x / (COLUMNS / CELLS) * CELLS, column = (int)threadIdx.x % (COLUMNS / CELLS) * CELLS;
     real sums[CELLS][CELLS] = {};
-    for (int k = begin; k < end; k += DEPTH) {
-        load_stretch(lefts, left_inner_first, [&](int line, int depth) {
-            return k + depth < end ? left(top + line, k + depth) : (real)0;
-        });
-        load_stretch(rights, right_inner_first, [&](int line, int depth) {
-            return k + depth < end ? right(k + depth, first + line) : (real)0;
-        });
+    left.begin(t.top, t.end);
+    right.begin(t.first, t.end);
+    left.step(t.begin);
+    right.step(t.begin);
+    __syncthreads();
+    next_left.load(left, t.top, t.begin);
+    next_right.load(right, t.first, t.begin);
+    for (long long k = t.begin; k < t.end; k += DEPTH) {
         __syncthreads();
+        next_left.store(lefts, left.depth_first);
+        next_right.store(rights, right.depth_first);
+        left.step(k + DEPTH);
+        right.step(k + DEPTH);
+        __syncthreads();
+        next_left.load(left, t.top, k + DEPTH);  // while the products below are made
+        next_right.load(right, t.first, k + DEPTH);
 #pragma unroll
         for (int depth = 0; depth < DEPTH; ++depth)
 #pragma unroll
@@ -54,62 +93,131 @@ __device__ inline void tile_product(
 #pragma unroll
                 for (int x = 0; x < CELLS; ++x)
                     sums[y][x] += lefts[depth][row + y] * rights[depth][column + x];
-        __syncthreads();
     }
 #pragma unroll
     for (int y = 0; y < CELLS; ++y)
 #pragma unroll
         for (int x = 0; x < CELLS; ++x)
-            keep(top + row + y, first + column + x, sums[y][x]);
+            keep(t.top + row + y, t.first + column + x, sums[y][x]);
 }
 
-// left [rows, inner] @ right [inner, columns]. With several splits the sums go to `partial` [splits, rows, columns], and
-// the last block of a tile to end, which `arrived` [tiles] tells, adds them up in their order.
-extern "C" __global__ void __launch_bounds__(256) gemm(
-    const real *__restrict__ left, const real *__restrict__ right, real *__restrict__ out, real *__restrict__ partial,
-    int *__restrict__ arrived, const Product p)
+// The whole product, store(row, column, sum) for each of its cells. With several splits the sums go to `partial`
+// [splits, rows, columns], and the last block of a tile to end, which `arrived` [tiles] tells, adds them in their order.
+template <int ROWS, int COLUMNS, typename Left, typename Right, typename Store>
+__device__ inline void product(
+    const Sizes &s, real *partial, int *arrived, Left &left, Right &right, const Store &store)
 {
     __shared__ int place;
-    int across = (p.columns + TILE - 1) / TILE;
-    int tile = (int)(blockIdx.x / p.splits), split = (int)(blockIdx.x % p.splits);
-    int top = tile / across * TILE, first = tile % across * TILE;
-    int stretch = ((p.inner + p.splits - 1) / p.splits + DEPTH - 1) / DEPTH * DEPTH;
-    int begin = split * stretch < p.inner ? split * stretch : p.inner;
-    int end = begin + stretch < p.inner ? begin + stretch : p.inner;
-    long long cells = (long long)p.rows * p.columns;
-    tile_product(
-        top, first, begin, end, p.left.column == 1, p.right.row == 1,
-        [&](int row, int k) { return row < p.rows ? left[row * p.left.row + k * p.left.column] : (real)0; },
-        [&](int k, int column) {
-            return column < p.columns ? right[k * p.right.row + column * p.right.column] : (real)0;
-        },
-        [&](int row, int column, real sum) {
-            if (row >= p.rows || column >= p.columns)
-                return;
-            if (p.splits == 1)
-                out[row * p.out.row + column * p.out.column] = sum;
-            else
-                partial[split * cells + (long long)row * p.columns + column] = sum;
-        });
-    if (p.splits == 1)
+    const int THREADS = ROWS / CELLS * (COLUMNS / CELLS);
+    const Task t = task_of<ROWS, COLUMNS>(s);
+    long long cells = s.rows * s.columns;
+    tile_product<ROWS, COLUMNS>(t, left, right, [&](long long row, long long column, real sum) {
+        if (row >= s.rows || column >= s.columns)
+            return;
+        if (s.splits == 1)
+            store(row, column, sum);
+        else
+            partial[t.split * cells + row * s.columns + column] = sum;
+    });
+    if (s.splits == 1)
         return;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-        place = atomicAdd(&arrived[tile], 1);
+        place = atomicAdd(&arrived[t.tile], 1);
     __syncthreads();
-    if (place != p.splits - 1)
+    if (place != (int)s.splits - 1)
         return;
     __threadfence();
-    for (int i = (int)threadIdx.x; i < TILE * TILE; i += 256) {
-        int row = top + i / TILE, column = first + i % TILE;
-        if (row >= p.rows || column >= p.columns)
+    for (int i = (int)threadIdx.x; i < ROWS * COLUMNS; i += THREADS) {
+        long long row = t.top + i / COLUMNS, column = t.first + i % COLUMNS;
+        if (row >= s.rows || column >= s.columns)
             continue;
         real sum = 0;
-        for (int part = 0; part < p.splits; ++part)
-            sum += partial[part * cells + (long long)row * p.columns + column];
-        out[row * p.out.row + column * p.out.column] = sum;
+        for (long long part = 0; part < s.splits; ++part)
+            sum += __ldcg(partial + part * cells + row * s.columns + column);
+        store(row, column, sum);
     }
     if (threadIdx.x == 0)
-        arrived[tile] = 0;  // for the next product
+        arrived[t.tile] = 0;  // for the next product
+}
+
+// A matrix by strides, in elements: lines are the rows of the left one and the columns of the right one.
+struct Matrix {
+    long long line, inner;
+};
+
+struct MatrixOperand {
+    const real *values;
+    Matrix strides;
+    long long lines, end;
+    bool depth_first;
+
+    __device__ inline MatrixOperand(const real *values, const Matrix &strides, long long lines)
+        : values(values), strides(strides), lines(lines), end(0), depth_first(strides.inner == 1)
+    {
+    }
+    __device__ inline void begin(long long, long long stop) { end = stop; }
+    __device__ inline void step(long long) {}
+    __device__ inline real at(long long line, long long k, int) const
+    {
+        return line < lines && k < end ? values[line * strides.line + k * strides.inner] : (real)0;
+    }
+};
+
+// The same with one more line, of ones.
+struct WithOnes {
+    MatrixOperand matrix;
+    long long ones;  // number of that line, -1 for none
+    bool depth_first;
+
+    __device__ inline WithOnes(const MatrixOperand &matrix, long long ones)
+        : matrix(matrix), ones(ones), depth_first(matrix.depth_first)
+    {
+    }
+    __device__ inline void begin(long long first, long long stop) { matrix.begin(first, stop); }
+    __device__ inline void step(long long) {}
+    __device__ inline real at(long long line, long long k, int part) const
+    {
+        return line == ones && k < matrix.end ? (real)1 : matrix.at(line, k, part);
+    }
+};
+
+// What a product is told: filled by the host as 11 long longs.
+struct Product {
+    Sizes sizes;
+    long long left_lines;  // one less than sizes.rows where the last row is of ones
+    Matrix left, right;
+    long long out_row, out_column;
+};
+
+template <int ROWS, int COLUMNS>
+__device__ inline void gemm_tile(
+    const real *left, const real *right, real *out, real *sums, real *partial, int *arrived, const Product &p)
+{
+    bool with_sums = p.left_lines < p.sizes.rows;
+    WithOnes rows(MatrixOperand(left, p.left, p.left_lines), with_sums ? p.left_lines : -1);
+    MatrixOperand columns(right, p.right, p.sizes.columns);
+    product<ROWS, COLUMNS>(p.sizes, partial, arrived, rows, columns, [&](long long row, long long column, real sum) {
+        if (row < p.left_lines)
+            out[row * p.out_row + column * p.out_column] = sum;
+        else
+            sums[column] = sum;
+    });
+}
+
+// left @ right; with a row of ones below `left`, the sums of the columns of `right` go to `sums`.
+extern "C" __global__ void __launch_bounds__(256) gemm(
+    const real *__restrict__ left, const real *__restrict__ right, real *__restrict__ out, real *__restrict__ sums,
+    real *__restrict__ partial, int *__restrict__ arrived, const Product p)
+{
+    gemm_tile<64, 64>(left, right, out, sums, partial, arrived, p);
+}
+
+// The same where the result is small.
+extern "C" __global__ void __launch_bounds__(64) gemm_small(
+    const real *__restrict__ left, const real *__restrict__ right, real *__restrict__ out, real *__restrict__ sums,
+    real *__restrict__ partial, int *__restrict__ arrived, const Product p)
+{
+    gemm_tile<32, 32>(left, right, out, sums, partial, arrived, p);
 }

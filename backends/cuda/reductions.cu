@@ -35,7 +35,7 @@ __device__ inline void grid_sum(real value, real *partial, int *arrived, real *o
     __threadfence();
     real all = 0;
     for (int i = (int)threadIdx.x; i < (int)gridDim.x; i += SUMMERS)
-        all += ((volatile real *)partial)[i];
+        all += __ldcg(partial + i);
     all = block_sum(all);
     if (threadIdx.x == 0) {
         out[0] = all;

@@ -171,25 +171,6 @@ def test_pnorm_pool_equals_the_generic_one(device, dtype, shape, batch, p):
         np.testing.assert_allclose(device.to_host(back), expected, **TOLERANCE[dtype])
 
 
-def test_convolution_and_its_gradients_equal_the_generic_ones(device, dtype, shape, batch):
-    x, x_device = both(device, numbers((batch, 3, *shape.size), dtype))
-    W, W_device = both(device, numbers((4, 3, *shape.kernel), dtype, 1))
-    b, b_device = both(device, numbers((1, 4), dtype, 2))
-    z, saved = GENERIC.conv2d(x, W, b, shape, GENERIC.fresh_buffers(dtype))
-    z_device, saved_device = device.conv2d(x_device, W_device, b_device, shape, device.fresh_buffers(dtype))
-    np.testing.assert_allclose(device.to_host(z_device), z, **TOLERANCE[dtype])
-
-    delta, delta_device = both(device, numbers(z.shape, dtype, 3), "batch innermost")
-    gradients = np.zeros_like(W), np.zeros_like(b)
-    on_device = device.empty(W.shape, dtype), device.empty(b.shape, dtype)
-    epsilon = GENERIC.conv2d_backward(delta, saved, W, shape, gradients, GENERIC.fresh_buffers(dtype))
-    buffers = device.fresh_buffers(dtype)
-    got = device.conv2d_backward(delta_device, saved_device, W_device, shape, on_device, buffers)
-    np.testing.assert_allclose(device.to_host(got), epsilon, **TOLERANCE[dtype])
-    for gradient, expected in zip(on_device, gradients, strict=True):
-        np.testing.assert_allclose(device.to_host(gradient), expected, **TOLERANCE[dtype])
-
-
 @pytest.mark.parametrize(("root", "node"), [(123, 456), ((1 << 64) - 1, (1 << 63) + 77), (12345, 0xFFFFFFFFDEADBEEF)])
 def test_random_numbers_are_the_generic_ones(device, root, node, fake_cupy):
     for n in (0, 1, 1000):
@@ -301,7 +282,7 @@ def test_bias_is_added_behind_the_maximum(device, dtype, batch, keep):
     given = [each.view(type(device.cupy.empty(1))) for each in (x, W, b)]
     buffers = tuple(device.fresh_buffers(dtype) for _ in "12")
     got, saved = device.conv2d_max_pool(*given, None, windows, buffers, keep)
-    assert device.cupy.launches[-2:] == ["im2col", "max_pool_biased"]
+    assert device.cupy.launches[-2:] == ["convolve_few", "max_pool_biased"]
     np.testing.assert_allclose(device.to_host(got), expected, rtol=1e-5, atol=1e-5)
     gradients = tuple(device.full(shape, 0.0, dtype) for shape in (W.shape, (1, 4)))
     epsilon = numbers(got.shape, dtype, 3)

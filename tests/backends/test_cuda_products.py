@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from backends.cuda import Kernels
-from backends.cuda.products import LEAST_INNER, TILE, Products
+from backends.cuda.products import Products
+from backends.cuda.splits import LEAST_INNER, SQUARE, Splits
+
+TILE = SQUARE.rows
 
 SIZES = [
     (1, 1, 1), (3, 5, 2), (64, 16, 64), (65, 17, 63), (20, 25, 130), (130, 3, 70), (10, 500, 8),
@@ -23,7 +26,7 @@ def laid_out(x, order):
 
 
 def products(fake_cupy, processors=1):
-    return Products(fake_cupy, Kernels(fake_cupy), processors)
+    return Products(Kernels(fake_cupy), Splits(fake_cupy, processors))
 
 
 def product(fake_cupy, a, b, order="C", by=None):
@@ -67,9 +70,9 @@ def test_a_long_inner_axis_is_split_and_added_up_in_order(dtype, fake_cupy):
     by = products(fake_cupy, processors=8)
     first = product(fake_cupy, a, b, by=by)
     assert_is_product(first, a, b)
-    assert by._partial[a.dtype.char].size == 5 * 20 * 70  # it was split
+    assert by._splits._partial[a.dtype.char].size == 5 * 20 * 70  # it was split
     np.testing.assert_array_equal(product(fake_cupy, a, b, by=by), first)
-    assert (by._arrived.view(np.ndarray) == 0).all()
+    assert (by._splits._arrived.view(np.ndarray) == 0).all()
     unsplit = product(fake_cupy, a, b)
     assert_is_product(unsplit, a, b)
 
@@ -80,7 +83,7 @@ def test_the_memory_of_splits_grows_and_stays(fake_cupy):
     for rows in (8, 3 * TILE, 8):
         a, b = rng.normal(size=(rows, 3 * LEAST_INNER)), rng.normal(size=(3 * LEAST_INNER, 9))
         assert_is_product(product(fake_cupy, a, b, by=by), a, b)
-        kept.append(by._partial["d"])
+        kept.append(by._splits._partial["d"])
     assert kept[0] is not kept[1]
     assert kept[1] is kept[2]
 

@@ -1,0 +1,62 @@
+"""How a product is cut into blocks, and the memory in which blocks that share the inner axis leave their sums."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Array = Any
+
+CELLS = 4  # rows and columns that one thread makes, as in gemm.cu
+LEAST_INNER = 64  # of a split: below, adding up costs more than it saves
+MOST_SPLITS = 64  # which one block adds up
+BLOCKS_PER_PROCESSOR = 2
+
+
+class Tile(NamedTuple):
+    """What one block makes of a product."""
+
+    rows: int
+    columns: int
+
+    @property
+    def threads(self) -> int:
+        """Of the block."""
+        return self.rows // CELLS * (self.columns // CELLS)
+
+    def count(self, rows: int, columns: int) -> int:
+        """Tiles of a whole product."""
+        return -(-rows // self.rows) * -(-columns // self.columns)
+
+
+SQUARE, SMALL, FLAT = Tile(64, 64), Tile(32, 32), Tile(32, 128)
+
+
+class Splits:
+    """Blocks that share the inner axis of a product, so that all processors have something to do.
+
+    Parameters
+    ----------
+    cupy : module
+    processors : int
+        Of the device.
+    """
+
+    def __init__(self, cupy: Any, processors: int) -> None:
+        self._cupy = cupy
+        self.blocks = BLOCKS_PER_PROCESSOR * processors
+        self._partial: dict[str, Array] = {}
+        self._arrived: Array = None
+
+    def number(self, tiles: int, inner: int) -> int:
+        """Return how many blocks make a tile."""
+        return max(1, min(self.blocks // tiles, inner // LEAST_INNER, MOST_SPLITS))
+
+    def memory(self, out: Array, tiles: int, sums: int) -> tuple[Array, Array]:
+        """Return what splits need beside the result; it stays, because a graph may know it."""
+        kind = out.dtype.char
+        if kind not in self._partial or self._partial[kind].size < sums:
+            self._partial[kind] = self._cupy.empty(sums, out.dtype)
+        if self._arrived is None or self._arrived.size < tiles:
+            self._arrived = self._cupy.empty(tiles, "i")
+            self._arrived.fill(0)
+        return self._partial[kind], self._arrived
