@@ -61,7 +61,7 @@ class Convolutions:
         """
         taps, positions = W.size // W.shape[0], x.shape[0] * math.prod(window.out)
         sizes = (W.shape[0], taps if b is None else taps + 1, positions)
-        few = SQUARE.count(*sizes[:2]) * 4 <= self._splits.blocks and min(sizes[:2]) <= FEW
+        few = SQUARE.number(*sizes[:2]) * 4 <= self._splits.blocks and min(sizes[:2]) <= FEW
         tile, name = (SMALL, "convolve_weights_small") if few else (SQUARE, "convolve_weights")
         geometry = packed_geometry(window, x.shape[0], positions, x.strides)
         arrays = (x, epsilon, None if pooling is None else pooling[1], W, b)
@@ -97,7 +97,7 @@ class Convolutions:
         rows, columns, inner = sizes
         if rows * columns == 0:
             return
-        tiles = tile.count(rows, columns)
+        tiles = tile.number(rows, columns)
         splits = self._splits.number(tiles, inner)
         dividers = [number for stride in window.stride for number in _divider(stride)]
         packed = geometry + _REST.pack(*pooled, *dividers, *sizes, splits, taps, *strides)

@@ -1,12 +1,27 @@
 // Matrix products that a CUDA graph can hold. One block makes a tile of the result, in the same order every time.
 
 #define DEPTH 16  // of the stretch of the inner axis that is in shared memory at a time
-#define CELLS 4   // rows and columns of the tile that one thread makes
+#define CELLS 4   // that a thread reads from shared memory in one go, along rows and along columns
 
 // Sums of products over the inner axis: sizes, and how many blocks share the inner axis of a tile.
 struct Sizes {
     long long rows, columns, inner, splits;
 };
+
+struct alignas(16) Cells {
+    real cell[CELLS];
+};
+
+// What one block makes: ROWS x COLUMNS of the result. A thread makes QUADS x QUADS squares of CELLS x CELLS of them.
+template <int ROWS_, int COLUMNS_, int QUADS_> struct Tile {
+    static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, QUADS = QUADS_;
+    static constexpr int DOWN = ROWS / (CELLS * QUADS), ACROSS = COLUMNS / (CELLS * QUADS), THREADS = DOWN * ACROSS;
+};
+
+typedef Tile<64, 64, 1> Square;
+typedef Tile<32, 32, 1> Small;
+typedef Tile<32, 128, 1> Flat;
+typedef Tile<128, 128, 2> Large;
 
 // A thread's share of a stretch of LINES x DEPTH elements. Neighbouring threads take neighbours along the axis that is
 // the faster one in memory.
@@ -20,11 +35,13 @@ template <int LINES, int THREADS> struct Share {
         for (int part = 0; part < PARTS; ++part)
             values[part] = operand.at(first + line(part, operand.depth_first), k + depth(part, operand.depth_first), part);
     }
-    __device__ inline void store(real (*shared)[LINES + 1], bool depth_first) const
+    __device__ inline void store(Cells (*shared)[LINES / CELLS + 1], bool depth_first) const
     {
 #pragma unroll
-        for (int part = 0; part < PARTS; ++part)
-            shared[depth(part, depth_first)][line(part, depth_first)] = values[part];
+        for (int part = 0; part < PARTS; ++part) {
+            int at = line(part, depth_first);
+            shared[depth(part, depth_first)][at / CELLS].cell[at % CELLS] = values[part];
+        }
     }
     __device__ static inline int line(int part, bool depth_first)
     {
@@ -38,19 +55,19 @@ template <int LINES, int THREADS> struct Share {
     }
 };
 
-// What a block makes: its tile, and its part of the inner axis.
+// Which tile a block makes, and its part of the inner axis.
 struct Task {
     long long tile, split, top, first, begin, end;
 };
 
-template <int ROWS, int COLUMNS> __device__ inline Task task_of(const Sizes &s)
+template <typename Tile> __device__ inline Task task_of(const Sizes &s)
 {
     Task t;
-    long long across = (s.columns + COLUMNS - 1) / COLUMNS;
+    long long across = (s.columns + Tile::COLUMNS - 1) / Tile::COLUMNS;
     t.tile = blockIdx.x / s.splits;
     t.split = blockIdx.x % s.splits;
-    t.top = t.tile / across * ROWS;
-    t.first = t.tile % across * COLUMNS;
+    t.top = t.tile / across * Tile::ROWS;
+    t.first = t.tile % across * Tile::COLUMNS;
     long long stretch = ((s.inner + s.splits - 1) / s.splits + DEPTH - 1) / DEPTH * DEPTH;
     t.begin = t.split * stretch < s.inner ? t.split * stretch : s.inner;
     t.end = t.begin + stretch < s.inner ? t.begin + stretch : s.inner;
@@ -61,15 +78,15 @@ template <int ROWS, int COLUMNS> __device__ inline Task task_of(const Sizes &s)
 //
 // Operands have `depth_first`, begin(first line, first k, end of k), step(k), which all threads call before a barrier
 // and elements of the stretch that begins at k after it, and at(line, k, part), 0 outside of the operand.
-template <int ROWS, int COLUMNS, typename Left, typename Right, typename Keep>
+template <typename Tile, typename Left, typename Right, typename Keep>
 __device__ inline void tile_product(const Task &t, Left &left, Right &right, const Keep &keep)
 {
-    const int THREADS = ROWS / CELLS * (COLUMNS / CELLS);
-    __shared__ real lefts[DEPTH][ROWS + 1], rights[DEPTH][COLUMNS + 1];
-    Share<ROWS, THREADS> next_left;
-    Share<COLUMNS, THREADS> next_right;
-    int row = (int)threadIdx.x / (COLUMNS / CELLS) * CELLS, column = (int)threadIdx.x % (COLUMNS / CELLS) * CELLS;
-    real sums[CELLS][CELLS] = {};
+    const int QUADS = Tile::QUADS;
+    __shared__ Cells lefts[DEPTH][Tile::ROWS / CELLS + 1], rights[DEPTH][Tile::COLUMNS / CELLS + 1];
+    Share<Tile::ROWS, Tile::THREADS> next_left;
+    Share<Tile::COLUMNS, Tile::THREADS> next_right;
+    int down = (int)threadIdx.x / Tile::ACROSS, across = (int)threadIdx.x % Tile::ACROSS;
+    real sums[QUADS * CELLS][QUADS * CELLS] = {};
     left.begin(t.top, t.end);
     right.begin(t.first, t.end);
     left.step(t.begin);
@@ -87,31 +104,40 @@ __device__ inline void tile_product(const Task &t, Left &left, Right &right, con
         next_left.load(left, t.top, k + DEPTH);  // while the products below are made
         next_right.load(right, t.first, k + DEPTH);
 #pragma unroll
-        for (int depth = 0; depth < DEPTH; ++depth)
+        for (int depth = 0; depth < DEPTH; ++depth) {
+            Cells rows[QUADS], columns[QUADS];
 #pragma unroll
-            for (int y = 0; y < CELLS; ++y)
+            for (int quad = 0; quad < QUADS; ++quad) {
+                rows[quad] = lefts[depth][quad * Tile::DOWN + down];
+                columns[quad] = rights[depth][quad * Tile::ACROSS + across];
+            }
 #pragma unroll
-                for (int x = 0; x < CELLS; ++x)
-                    sums[y][x] += lefts[depth][row + y] * rights[depth][column + x];
+            for (int y = 0; y < QUADS * CELLS; ++y)
+#pragma unroll
+                for (int x = 0; x < QUADS * CELLS; ++x)
+                    sums[y][x] += rows[y / CELLS].cell[y % CELLS] * columns[x / CELLS].cell[x % CELLS];
+        }
     }
 #pragma unroll
-    for (int y = 0; y < CELLS; ++y)
+    for (int y = 0; y < QUADS * CELLS; ++y)
 #pragma unroll
-        for (int x = 0; x < CELLS; ++x)
-            keep(t.top + row + y, t.first + column + x, sums[y][x]);
+        for (int x = 0; x < QUADS * CELLS; ++x) {
+            int row = (y / CELLS * Tile::DOWN + down) * CELLS + y % CELLS;
+            int column = (x / CELLS * Tile::ACROSS + across) * CELLS + x % CELLS;
+            keep(t.top + row, t.first + column, sums[y][x]);
+        }
 }
 
 // The whole product, store(row, column, sum) for each of its cells. With several splits the sums go to `partial`
 // [splits, rows, columns], and the last block of a tile to end, which `arrived` [tiles] tells, adds them in their order.
-template <int ROWS, int COLUMNS, typename Left, typename Right, typename Store>
+template <typename Tile, typename Left, typename Right, typename Store>
 __device__ inline void product(
     const Sizes &s, real *partial, int *arrived, Left &left, Right &right, const Store &store)
 {
     __shared__ int place;
-    const int THREADS = ROWS / CELLS * (COLUMNS / CELLS);
-    const Task t = task_of<ROWS, COLUMNS>(s);
+    const Task t = task_of<Tile>(s);
     long long cells = s.rows * s.columns;
-    tile_product<ROWS, COLUMNS>(t, left, right, [&](long long row, long long column, real sum) {
+    tile_product<Tile>(t, left, right, [&](long long row, long long column, real sum) {
         if (row >= s.rows || column >= s.columns)
             return;
         if (s.splits == 1)
@@ -129,8 +155,8 @@ __device__ inline void product(
     if (place != (int)s.splits - 1)
         return;
     __threadfence();
-    for (int i = (int)threadIdx.x; i < ROWS * COLUMNS; i += THREADS) {
-        long long row = t.top + i / COLUMNS, column = t.first + i % COLUMNS;
+    for (int i = (int)threadIdx.x; i < Tile::ROWS * Tile::COLUMNS; i += Tile::THREADS) {
+        long long row = t.top + i / Tile::COLUMNS, column = t.first + i % Tile::COLUMNS;
         if (row >= s.rows || column >= s.columns)
             continue;
         real sum = 0;
@@ -191,14 +217,14 @@ struct Product {
     long long out_row, out_column;
 };
 
-template <int ROWS, int COLUMNS>
+template <typename Tile>
 __device__ inline void gemm_tile(
     const real *left, const real *right, real *out, real *sums, real *partial, int *arrived, const Product &p)
 {
     bool with_sums = p.left_lines < p.sizes.rows;
     WithOnes rows(MatrixOperand(left, p.left, p.left_lines), with_sums ? p.left_lines : -1);
     MatrixOperand columns(right, p.right, p.sizes.columns);
-    product<ROWS, COLUMNS>(p.sizes, partial, arrived, rows, columns, [&](long long row, long long column, real sum) {
+    product<Tile>(p.sizes, partial, arrived, rows, columns, [&](long long row, long long column, real sum) {
         if (row < p.left_lines)
             out[row * p.out_row + column * p.out_column] = sum;
         else
@@ -211,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(256) gemm(
     const real *__restrict__ left, const real *__restrict__ right, real *__restrict__ out, real *__restrict__ sums,
     real *__restrict__ partial, int *__restrict__ arrived, const Product p)
 {
-    gemm_tile<64, 64>(left, right, out, sums, partial, arrived, p);
+    gemm_tile<Square>(left, right, out, sums, partial, arrived, p);
 }
 
 // The same where the result is small.
@@ -219,5 +245,13 @@ extern "C" __global__ void __launch_bounds__(64) gemm_small(
     const real *__restrict__ left, const real *__restrict__ right, real *__restrict__ out, real *__restrict__ sums,
     real *__restrict__ partial, int *__restrict__ arrived, const Product p)
 {
-    gemm_tile<32, 32>(left, right, out, sums, partial, arrived, p);
+    gemm_tile<Small>(left, right, out, sums, partial, arrived, p);
+}
+
+// The same where there is much to do.
+extern "C" __global__ void __launch_bounds__(256) gemm_large(
+    const real *__restrict__ left, const real *__restrict__ right, real *__restrict__ out, real *__restrict__ sums,
+    real *__restrict__ partial, int *__restrict__ arrived, const Product p)
+{
+    gemm_tile<Large>(left, right, out, sums, partial, arrived, p);
 }

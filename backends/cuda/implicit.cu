@@ -231,7 +231,7 @@ template <int LINES> struct DeltaByTap {
     }
 };
 
-template <int ROWS, int COLUMNS>
+template <typename Tile>
 __device__ inline void forward_tile(
     const real *image, const real *weights, const real *bias, real *out, real *partial, int *arrived,
     const Convolution &c)
@@ -239,22 +239,21 @@ __device__ inline void forward_tile(
     __shared__ Tap taps[DEPTH];
     Matrix by_row = {c.taps, 1};
     MatrixOperand left(weights, by_row, c.sizes.rows);
-    Patches<COLUMNS> right = {image, c.g, taps, 0, 0, 0, 0, false};
-    product<ROWS, COLUMNS>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
+    Patches<Tile::COLUMNS> right = {image, c.g, taps, 0, 0, 0, 0, false};
+    product<Tile>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
         out[row * c.sizes.columns + column] = bias ? sum + bias[row] : sum;
     });
 }
 
-template <int ROWS, int COLUMNS>
+template <typename Tile>
 __device__ inline void weights_tile(
     const real *image, const real *epsilon, const int *winner, real *weights, real *bias, real *partial, int *arrived,
     const Convolution &c)
 {
-    const int THREADS = ROWS / CELLS * (COLUMNS / CELLS);
     Positions positions = {c.g, 0, {0, 0, 0, 0}, false};
     DeltaByPosition left = {{epsilon, winner, c}, positions, c.sizes.rows};
-    PatchesByTap<COLUMNS, THREADS> right = {image, c.g, positions, c.taps, {}};
-    product<ROWS, COLUMNS>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
+    PatchesByTap<Tile::COLUMNS, Tile::THREADS> right = {image, c.g, positions, c.taps, {}};
+    product<Tile>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
         if (column < c.taps)
             weights[row * c.taps + column] = sum;
         else
@@ -262,15 +261,15 @@ __device__ inline void weights_tile(
     });
 }
 
-template <int ROWS, int COLUMNS>
+template <typename Tile>
 __device__ inline void image_tile(
     const real *epsilon, const int *winner, const real *weights, real *image, real *partial, int *arrived,
     const Convolution &c)
 {
     __shared__ Tap taps[DEPTH];
     WeightsByChannel left = {weights, c, taps, c.sizes.rows, 0};
-    DeltaByTap<COLUMNS> right = {{epsilon, winner, c}, c, taps, 0, {0, 0, 0, 0}, false};
-    product<ROWS, COLUMNS>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
+    DeltaByTap<Tile::COLUMNS> right = {{epsilon, winner, c}, c, taps, 0, {0, 0, 0, 0}, false};
+    product<Tile>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
         image[row * c.sizes.columns + column] = sum;
     });
 }
@@ -280,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(256) convolve(
     const real *__restrict__ image, const real *__restrict__ weights, const real *__restrict__ bias,
     real *__restrict__ out, real *__restrict__ partial, int *__restrict__ arrived, const Convolution c)
 {
-    forward_tile<64, 64>(image, weights, bias, out, partial, arrived, c);
+    forward_tile<Square>(image, weights, bias, out, partial, arrived, c);
 }
 
 // The same for few output channels.
@@ -288,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(256) convolve_few(
     const real *__restrict__ image, const real *__restrict__ weights, const real *__restrict__ bias,
     real *__restrict__ out, real *__restrict__ partial, int *__restrict__ arrived, const Convolution c)
 {
-    forward_tile<32, 128>(image, weights, bias, out, partial, arrived, c);
+    forward_tile<Flat>(image, weights, bias, out, partial, arrived, c);
 }
 
 // The gradient of the weights, and of the bias where sizes.columns is one more than the taps.
@@ -297,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(256) convolve_weights(
     real *__restrict__ weights, real *__restrict__ bias, real *__restrict__ partial, int *__restrict__ arrived,
     const Convolution c)
 {
-    weights_tile<64, 64>(image, epsilon, winner, weights, bias, partial, arrived, c);
+    weights_tile<Square>(image, epsilon, winner, weights, bias, partial, arrived, c);
 }
 
 // The same for few weights.
@@ -306,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(64) convolve_weights_small(
     real *__restrict__ weights, real *__restrict__ bias, real *__restrict__ partial, int *__restrict__ arrived,
     const Convolution c)
 {
-    weights_tile<32, 32>(image, epsilon, winner, weights, bias, partial, arrived, c);
+    weights_tile<Small>(image, epsilon, winner, weights, bias, partial, arrived, c);
 }
 
 // The gradient [C, H, W, N] of the image.
@@ -314,7 +313,7 @@ extern "C" __global__ void __launch_bounds__(256) convolve_image(
     const real *__restrict__ epsilon, const int *__restrict__ winner, const real *__restrict__ weights,
     real *__restrict__ image, real *__restrict__ partial, int *__restrict__ arrived, const Convolution c)
 {
-    image_tile<64, 64>(epsilon, winner, weights, image, partial, arrived, c);
+    image_tile<Square>(epsilon, winner, weights, image, partial, arrived, c);
 }
 
 // The same for few channels.
@@ -322,5 +321,5 @@ extern "C" __global__ void __launch_bounds__(256) convolve_image_few(
     const real *__restrict__ epsilon, const int *__restrict__ winner, const real *__restrict__ weights,
     real *__restrict__ image, real *__restrict__ partial, int *__restrict__ arrived, const Convolution c)
 {
-    image_tile<32, 128>(epsilon, winner, weights, image, partial, arrived, c);
+    image_tile<Flat>(epsilon, winner, weights, image, partial, arrived, c);
 }

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from . import Kernels
-from .splits import SMALL, SQUARE, Splits
+from .splits import LARGE, SMALL, SQUARE, Splits, Tile
 
 Array = Any
+
+MUCH = 1 << 28  # multiplications from which on large tiles, which read less, fill the device
 
 _PRODUCT = struct.Struct("=11q")  # `struct Product` of gemm.cu
 _PRODUCT_DTYPE = np.dtype((np.void, _PRODUCT.size))
@@ -37,9 +39,8 @@ class Products:
         rows = lines if sums is None else lines + 1
         if rows * columns == 0:
             return out
-        few = SQUARE.count(rows, columns) * 4 <= self._splits.blocks
-        tile, name = (SMALL, "gemm_small") if few else (SQUARE, "gemm")
-        tiles = tile.count(rows, columns)
+        tile, name = self._tile(rows, columns, inner)
+        tiles = tile.number(rows, columns)
         splits = self._splits.number(tiles, inner)
         rest = (lines, *_strides(left), *reversed(_strides(right)), *_strides(out))
         product = np.frombuffer(_PRODUCT.pack(rows, columns, inner, splits, *rest), _PRODUCT_DTYPE)
@@ -47,6 +48,13 @@ class Products:
         arguments = (left, right, out, out if sums is None else sums, *memory, product)
         self._kernels.launch(name, out.dtype.char, tiles * splits * tile.threads, arguments, tile.threads)
         return out
+
+    def _tile(self, rows: int, columns: int, inner: int) -> tuple[Tile, str]:
+        if SQUARE.number(rows, columns) * 4 <= self._splits.blocks:
+            return SMALL, "gemm_small"
+        if rows * columns * inner >= MUCH and min(rows, columns) > SQUARE.rows:
+            return LARGE, "gemm_large"
+        return SQUARE, "gemm"
 
 
 def _strides(x: Array) -> list[int]:

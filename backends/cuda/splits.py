@@ -6,29 +6,31 @@ from typing import Any, NamedTuple
 
 Array = Any
 
-CELLS = 4  # rows and columns that one thread makes, as in gemm.cu
+CELLS = 4  # as in gemm.cu
 LEAST_INNER = 64  # of a split: below, adding up costs more than it saves
 MOST_SPLITS = 64  # which one block adds up
 BLOCKS_PER_PROCESSOR = 2
 
 
 class Tile(NamedTuple):
-    """What one block makes of a product."""
+    """What one block makes of a product; every thread makes squares of cells, `quads` along rows and columns."""
 
     rows: int
     columns: int
+    quads: int = 1
 
     @property
     def threads(self) -> int:
         """Of the block."""
-        return self.rows // CELLS * (self.columns // CELLS)
+        cells = CELLS * self.quads
+        return self.rows // cells * (self.columns // cells)
 
-    def count(self, rows: int, columns: int) -> int:
-        """Tiles of a whole product."""
+    def number(self, rows: int, columns: int) -> int:
+        """Return how many make up a product."""
         return -(-rows // self.rows) * -(-columns // self.columns)
 
 
-SQUARE, SMALL, FLAT = Tile(64, 64), Tile(32, 32), Tile(32, 128)
+SQUARE, SMALL, FLAT, LARGE = Tile(64, 64), Tile(32, 32), Tile(32, 128), Tile(128, 128, 2)
 
 
 class Splits:

@@ -77,6 +77,23 @@ def test_a_long_inner_axis_is_split_and_added_up_in_order(dtype, fake_cupy):
     assert_is_product(unsplit, a, b)
 
 
+@pytest.mark.parametrize("much", [False, True])
+def test_every_tile_makes_the_same_product(much, fake_cupy, monkeypatch):
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(size=(150, 70)), rng.normal(size=(70, 140))
+    if much:
+        monkeypatch.setattr("backends.cuda.products.MUCH", 1)
+    for processors in (1, 100):
+        by = products(fake_cupy, processors)
+        sums = np.full(140, np.nan)
+        out = np.full((150, 140), np.nan)
+        fake_cupy.launches.clear()
+        by.run(*(each.view(fake_cupy.ndarray) for each in (a, b, out, sums)))
+        assert fake_cupy.launches == ["gemm_small" if processors > 1 else "gemm_large" if much else "gemm"]
+        assert_is_product(out, a, b)
+        np.testing.assert_allclose(sums, b.sum(0), rtol=1e-12, atol=1e-12)
+
+
 def test_the_memory_of_splits_grows_and_stays(fake_cupy):
     by, rng = products(fake_cupy, processors=16), np.random.default_rng(4)
     kept = []
