@@ -359,9 +359,25 @@ class Backend(SpatialPrimitives, RandomBits, ArgumentChecks):
         """Run an `nd.Elementwise`; `current` makes a backend the facade's current one for a block."""
         formula.formula(*arguments)
 
-    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> Array:
-        """Return what an `nd.Summed` says, an array ``[]``; `current` as in `run_formula`."""
-        return formula.formula(*arguments)
+    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None) -> Any:
+        """Return what an `nd.Summed` says, arrays ``[]``, in the elements of `out`; `current` as in `run_formula`."""
+        found = formula.formula(*arguments)
+        if out is None:
+            return found
+        cells = self.cells(out)
+        for cell, each in zip(cells, found if isinstance(found, tuple) else (found,), strict=True):
+            self.assign(cell, each)
+        return cells if isinstance(found, tuple) else cells[0]
+
+    def cells(self, vector: Array) -> tuple[Array, ...]:
+        """Return views ``[]`` of the elements of a vector."""
+        return tuple(self.reshape_view(vector[place : place + 1], ()) for place in range(vector.shape[0]))
+
+    def affine_gradients(self, x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
+        """Write the gradients of W and b in x @ W + b: ``x.T @ delta`` and, a vector, the sums of delta's columns."""
+        self.gemm(self.transpose(x), delta, W_gradient, 1.0, 0.0)
+        if b_gradient is not None:
+            self.sum_into(delta, 0, b_gradient)
 
     # ---- what networks spend their time on
 
@@ -369,8 +385,10 @@ class Backend(SpatialPrimitives, RandomBits, ArgumentChecks):
         """max(x, 0)."""
         return self.maximum(x, 0.0, out)
 
-    def softmax(self, x: Array, axis: int, out: Array | None = None) -> Array:
-        """exp(x) / sum(exp(x)) along `axis`, shifted by the maximum so that nothing overflows."""
+    def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
+        """exp(x) / sum(exp(x)) along `axis`, shifted by the maximum against overflow; a bias is added to x first."""
+        if bias is not None:
+            x = self.add(x, bias, x)
         out = self.subtract(x, self.max(x, axis, True), out)
         self.exp(out, out)
         return self.divide(out, self.sum(out, axis, True), out)

@@ -32,6 +32,9 @@ from .window import Window
 DEVICE_UFUNCS = (*UFUNCS, "equal", "greater", "greater_equal", "maximum", "minimum")
 
 
+MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
+
+
 class CupyBackend(SpatialKernels, Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
@@ -200,9 +203,20 @@ class CupyBackend(SpatialKernels, Backend):
     def sum_into(self, x: Array, axis: int, out: Array) -> Array:
         return out if self._row_kernels.sum(x, axis, out) else x.sum(axis=axis, out=out)
 
-    def softmax(self, x: Array, axis: int, out: Array | None = None) -> Array:
+    def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
         made = self.cupy.empty_like(x) if out is None else out
-        return made if self._row_kernels.softmax(x, axis, made) else super().softmax(x, axis, out)
+        return made if self._row_kernels.softmax(x, axis, made, bias) else super().softmax(x, axis, out, bias)
+
+    def affine_gradients(self, x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
+        arrays = (x, delta, W_gradient) if b_gradient is None else (x, delta, W_gradient, b_gradient)
+        if self._prefers_own(x.T, delta) and all(each.dtype == delta.dtype for each in arrays):
+            self._products.run(x.T, delta, W_gradient, b_gradient)
+        else:
+            super().affine_gradients(x, delta, W_gradient, b_gradient)
+
+    def _prefers_own(self, a: Array, b: Array) -> bool:
+        """Tell whether our kernel makes the product a @ b: cuBLAS needs more than one launch for some small ones."""
+        return a.dtype.char in REALS and a.shape[0] * a.shape[1] * b.shape[1] <= MOST_OWN
 
     def dot(self, x: Array, y: Array) -> Array:
         return self.cupy.dot(x, y)
@@ -210,6 +224,8 @@ class CupyBackend(SpatialKernels, Backend):
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         if out is None:
             return self.cupy.matmul(a, b)
+        if a.ndim == 2 and a.dtype == b.dtype == out.dtype and self._prefers_own(a, b):
+            return self._products.run(a, b, out)
         if out.flags.f_contiguous and not out.flags.c_contiguous:
             self.cupy.matmul(b.T, a.T, out=out.T)  # the same product: cuBLAS then writes it where it belongs
         else:
@@ -223,12 +239,14 @@ class CupyBackend(SpatialKernels, Backend):
         if not compiled.run(arguments, current):
             formula.formula(*arguments)
 
-    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> Array:
+    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None) -> Any:
         compiled = formula.compiled.get(self)
         if compiled is None:
             compiled = formula.compiled[self] = Summed(self.cupy, formula.formula)
-        total = compiled.total(arguments, current)
-        return formula.formula(*arguments) if total is None else total
+        totals = compiled.totals(arguments, current, out)
+        if totals is None:
+            return super().sum_formula(formula, arguments, current, out)
+        return self.cells(totals) if compiled.several else self.reshape(totals, ())
 
     # ---- random numbers
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from backends.errors import ShapeError
+
 from .state import state
 
 Array = Any
@@ -55,6 +57,39 @@ def gemm(
         b = here.transpose(b)
     here.check_matrices("gemm", a, b, c)
     return here.gemm(a, b, c, alpha, beta)
+
+
+def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
+    """Write the gradients of the parameters of ``x @ W + b``: ``x.T @ delta``, and the sums of delta's columns.
+
+    Parameters
+    ----------
+    x : array ``[N, n_in]``
+    delta : array ``[N, n_out]``
+        dL/d(x @ W + b).
+    W_gradient : array ``[n_in, n_out]``
+    b_gradient : array ``[n_out]``, optional
+
+    Raises
+    ------
+    DTypeError, ShapeError, BackendError
+        As `gemm`.
+
+    Examples
+    --------
+    >>> import nd
+    >>> W, b = nd.zeros(2, 1), nd.zeros(1)
+    >>> nd.affine_gradients(nd.create([[1.0, 2.0], [3.0, 4.0]]), nd.create([[1.0], [10.0]]), W, b)
+    >>> W.tolist(), b.tolist()
+    ([[31.0], [42.0]], [11.0])
+    """
+    here = state.backend
+    here.guard_same_backend("affine_gradients", x, delta, W_gradient, b_gradient)
+    here.check_arrays("affine_gradients", x, delta, W_gradient, b_gradient)
+    here.check_matrices("affine_gradients", here.transpose(x), delta, W_gradient)
+    if b_gradient is not None and tuple(b_gradient.shape) != (delta.shape[1],):
+        raise ShapeError(f"affine_gradients: b_gradient must be [{delta.shape[1]}], got {list(b_gradient.shape)}.")
+    here.affine_gradients(x, delta, W_gradient, b_gradient)
 
 
 def axpby(alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:

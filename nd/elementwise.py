@@ -47,8 +47,8 @@ class Summed:
     Parameters
     ----------
     formula : callable
-        As for `Elementwise`, but writes nothing and returns an array ``[]``: sums and products by `nd.sum` and
-        `nd.dot`, which may be multiplied by numbers and added up.
+        As for `Elementwise`, but returns an array ``[]``, or several: sums and products by `nd.sum` and `nd.dot`,
+        which may be multiplied by numbers and added up. It may also write arrays.
 
     Examples
     --------
@@ -62,5 +62,6 @@ class Summed:
         self.formula = formula
         self.compiled: dict[object, Any] = {}
 
-    def __call__(self, *arguments: Any) -> Any:
-        return state.backend.sum_formula(self, arguments, use_backend)
+    def __call__(self, *arguments: Any, out: Any = None) -> Any:
+        """Return the sums, in the elements of the vector `out` when it is given."""
+        return state.backend.sum_formula(self, arguments, use_backend, out)

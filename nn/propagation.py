@@ -105,8 +105,8 @@ class Propagation:
             activations, caches = self.forward(batch.features, training=True, mask=batch.features_mask)
             if watch is not None:
                 watch(activations)
-            loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask)
-            self.backward(last.delta(batch.labels, caches[-1], batch.loss_mask), caches)
+            loss, delta = last.loss_and_delta(batch.labels, caches[-1], batch.loss_mask)
+            self.backward(delta, caches)
         return loss
 
     def output(self, batch: Minibatch) -> Array:

@@ -17,7 +17,9 @@ OPTIONS = ("--fmad=false",)  # as NumPy rounds: memory bounds these kernels, not
 MOST_KERNELS = 64
 """Of one formula, for arguments that lie in memory in different ways."""
 MOST_BLOCKS = 512
-"""Of a sum; each leaves one number to the last of them."""
+"""Of a sum; each leaves its numbers to the last of them."""
+MOST_SUMS = 8
+"""Of one formula."""
 
 
 class Elementwise:
@@ -85,9 +87,11 @@ class Summed(Elementwise):
     def __init__(self, cupy: Any, formula: Callable[..., object]) -> None:
         super().__init__(cupy, formula, ())
         self._memory: dict[Any, tuple[Array, Array]] = {}
+        self.several = False
+        self._sums = 0
 
-    def total(self, arguments: Sequence[Any], current: Current) -> Array | None:
-        """Return the sum, a new array ``[]``; None where the formula or the arguments are no matter for a kernel."""
+    def totals(self, arguments: Sequence[Any], current: Current, out: Array | None = None) -> Array | None:
+        """Return the sums in a vector, `out` or a new one; None where there can be no kernel for that."""
         plan = plan_of(arguments, ())
         kernel = None if plan is None or not plan.total else self._kernel(arguments, plan, current)
         if plan is None or kernel is None:
@@ -96,11 +100,14 @@ class Summed(Elementwise):
         if dtype not in self._memory:
             arrived = self._cupy.empty(1, "i")
             arrived.fill(0)
-            self._memory[dtype] = self._cupy.empty(MOST_BLOCKS, dtype), arrived
-        result = self._cupy.empty((), dtype)
+            self._memory[dtype] = self._cupy.empty(MOST_BLOCKS * MOST_SUMS, dtype), arrived
+        result = self._cupy.empty(self._sums, dtype) if out is None else out
         blocks = min(-(-plan.total // BLOCK), MOST_BLOCKS)
         kernel((blocks,), (BLOCK,), (*self._values(arguments), *self._memory[dtype], result, plan.layout()))
         return result
 
     def _text(self, traced: KernelText) -> str:
+        self.several, self._sums = isinstance(traced.result, tuple), len(traced.sums)
+        if self._sums > MOST_SUMS:
+            raise NotElementwise(f"formula: expected at most {MOST_SUMS} sums, got {self._sums}.")
         return traced.summed()

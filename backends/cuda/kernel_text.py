@@ -35,6 +35,8 @@ class KernelText:
 
     Attributes
     ----------
+    result : object
+        What the formula returned.
     knows_shape : bool
         Whether the formula asked for a shape, so that the kernel serves no other.
 
@@ -60,9 +62,11 @@ class KernelText:
         for place in self._vectors:  # the same memory twice is one symbol
             owner = next(each for each in self._vectors if same_memory(arguments[each], arguments[place]))
             symbols[place] = symbols[owner]
-        self._result, self._lines = written_down.trace(formula, symbols, current)
+        self.result, self._lines = written_down.trace(formula, symbols, current)
         self.knows_shape = written_down.knows_shape
-        written = {id(symbols[place]): place for place in reversed(self._vectors) if symbols[place].written}
+        written = {id(symbols[place]): place for place in reversed(self._kept) if symbols[place].written}
+        if any(is_number(arguments[place]) for place in written.values()):
+            raise NotElementwise("formula: expected to write arrays, not numbers.")
         self._stores = {place: symbols[place].code for place in written.values()}
 
     def _symbol(self, written_down: Formula, place: int) -> Symbol:
@@ -78,30 +82,46 @@ class KernelText:
         NotElementwise
             It writes nothing, or what is smaller than the largest argument.
         """
-        if not self._stores or any(self._arguments[place].shape != self._plan.shape for place in self._stores):
-            raise NotElementwise("formula: expected to write arrays of the full shape.")
-        stores = [f"a{place}[o{place}] = {code};" for place, code in self._stores.items()]
+        if not self._stores:
+            raise NotElementwise("formula: expected to write something.")
+        stores = self._store()
         body = ["const long long i = thread_number();", "if (i >= layout.total)", "    return;"]
         return self._text(("real.cu",), [*body, *self._element(list(self._stores.values())), *stores], ())
 
+    def _store(self) -> list[str]:
+        """Return the statements that write; what is a number is written once."""
+        if any(self._arguments[place].shape != self._plan.shape for place in self._stores if place in self._vectors):
+            raise NotElementwise("formula: expected to write arrays of the full shape.")
+        return [
+            f"a{place}[o{place}] = {code};" if place in self._vectors else f"if (i == 0) *c{place} = {code};"
+            for place, code in self._stores.items()
+        ]
+
+    @property
+    def sums(self) -> list[Symbol]:
+        """What the formula returns."""
+        found = list(self.result) if isinstance(self.result, tuple) else [self.result]
+        if not found or not all(isinstance(each, Symbol) and each.summed for each in found):
+            raise NotElementwise("formula: expected to return sums.")
+        return found
+
     def summed(self) -> str:
-        """Return the text of a kernel that sums what the formula returns.
+        """Return the text of a kernel that sums what the formula returns, and writes what it writes.
 
         Raises
         ------
         NotElementwise
-            It returns no sum over all elements, or writes something.
+            It returns no sums over all elements, or writes what is smaller than the largest argument.
         """
-        result = self._result
-        if self._stores or not isinstance(result, Symbol) or not result.summed:
-            raise NotElementwise("formula: expected to return a sum, and to write nothing.")
+        codes = [each.code for each in self.sums]
         body = [
-            "real sum = 0;",
+            f"real sums[{len(codes)}] = {{}};",
             "for (long long i = thread_number(); i < layout.total; i += (long long)gridDim.x * SUMMERS) {",
-            *(f"    {line}" for line in self._element([result.code])),
-            f"    sum += {result.code};",
+            *(f"    {line}" for line in self._element([*self._stores.values(), *codes])),
+            *(f"    {line}" for line in self._store()),
+            *(f"    sums[{place}] += {code};" for place, code in enumerate(codes)),
             "}",
-            "grid_sum(sum, partial, arrived, result);",
+            "grid_sums(sums, partial, arrived, result);",
         ]
         return self._text(("real.cu", "reductions.cu"), body, ("real *partial", "int *arrived", "real *result"))
 
@@ -142,7 +162,9 @@ class KernelText:
     def _parameter(self, place: int) -> str:
         if place in self._vectors:
             return f"{'' if place in self._stores else 'const '}real *a{place}"
-        return f"double s{place}" if is_number(self._arguments[place]) else f"const real *c{place}"
+        if is_number(self._arguments[place]):
+            return f"double s{place}"
+        return f"{'' if place in self._stores else 'const '}real *c{place}"
 
     def _text(self, files: Sequence[str], body: Sequence[str], more: Sequence[str]) -> str:
         axes = len(self._plan.sizes)

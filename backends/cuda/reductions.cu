@@ -18,14 +18,18 @@ __device__ inline real block_sum(real value)
     return sums[0];
 }
 
-// The sum of all threads' values of the whole grid, into out[0] by the last block to end. `partial` has room for one
-// number from each block, `arrived[0]` is 0 before and after.
-__device__ inline void grid_sum(real value, real *partial, int *arrived, real *out)
+// The sums of all threads' values of the whole grid, into `out` by the last block to end. `partial` has room for COUNT
+// numbers from each block, `arrived[0]` is 0 before and after.
+template <int COUNT>
+__device__ inline void grid_sums(const real (&values)[COUNT], real *partial, int *arrived, real *out)
 {
     __shared__ int place;
-    real sum = block_sum(value);
+    for (int i = 0; i < COUNT; ++i) {
+        real sum = block_sum(values[i]);
+        if (threadIdx.x == 0)
+            partial[blockIdx.x * COUNT + i] = sum;
+    }
     if (threadIdx.x == 0) {
-        partial[blockIdx.x] = sum;
         __threadfence();
         place = atomicAdd(arrived, 1);
     }
@@ -33,14 +37,16 @@ __device__ inline void grid_sum(real value, real *partial, int *arrived, real *o
     if (place != (int)gridDim.x - 1)
         return;
     __threadfence();
-    real all = 0;
-    for (int i = (int)threadIdx.x; i < (int)gridDim.x; i += SUMMERS)
-        all += __ldcg(partial + i);
-    all = block_sum(all);
-    if (threadIdx.x == 0) {
-        out[0] = all;
-        arrived[0] = 0;
+    for (int i = 0; i < COUNT; ++i) {
+        real all = 0;
+        for (int block = (int)threadIdx.x; block < (int)gridDim.x; block += SUMMERS)
+            all += __ldcg(partial + block * COUNT + i);
+        all = block_sum(all);
+        if (threadIdx.x == 0)
+            out[i] = all;
     }
+    if (threadIdx.x == 0)
+        arrived[0] = 0;
 }
 
 // Rows by strides, in elements; filled by the host as 6 long longs.
@@ -61,14 +67,18 @@ extern "C" __global__ void __launch_bounds__(256) sum_rows(
         out[blockIdx.x * r.out_row] = sum;
 }
 
-// exp(x) / sum(exp(x)) of every row, shifted by its largest; one thread makes one. `out` may be `values`.
-extern "C" __global__ void softmax_rows(const real *values, real *out, const Rows r)
+// exp(x) / sum(exp(x)) of every row, shifted by its largest; one thread makes one. `out` may be `values`. The bias, if
+// there is one, is added to the values first, also where they lie.
+extern "C" __global__ void softmax_rows(real *values, const real *__restrict__ bias, real *out, const Rows r)
 {
     long long i = thread_number();
     if (i >= r.count)
         return;
-    const real *row = values + i * r.row;
+    real *row = values + i * r.row;
     real *made = out + i * r.out_row;
+    if (bias)
+        for (long long j = 0; j < r.length; ++j)
+            row[j * r.element] += bias[j];
     real largest = row[0];
     for (long long j = 1; j < r.length; ++j)
         largest = larger(largest, row[j * r.element]);
@@ -83,14 +93,18 @@ extern "C" __global__ void softmax_rows(const real *values, real *out, const Row
 }
 
 // The same where rows are long: one block makes one.
-extern "C" __global__ void __launch_bounds__(256) softmax_long_rows(const real *values, real *out, const Rows r)
+extern "C" __global__ void __launch_bounds__(256) softmax_long_rows(
+    real *values, const real *__restrict__ bias, real *out, const Rows r)
 {
     __shared__ real maxima[SUMMERS];
-    const real *row = values + blockIdx.x * r.row;
+    real *row = values + blockIdx.x * r.row;
     real *made = out + blockIdx.x * r.out_row;
-    real largest = row[0];
-    for (long long j = threadIdx.x; j < r.length; j += SUMMERS)
+    real largest = (real)__int_as_float(0xff800000);  // -infinity
+    for (long long j = threadIdx.x; j < r.length; j += SUMMERS) {
+        if (bias)
+            row[j * r.element] += bias[j];
         largest = larger(largest, row[j * r.element]);
+    }
     maxima[threadIdx.x] = largest;
     __syncthreads();
     for (int half = SUMMERS / 2; half > 0; half /= 2) {

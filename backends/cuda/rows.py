@@ -40,17 +40,23 @@ class Rows:
         self._kernels.launch("sum_rows", x.dtype.char, rows.shape[0] * THREADS, (x, out, described))
         return True
 
-    def softmax(self, x: Array, axis: int, out: Array) -> bool:
-        """Write the softmax of a matrix or vector along its last axis into `out`, which may be x; else return False."""
+    def softmax(self, x: Array, axis: int, out: Array, bias: Array | None = None) -> bool:
+        """Write the softmax of a matrix or vector along its last axis into `out`, which may be x; else return False.
+
+        A bias, one number for each column, is added to x first.
+        """
         if x.ndim not in (1, 2) or axis not in (x.ndim - 1, -1) or x.dtype != out.dtype or x.dtype.char not in REALS:
+            return False
+        if bias is not None and (bias.size != x.shape[-1] or not bias.flags.c_contiguous or bias.dtype != x.dtype):
             return False
         if not x.size:
             return True
         rows, made = (each.reshape(1, -1) if each.ndim == 1 else each for each in (x, out))
         strides = [stride // x.itemsize for each in (rows, made) for stride in each.strides]
+        described, bias_or_null = _packed(*rows.shape, *strides), 0 if bias is None else bias
         long = rows.shape[1] >= LONG
         name, threads = ("softmax_long_rows", rows.shape[0] * THREADS) if long else ("softmax_rows", rows.shape[0])
-        self._kernels.launch(name, x.dtype.char, threads, (x, out, _packed(*rows.shape, *strides)))
+        self._kernels.launch(name, x.dtype.char, threads, (x, bias_or_null, out, described))
         return True
 
 

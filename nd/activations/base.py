@@ -58,6 +58,10 @@ class Activation:
         """
         return self._value(z, out)
 
+    def value_of_sum(self, z: Array, b: Array, out: Array) -> Array:
+        """Add b, of a shape that broadcasts, to z; return the activation of it in `out`, which may be z itself."""
+        return self.value(state.backend.add(z, b, z), out)
+
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return dL/dz for a = value(z) and epsilon = dL/da; neither z nor a is modified.
 

@@ -110,6 +110,10 @@ class Softmax(Activation):
         """Return the softmax of z, as `Activation.value`."""
         return state.backend.softmax(z, 1 if z.ndim > 1 else 0, out)
 
+    def value_of_sum(self, z: Array, b: Array, out: Array) -> Array:
+        """Return the softmax of z + b, as `Activation.value_of_sum`."""
+        return state.backend.softmax(z, 1 if z.ndim > 1 else 0, out, b)
+
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return a (epsilon - Σ epsilon a): the whole Jacobian."""
         here = state.backend

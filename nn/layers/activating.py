@@ -23,7 +23,7 @@ class Activating:
         self.activation = activation
         self._fixed = type(activation) in ACTIVATIONS.values() and not activation.draws
         self._value = nd.Elementwise(lambda z, a: activation.value(z, a))
-        self._biased = nd.Elementwise(lambda z, b, a: activation.value(nd.addi(z, b), a))
+        self._biased = nd.Elementwise(lambda z, b, a: activation.value_of_sum(z, b, a))
         self._back = nd.Elementwise(lambda z, a, epsilon: activation.backprop(z, a, epsilon, epsilon))
 
     def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:

@@ -49,9 +49,7 @@ class DenseRuntime(LayerRuntime):
 
     def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
         """Continue from ``delta = dL/dz [N, n_out]``."""
-        nd.gemm(cache.x, delta, self.W_gradient, transpose_a=True)
-        if self.b_gradient is not None:
-            nd.sum_into(delta, 0, self.b_gradient)
+        nd.affine_gradients(cache.x, delta, self.W_gradient, self.b_gradient)
         if not need_epsilon:
             return None
         epsilon = nd.gemm(delta, self.W, self.buffers("epsilon", cache.x.shape), transpose_b=True)

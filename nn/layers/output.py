@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -28,6 +29,16 @@ class OutputMixin:
     activation: Activation
     buffers: Any
 
+    def loss_and_delta(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Array]:
+        """Return the loss summed over the minibatch, a scalar array, and its gradient ``dL/dz [N, n_out]``.
+
+        Parameters and errors as for `summed_loss`.
+        """
+        out = self.buffers("delta", cache.a.shape)
+        masks = () if mask is None else (mask,)
+        with self._named():
+            return self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), out
+
     def summed_loss(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
         """Return the loss summed over the minibatch, a scalar array.
 
@@ -44,31 +55,33 @@ class OutputMixin:
         ShapeError
             The labels do not fit the output.
         """
-        try:
+        with self._named():
             return self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say in errors which layer it is."""
+        try:
+            yield
         except nd.ShapeError as error:
             raise nd.ShapeError(f"{self.label}: {error}") from error
 
-    def delta(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
-        """Return ``dL/dz [N, n_out]`` of the summed loss; `summed_loss` has checked the arguments."""
-        out = self.buffers("delta", cache.a.shape)
-        self._loss_formulas[1](labels, cache.z, cache.a, out, *(() if mask is None else (mask,)))
-        return out
-
     @cached_property
-    def _loss_formulas(self) -> tuple[Callable[..., Array], Callable[..., object]]:
-        """The score, of labels, z, activations and perhaps a mask, and its gradient into an array before the mask."""
+    def _loss_formulas(self) -> tuple[Callable[..., Array], Callable[..., Array]]:
+        """The score, of labels, z, activations and perhaps a mask; and that with its gradient into an array."""
         loss, activation = self.conf.loss, self.activation
 
         def score(labels: Array, z: Array, p: Array, mask: Array | None = None) -> Array:
             return loss.score(labels, z, p, activation, mask)
 
-        def gradient(labels: Array, z: Array, p: Array, out: Array, mask: Array | None = None) -> None:
+        def both(labels: Array, z: Array, p: Array, out: Array, mask: Array | None = None) -> Array:
+            found = loss.score(labels, z, p, activation, mask)
             loss.gradient(labels, z, p, activation, mask, out)
+            return found
 
         if type(loss) in LOSSES.values() and type(activation) in ACTIVATIONS.values():
-            return nd.Summed(score), nd.Elementwise(gradient)
-        return score, gradient  # which may say something else the next time
+            return nd.Summed(score), nd.Summed(both)
+        return score, both  # which may say something else the next time
 
 
 class OutputRuntime(OutputMixin, DenseRuntime):

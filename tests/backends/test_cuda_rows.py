@@ -90,3 +90,26 @@ def test_no_rows(device):
     out = device.full((4,), 7.0, "float32")
     device.sum_into(empty, 0, out)
     np.testing.assert_array_equal(device.to_host(out), 0.0)
+
+
+@pytest.mark.parametrize("into", ["itself", "another"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_softmax_adds_a_bias_first(shape, into, order, dtype, device):
+    x, bias = RNG.normal(size=shape).astype(dtype), RNG.normal(size=(1, shape[1])).astype(dtype)
+    z = x.astype(float) + bias
+    e = np.exp(z - z.max(1, keepdims=True))
+    given = laid_out(x, order).view(device.cupy.ndarray)
+    out = given if into == "itself" else device.empty(shape, dtype)
+    before = len(device.cupy.launches)
+    assert device.softmax(given, 1, out, bias.view(device.cupy.ndarray)) is out
+    assert device.cupy.launches[before:] == ["softmax_long_rows" if shape[1] >= LONG else "softmax_rows"]
+    np.testing.assert_allclose(device.to_host(out), e / e.sum(1, keepdims=True), rtol=1e-5, atol=1e-37)
+    if into == "another":
+        np.testing.assert_allclose(device.to_host(given), z, rtol=1e-5, atol=1e-5)  # as the activation's input
+
+
+def test_a_bias_of_another_shape_is_added_as_written(device):
+    x, bias = RNG.normal(size=(3, 4)), RNG.normal(size=(3, 1))
+    found = device.softmax(x.view(device.cupy.ndarray), 1, None, bias.view(device.cupy.ndarray))
+    np.testing.assert_allclose(device.to_host(found).sum(1), 1.0)
+    assert "softmax_rows" not in device.cupy.launches[-2:-1]

@@ -47,6 +47,38 @@ def test_sums_over_many_blocks(n, dtype, device):
     assert total(device, formula, x) == found  # the same bits, and nothing is left of the first
 
 
+@pytest.mark.parametrize("n", [1, 300, BLOCK * MOST_BLOCKS + 1])
+def test_several_sums_and_arrays_in_one_launch(n, dtype, device):
+    def formula(x, y, last):
+        sums = nd.dot(x, x), 2.0 * nd.sum(y)
+        nd.assign(y, nd.multiply(x, 3.0))
+        nd.assign(last, nd.multiply(last, 2.0))
+        return sums
+
+    x, y, last = (RNG.normal(size=size).astype(dtype) for size in (n, n, ()))
+    given = [each.copy().view(device.cupy.ndarray) for each in (x, y, np.array(last))]
+    summed, out = nd.Summed(formula), device.full((2,), np.nan, dtype)
+    before = len(device.cupy.launches)
+    with nd.use_backend(device):
+        found = summed(*given, out=out)
+    assert device.cupy.launches[before:] == ["formula"]
+    expected = (x.astype(float) ** 2).sum(), 2.0 * y.astype(float).sum()
+    scale = (x.astype(float) ** 2).sum(), 2.0 * np.abs(y.astype(float)).sum()
+    for got, cell, exact, size in zip(found, device.to_host(out), expected, scale, strict=True):
+        assert got.shape == ()
+        assert device.item(got) == cell
+        assert abs(cell - exact) <= CLOSE[dtype] * size
+    np.testing.assert_array_equal(device.to_host(given[1]), (x * 3).astype(dtype))
+    assert device.item(given[2]) == 2.0 * last  # once, not once for every element
+
+
+def test_sums_into_given_memory_on_numpy():
+    with nd.use_backend(HOST):
+        out = nd.zeros(2, dtype="float64")
+        found = nd.Summed(lambda x: (nd.sum(x), nd.dot(x, x)))(nd.create([1.0, 3.0], dtype="float64"), out=out)
+        assert [float(each) for each in found] == out.tolist() == [4.0, 10.0]
+
+
 def test_penalties(dtype, device):
     l1, l2 = L1Regularization(0.3), L2Regularization(0.5)
     formula = nd.Summed(lambda w, where, a, b: l1.score(nd.multiply(w, where), a) + l2.score(w, b))

@@ -152,3 +152,24 @@ def test_svd_puts_the_matrix_together_again(backend, dtype, order, shape):
     np.testing.assert_allclose(vh @ vh.T, np.eye(rank), **tolerance)
     assert np.all(np.diff(s) <= 0)
     assert u.dtype == s.dtype == vh.dtype == dtype
+
+
+@pytest.mark.parametrize("with_bias", [True, False])
+@pytest.mark.parametrize("kind", ["c", "f"])
+def test_gradients_of_an_affine_map(backend, dtype, order, kind, with_bias):
+    x, delta = as_input(backend, A, order, dtype), as_input(backend, RNG.normal(size=(M, N)), order, dtype)
+    W, b = nd.zeros(K, N, dtype=dtype, order=kind), nd.full(N, value=7.0, dtype=dtype)
+    nd.affine_gradients(x, delta, W, b if with_bias else None)
+    np.testing.assert_allclose(nd.to_host(W), product(A.T, nd.to_host(delta)), **TOLERANCE[dtype])
+    expected = [sum(column) for column in nd.to_host(delta).T] if with_bias else [7.0] * N
+    np.testing.assert_allclose(nd.to_host(b), expected, **TOLERANCE[dtype])
+
+
+def test_gradients_of_an_affine_map_that_do_not_fit(backend):
+    x, delta = nd.zeros(3, 4), nd.zeros(3, 5)
+    with pytest.raises(nd.ShapeError, match=r"affine_gradients: c must be \[4, 5\], got \[5, 4\]"):
+        nd.affine_gradients(x, delta, nd.zeros(5, 4), None)
+    with pytest.raises(nd.ShapeError, match=r"affine_gradients: b_gradient must be \[5\], got \[1, 5\]"):
+        nd.affine_gradients(x, delta, nd.zeros(4, 5), nd.zeros(1, 5))
+    with pytest.raises(nd.ShapeError, match="affine_gradients: the inner axes must agree"):
+        nd.affine_gradients(nd.zeros(2, 4), delta, nd.zeros(4, 5), None)

@@ -143,7 +143,7 @@ def test_epsilon_of_a_loss_matches_central_differences(case, backend):
 
     nd.random.set_seed(99)
     cache = layer.forward(x, True)[1]
-    epsilon = layer.backprop_delta(layer.delta(y, cache, None), cache, True)
+    epsilon = layer.backprop_delta(layer.loss_and_delta(y, cache, None)[1], cache, True)
     check_derivative(loss, x, nd.copy(epsilon), SAMPLES.get(backend.name, 2))
 
 
