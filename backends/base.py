@@ -52,6 +52,8 @@ class Backend(SpatialPrimitives, RandomBits, ArgumentChecks):
     name = "generic"
     merges_penalties = False
     """Whether an update in one go is worth a vector for each penalty that does not hold everywhere."""
+    asynchronous = False
+    """Whether operations run while the host goes on, which waits when it asks for a value."""
     update_chunk = 1 << 62
     """Elements that the update of the parameters treats in one go; a CPU backend sets what fits its cache."""
     multiplies_bool = False

@@ -46,6 +46,7 @@ class CupyBackend(SpatialKernels, Backend):
 
     name = "cupy"
     merges_penalties = True
+    asynchronous = True
 
     def __init__(self) -> None:
         self.cupy, namespace = _import_cupy()

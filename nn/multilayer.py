@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from typing import Any, Self
@@ -211,7 +212,7 @@ class MultiLayerNetwork:
         with self._here(), self._workspace:
             counts = (self.iteration_count, self.epoch_count)
             loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
-            self._score = self._mean(loss, self.batch_size) + penalty
+            self._score = (loss, penalty, self.batch_size)
             if not self._fitting or listens(self.listeners, "on_backward_pass", "on_gradient_calculation"):
                 self.updater.settle()
             for listener in self.listeners:
@@ -241,9 +242,12 @@ class MultiLayerNetwork:
         self._made()
         if data is not None:
             return self._score_of(data, training)
-        if type(self._score) is not float:  # numpy.float64 is a float too
+        if type(self._score) is tuple:  # nobody has asked yet
+            loss, penalty, batch_size = self._score
             with self._here():
-                self._score = nd.item(self._score)
+                self._score = nd.item(self._mean(loss, batch_size) + penalty)
+            if self.updater.guard is not None and not math.isfinite(self._score):
+                self.updater.guard.suspect()
         return self._score
 
     def _score_of(self, data: DataSet, training: bool) -> float:

@@ -94,7 +94,8 @@ class SplitStep:
         """
         self.vectors.updater.spread((), ())
         if watch is not None:
-            return self.whole.gradient_and_loss(batch, watch), self.vectors.penalty(*counts)
+            loss = self.whole.gradient_and_loss(batch, watch)
+            return loss, self.vectors.watch(loss, *counts)
         plan, light = self._splitting.plan(batch.features.shape)
         while len(self._lanes) < len(plan):
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
@@ -138,17 +139,20 @@ class _TrainingLane:
 
     def run(self, batch: Minibatch, stretches: list[slice], penalty: tuple[int, int, int, int]) -> None:
         """Compute everything; `penalty` is what `FlatVectors.penalty` is given."""
-        self.loss = nd.copy(self._step(batch.part(stretches[0])))
+        self.loss = self._step(batch.part(stretches[0]))
         if len(stretches) > 1:
             self._add_up(batch, stretches[1:])
-        self.penalty = self.vectors.penalty(*penalty)
         if penalty[-1] > 1:
+            self.penalty = self.vectors.penalty(*penalty)
             self.square = nd.dot(self._flat, self._flat)
+        else:
+            self.penalty = self.vectors.watch(self.loss, *penalty[:2])
 
     def _add_up(self, batch: Minibatch, stretches: list[slice]) -> None:
         if self._total is None:
             self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
         nd.assign(self._total, self.gradient)
+        self.loss = nd.copy(self.loss)  # whose memory the next stretch uses again
         for number, stretch in enumerate(stretches, 1):
             self.loss = self.loss + self._step(batch.part(stretch))
             nd.add(self._total, self.gradient, self._total if number < len(stretches) else self.gradient)

@@ -77,6 +77,7 @@ class Training:
         for _ in range(self.epochs):
             self.network._set_batch(batch)
             self.network._optimize(solver)
+        solver.finish()
 
     def _fit_epochs(self, solver: Solver) -> None:
         network = self.network
@@ -92,6 +93,7 @@ class Training:
                 for listener in network.listeners:
                     listener.on_epoch_start(network)
                 self._fit_batches(solver, source)
+                solver.finish()
                 for listener in network.listeners:
                     listener.on_epoch_end(network)
                 network.epoch_count += 1

@@ -64,6 +64,16 @@ class FlatVectors:
             total = total + penalty.score(here, penalty.at(iteration, epoch))
         return total
 
+    def watch(self, loss: Array, iteration: int, epoch: int) -> Array | float:
+        """Return the sum of all penalties; a backend that computes while the host goes on has the step guarded."""
+        guard = self.updater.guard
+        if guard is None or self._penalty_sum is None:
+            return self.penalty(iteration, epoch)
+        nd.assign(guard.loss, loss)
+        self._penalty_sum.watch(nd.reshape_view(self.gradient, (self.layout.length,)), iteration, epoch, guard.sums)
+        guard.ready = True
+        return guard.penalty
+
     def draw_weights(self) -> None:
         """Seed the global generator and draw layer after layer, as Java does; biases start at their bias_init."""
         rng = nd.random.get_random()

@@ -57,6 +57,9 @@ class ConvexOptimizer(Protocol):
     def optimize(self) -> None:
         """Take one step."""
 
+    def finish(self) -> None:
+        """Raise the errors of steps whose outcome nobody has asked for yet."""
+
 
 class Listener:
     """Hooks into training; override what you need.

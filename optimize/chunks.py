@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import nd
 
+from .guard import WATCHED, protect
 from .regularization import REGULARIZATIONS, Regularization
 from .step_functions import STEP_FUNCTIONS, StepFunction
 from .updaters import UPDATERS, Updater
@@ -102,24 +103,43 @@ class Chunk:
     penalties: tuple[Penalised, ...]
 
     def __post_init__(self) -> None:
-        self._formulas: dict[tuple[bool, StepFunction], Callable[..., None]] = {}
+        self._formulas: dict[tuple[bool, StepFunction, int], Callable[..., None]] = {}
 
-    def update(self, numbers: Numbers, divide: bool, step: StepFunction) -> None:
-        """Add up and divide the gradient, add the penalties', turn it into the update, take the step."""
+    def update(
+        self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...] = (), last: bool = True
+    ) -> None:
+        """Add up and divide the gradient, add the penalties', turn it into the update, take the step.
+
+        With what a `Guard` watches it is undone where it must not be; the `last` chunk counts it.
+        """
         where = [each.where for each in self.penalties if each.where is not None]
         penalties = [numbers.penalties[each.place] for each in self.penalties]
         scalars = (numbers.batch_size, numbers.rate, *penalties, *numbers.coefficients[self.block])
-        formula = self._formula(divide, step)
-        formula(self.scratch, self.params, self.gradient, *self.others, *self.states, *where, *scalars)
+        formula = self._formula(divide, step, (1 + last) * bool(watched))
+        formula(self.scratch, self.params, self.gradient, *self.others, *self.states, *where, *watched, *scalars)
 
-    def _formula(self, divide: bool, step: StepFunction) -> Callable[..., None]:
-        found = self._formulas.get((divide, step))
+    def _formula(self, divide: bool, step: StepFunction, watch: int) -> Callable[..., None]:
+        """`watch` is 0 without a guard, 2 for the last chunk."""
+        found = self._formulas.get((divide, step, watch))
         if found is None:
             found = partial(self._update, divide, step)
+            if watch:
+                found = partial(self._guarded, watch == 2, divide, step)
             if is_own(self.updater, *(each.penalty for each in self.penalties)) and step in STEP_FUNCTIONS.values():
                 found = nd.Elementwise(found, scratch=(0,))
-            self._formulas[divide, step] = found
+            self._formulas[divide, step, watch] = found
         return found
+
+    def _guarded(
+        self, last: bool, divide: bool, step: StepFunction, scratch: Array, params: Array, gradient: Array, *rest: Any
+    ) -> None:
+        """`_update`, undone where it must not be."""
+        arrays = len(self.others) + len(self.states) + sum(each.where is not None for each in self.penalties)
+        watched = rest[arrays : arrays + WATCHED]
+        changing = (params, *rest[len(self.others) : len(self.others) + len(self.states)])
+        before = tuple(nd.copy(each) for each in changing)
+        self._update(divide, step, scratch, params, gradient, *rest[:arrays], *rest[arrays + WATCHED :])
+        protect(watched, changing, before, last)
 
     def _update(
         self, divide: bool, step: StepFunction, scratch: Array, params: Array, gradient: Array, *rest: Any

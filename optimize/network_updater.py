@@ -12,6 +12,7 @@ import nd
 from nd.state import within
 
 from .chunks import Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
+from .guard import Guard
 from .step_functions import STEP_FUNCTIONS, StepFunction
 
 Array = Any
@@ -52,6 +53,14 @@ class NetworkUpdater:
         self._recorded: dict[tuple[object, ...], _Recorded] = {}
         self._others: tuple[Array, ...] = ()
         self._squares: list[Array] = []
+        self.guard = Guard(nd.dtype_name(params)) if here.asynchronous else None
+
+    def ready_guard(self) -> Guard | None:
+        """Return the guard if it watches the step whose update comes next; else the host has to look itself."""
+        if self.guard is None or not self.guard.ready:
+            return None
+        self.guard.ready = False
+        return self.guard
 
     def _cut(self, others: Sequence[Array] = (), recorded: bool = False) -> list[list[Chunk]]:
         """Return the chunks of every lane."""
@@ -100,7 +109,15 @@ class NetworkUpdater:
         scaled = nd.multiply(self._gradient, 1.0 / largest)
         return largest * math.sqrt(nd.item(nd.dot(scaled, scaled)))
 
-    def update(self, batch_size: int | None, iteration: int, epoch: int, step: StepFunction, rate: float = 1.0) -> None:
+    def update(
+        self,
+        batch_size: int | None,
+        iteration: int,
+        epoch: int,
+        step: StepFunction,
+        rate: float = 1.0,
+        guard: Guard | None = None,
+    ) -> None:
         """Turn the gradient vector into the update and apply it to the parameters.
 
         Parameters
@@ -113,29 +130,32 @@ class NetworkUpdater:
             How an update changes the parameters.
         rate : float
             Handed to `step`.
+        guard : Guard, optional
+            Decides on the device whether anything changes.
         """
+        watched = () if guard is None else guard.arguments
         divide = batch_size is not None
         penalties = [penalty.at(iteration, epoch) for penalty in self._penalties]
         coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
         numbers = Numbers(batch_size if divide else 1, rate, penalties, coefficients)
         with within(self._backend):
             others = tuple(map(id, self._others)) if self._others else ()
-            recorded = self._recorded.get((divide, step, *others))
+            recorded = self._recorded.get((divide, step, guard is None, *others))
             if recorded is not None:
                 recorded.run(numbers)
-            elif not self._record(numbers, divide, step):
+            elif not self._record(numbers, divide, step, watched):
                 self.settle()
-                nd.run_lanes([partial(_run, lane, numbers, divide, step) for lane in self._lanes])
+                nd.run_lanes([partial(_run, lane, numbers, divide, step, watched) for lane in self._lanes])
             self._others = ()
 
-    def _record(self, numbers: Numbers, divide: bool, step: StepFunction) -> bool:
+    def _record(self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> bool:
         """Run the update while it is recorded; False, and nothing has run, where it cannot be."""
         self._recordable = self._recordable and self._backend.recorder() is not None
         if not self._recordable or step not in STEP_FUNCTIONS.values():
             return False
         recorded = _Recorded(self._cut([_flat(other) for other in self._others], recorded=True), numbers)
-        recorded.record(numbers, divide, step)
-        self._recorded[divide, step, *map(id, self._others)] = recorded
+        recorded.record(numbers, divide, step, watched)
+        self._recorded[divide, step, not watched, *map(id, self._others)] = recorded
         return True
 
 
@@ -153,12 +173,13 @@ class _Recorded:
     def _cell(self, at: int) -> Array:
         return nd.traceable(nd.reshape_view(self._memory[at : at + 1], ()))
 
-    def record(self, numbers: Numbers, divide: bool, step: StepFunction) -> None:
+    def record(self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> None:
         nd.assign(self._memory, numbers.flat())
-        nd.run_lanes([partial(self._record_lane, lane, divide, step) for lane in range(len(self._lanes))])
+        lanes = range(len(self._lanes))
+        nd.run_lanes([partial(self._record_lane, lane, divide, step, watched) for lane in lanes])
 
-    def _record_lane(self, lane: int, divide: bool, step: StepFunction) -> None:
-        self._programs[lane] = nd.record(partial(_run, self._lanes[lane], self._cells, divide, step))
+    def _record_lane(self, lane: int, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> None:
+        self._programs[lane] = nd.record(partial(_run, self._lanes[lane], self._cells, divide, step, watched))
 
     def run(self, numbers: Numbers) -> None:
         values = numbers.flat()
@@ -173,7 +194,7 @@ def _flat(vector: Array) -> Array:
     return nd.reshape_view(vector, (vector.shape[1],))
 
 
-def _run(chunks: list[Chunk], numbers: Numbers, divide: bool, step: StepFunction) -> Array:
+def _run(chunks: list[Chunk], numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> Array:
     for chunk in chunks:
-        chunk.update(numbers, divide, step)
+        chunk.update(numbers, divide, step, watched, last=chunk is chunks[-1])
     return chunks[-1].params if chunks else None

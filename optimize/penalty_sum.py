@@ -8,6 +8,7 @@ from typing import Any
 import nd
 
 from .chunks import Segment
+from .guard import broken_elements
 from .regularization import Regularization
 
 Array = Any
@@ -34,13 +35,23 @@ class PenaltySum:
             self._penalties += [each for each in segment.regularization if each not in self._penalties]
         self._where = [_indicator(segments, penalty, params) for penalty in self._penalties]
         self._sum = nd.Summed(self._total)
+        self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), broken_elements(gradient)))
 
     def at(self, iteration: int, epoch: int) -> Array | float:
         """Return the sum, with the coefficients in force; 0 without penalties."""
         if not self._penalties:
             return 0.0
-        coefficients = [penalty.at(iteration, epoch) for penalty in self._penalties]
-        return self._sum(self._params, *self._where, *coefficients)
+        return self._sum(*self._arguments(iteration, epoch))
+
+    def watch(self, gradient: Array, iteration: int, epoch: int, out: Array) -> None:
+        """Write the sum, and how many elements of ``gradient [n]`` are not finite, into ``out [2]``."""
+        self._watched(gradient, *self._arguments(iteration, epoch), out=out if self._penalties else out[1:])
+
+    def _arguments(self, iteration: int, epoch: int) -> list[Any]:
+        return [self._params, *self._where, *(penalty.at(iteration, epoch) for penalty in self._penalties)]
+
+    def _totals(self, *arguments: Any) -> tuple[Array, ...]:
+        return (self._total(*arguments),) if self._penalties else ()
 
     def _total(self, params: Array, *rest: Any) -> Array:
         where, coefficients = rest[: len(self._penalties)], rest[len(self._penalties) :]

@@ -43,3 +43,7 @@ class Solver:
         """Take the configured number of steps on the model's current minibatch, as `fit` does for each."""
         for _ in range(self.iterations):
             self.optimizer.optimize()
+
+    def finish(self) -> None:
+        """Wait for what is still computed, and raise its NumericError if there is one: after an epoch, say."""
+        self.optimizer.finish()

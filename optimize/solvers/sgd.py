@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from nd import NumericError
-
 from ..api import Listener, Model, OptimizationConf
+from ..guard import refuse
 from ..step_functions import get_step_function
 
 
@@ -40,17 +39,29 @@ class StochasticGradientDescent:
         ------
         NumericError
             The score or the gradient is NaN or infinite. Parameters, updater state and counters are as they were.
+            On a device that computes while the host goes on, this is said some steps later, or by `finish`; none of
+            them has changed anything.
         """
         model: Any = self.model
         model.compute_gradient_and_score()
-        self._check_finite(model)
+        guard = model.updater.ready_guard()
+        if guard is None:
+            self._check_finite(model)
         for listener in self.listeners:
             listener.on_gradient_calculation(model)
         batch_size = model.batch_size if self.conf.mini_batch else None
-        model.updater.update(batch_size, model.iteration_count, model.epoch_count, self.step)
+        model.updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
         model.iteration_count += 1
         for listener in self.listeners:
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
+        if guard is not None:
+            guard.after_step(model)
+
+    def finish(self) -> None:
+        """Raise what the device has still to say, the NumericError of a step that it has not taken."""
+        model: Any = self.model
+        if model.updater.guard is not None:
+            model.updater.guard.check(model)
 
     @staticmethod
     def _check_finite(model: Any) -> None:
@@ -58,8 +69,4 @@ class StochasticGradientDescent:
         if math.isfinite(score) and math.isfinite(norm):
             return
         what, value = ("norm of the gradient", norm) if math.isfinite(score) else ("score", score)
-        raise NumericError(
-            f"fit: the {what} must be finite, got {value} at iteration {model.iteration_count}. Parameters, "
-            "updater state and counters are as they were before this minibatch. Check the data for NaN, or "
-            "lower the learning rate."
-        )
+        refuse(what, value, model.iteration_count)

@@ -1,0 +1,125 @@
+"""What is not finite is kept from the parameters, without asking the device after every step."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import nd
+
+Array = Any
+WATCHED = 7  # arrays [] that an update is given
+CHECK_EVERY = 64  # steps after which the host asks at the latest
+
+
+class Guard:
+    """Watches the scores and gradients of one network, for backends that compute while the host goes on.
+
+    An update that is given `arguments` leaves parameters and updater state as they are from the first step on whose
+    score or gradient is not finite; `check` asks whether there was one.
+
+    Parameters
+    ----------
+    dtype : str
+
+    Attributes
+    ----------
+    loss : array ``[]``
+        Of the step, put there before the update.
+    sums : array ``[2]``
+        Penalties on the parameters, and how many elements of the gradient are not finite, likewise.
+    ready : bool
+        Whether both are of the step whose update comes next.
+    """
+
+    def __init__(self, dtype: str) -> None:
+        self._memory = nd.zeros(WATCHED, dtype=dtype)
+        self._cells = tuple(nd.reshape_view(self._memory[at : at + 1], ()) for at in range(WATCHED))
+        self.loss = self._cells[0]
+        self.sums = self._memory[1:3]
+        self.ready = False
+        self._steps, self._first = 0, 0
+        self._suspected = False
+        self._reset()
+
+    def _reset(self) -> None:
+        """Count the steps from here on, none of which has failed."""
+        nd.fill(self._memory[3:], 0.0)
+        nd.fill(self._cells[4], -1.0)
+        self._steps = 0
+
+    @property
+    def penalty(self) -> Array:
+        """The sum of the penalties, ``[]``."""
+        return self._cells[1]
+
+    @property
+    def arguments(self) -> tuple[Array, ...]:
+        """What `protect` needs: loss, penalty, elements not finite, steps, the failed one, its loss and penalty."""
+        return self._cells
+
+    def suspect(self) -> None:
+        """Have the device asked after the next step."""
+        self._suspected = True
+
+    def after_step(self, model: Any) -> None:
+        """Count a guarded update, and ask the device now and then; `model` has counted the iteration."""
+        if not self._steps:
+            self._first = model.iteration_count - 1
+        self._steps += 1
+        if self._suspected or self._steps >= CHECK_EVERY:
+            self.check(model)
+
+    def check(self, model: Any) -> None:
+        """Wait for the device.
+
+        Raises
+        ------
+        NumericError
+            A score or gradient was not finite. Parameters, updater state and the iteration count are as they were
+            before that minibatch.
+        """
+        if not self._steps:
+            return
+        *_, failed, loss, penalty = nd.to_host(self._memory).tolist()
+        self._reset()
+        self._suspected = False
+        if failed < 0:
+            return
+        model.iteration_count = self._first + int(failed)
+        score = loss + penalty
+        if score - score == 0.0:
+            refuse("gradient", "NaN or infinity in it", model.iteration_count)
+        refuse("score", score, model.iteration_count)
+
+
+def protect(arguments: tuple[Array, ...], now: tuple[Array, ...], before: tuple[Array, ...], last: bool) -> None:
+    """Put arrays back to what they were before an update that must not be; the `last` part of one counts it.
+
+    Operations on single elements, for `nd.Elementwise`. The numbers that are written, steps and so on, decide nothing
+    in the step that writes them, except `failed`, which then says what the sums say too: elements may see it early.
+    """
+    loss, penalty, broken, steps, failed, its_loss, its_penalty = arguments
+    # x - x is NaN where x is not finite, and NaN is not even equal to 0.
+    sound = (loss - loss >= 0.0) & (penalty - penalty >= 0.0) & (broken < 0.5) & (failed < 0.0)
+    for array, old in zip(now, before, strict=True):
+        nd.assign(array, nd.where(sound, array, old))
+    if last:
+        known = sound | (failed >= 0.0)
+        found = nd.where(known, failed, steps), nd.where(known, its_loss, loss), nd.where(known, its_penalty, penalty)
+        for cell, value in zip((failed, its_loss, its_penalty), found, strict=True):
+            nd.assign(cell, value)
+        nd.assign(steps, steps + 1.0)
+
+
+def broken_elements(gradient: Array) -> Array:
+    """Return how many elements are not finite, a sum for `nd.Summed`."""
+    return nd.sum(nd.where(gradient - gradient >= 0.0, 0.0, 1.0))
+
+
+def refuse(what: str, value: object, iteration: int) -> NoReturn:
+    """Raise the NumericError of a step that was not taken."""
+    raise nd.NumericError(
+        f"fit: the {what} must be finite, got {value} at iteration {iteration}. Parameters, "
+        "updater state and counters are as they were before this minibatch. Check the data for NaN, or "
+        "lower the learning rate."
+    )

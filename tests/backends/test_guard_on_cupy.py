@@ -1,0 +1,161 @@
+"""Steps whose outcome nobody waits for: what is not finite changes nothing, and is reported later."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import nd
+from backends.cupy_backend import CupyBackend
+from nd.dataset import DataSet, ListDataSetIterator
+from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from optimize import Adam, CollectScoresListener, Listener, Nesterovs, Sgd
+
+RNG = np.random.default_rng(4)
+
+
+@dataclass(frozen=True)
+class MySgd(Sgd):
+    """A user's own, of which nothing is known."""
+
+
+UPDATERS = {"nesterovs": Nesterovs(0.05), "adam": Adam(0.01), "two": None, "a user's": MySgd(0.1)}
+
+
+def conf(updater=None, **settings):
+    first = Adam(0.01) if updater is None else updater
+    layers = DenseLayer(n_in=4, n_out=5, activation="tanh", updater=first), OutputLayer(n_in=5, n_out=3, loss="mcxent")
+    return NeuralNetConfiguration(seed=5, l2=1e-3, updater=updater or Nesterovs(0.1), **settings).list(*layers)
+
+
+def batch(n=6):
+    return DataSet(RNG.random((n, 4), np.float32), np.eye(3, dtype=np.float32)[RNG.integers(0, 3, n)])
+
+
+def spoilt(value=np.nan):
+    bad = batch()
+    bad.features[2, 1] = value
+    return bad
+
+
+GOOD = [batch() for _ in range(9)]
+
+
+@pytest.fixture(params=["eager", "captured"])
+def cupy(request, fake_cupy, monkeypatch):
+    monkeypatch.setenv("ND_CUDA_GRAPH", str(int(request.param == "captured")))
+    device = CupyBackend()
+    with nd.use_backend(device):
+        yield device
+
+
+def state_of(net):
+    return [np.array(nd.to_host(each)) for each in (net.params(), net.updater_state())]
+
+
+def assert_same_state(net, other):
+    for got, expected in zip(state_of(net), state_of(other), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    assert (net.iteration_count, net.epoch_count) == (other.iteration_count, other.epoch_count)
+
+
+@pytest.mark.parametrize("updater", list(UPDATERS))
+def test_the_first_bad_step_and_all_after_it_change_nothing(cupy, updater):
+    net, twin = (MultiLayerNetwork(conf(UPDATERS[updater])).init() for _ in "12")
+    for each in (*GOOD[:5], spoilt(), *GOOD[5:7]):
+        net.fit_batch(each)
+    for each in GOOD[:5]:
+        twin.fit_batch(each)
+    assert net.iteration_count == 8  # nobody has asked yet
+    with pytest.raises(nd.NumericError, match=r"the score must be finite, got nan at iteration 5\..*as they were"):
+        net._solver.finish()
+    assert_same_state(net, twin)
+    for each in (net, twin):
+        each.fit_batch(GOOD[7])
+        each._solver.finish()
+    assert_same_state(net, twin)
+
+
+def test_the_end_of_an_epoch_asks(cupy):
+    net, twin = (MultiLayerNetwork(conf()).init() for _ in "12")
+    twin.fit(ListDataSetIterator(GOOD[:2]))
+    net.fit(ListDataSetIterator(GOOD[:2]))
+    with pytest.raises(nd.NumericError, match=r"got nan at iteration 3\."):
+        net.fit(ListDataSetIterator([GOOD[2], spoilt(), GOOD[3]]))
+    twin.fit_batch(GOOD[2])
+    assert_same_state(net, twin)
+
+
+def test_one_minibatch_is_asked_about_at_once(cupy):
+    net = MultiLayerNetwork(conf()).init()
+    with pytest.raises(nd.NumericError, match=r"got nan at iteration 0\."):
+        net.fit(spoilt())
+    assert net.iteration_count == 0
+
+
+def test_after_some_steps_the_device_is_asked(cupy, monkeypatch):
+    monkeypatch.setattr("optimize.guard.CHECK_EVERY", 3)
+    net = MultiLayerNetwork(conf()).init()
+    for each in (*GOOD[:3], spoilt(), GOOD[3]):
+        net.fit_batch(each)
+    with pytest.raises(nd.NumericError, match=r"at iteration 3\."):
+        net.fit_batch(GOOD[4])
+    for each in GOOD[:4]:
+        net.fit_batch(each)
+    assert net.iteration_count == 7
+
+
+def test_who_asks_for_the_score_learns_it_in_that_step(cupy):
+    net, scores = MultiLayerNetwork(conf()).init(), CollectScoresListener()
+    net.set_listeners(scores)
+    net.fit_batch(GOOD[0])
+    with pytest.raises(nd.NumericError, match=r"score must be finite, got nan at iteration 1\."):
+        net.fit_batch(spoilt())
+    assert np.isfinite(scores.scores[0])
+    assert net.iteration_count == 1
+
+
+def test_an_infinite_gradient_behind_a_finite_score(cupy):
+    layer = OutputLayer(n_in=1, n_out=1, loss="mse", activation="identity", weight_init="zero")
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(layer)).init()
+    before = state_of(net)
+    with pytest.raises(nd.NumericError, match=r"the gradient must be finite, got NaN or infinity in it at iteration 0"):
+        net.fit(np.array([[3e38], [3e38]]), np.ones((2, 1)))
+    np.testing.assert_array_equal(state_of(net)[0], before[0])
+    net.fit(np.ones((2, 1)), np.ones((2, 1)))
+    assert net.iteration_count == 1
+
+
+def test_large_finite_gradients_are_none(cupy):
+    layer = OutputLayer(n_in=1, n_out=1, loss="mse", activation="identity", weight_init="zero")
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=1, updater=Sgd(1e-36)).list(layer)).init()
+    net.fit(np.array([[1e30]]), np.ones((1, 1)))  # whose square is infinite in float32
+    assert nd.to_host(net.params())[0, 0] != 0
+
+
+class Waits(Listener):
+    """Counts how often the host asks the device for something while it trains."""
+
+    def __init__(self, cupy, monkeypatch):
+        self.asked = []
+        for name in ("item", "to_host", "synchronize"):
+            original = getattr(type(cupy), name)
+            monkeypatch.setattr(type(cupy), name, self.counting(name, original))
+
+    def counting(self, name, original):
+        def ask(backend, *arguments):
+            self.asked.append(name)
+            return original(backend, *arguments)
+
+        return ask
+
+
+def test_a_step_waits_for_nothing(cupy, monkeypatch):
+    net, waits = MultiLayerNetwork(conf(l1=1e-3)).init(), Waits(cupy, monkeypatch)
+    for each in GOOD:
+        net.fit_batch(each)
+    assert waits.asked == []
+    assert np.isfinite(net.score())
+    assert waits.asked == ["item"]
+    net.fit(ListDataSetIterator(GOOD))
+    assert waits.asked == ["item", "to_host"]  # at the end of the epoch
