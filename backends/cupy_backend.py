@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -15,12 +15,14 @@ import numpy as np
 
 from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels
+from .cuda.arguments import same_memory
 from .cuda.convolutions import Convolutions
 from .cuda.elementwise import Elementwise, Summed
 from .cuda.graphs import say_once
 from .cuda.products import Products
 from .cuda.rows import Rows
 from .cuda.splits import Splits
+from .cuda.uploads import Uploads
 from .cupy_spatial import SpatialKernels, batch_innermost
 from .errors import BackendError
 from .numpy_backend import UFUNCS
@@ -58,6 +60,7 @@ class CupyBackend(SpatialKernels, Backend):
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._kernels = Kernels(self.cupy)
         self._row_kernels = Rows(self._kernels)
+        self._uploads = Uploads(self.cupy, self._kernels)
         splits = Splits(self.cupy, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
         self._products = Products(self._kernels, splits)
         self._convolutions = Convolutions(self._kernels, splits)
@@ -131,6 +134,16 @@ class CupyBackend(SpatialKernels, Backend):
         if kind.itemsize < array.dtype.itemsize:
             return self.cupy.asarray(array, kind)
         return self.cupy.asarray(array).astype(kind, copy=False)  # images are bytes on the way and floats only there
+
+    def staged(self, array: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
+        out = buffer()
+        if not self._uploads.serves(array, out):
+            return None
+        self._uploads.copy(array, out)
+        return out
+
+    def same_memory(self, x: Array, y: Array) -> bool:
+        return same_memory(x, y)
 
     def to_host(self, x: Array) -> Any:
         return self.cupy.asnumpy(x)

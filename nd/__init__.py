@@ -46,7 +46,7 @@ from .arithmetic import (
 from .blas import affine_gradients, axpby, dot, gemm, svd
 from .convert import astype, dtype_name, is_array, item, synchronize, to_host
 from .convolution import col2im, im2col
-from .create import arange, as_array, create, create_uninitialized, eye, full, ones, zeros
+from .create import arange, as_array, create, create_uninitialized, eye, full, ones, staged, zeros
 from .elementwise import Elementwise, Summed
 from .executioner import add_hook, exec, execRandom, remove_hook
 from .memory import Workspace
@@ -62,6 +62,7 @@ from .shape import (
     permute,
     reshape,
     reshape_view,
+    same_memory,
     to_activation_order,
     transpose,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from backends.errors import DTypeError, ShapeError, check_choice
@@ -61,6 +61,16 @@ def as_array(data: Any, dtype: str | None = None) -> Array:
         return here.from_host(data, dtype or str(data.dtype))
     here.guard_same_backend("create", data)
     return here.asarray(data, dtype or state.dtype)
+
+
+def staged(data: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
+    """Return host data ``[N, ...]`` in `buffer()`, an activation of that shape and dtype, without waiting for the copy.
+
+    None where the data come from elsewhere or the backend has nothing better than `as_array`; then nothing is done.
+    """
+    if type(data).__module__.partition(".")[0] != "numpy" or getattr(data, "ndim", 0) < 2:
+        return None
+    return backend().staged(data, dtype, buffer)
 
 
 def zeros(*shape: Any, dtype: str | None = None, order: str = "c") -> Array:

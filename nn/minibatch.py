@@ -19,6 +19,9 @@ def as_features(x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
     ShapeError
         There is no axis of examples, or no example.
     """
+    found = nd.staged(x, dtype, lambda: buffers("input", tuple(x.shape))) if getattr(x, "size", 0) else None
+    if found is not None:
+        return found
     x = nd.as_array(x, dtype)
     if x.ndim < 2 or x.shape[0] == 0:
         raise nd.ShapeError(
@@ -51,7 +54,8 @@ class Minibatch:
 
     def set_labels(self, y: Any) -> None:
         """Set labels ``[N, n_out]``."""
-        self.labels = nd.as_array(y, self.dtype)
+        found = nd.staged(y, self.dtype, lambda: self.buffers("labels", tuple(y.shape)))
+        self.labels = nd.as_array(y, self.dtype) if found is None else found
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
         """Set masks ``[N, 1]``, or ``[N, n_out]`` for labels; None for none."""
@@ -90,11 +94,19 @@ class Minibatch:
         return self.features, self.labels, self.features_mask, self.labels_mask
 
     def copy(self) -> Minibatch:
-        """Return a copy in memory of its own, in the backend's preferred order."""
+        """Return a copy in the backend's preferred order, which nobody but minibatches of this shape writes.
+
+        What lies in this minibatch's own buffers stays there.
+        """
         copy = Minibatch(self.dtype, self.buffers)
-        copy._set(None if array is None else nd.activation_like(array) for array in self._arrays())
+        copy._set(map(self._kept, ("input", "labels", "", ""), self._arrays()))
         copy.copy_from(self)
         return copy
+
+    def _kept(self, buffer: str, array: Array | None) -> Array | None:
+        if array is None or (buffer and nd.same_memory(array, self.buffers(buffer, tuple(array.shape)))):
+            return array
+        return nd.activation_like(array)
 
     def traceable(self) -> Minibatch:
         """Return the same arrays for computations that are recorded."""
@@ -107,13 +119,9 @@ class Minibatch:
 
     def copy_from(self, other: Minibatch) -> None:
         """Copy a minibatch of the same signature."""
-        nd.assign(self.features, other.features)
-        if self.labels is not None:
-            nd.assign(self.labels, other.labels)
-        if self.features_mask is not None:
-            nd.assign(self.features_mask, other.features_mask)
-        if self.labels_mask is not None:
-            nd.assign(self.labels_mask, other.labels_mask)
+        for own, theirs in zip(self._arrays(), other._arrays(), strict=True):
+            if own is not None and not nd.same_memory(own, theirs):
+                nd.assign(own, theirs)
 
     @property
     def loss_mask(self) -> Array | None:

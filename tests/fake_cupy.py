@@ -13,7 +13,7 @@ import types
 import numpy as np
 
 from tests.cuda_on_cpu import compile_for_cpu
-from tests.fake_graphs import MemoryPool, recording, stream_class, using_allocator
+from tests.fake_graphs import Event, MemoryPool, recording, stream_class, using_allocator
 
 MARGIN = 64  # bytes before and after every array that nobody may write
 UNWRITTEN = 0xFF
@@ -57,6 +57,11 @@ class DeviceArray(np.ndarray):
 
     def max(self, axis=None, out=None, keepdims=False):
         return computed(np.max, (host(self),), {"axis": axis, "keepdims": keepdims}, out)
+
+    def set(self, arr, stream=None):
+        assert type(arr) is np.ndarray and arr.flags.c_contiguous and self.flags.c_contiguous
+        recording.refuse("a copy from the host")
+        np.copyto(self.view(np.ndarray), arr)
 
     def sum(self, axis=None, dtype=None, out=None, keepdims=False):
         return computed(np.sum, (host(self),), {"axis": axis, "dtype": dtype, "keepdims": keepdims}, out)
@@ -274,10 +279,15 @@ def make_cupy(folder):
 
     cupy.get_default_memory_pool = Pool
     cupy.RawModule = RawModule
+    stream = stream_class(cupy.launches)
+    current = stream()
     cupy.cuda = types.SimpleNamespace(
         Device=Device,
+        Event=Event,
+        alloc_pinned_memory=bytearray,
+        get_current_stream=lambda: current,
         MemoryPool=MemoryPool,
-        Stream=stream_class(cupy.launches),
+        Stream=stream,
         using_allocator=using_allocator,
         get_local_runtime_version=lambda: 13020,
         is_available=lambda: True,

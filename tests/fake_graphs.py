@@ -46,6 +46,12 @@ def stream_class(launches):
     """Return a class like cupy.cuda.Stream."""
 
     class Stream:
+        def __init__(self, null=False, non_blocking=False):
+            self.non_blocking = non_blocking
+
+        def wait_event(self, event):
+            event.waited += 1
+
         def __enter__(self):
             return self
 
@@ -61,6 +67,21 @@ def stream_class(launches):
             return Graph(calls, launches)
 
     return Stream
+
+
+class Event:
+    """As cupy.cuda.Event, of streams on which everything has run when the call returns."""
+
+    def __init__(self, block=False, disable_timing=False):
+        self.recorded, self.waited, self.synchronized = 0, 0, 0
+
+    def record(self, stream=None):
+        recording.refuse("an event of another stream")
+        self.recorded += 1
+
+    def synchronize(self):
+        recording.refuse("synchronize")
+        self.synchronized += 1
 
 
 class MemoryPool:

@@ -14,6 +14,7 @@ from backends.window import Window
 
 FILES = (
     "real.cu", "window.cu", "convolution.cu", "gemm.cu", "implicit.cu", "pooling.cu", "random.cu", "reductions.cu",
+    "transpose.cu",
 )  # fmt: skip
 """In the order in which they are joined: the first one holds what the others share."""
 

@@ -65,11 +65,17 @@ class Plan(NamedTuple):
 
 
 def plan_of(arguments: Sequence[Any], scratch: Sequence[int]) -> Plan | None:
-    """Return the plan of a call; None where the vectors are not all of one real dtype. `scratch` does not count."""
+    """Return the plan of a call; None where the vectors do not fit, or not all are of one real dtype.
+
+    `scratch` does not count.
+    """
     vectors = [each for place, each in enumerate(arguments) if place not in scratch and is_vector(each)]
     if not vectors or vectors[0].dtype.char not in REALS or any(each.dtype != vectors[0].dtype for each in vectors):
         return None
-    shape = np.broadcast_shapes(*(each.shape for each in vectors))
+    try:
+        shape = np.broadcast_shapes(*(each.shape for each in vectors))
+    except ValueError:  # the formula's own checks say it better
+        return None
     sizes, strides = _collapsed(shape, vectors)
     aliases = tuple(next(i for i, other in enumerate(vectors) if same_memory(each, other)) for each in vectors)
     kinds = tuple("v" if is_vector(each) else "n" if is_number(each) else "c" for each in arguments)

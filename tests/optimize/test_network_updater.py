@@ -104,6 +104,7 @@ def test_schedules_follow_their_counters(iteration, epoch, rate, penalty):
 
 def test_the_step_function_sees_every_chunk_once_with_the_update_and_the_rate(backend, dtype, monkeypatch):
     monkeypatch.setattr(backend, "update_chunk", 2)
+    monkeypatch.setattr(backend, "merges_penalties", False)
     params, gradient = vectors(dtype)
     segments = [Segment(0, 3, Sgd(0.5)), Segment(3, 5, Sgd(0.5), (L2Regularization(1.0),)), Segment(5, 6, NoOp())]
     record = Recorder()

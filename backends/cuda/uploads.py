@@ -1,0 +1,94 @@
+"""Minibatches on their way to the device, while the step before is still computed there."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import REALS, Kernels
+
+Array = Any
+
+SLOTS = 3
+"""Copies of one shape that may be under way: the step that runs, the one that waits, the one that is being filled."""
+MOST_SHAPES = 16
+SQUARE, THREADS = 32, 256  # as transpose.cu
+
+_KERNELS = {"u1": "turn_over_bytes", "f4": "turn_over_floats", "f8": "turn_over_doubles"}
+
+
+class Uploads:
+    """Copies from the host by pinned memory and a stream of their own, for which neither host nor device waits.
+
+    Parameters
+    ----------
+    cupy : module
+    kernels : Kernels
+    """
+
+    def __init__(self, cupy: Any, kernels: Kernels) -> None:
+        self._cupy, self._kernels = cupy, kernels
+        self._stream: Any = None
+        self._rings: dict[tuple[object, ...], _Ring] = {}
+
+    def serves(self, array: Any, out: Array) -> bool:
+        """Tell whether `copy` treats such arrays: bytes or reals, into reals."""
+        known = array.dtype.isnative and array.dtype.str[1:] in _KERNELS
+        return known and array.size > 0 and out.dtype.char in REALS
+
+    def copy(self, array: Any, out: Array) -> None:
+        """Copy a numpy array ``[N, ...]`` into ``out [N, ...]``, whose first axis is innermost in memory, without gaps.
+
+        Whatever is issued afterwards on the current stream sees the numbers; `array` may be overwritten at once.
+        """
+        current = self._cupy.cuda.get_current_stream()
+        if self._stream is None:
+            self._stream = self._cupy.cuda.Stream(non_blocking=True)
+        slot = self._ring(array).next()
+        slot.fill(array, self._stream)
+        current.wait_event(slot.copied)
+        examples, numbers = array.shape[0], math.prod(array.shape[1:])
+        blocks = -(-examples // SQUARE) * -(-numbers // SQUARE)
+        name = _KERNELS[array.dtype.str[1:]]
+        self._kernels.launch(name, out.dtype.char, blocks * THREADS, (slot.device, out, examples, numbers), THREADS)
+        slot.consumed.record(current)
+
+    def _ring(self, array: Any) -> _Ring:
+        key = (array.shape, array.dtype)
+        if key not in self._rings:
+            if len(self._rings) >= MOST_SHAPES:
+                self._rings.pop(next(iter(self._rings)))
+            self._rings[key] = _Ring(self._cupy, array)
+        return self._rings[key]
+
+
+class _Ring:
+    """The slots of one shape and dtype, in turn."""
+
+    def __init__(self, cupy: Any, like: Any) -> None:
+        self._slots = [_Slot(cupy, like) for _ in range(SLOTS)]
+        self._turn = 0
+
+    def next(self) -> _Slot:
+        self._turn = (self._turn + 1) % SLOTS
+        return self._slots[self._turn]
+
+
+class _Slot:
+    """Pinned memory, its copy on the device, and events: the copy is there; whoever reads it has read it."""
+
+    def __init__(self, cupy: Any, like: Any) -> None:
+        memory = cupy.cuda.alloc_pinned_memory(like.nbytes)
+        self.pinned = np.frombuffer(memory, like.dtype, like.size).reshape(like.shape)
+        self.device = cupy.empty(like.shape, like.dtype)
+        self.copied, self.consumed = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
+
+    def fill(self, array: Any, stream: Any) -> None:
+        """Start the copy of an array to the device."""
+        self.copied.synchronize()  # the pinned memory is free: its copy three minibatches ago is through
+        np.copyto(self.pinned, array)
+        stream.wait_event(self.consumed)
+        self.device.set(self.pinned, stream)
+        self.copied.record(stream)
