@@ -9,36 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .argument_checks import ArgumentChecks
 from .errors import DTypeError
 from .random_bits import RandomBits
+from .scheduling import Scheduling
 from .spatial import SpatialPrimitives
 
 Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
 
 
-class Work(NamedTuple):
-    """What a computation of a network costs, for a backend that splits it.
-
-    Parameters
-    ----------
-    multiplications : int
-        Per example.
-    largest : int
-        Bytes of the largest activation, per example.
-    parameters : int
-        Numbers that every lane computes for itself, to be added: the length of a gradient.
-    """
-
-    multiplications: int
-    largest: int
-    parameters: int
-
-
-class Backend(SpatialPrimitives, RandomBits, ArgumentChecks):
+class Backend(SpatialPrimitives, RandomBits, ArgumentChecks, Scheduling):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 
     Parameters
@@ -50,18 +33,8 @@ class Backend(SpatialPrimitives, RandomBits, ArgumentChecks):
     """
 
     name = "generic"
-    merges_penalties = False
-    """Whether an update in one go is worth a vector for each penalty that does not hold everywhere."""
-    asynchronous = False
-    """Whether operations run while the host goes on, which waits when it asks for a value."""
-    update_chunk = 1 << 62
-    """Elements that the update of the parameters treats in one go; a CPU backend sets what fits its cache."""
     multiplies_bool = False
     """Whether False and True are 0 and 1 in a product with floats."""
-    lanes = 1
-    """Tasks that `run_lanes` runs side by side."""
-    lane_elements = 1 << 62
-    """Elements of an update that are worth a lane of their own."""
 
     def __init__(self, xp: Any, device: Any = None) -> None:
         self.xp = xp
@@ -117,30 +90,6 @@ class Backend(SpatialPrimitives, RandomBits, ArgumentChecks):
     def item(self, x: Array) -> float:
         """Return the only element of `x` as a Python number."""
         return x if isinstance(x, (int, float)) else self.xp.reshape(x, ()).__float__()
-
-    # ---- recording
-
-    def recorder(self) -> Any:
-        """Return the backend on which `nd.record` runs a computation to write it down; None where there is none."""
-        return None
-
-    def traceable(self, x: Array) -> Array:
-        """Return a view of `x` for computations that are recorded."""
-        return x
-
-    # ---- work side by side
-
-    def split_examples(self, examples: int, work: Work) -> list[list[slice]]:
-        """Return for each lane the stretches of a minibatch that it treats, one after the other."""
-        return [[slice(0, examples)]]
-
-    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
-        """Run tasks that do not depend on one another, `lanes` of them at most; return when all have run.
-
-        `light` tasks have no product that is worth more than one lane.
-        """
-        for task in tasks:
-            task()
 
     def staged(self, array: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
         """Return a numpy array ``[N, ...]`` in `buffer()`, an activation; None where `from_host` does as well."""

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .base import DTYPES, Array, Backend, Work
+from .base import DTYPES, Array, Backend
 from .blas_level1 import LevelOne
 from .blas_threads import BlasThreads
 from .errors import DTypeError
 from .lanes import Lanes, thread_count
 from .numpy_convolution import NumpyConvolution
+from .scheduling import Work
 from .tape import TracedArray
 
 LEAST_EXAMPLES = 8  # in a stretch of a minibatch

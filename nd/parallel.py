@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from backends.base import Backend, Work
+from backends.base import Backend
+from backends.scheduling import Work
 
 from .state import backend, use_backend
 

@@ -59,7 +59,9 @@ class DeviceArray(np.ndarray):
         return computed(np.max, (host(self),), {"axis": axis, "keepdims": keepdims}, out)
 
     def set(self, arr, stream=None):
-        assert type(arr) is np.ndarray and arr.flags.c_contiguous and self.flags.c_contiguous
+        assert type(arr) is np.ndarray
+        assert arr.flags.c_contiguous
+        assert self.flags.c_contiguous
         recording.refuse("a copy from the host")
         np.copyto(self.view(np.ndarray), arr)
 
