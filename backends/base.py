@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .argument_checks import ArgumentChecks
+from .embedding import EmbeddingRows
 from .errors import DTypeError
 from .random_bits import RandomBits
 from .spatial import SpatialPrimitives
@@ -38,7 +39,7 @@ class Work(NamedTuple):
     parameters: int
 
 
-class Backend(SpatialPrimitives, RandomBits, ArgumentChecks):
+class Backend(SpatialPrimitives, RandomBits, EmbeddingRows, ArgumentChecks):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 
     Parameters

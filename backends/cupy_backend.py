@@ -17,6 +17,7 @@ from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels
 from .cuda.convolutions import Convolutions
 from .cuda.elementwise import Elementwise, Summed
+from .cuda.embedding import CudaEmbedding
 from .cuda.graphs import say_once
 from .cuda.products import Products
 from .cuda.rows import Rows
@@ -35,7 +36,7 @@ DEVICE_UFUNCS = (*UFUNCS, "equal", "greater", "greater_equal", "maximum", "minim
 MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 
 
-class CupyBackend(SpatialKernels, Backend):
+class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
     Raises

@@ -32,6 +32,8 @@ struct { unsigned int x; } static gridDim, blockDim, blockIdx, threadIdx;
 #define __launch_bounds__(threads)
 #define __shared__ static
 static inline int atomicAdd(int *address, int value) { int before = *address; *address += value; return before; }
+static inline void atomicMax(int *address, int value) { *address = *address < value ? value : *address; }
+static inline void atomicMin(int *address, int value) { *address = *address > value ? value : *address; }
 static inline void __threadfence() {}
 template <typename T> static inline T __ldcg(const T *address) { return *address; }
 

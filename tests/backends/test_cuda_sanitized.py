@@ -18,8 +18,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 HERE = "tests/backends"
 WRITES_OUTSIDE = f"{HERE}/test_cuda_on_cpu.py::test_the_stand_in_notices_a_write_outside_of_an_array"
 GROUPS = {  # that take about as long; a few of the formulas, because each is compiled for itself
-    "windows": [
+    "windows and tables": [
         f"{HERE}/test_cuda_convolutions.py",
+        f"{HERE}/test_cuda_embedding.py",
         f"{HERE}/test_cuda_on_cpu.py",
         f"--deselect={WRITES_OUTSIDE}",
         "-k",
