@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .errors import BackendError, DTypeError, ShapeError
+from .errors import BackendError, DTypeError, ShapeError, check_rank, check_shape
 
 Array = Any
+INDEX_DTYPES = ("int32", "int64")
 
 
 class ArgumentChecks:
@@ -15,6 +16,7 @@ class ArgumentChecks:
 
     name: str
     is_array: Callable[[object], bool]
+    dtype_name: Callable[[Array], str]
 
     def guard_same_backend(self, who: str, *arrays: object) -> None:
         """Raise BackendError when an argument is an array of another backend."""
@@ -41,3 +43,23 @@ class ArgumentChecks:
             )
         if c is not None and tuple(c.shape) != (a.shape[0], b.shape[1]):
             raise ShapeError(f"{who}: c must be {[a.shape[0], b.shape[1]]}, got {list(c.shape)}.")
+
+    def check_lookup(self, who: str, table: Array, indices: Array) -> None:
+        """Raise DTypeError or ShapeError unless indices can be those of a table's rows."""
+        for array in (table, indices):
+            if not self.is_array(array):
+                raise DTypeError(f"{who}: expected arrays, got {type(array).__name__}. Make them with nd.create.")
+        if self.dtype_name(indices) not in INDEX_DTYPES:
+            raise DTypeError(
+                f"{who}: indices must be {' or '.join(INDEX_DTYPES)}, got {self.dtype_name(indices)}. "
+                "Convert them with nd.astype."
+            )
+        check_rank(f"{who}: table", table.shape, 2)
+        check_rank(f"{who}: indices", indices.shape, 1, "Flatten them with nd.reshape.")
+
+    def check_updates(self, who: str, table: Array, indices: Array, updates: Array) -> None:
+        """Raise DTypeError or ShapeError unless there is a row to add to the table for every index."""
+        if self.dtype_name(table) == "bool":
+            raise DTypeError(f"{who}: the table must hold numbers, got bool. Convert it with nd.astype.")
+        self.check_arrays(who, table, updates)
+        check_shape(f"{who}: updates", updates.shape, (indices.shape[0], table.shape[1]))

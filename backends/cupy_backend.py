@@ -18,6 +18,7 @@ from .cuda import REALS, Kernels
 from .cuda.arguments import same_memory
 from .cuda.convolutions import Convolutions
 from .cuda.elementwise import Elementwise, Summed
+from .cuda.embedding import CudaEmbedding
 from .cuda.graphs import say_once
 from .cuda.products import Products
 from .cuda.rows import Rows
@@ -37,7 +38,7 @@ DEVICE_UFUNCS = (*UFUNCS, "equal", "greater", "greater_equal", "maximum", "minim
 MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 
 
-class CupyBackend(SpatialKernels, Backend):
+class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
     Raises

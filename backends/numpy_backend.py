@@ -16,6 +16,7 @@ from .blas_threads import BlasThreads
 from .errors import DTypeError
 from .lanes import Lanes, thread_count
 from .numpy_convolution import NumpyConvolution
+from .numpy_embedding import NumpyEmbedding
 from .scheduling import Work
 from .tape import TracedArray
 
@@ -50,7 +51,7 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(NumpyConvolution, Backend):
+class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"

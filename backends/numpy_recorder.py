@@ -75,6 +75,22 @@ class _Recorder(NumpyBackend):
         run()
         return y
 
+    def pull_rows(self, table: Array, indices: Array) -> Array:
+        made = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
+        pull = partial(self._pull_into, plain(table), plain(indices), plain(made))
+        note(pull)
+        pull()
+        return made
+
+    def _pull_into(self, table: Array, indices: Array, out: Array) -> None:
+        np.copyto(out, super().pull_rows(table, indices))
+
+    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
+        add = partial(super().scatter_add, writable(table), plain(indices), plain(updates))
+        note(add)
+        add()
+        return table
+
     # ---- what would not be the same the next time
 
     def to_host(self, x: Array) -> Any:

@@ -53,6 +53,7 @@ from .memory import Workspace
 from .parallel import Work, lanes, run_lanes, split_examples
 from .program import Program, record, traceable
 from .random import rand, randn
+from .rows import pull_rows, scatter_add
 from .shape import (
     activation_like,
     assign,

@@ -2,8 +2,14 @@
 
 import ctypes
 import hashlib
+import os
+import pathlib
 import re
 import subprocess
+
+SANITIZED = os.environ.get("SANITIZED_KERNELS")
+"""Folder of kernels that run under AddressSanitizer and UndefinedBehaviorSanitizer (test_cuda_sanitized.py), if any."""
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 
 CUDA_ON_CPU = r"""
 #include <cmath>
@@ -26,6 +32,8 @@ struct { unsigned int x; } static gridDim, blockDim, blockIdx, threadIdx;
 #define __launch_bounds__(threads)
 #define __shared__ static
 static inline int atomicAdd(int *address, int value) { int before = *address; *address += value; return before; }
+static inline void atomicMax(int *address, int value) { *address = *address < value ? value : *address; }
+static inline void atomicMin(int *address, int value) { *address = *address > value ? value : *address; }
 static inline void __threadfence() {}
 template <typename T> static inline T __ldcg(const T *address) { return *address; }
 
@@ -35,19 +43,25 @@ static inline float __int_as_float(int bits) { float value; memcpy(&value, &bits
 BARRIERS = r"""
 // Threads of a block that wait for one another are contexts of their own, which take turns at every barrier. They stay
 // for the next block; jumps between them cost no system call.
-#include <csetjmp>
 #include <functional>
 #include <memory>
 #include <ucontext.h>
 #include <vector>
-struct Fiber { jmp_buf place; ucontext_t start; bool started, ended; std::unique_ptr<char[]> stack; };
+#ifdef __SANITIZE_ADDRESS__
+extern "C" void __asan_unpoison_memory_region(const volatile void *, size_t);
+#endif
+static const size_t STACK = 1 << 16;
+struct Fiber { void *place[5]; ucontext_t start; bool started, ended; std::unique_ptr<char[]> stack; };
 static std::vector<Fiber> fibers;
-static jmp_buf scheduler;
+static void *scheduler[5];
 static std::function<void()> body;
-static inline void __syncthreads()
+// Neither setjmp and longjmp nor watched: AddressSanitizer would forget what must not be touched on the stacks.
+#define UNWATCHED __attribute__((noinline, no_sanitize("address")))
+UNWATCHED static void jump(void **place) { __builtin_longjmp(place, 1); }
+UNWATCHED static void __syncthreads()
 {
-    if (!_setjmp(fibers[threadIdx.x].place))
-        _longjmp(scheduler, 1);
+    if (!__builtin_setjmp(fibers[threadIdx.x].place))
+        jump(scheduler);
 }
 static void live_as_fiber()
 {
@@ -57,30 +71,31 @@ static void live_as_fiber()
         __syncthreads();
     }
 }
-static void resume(Fiber &fiber)
+UNWATCHED static void resume(Fiber &fiber)
 {
-    if (_setjmp(scheduler))
+    if (__builtin_setjmp(scheduler))
         return;
     if (fiber.started)
-        _longjmp(fiber.place, 1);
+        jump(fiber.place);
     fiber.started = true;
     setcontext(&fiber.start);
 }
 // Run the threads of one block from barrier to barrier; false if some wait at a barrier that others never reach.
 static bool run_block(unsigned block)
 {
-    while (fibers.size() < block) {
-        const size_t size = 1 << 16;
-        fibers.emplace_back(Fiber{{}, {}, false, true, std::unique_ptr<char[]>(new char[size])});
-    }
+    while (fibers.size() < block)
+        fibers.emplace_back(Fiber{{}, {}, false, true, std::unique_ptr<char[]>(new char[STACK])});
     for (unsigned i = 0; i < block; ++i) {
         Fiber &fiber = fibers[i];
         if (!fiber.ended)
             fiber.started = false;  // left over from a block that never ended
         if (!fiber.started) {
+#ifdef __SANITIZE_ADDRESS__
+            __asan_unpoison_memory_region(fiber.stack.get(), STACK);
+#endif
             getcontext(&fiber.start);
             fiber.start.uc_stack.ss_sp = fiber.stack.get();
-            fiber.start.uc_stack.ss_size = 1 << 16;
+            fiber.start.uc_stack.ss_size = STACK;
             makecontext(&fiber.start, live_as_fiber, 0);
         }
         fiber.ended = false;
@@ -149,14 +164,18 @@ def compile_for_cpu(code, options, folder):
         for waits, name in kernels
     )
     barriers = f"#define BARRIERS\n{BARRIERS}" if "__syncthreads" in code else ""  # whose headers take long to compile
-    text = f'{CUDA_ON_CPU}{barriers}{code}\n#line 1 "launcher"\n{LAUNCHER}{launchers}'
+    # in a namespace without a name AddressSanitizer watches the shared arrays of inline functions too
+    text = f'{CUDA_ON_CPU}{barriers}namespace {{\n{code}\n}}\n#line 1 "launcher"\n{LAUNCHER}{launchers}'
     flags = [option.replace("--std", "-std") for option in options if option != "--fmad=false"]  # as g++ is told below
+    if SANITIZED:
+        flags, folder = [*flags, *SANITIZERS], pathlib.Path(SANITIZED)
     library = folder / (hashlib.sha256(" ".join([text, *flags]).encode()).hexdigest() + ".so")
     if not library.exists():
-        source = library.with_suffix(".cpp")
-        source.write_text(text)
-        command = ["g++", "-O1", "-ffp-contract=off", "-shared", "-fPIC", *flags, str(source), "-o", str(library)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        made = library.with_suffix(f".{os.getpid()}")  # as another process may compile the same
+        command = ["g++", "-O1", "-ffp-contract=off", "-shared", "-fPIC", *flags, "-x", "c++", "-", "-o", str(made)]
+        plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # g++ is not to be watched
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=plain)
         if done.returncode:
             raise RuntimeError(f"g++ cannot compile the kernels: {done.stderr}")
+        made.replace(library)
     return ctypes.CDLL(str(library))

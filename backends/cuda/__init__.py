@@ -13,8 +13,8 @@ from backends.errors import DTypeError
 from backends.window import Window
 
 FILES = (
-    "real.cu", "window.cu", "convolution.cu", "gemm.cu", "implicit.cu", "pooling.cu", "random.cu", "reductions.cu",
-    "transpose.cu",
+    "real.cu", "window.cu", "convolution.cu", "embedding.cu", "gemm.cu", "implicit.cu", "pooling.cu", "random.cu",
+    "reductions.cu", "transpose.cu",
 )  # fmt: skip
 """In the order in which they are joined: the first one holds what the others share."""
 

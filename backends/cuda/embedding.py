@@ -1,0 +1,55 @@
+"""Rows of a table by their numbers, by the kernels of embedding.cu."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from backends.embedding import EmbeddingRows
+
+from . import REALS, Kernels
+
+Array = Any
+
+FINDERS = 256  # as embedding.cu
+
+_LOOKUP = struct.Struct("=8q")  # `struct Lookup` of embedding.cu
+_LOOKUP_DTYPE = np.dtype((np.void, _LOOKUP.size))
+
+
+class CudaEmbedding(EmbeddingRows):
+    """Mixin of `CupyBackend`: launches that do not wait for the device, so that a CUDA graph can hold them.
+
+    Nobody looks at the indices on the host: what is not the number of a row gives NaN, and its update is left out.
+    """
+
+    _kernels: Kernels
+    astype: Any
+    dtype_name: Any
+    empty: Any
+
+    def pull_rows(self, table: Array, indices: Array) -> Array:
+        if table.dtype.char not in REALS:
+            return super().pull_rows(table, indices)
+        out = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
+        if out.size:
+            numbers = self.astype(indices, "int64")
+            arguments = (table, numbers, out, _lookup(table, numbers, out))
+            self._kernels.launch("gather_rows", out.dtype.char, out.size, arguments)
+        return out
+
+    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
+        if table.dtype.char not in REALS:
+            return super().scatter_add(table, indices, updates)
+        if updates.size:
+            numbers = self.astype(indices, "int64")
+            arguments = (table, numbers, updates, _lookup(table, numbers, updates))
+            self._kernels.launch("scatter_add_rows", table.dtype.char, numbers.size * FINDERS, arguments)
+        return table
+
+
+def _lookup(table: Array, indices: Array, other: Array) -> Any:
+    strides = [stride // each.itemsize for each in (indices, table, other) for stride in each.strides]
+    return np.frombuffer(_LOOKUP.pack(indices.size, *table.shape, *strides), _LOOKUP_DTYPE)

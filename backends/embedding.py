@@ -1,0 +1,45 @@
+"""Rows of a table by their numbers, and what is added to them: embeddings and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .errors import DataError
+
+Array = Any
+
+
+class EmbeddingRows:
+    """Mixin of `Backend`. Indices are ``[n]`` int32 or int64."""
+
+    xp: Any
+    add: Callable[..., Array]
+    item: Callable[[Array], float]
+    to_host: Callable[[Array], Any]
+
+    def pull_rows(self, table: Array, indices: Array) -> Array:
+        """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order."""
+        self._check_rows("pull_rows", indices, table.shape[0])
+        return self.xp.take(table, indices, axis=0)
+
+    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
+        """Add updates ``[n, columns]`` to the table's rows in the order of the indices; returns the table."""
+        self._check_rows("scatter_add", indices, table.shape[0])
+        for i, row in enumerate(self.to_host(indices).tolist()):
+            line = table[row, ...]
+            self.add(line, updates[i, ...], line)
+        return table
+
+    def _check_rows(self, who: str, indices: Array, rows: int) -> None:
+        if indices.shape[0]:
+            check_limits(who, self.item(self.xp.min(indices)), self.item(self.xp.max(indices)), rows)
+
+
+def check_limits(who: str, low: float, high: float, rows: int) -> None:
+    """Raise DataError unless indices from `low` to `high` are those of rows."""
+    if low < 0 or high >= rows:
+        raise DataError(
+            f"{who}: an index must be the number of a row, 0 or more and less than {rows}, "
+            f"got {int(low if low < 0 else high)}. Check the data, or make the table larger."
+        )
