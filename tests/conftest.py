@@ -7,9 +7,12 @@ With ``--backend=NAME`` every test runs on that backend, and a skip for want of 
 
 import os
 import pathlib
+import shutil
+import sys
 
 import pytest
 
+from tests.fake_cupy import make_cupy, make_namespace
 from tests.stand_ins import make_backend
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -85,3 +88,28 @@ def mnist_folder():
                 yield pathlib.Path(folder)
             return
     pytest.skip("MNIST is neither in ND_DATA_DIR nor in ../shared/data")
+
+
+@pytest.fixture(scope="session")
+def kernel_folder(tmp_path_factory):
+    """Where g++ puts the kernels, compiled once per session."""
+    if shutil.which("g++") is None:
+        pytest.skip("the kernels cannot run on the CPU: g++ is not installed")
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture
+def fake_cupy(kernel_folder, monkeypatch):
+    """`import cupy` gives the stand-in for the length of the test."""
+    cupy = make_cupy(kernel_folder)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setitem(sys.modules, "array_api_compat.cupy", make_namespace(cupy))
+    return cupy
+
+
+@pytest.fixture
+def device(fake_cupy):
+    """A CupyBackend on the stand-in."""
+    from backends.cupy_backend import CupyBackend
+
+    return CupyBackend()
