@@ -21,6 +21,18 @@ STAND_INS = ("numpy", "numpy-readonly", "strict")
 
 def pytest_addoption(parser):
     parser.addoption("--backend", default=None, help="run every test on this backend (numpy, cupy)")
+    parser.addoption("--without", action="append", default=[], help="no test that needs this fixture: reference, ...")
+    parser.addoption("--needing", action="append", default=[], help="only tests that need one of these fixtures")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is asked to be: files that are not part of the repository are not everywhere."""
+    without, needing = (set(config.getoption(name)) for name in ("--without", "--needing"))
+    needs = {item: set(getattr(item, "fixturenames", ())) for item in items}
+    kept = [item for item in items if not needs[item] & without and (not needing or needs[item] & needing)]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
 
 
 def pytest_generate_tests(metafunc):
@@ -71,10 +83,10 @@ def _seeded():
 
 @pytest.fixture(scope="session")
 def reference():
-    """The folder of files that Java wrote."""
-    folder = ROOT.parent / "shared" / "reference" / "dl4j"
+    """The folder of files that Java wrote: dl4j/ in ND_REFERENCE_DIR, or in ../shared/reference."""
+    folder = pathlib.Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "dl4j"
     if not folder.is_dir():
-        pytest.skip(f"the reference files of Java are not at {folder}")
+        pytest.skip(f"the reference files of Java are not at {folder}; set ND_REFERENCE_DIR")
     return folder
 
 
