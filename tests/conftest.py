@@ -25,6 +25,18 @@ def pytest_addoption(parser):
     parser.addoption("--needing", action="append", default=[], help="only tests that need one of these fixtures")
 
 
+def pytest_sessionstart(session):
+    """Without the backend that is asked for there is nothing to run; what its import warns of is no test's matter."""
+    from backends.errors import NdError
+
+    chosen = session.config.getoption("--backend")
+    try:
+        if chosen:
+            make_backend(chosen)
+    except NdError as error:
+        pytest.exit(f"--backend={chosen}: {error}", returncode=1)
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave out what is asked to be: files that are not part of the repository are not everywhere."""
     without, needing = (set(config.getoption(name)) for name in ("--without", "--needing"))

@@ -67,10 +67,24 @@ def suites(calls):
 # ---- the real one, here
 
 
-@pytest.mark.parametrize("options", [[], ["--device-only"]])
-def test_without_cupy_it_fails_at_once_and_says_why(options, tmp_path):
+@pytest.fixture
+def without_cupy(tmp_path):
     (tmp_path / "cupy.py").write_text("raise ModuleNotFoundError(\"No module named 'cupy'\", name='cupy')")
-    done = run(*options, PYTHON=sys.executable, PYTHONPATH=str(tmp_path))
+    return str(tmp_path)
+
+
+def test_no_test_runs_without_the_backend_that_is_asked_for(without_cupy):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--backend=cupy", "tests/test_readme.py"],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": without_cupy}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Exit: --backend=cupy: cupy: CuPy must be installed" in done.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--device-only"]])
+def test_without_cupy_it_fails_at_once_and_says_why(options, without_cupy):
+    done = run(*options, PYTHON=sys.executable, PYTHONPATH=without_cupy)
     assert (done.returncode, done.stdout) == (1, "")
     first, last = done.stderr.splitlines()
     assert first.startswith("cupy: ")
