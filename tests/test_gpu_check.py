@@ -146,7 +146,7 @@ def test_a_part_that_fails_does_not_keep_the_others_from_running(check):
     assert summary[0].startswith("tests on CuPy: FAILED (exit code 5), ")
     assert summary[-2].startswith("benchmark: passed, ")
     assert summary[-1] == "gpu-check: FAILED"
-    assert calls[-1].endswith("benchmarks/lenet_gpu.py --rounds 5 --epochs 3")
+    assert calls[-1].endswith("benchmarks/lenet_gpu.py --rounds 5 --epochs 3 --no-compile")
 
 
 @pytest.mark.parametrize(
