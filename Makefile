@@ -1,5 +1,8 @@
 # Everything runs in .venv, which the first target that needs it makes; only python3 and make have to be there.
 PYTHON ?= python3
+# For gpu-check: which extra brings CuPy, and options of .ci/gpu-check.
+CUDA ?= 13
+GPU_CHECK ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -9,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
 	@echo "make test       run the tests                make test-slow  the ones that take minutes"
-	@echo "make gpu-check  run the tests on CuPy        make lint       ruff and mypy"
+	@echo "make gpu-check  check and measure on a GPU   make lint       ruff and mypy"
 	@echo "make bench      measure against PyTorch        make clean      remove .venv and caches"
 
 lenet: $(VENV)/core
@@ -21,8 +24,10 @@ test: $(VENV)/test
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest -m slow
 
-gpu-check: $(VENV)/test
-	$(BIN)/python -m pytest --backend=cupy
+gpu-check: $(VENV)/test $(VENV)/cuda$(CUDA)
+	PYTHON=$(BIN)/python .ci/gpu-check --device-only
+	@$(MAKE) --no-print-directory $(VENV)/bench
+	PYTHON=$(BIN)/python .ci/gpu-check $(GPU_CHECK)
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -49,6 +54,6 @@ $(VENV)/core: $(VENV)/made pyproject.toml
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/test $(VENV)/dev $(VENV)/bench: $(VENV)/made pyproject.toml
+$(VENV)/test $(VENV)/dev $(VENV)/bench $(VENV)/cuda12 $(VENV)/cuda13: $(VENV)/made pyproject.toml
 	$(PIP) --editable ".[$(notdir $@)]"
 	@touch $@

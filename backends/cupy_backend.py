@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from . import cupy_diagnosis
 from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels
 from .cuda.arguments import same_memory
@@ -80,10 +81,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         try:
             answer = self._probe()
         except Exception as error:  # whatever breaks here, the backend is unusable for that reason
-            raise BackendError(
-                f"cupy: the device must run a kernel, got {type(error).__name__}: {_one_line(error)} "
-                f"Run: {self._install_command()}, which brings CUDA's headers and libraries."
-            ) from error
+            raise cupy_diagnosis.does_not_compute(self.cupy, error) from error
         if answer != 72.0:
             raise BackendError(
                 f"cupy: the device must compute, expected 72 from a small product, got {answer}. "
@@ -96,10 +94,6 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         square = self.reshape(pooled, (2, 2))
         return self.item(self.sum(self.matmul(square, square)))
 
-    def _install_command(self) -> str:
-        major = self.cupy.cuda.runtime.runtimeGetVersion() // 1000
-        return f'pip install "cupy-cuda{major}x[ctk]"'
-
     def describe(self) -> dict[str, str]:
         cuda = self.cupy.cuda
         device = cuda.Device()
@@ -111,6 +105,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
             "cuda driver": _version(cuda.runtime.driverGetVersion()),
             "device": f"{device.id}: {name.decode()}, compute capability {device.compute_capability}",
             "memory": f"{free >> 20} MiB free of {total >> 20} MiB",
+            **cupy_diagnosis.doubts(),
         }
 
     # ---- recording
@@ -287,30 +282,10 @@ def _import_cupy() -> tuple[ModuleType, ModuleType]:
         import array_api_compat.cupy as namespace
         import cupy
     except Exception as error:  # a broken installation raises ImportError, OSError, ValueError, ...
-        if isinstance(error, ModuleNotFoundError) and error.name == "cupy":
-            raise BackendError(
-                'cupy: CuPy must be installed, got no module of that name. Run: pip install "ndwright[cuda13]", '
-                'or for a driver of CUDA 12: pip install "ndwright[cuda12]".'
-            ) from None
-        raise BackendError(
-            f"cupy: the installed CuPy must be importable, got {type(error).__name__}: {_one_line(error)} Uninstall "
-            'every package whose name begins with cupy, then run: pip install "ndwright[cuda13]" (or [cuda12]).'
-        ) from error
+        raise cupy_diagnosis.not_importable(error) from error
     return cupy, namespace
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:400]
-
-
 def _check_device(cupy: ModuleType) -> None:
-    if cupy.cuda.is_available():
-        return
-    try:
-        reason = f"{cupy.cuda.runtime.getDeviceCount()} devices"
-    except RuntimeError as error:  # CUDARuntimeError: no driver, or one too old
-        reason = str(error)
-    raise BackendError(
-        f"cupy: a CUDA device must be visible, got none ({reason}). Check nvidia-smi and CUDA_VISIBLE_DEVICES, "
-        "or select ND_BACKEND=numpy."
-    )
+    if not cupy.cuda.is_available():
+        raise cupy_diagnosis.no_device(cupy)

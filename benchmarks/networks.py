@@ -77,16 +77,13 @@ def make_peer(net: MultiLayerNetwork, data: DataSet, peer: str) -> Peer:
     """
     import torch
 
-    model = _model(net)
+    model = model_of(net)
     images = torch.tensor(np.ascontiguousarray(data.features))
     if isinstance(net.conf.layers[0], ConvolutionLayer):
         images = images.reshape(-1, 1, 28, 28)
         if peer == "torch-channels-last":
             model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)
-    weights = [each for name, each in model.named_parameters() if name.endswith("weight")]
-    biases = [each for name, each in model.named_parameters() if name.endswith("bias")]
-    groups = [{"params": weights, "weight_decay": net.conf.base.l2}, {"params": biases}]
-    optimizer = torch.optim.SGD(groups, LEARNING_RATE, momentum=MOMENTUM, nesterov=True)
+    optimizer = optimizer_of(net, model)
     classes, cross_entropy = torch.tensor(data.labels.argmax(1)), torch.nn.CrossEntropyLoss()
     run = torch.compile(model) if peer == "torch-compile" else model
 
@@ -100,11 +97,12 @@ def make_peer(net: MultiLayerNetwork, data: DataSet, peer: str) -> Peer:
             torch.softmax(run(images), 1)
 
     found = Peer(lambda: cross_entropy(run(images), classes).item(), step, output)
-    _check_loss(net, data, found, peer)
+    check_loss(loss_of(net, data), found.loss(), peer)
     return found
 
 
-def _model(net: MultiLayerNetwork) -> torch.nn.Module:
+def model_of(net: MultiLayerNetwork) -> torch.nn.Module:
+    """Return PyTorch's network with the same weights, on the host."""
     import torch
 
     layers: list[torch.nn.Module] = []
@@ -127,10 +125,23 @@ def _model(net: MultiLayerNetwork) -> torch.nn.Module:
     return torch.nn.Sequential(*layers)
 
 
-def _check_loss(net: MultiLayerNetwork, data: DataSet, peer: Peer, name: str) -> None:
-    """Compare the losses, ours without the penalty on the weights, which PyTorch's does not contain."""
+def optimizer_of(net: MultiLayerNetwork, model: torch.nn.Module, **options: bool) -> torch.optim.Optimizer:
+    """Return PyTorch's updater of the same arithmetic: Nesterovs, and L2 on weights alone."""
+    import torch
+
+    weights = [each for name, each in model.named_parameters() if name.endswith("weight")]
+    biases = [each for name, each in model.named_parameters() if name.endswith("bias")]
+    groups = [{"params": weights, "weight_decay": net.conf.base.l2}, {"params": biases}]
+    return torch.optim.SGD(groups, LEARNING_RATE, momentum=MOMENTUM, nesterov=True, **options)
+
+
+def loss_of(net: MultiLayerNetwork, data: DataSet) -> float:
+    """Return our loss without the penalty on the weights, which PyTorch's does not contain."""
     weights = [nd.to_host(view) for key, view in net.param_table().items() if "W" in key]
-    penalty = net.conf.base.l2 / 2 * sum(float((W**2).sum()) for W in weights)
-    ours, theirs = net.score(data) - penalty, peer.loss()
-    if abs(theirs / ours - 1) > LOSS_TOLERANCE:
+    return net.score(data) - net.conf.base.l2 / 2 * sum(float((W**2).sum()) for W in weights)
+
+
+def check_loss(ours: float, theirs: float, name: str, tolerance: float = LOSS_TOLERANCE) -> None:
+    """Raise SystemExit if the losses differ."""
+    if not abs(theirs / ours - 1) <= tolerance:
         raise SystemExit(f"{name} computes loss {theirs} on the same weights, we {ours}: nothing to compare")

@@ -1,10 +1,11 @@
-"""Run every benchmark and put the tables into RESULTS.md, above what is written there by hand."""
+"""Run every benchmark of the CPU and put the tables into RESULTS.md; what is there of a GPU or by hand stays."""
 
 from __future__ import annotations
 
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,10 +14,10 @@ import epoch_cpu
 import import_time
 import memory_cpu
 from interleaved import machine, table, versions
+from sections import kept
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
-BY_HAND = "## Where the time goes"
 STEPS = ("lenet_cpu.py", "mlp_cpu.py", "tiny_cpu.py", "inference_cpu.py")
 
 
@@ -24,7 +25,8 @@ def run(script: str, *arguments: str) -> list[dict[str, float]]:
     """Return what a benchmark prints with --json."""
     print(script, flush=True)
     command = [sys.executable, str(HERE / script), "--json", *arguments]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    environment = {**os.environ, "ND_BACKEND": "numpy"}
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
 
 def main() -> None:
@@ -48,8 +50,7 @@ def main() -> None:
         import_time.table(run("import_time.py")),
     ]
     before = RESULTS.read_text() if RESULTS.exists() else ""
-    by_hand = before[before.index(BY_HAND) :] if BY_HAND in before else ""
-    RESULTS.write_text("\n\n".join([*parts, by_hand]).rstrip() + "\n")
+    RESULTS.write_text("\n\n".join([*parts, *kept(before)]) + "\n")
     print(RESULTS)
 
 

@@ -7,9 +7,12 @@ With ``--backend=NAME`` every test runs on that backend, and a skip for want of 
 
 import os
 import pathlib
+import shutil
+import sys
 
 import pytest
 
+from tests.fake_cupy import make_cupy, make_namespace
 from tests.stand_ins import make_backend
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -18,6 +21,30 @@ STAND_INS = ("numpy", "numpy-readonly", "strict")
 
 def pytest_addoption(parser):
     parser.addoption("--backend", default=None, help="run every test on this backend (numpy, cupy)")
+    parser.addoption("--without", action="append", default=[], help="no test that needs this fixture: reference, ...")
+    parser.addoption("--needing", action="append", default=[], help="only tests that need one of these fixtures")
+
+
+def pytest_sessionstart(session):
+    """Without the backend that is asked for there is nothing to run; what its import warns of is no test's matter."""
+    from backends.errors import NdError
+
+    chosen = session.config.getoption("--backend")
+    try:
+        if chosen:
+            make_backend(chosen)
+    except NdError as error:
+        pytest.exit(f"--backend={chosen}: {error}", returncode=1)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is asked to be: files that are not part of the repository are not everywhere."""
+    without, needing = (set(config.getoption(name)) for name in ("--without", "--needing"))
+    needs = {item: set(getattr(item, "fixturenames", ())) for item in items}
+    kept = [item for item in items if not needs[item] & without and (not needing or needs[item] & needing)]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
 
 
 def pytest_generate_tests(metafunc):
@@ -68,10 +95,10 @@ def _seeded():
 
 @pytest.fixture(scope="session")
 def reference():
-    """The folder of files that Java wrote."""
-    folder = ROOT.parent / "shared" / "reference" / "dl4j"
+    """The folder of files that Java wrote: dl4j/ in ND_REFERENCE_DIR, or in ../shared/reference."""
+    folder = pathlib.Path(os.environ.get("ND_REFERENCE_DIR") or ROOT.parent / "shared" / "reference") / "dl4j"
     if not folder.is_dir():
-        pytest.skip(f"the reference files of Java are not at {folder}")
+        pytest.skip(f"the reference files of Java are not at {folder}; set ND_REFERENCE_DIR")
     return folder
 
 
@@ -85,3 +112,28 @@ def mnist_folder():
                 yield pathlib.Path(folder)
             return
     pytest.skip("MNIST is neither in ND_DATA_DIR nor in ../shared/data")
+
+
+@pytest.fixture(scope="session")
+def kernel_folder(tmp_path_factory):
+    """Where g++ puts the kernels, compiled once per session."""
+    if shutil.which("g++") is None:
+        pytest.skip("the kernels cannot run on the CPU: g++ is not installed")
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture
+def fake_cupy(kernel_folder, monkeypatch):
+    """`import cupy` gives the stand-in for the length of the test."""
+    cupy = make_cupy(kernel_folder)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setitem(sys.modules, "array_api_compat.cupy", make_namespace(cupy))
+    return cupy
+
+
+@pytest.fixture
+def device(fake_cupy):
+    """A CupyBackend on the stand-in."""
+    from backends.cupy_backend import CupyBackend
+
+    return CupyBackend()

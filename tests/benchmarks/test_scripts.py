@@ -1,6 +1,7 @@
 """The benchmarks run, and count correctly; what they measure is not tested."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -12,11 +13,17 @@ FOLDER = pathlib.Path(__file__).parent.parent.parent / "benchmarks"
 
 def run(script, *arguments):
     return subprocess.run(
-        [sys.executable, str(FOLDER / script), *arguments], capture_output=True, text=True, check=True
+        [sys.executable, str(FOLDER / script), *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "ND_BACKEND": "numpy"},
     ).stdout
 
 
-@pytest.mark.parametrize("script", [*sorted(path.name for path in FOLDER.glob("*_cpu.py")), "import_time.py"])
+@pytest.mark.parametrize(
+    "script", [*sorted(path.name for path in FOLDER.glob("*_cpu.py")), "import_time.py", "lenet_gpu.py"]
+)
 def test_help_says_what_is_measured(script):
     shown = " ".join(run(script, "--help").split())
     assert "against PyTorch" in shown or "this library" in shown or "PyTorch's" in shown or "bare steps" in shown

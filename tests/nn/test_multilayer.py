@@ -230,7 +230,8 @@ def test_feed_forward_returns_the_input_and_every_activation(backend, order):
     part = net.feed_forward_to_layer(0, as_input(backend, X, order))
     assert len(part) == 2
     np.testing.assert_array_equal(host(part[1]), host(found[1]))
-    np.testing.assert_array_equal(host(net.output(as_input(backend, X, order))), host(found[2]))
+    output = host(net.output(as_input(backend, X, order)))
+    np.testing.assert_allclose(output, host(found[2]), **TOLERANCE["float64"])  # a CUDA graph has products of its own
 
 
 def test_what_is_returned_is_not_overwritten_later(backend):
