@@ -265,6 +265,12 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         self._kernels.launch("random_raw", "f", n, (out, root, node, n))
         return out
 
+    def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
+        if out.dtype.char not in REALS or not batch_innermost(out):
+            return super().dropout_factors(root, node, p, out)
+        self._kernels.launch("dropout_factors", out.dtype.char, out.size, (out, root, node, p, out.shape[0], out.size))
+        return out
+
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
         kind = dtype if self.dtype(dtype).char in REALS else "float32"
         out = self.empty((n,), kind)

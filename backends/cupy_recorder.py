@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .cuda import REALS
+from .cuda.draws import Draws
 from .cuda.graphs import Graph
 from .cupy_backend import CupyBackend
+from .cupy_spatial import batch_innermost
 from .errors import NotRecorded
 
 Array = Any
@@ -28,13 +30,39 @@ class _Recorder(CupyBackend):
 
     def __init__(self, backend: CupyBackend) -> None:
         self.__dict__.update(backend.__dict__)
+        self._draws: Draws | None = None
 
-    def record(self, run: Callable[[], Array]) -> tuple[Graph, Array]:
-        """Run once; return the graph, and the result, whose memory the graph fills anew each time."""
-        result = run()
+    def record(self, run: Callable[[], Array], generator: Any) -> tuple[Graph, Array]:
+        """Run once; return the graph, and the result, whose memory the graph fills anew each time.
+
+        `generator` is where random numbers may be drawn from.
+        """
+        draws = Draws(self.cupy, generator)
+
+        def run_noting_draws() -> Array:
+            before, self._draws = self._draws, draws
+            draws.begin()
+            try:
+                made = run()
+            finally:
+                self._draws = before
+            draws.end()
+            return made
+
+        result = run_noting_draws()
         if not self.is_array(result):
             raise NotRecorded(f"the result is {type(result).__name__}, nothing that a graph computes.")
-        return Graph(self.cupy, run, result), result
+        return Graph(self.cupy, run_noting_draws, result, draws), result
+
+    def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
+        if self._draws is None or out.dtype.char not in REALS or not batch_innermost(out):
+            raise NotRecorded("a graph cannot hold such random draws.")
+        number = self._draws.note(root, node, out.size)
+        if not self._draws.captured:
+            return super().dropout_factors(root, node, p, out)
+        arguments = (out, self._draws.slots, number, p, out.shape[0], out.size)
+        self._kernels.launch("dropout_factors_from", out.dtype.char, out.size, arguments)
+        return out
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         if a.dtype.char not in REALS or a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2:

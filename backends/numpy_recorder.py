@@ -44,7 +44,7 @@ class _Recorder(NumpyBackend):
         note(super().run_lanes, plainly)
         super().run_lanes(plainly)
 
-    def record(self, run: Callable[[], Array]) -> tuple[Tape, Array]:
+    def record(self, run: Callable[[], Array], generator: Any) -> tuple[Tape, Array]:
         """Run once; return the tape, and the result, whose memory the tape fills anew each time."""
         tape = Tape()
         with tape.recording():

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _LOW32 = 0xFFFFFFFF
+
+
+def advanced(node: int, n: int) -> int:
+    """Return the generator's node after a draw of n elements; the root stays.
+
+    Notes
+    -----
+    Source: libnd4j ``graph/RandomGenerator.h``, rewindH.
+    """
+    a, b = node & _LOW32, node >> 32
+    b ^= a
+    low = _rotate_left(a, 26) ^ b ^ ((b << 9) & _LOW32)
+    return (low | (_rotate_left(b, 13) << 32)) ^ (n ^ 0xDEADBEEF)
+
+
+def _rotate_left(value: int, bits: int) -> int:
+    return ((value << bits) | (value >> (32 - bits))) & _LOW32
 
 
 class RandomBits:
@@ -12,6 +31,11 @@ class RandomBits:
 
     xp: Any
     device: Any
+    # What this mixin needs from Backend.
+    assign: Callable[[Any, Any], Any]
+    greater: Callable[..., Any]
+    divide: Callable[..., Any]
+    reshape: Callable[[Any, Sequence[int]], Any]
 
     def random_raw(self, root: int, node: int, n: int) -> Any:
         """Return ``[n]`` uint64 with the 32 random bits of positions 0 .. n-1.
@@ -45,3 +69,9 @@ class RandomBits:
         xp = self.xp
         uniform = xp.astype(self.random_raw(root, node, n), xp.float32) * 2.0**-32
         return xp.astype(uniform, getattr(xp, dtype), copy=False)
+
+    def dropout_factors(self, root: int, node: int, p: float, out: Any) -> Any:
+        """Write 1 / p where position i of `out`, in c order, has a uniform number below p, else 0."""
+        kept = self.greater(p, self.random_uniform(root, node, math.prod(out.shape), "float32"))
+        self.assign(out, self.reshape(kept, out.shape))
+        return self.divide(out, p, out)

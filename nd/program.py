@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from backends.errors import NotRecorded
+
+from .random import get_random
 from .state import backend, use_backend
 
 Array = Any
@@ -37,17 +40,23 @@ def record(run: Callable[[], Array]) -> Program | None:
     Raises
     ------
     NotRecorded
-        The computation draws random numbers, or decides by a value; parts of it may have run.
+        The computation decides by a value, or draws random numbers where the backend cannot repeat that. Parts of it
+        may have run; the global generator is as it was.
     """
-    recorder = backend().recorder()
+    recorder, generator = backend().recorder(), get_random()
     if recorder is None:
         return None
+    drawn = generator.get_state()
 
     def run_on_recorder() -> Array:
         with use_backend(recorder):
             return run()
 
-    tape, result = recorder.record(run_on_recorder)
+    try:
+        tape, result = recorder.record(run_on_recorder, generator)
+    except NotRecorded:
+        generator.set_state(drawn)
+        raise
     return Program(tape.replay, result)
 
 

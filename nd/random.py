@@ -10,11 +10,12 @@ import math
 import time
 from typing import Any
 
+from backends.random_bits import advanced
+
 from .state import state
 
 Array = Any
 _MASK64 = 0xFFFFFFFFFFFFFFFF
-_MASK32 = 0xFFFFFFFF
 
 
 class Random:
@@ -77,6 +78,12 @@ class Random:
         """Draw ``[n]`` numbers that are 1 with probability p, else 0."""
         return state.backend.astype(self.uniform(n) <= p, dtype)
 
+    def dropout_factors(self, out: Array, p: float) -> Array:
+        """Write 1 / p where an element stays, with probability p, else 0; draws one number each, in c order."""
+        state.backend.dropout_factors(self.root, self.node, p, out)
+        self._rewind(math.prod(out.shape))
+        return out
+
     def binomial(self, n: int, dtype: str = "float32", trials: int = 1, p: float = 0.5) -> Array:
         """Draw ``[n]`` counts of successes among `trials`."""
         here = state.backend
@@ -103,20 +110,13 @@ class Random:
 
     def _rewind(self, n: int) -> None:
         """Move the state on by a draw of n elements."""
-        a, b = self.node & _MASK32, self.node >> 32
-        b ^= a
-        low = _rotate_left(a, 26) ^ b ^ ((b << 9) & _MASK32)
-        self.node = (low | (_rotate_left(b, 13) << 32)) ^ (n ^ 0xDEADBEEF)
+        self.node = advanced(self.node, n)
 
 
 def _rounded(function: Any, x: Array) -> Array:
     """Evaluate in float64 and round once: the last bit is then that of Java's libm, and the same on every backend."""
     here = state.backend
     return here.astype(function(here.astype(x, "float64")), "float32")
-
-
-def _rotate_left(value: int, bits: int) -> int:
-    return ((value << bits) | (value >> (32 - bits))) & _MASK32
 
 
 _default = Random()

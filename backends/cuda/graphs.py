@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from .draws import Draws
+
 Array = Any
 
 logger = logging.getLogger("nd")
@@ -25,10 +27,12 @@ class Graph:
         The computation; returns an array.
     result : array
         What its first run returned; further runs fill it again.
+    draws : Draws
+        What it draws.
     """
 
-    def __init__(self, cupy: Any, run: Callable[[], Array], result: Array) -> None:
-        self._cupy, self._run, self._result = cupy, run, result
+    def __init__(self, cupy: Any, run: Callable[[], Array], result: Array, draws: Draws) -> None:
+        self._cupy, self._run, self._result, self._draws = cupy, run, result, draws
         self._graph: Any = None
         self._pool: Any = None
         self._kept: list[Any] = []
@@ -40,6 +44,10 @@ class Graph:
             self._capture()
         if self._graph is None:
             self._cupy.copyto(self._result, self._run())
+        elif self._draws:
+            self._draws.before_launch()
+            self._graph.launch()
+            self._draws.after_launch()
         else:
             self._graph.launch()
 
@@ -48,10 +56,11 @@ class Graph:
         cuda.Device().synchronize()  # what was issued before on other streams
         stream, self._pool = cuda.Stream(), cuda.MemoryPool()
         try:
-            with stream, cuda.using_allocator(self._allocate):
+            with self._draws.capturing(), stream, cuda.using_allocator(self._allocate):
                 stream.begin_capture()
                 try:
                     self._cupy.copyto(self._result, self._run())
+                    self._draws.wind()
                 finally:
                     self._graph = stream.end_capture()
         except Exception as error:  # the driver's word on what it cannot capture: then the step runs as it did before

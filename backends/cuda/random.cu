@@ -26,3 +26,41 @@ extern "C" __global__ void random_uniform(
     if (i < total)
         out[i] = (real)((float)random_bits(root, node, i) * 2.3283064365386962890625e-10f);
 }
+
+// The state after a draw of n elements.
+__device__ inline unsigned long long advanced(unsigned long long node, unsigned long long n)
+{
+    unsigned int a = (unsigned int)node, b = (unsigned int)(node >> 32) ^ a;
+    unsigned int low = ((a << 26) | (a >> 6)) ^ b ^ (b << 9), high = (b << 13) | (b >> 19);
+    return (((unsigned long long)high << 32) | low) ^ (n ^ 0xDEADBEEFULL);
+}
+
+// 1 / p where element i of an activation [N, M], M slower in memory, has a uniform number below p, else 0; positions of
+// the draw follow the c order.
+__device__ inline void write_factor(
+    real *out, unsigned long long root, unsigned long long node, double p, long long examples, long long total)
+{
+    long long i = thread_number();
+    if (i >= total)
+        return;
+    long long position = i % examples * (total / examples) + i / examples;
+    float uniform = (float)random_bits(root, node, position) * 2.3283064365386962890625e-10f;
+    out[i] = uniform < (float)p ? 1 / (real)p : (real)0;
+}
+
+extern "C" __global__ void dropout_factors(
+    real *__restrict__ out, unsigned long long root, unsigned long long node, double p, long long examples,
+    long long total)
+{
+    write_factor(out, root, node, p, examples, total);
+}
+
+// The same from a state in memory, root and then the node before each draw, which gets the node after this one.
+extern "C" __global__ void dropout_factors_from(
+    real *__restrict__ out, unsigned long long *slots, long long draw, double p, long long examples, long long total)
+{
+    unsigned long long node = slots[1 + draw];
+    write_factor(out, slots[0], node, p, examples, total);
+    if (thread_number() == 0)
+        slots[2 + draw] = advanced(node, total);
+}

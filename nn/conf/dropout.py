@@ -39,8 +39,13 @@ class Dropout:
 
     def mask(self, shape: tuple[int, ...], dtype: str) -> Array:
         """Draw the factors, 0 or 1 / p, in the c order of the input."""
-        ones = nd.ones(shape, dtype=dtype)
-        return nd.execRandom(nd.ops.DropOutInverted(ones, p=self.p, z=ones))
+        return self.mask_into(nd.create_uninitialized(*shape, dtype=dtype))
+
+    def mask_into(self, out: Array) -> Array:
+        """Draw the factors into an array of the input's shape; return it. A subclass needs `mask` only."""
+        if type(self).mask is not Dropout.mask:
+            return nd.assign(out, self.mask(tuple(out.shape), nd.dtype_name(out)))
+        return nd.random.get_random().dropout_factors(out, self.p)
 
 
 def as_dropout(who: str, value: float | Dropout | None) -> Dropout | None:

@@ -338,7 +338,7 @@ class LayerRuntime:
         """Apply dropout to the input; also return the factors."""
         if not training or self.dropout is None:
             return x, None
-        mask = nd.assign(self.buffers("drop_mask", x.shape), self.dropout.mask(tuple(x.shape), self.dtype))
+        mask = self.dropout.mask_into(self.buffers("drop_mask", x.shape))
         return nd.multiply(x, mask, self.buffers("dropped", x.shape)), mask
 
     @cached_property

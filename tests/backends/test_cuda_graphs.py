@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nd
+from backends.cuda.draws import MOST_DRAWS
 from backends.cuda.graphs import say_once
 from backends.cupy_backend import CupyBackend
 from backends.errors import NotRecorded
@@ -119,9 +120,83 @@ def test_a_listener_that_looks_inside_makes_steps_eager(device):
     assert all(step.count("graph") <= 1 for step in launches)  # the update alone
 
 
-def test_random_draws_keep_steps_eager(device):
-    *_, launches = trained(device, BATCHES[:4], conf(drop_out=0.5))
-    assert all(step.count("graph") <= 1 for step in launches)
+def test_dropout_is_drawn_anew_in_every_step_of_a_graph(device, eager):
+    configuration, states = conf(drop_out=0.5), []
+    runs = []
+    for each in (device, eager):
+        nd.random.set_seed(99)
+        runs.append(trained(each, BATCHES, configuration))
+        states.append(nd.random.get_random().get_state())
+    captured, alone = runs
+    np.testing.assert_allclose(captured[0], alone[0], rtol=1e-6)
+    np.testing.assert_allclose(captured[1], alone[1], rtol=1e-5, atol=1e-7)
+    assert states[0] == states[1]
+    assert [step.count("graph") for step in captured[3]] == [0, 2, 2, 2, 1, 2, 2, 2, 2]
+    assert len(set(captured[0])) == len(captured[0])
+
+
+def test_the_hosts_generator_may_be_used_and_set_between_two_steps(device, eager):
+    found = []
+    for each in (device, eager):
+        with nd.use_backend(each):
+            net, scores = MultiLayerNetwork(conf(drop_out=0.5)).init(), []
+            for number, data in enumerate(BATCHES[:4] + BATCHES[:4]):
+                if number == 5:
+                    nd.rand(7)
+                if number == 6:
+                    nd.random.set_seed(4)
+                net.fit_batch(data)
+                scores.append(net.score())
+            found.append(scores)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (3, 2, 4, 5)], ids=str)
+def test_factors_of_dropout_are_the_generic_ones(device, shape, fake_cupy):
+    for p in (0.5, 0.3, 1.0):
+        nd.random.set_seed(8)
+        with nd.use_backend(device):
+            found = nd.to_host(nd.random.get_random().dropout_factors(device.empty_activation(shape, "float32"), p))
+            again = nd.to_host(nd.random.get_random().dropout_factors(nd.zeros(*shape), p))
+        nd.random.set_seed(8)
+        op = nd.ops.DropOutInverted
+        expected, following = (nd.execRandom(op(nd.ones(*shape), p=p)) for _ in "12")
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(again, following)
+    assert "dropout_factors" in fake_cupy.launches
+
+
+class Drawing:
+    """A computation that draws what a graph cannot repeat."""
+
+    def __init__(self, draw):
+        self.draw = draw
+
+    def __call__(self):
+        self.draw()
+        return nd.zeros(3)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: nd.rand(3),
+        lambda: nd.randn(3),
+        lambda: nd.random.Random(5).dropout_factors(nd.backend().empty_activation((2, 3), "float32"), 0.5),
+        lambda: nd.random.get_random().dropout_factors(nd.zeros(2, 3), 0.5),
+        lambda: [nd.random.get_random().dropout_factors(nd.zeros(3, 1), 0.5) for _ in range(MOST_DRAWS + 1)],
+        lambda: (
+            nd.random.get_random().dropout_factors(nd.zeros(3, 1), 0.5),
+            nd.random.get_random().set_state((3, 4)),
+        ),
+    ],
+    ids=["uniform", "gaussian", "another generator", "another order", "too many", "set in between"],
+)
+def test_other_draws_are_refused_and_leave_the_generator_alone(device, draw):
+    state = nd.random.get_random().get_state()
+    with nd.use_backend(device), pytest.raises(NotRecorded, match="a graph"):
+        nd.record(Drawing(draw))
+    assert nd.random.get_random().get_state() == state
 
 
 def test_what_the_driver_refuses_to_capture_runs_eagerly_and_says_so(device, fake_cupy, eager, monkeypatch, caplog):
