@@ -57,12 +57,26 @@ class _Recorder(CupyBackend):
     def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
         if self._draws is None or out.dtype.char not in REALS or not batch_innermost(out):
             raise NotRecorded("a graph cannot hold such random draws.")
-        number = self._draws.note(root, node, out.size)
+        move = self._draws.note(root, node)
         if not self._draws.captured:
             return super().dropout_factors(root, node, p, out)
-        arguments = (out, self._draws.slots, number, p, out.shape[0], out.size)
+        arguments = (out, self._draws.slots, *move, p, out.shape[0], out.size)
         self._kernels.launch("dropout_factors_from", out.dtype.char, out.size, arguments)
         return out
+
+    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
+        if self._draws is None:
+            raise NotRecorded("a graph cannot hold such random draws.")
+        move = self._draws.note(root, node)
+        if not self._draws.captured:
+            return super().random_uniform(root, node, n, dtype)
+        out = self.empty((n,), dtype if self.dtype(dtype).char in REALS else "float32")
+        self._kernels.launch("random_uniform_from", out.dtype.char, n, (out, self._draws.slots, *move, n))
+        return self.astype(out, dtype)
+
+    def random_moved(self, n: int) -> None:
+        if self._draws is not None:
+            self._draws.moved(n)
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         if a.dtype.char not in REALS or a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2:
@@ -85,7 +99,4 @@ class _Recorder(CupyBackend):
         raise NotRecorded("a graph cannot hold a decision on a value.")
 
     def random_raw(self, root: int, node: int, n: int) -> Any:
-        raise NotRecorded("a graph cannot hold random draws.")
-
-    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Any:
         raise NotRecorded("a graph cannot hold random draws.")

@@ -70,6 +70,9 @@ class RandomBits:
         uniform = xp.astype(self.random_raw(root, node, n), xp.float32) * 2.0**-32
         return xp.astype(uniform, getattr(xp, dtype), copy=False)
 
+    def random_moved(self, n: int) -> None:
+        """Hear that the generator of the last draws has moved on by n, for backends that repeat draws."""
+
     def dropout_factors(self, root: int, node: int, p: float, out: Any) -> Any:
         """Write 1 / p where position i of `out`, in c order, has a uniform number below p, else 0."""
         kept = self.greater(p, self.random_uniform(root, node, math.prod(out.shape), "float32"))

@@ -111,6 +111,7 @@ class Random:
     def _rewind(self, n: int) -> None:
         """Move the state on by a draw of n elements."""
         self.node = advanced(self.node, n)
+        state.backend.random_moved(n)
 
 
 def _rounded(function: Any, x: Array) -> Array:

@@ -112,8 +112,14 @@ def wrapped(function):
     def on_arrays(*arguments, **keywords):
         if isinstance(arguments[0], list):
             arguments = ([host(x) for x in arguments[0]], *arguments[1:])
-        result = function(*(host(x) for x in arguments), **keywords)
-        return tuple(map(on_device, result)) if isinstance(result, tuple) else on_device(result)
+        inputs = tuple(host(x) for x in arguments)
+        result = function(*inputs, **keywords)
+        if isinstance(result, tuple):
+            return tuple(map(on_device, result))
+        made = on_device(result)
+        if recording.calls is not None:
+            recording.do(lambda: np.copyto(made.view(np.ndarray), function(*inputs, **keywords)))
+        return made
 
     return on_arrays
 

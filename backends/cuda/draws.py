@@ -13,8 +13,8 @@ from backends.random_bits import advanced
 
 Array = Any
 
-MOST_DRAWS = 64
-"""Of one graph."""
+MOST_MOVES = 64
+"""Of the generator, in one graph."""
 _BITS = np.dtype(np.uint64)
 
 
@@ -30,41 +30,56 @@ class Draws:
 
     def __init__(self, cupy: Any, generator: Any) -> None:
         self._cupy, self.generator = cupy, generator
-        self._counts: list[int] = []
+        self._moves: list[int] = []
+        self._planned: list[int] = []
         self._expected: tuple[int, int] = generator.get_state()
+        self._drawn = False
         self._on_device: tuple[int, int] | None = None
         self.captured = False
         """Whether what runs now is captured, and draws from the device's state."""
         self.slots: Array = None
-        """Root, node, and the node after each draw; ``uint64 [2 + MOST_DRAWS]``, made when something is drawn."""
+        """Root, node, and the node after each move; ``uint64 [2 + MOST_MOVES]``, made when something is drawn."""
 
     def __bool__(self) -> bool:
-        return bool(self._counts)
+        return bool(self._planned)
 
     def begin(self) -> None:
-        """Note the draws of a run from its beginning on."""
-        self._counts, self._expected = [], self.generator.get_state()
+        """Note what a run draws, from its beginning on."""
+        self._moves, self._drawn, self._expected = [], False, self.generator.get_state()
 
-    def note(self, root: int, node: int, n: int) -> int:
-        """Note a draw of n numbers after which the generator moves on by as many; return the number of the draw.
+    def note(self, root: int, node: int) -> tuple[int, int]:
+        """Note a draw; return the slot of the node that it is from, and by how much the generator moves on after it.
+
+        The latter is what an earlier run has told, 0 in the first.
 
         Raises
         ------
         NotRecorded
-            It is of another generator, one has not moved on by as many, or there are too many.
+            It is of another generator, there are too many, or the earlier run has not drawn it.
         """
-        if (root, node) != self._expected or len(self._counts) == MOST_DRAWS:
-            raise NotRecorded("a graph holds draws of the global generator only, each of what it moves on by.")
+        slot = len(self._moves)
+        if (root, node) != self._expected or slot == MOST_MOVES:
+            raise NotRecorded("a graph holds a limited number of draws, of the global generator only.")
+        if self.captured and slot >= len(self._planned):
+            raise NotRecorded("a graph holds the same draws every time.")
         if self.slots is None:
-            self.slots = self._cupy.empty(2 + MOST_DRAWS, _BITS)
-        self._counts.append(n)
-        self._expected = root, advanced(node, n)
-        return len(self._counts) - 1
+            self.slots = self._cupy.empty(2 + MOST_MOVES, _BITS)
+        self._drawn = True
+        return slot, self._planned[slot] if self.captured else 0
+
+    def moved(self, n: int) -> None:
+        """Note that the generator has moved on by n; raise NotRecorded if nothing was drawn before."""
+        if not self._drawn:
+            raise NotRecorded("a graph holds no generator that moves without a draw.")
+        self._moves.append(n)
+        self._drawn, self._expected = False, (self._expected[0], advanced(self._expected[1], n))
 
     def end(self) -> None:
-        """Raise NotRecorded unless the generator is where the draws have left it."""
-        if self.generator.get_state() != self._expected:
+        """Keep what was noted; raise NotRecorded unless the generator is where that has left it."""
+        unlike = self.captured and self._moves != self._planned
+        if unlike or self._drawn or self.generator.get_state() != self._expected:
             raise NotRecorded("a graph holds no draws that are not noted.")
+        self._planned = self._moves
 
     @contextmanager
     def capturing(self) -> Iterator[None]:
@@ -79,7 +94,7 @@ class Draws:
     def wind(self) -> None:
         """Issue what leaves the state after the last draw where the next launch begins."""
         if self:
-            last = 1 + len(self._counts)
+            last = 1 + len(self._planned)
             self._cupy.copyto(self.slots[1:2], self.slots[last : last + 1])
 
     def before_launch(self) -> None:
@@ -91,7 +106,7 @@ class Draws:
     def after_launch(self) -> None:
         """Move the host's generator on as the device's."""
         root, node = self.generator.get_state()
-        for n in self._counts:
+        for n in self._planned:
             node = advanced(node, n)
         self._on_device = root, node
         self.generator.set_state(self._on_device)

@@ -55,12 +55,28 @@ extern "C" __global__ void dropout_factors(
     write_factor(out, root, node, p, examples, total);
 }
 
-// The same from a state in memory, root and then the node before each draw, which gets the node after this one.
-extern "C" __global__ void dropout_factors_from(
-    real *__restrict__ out, unsigned long long *slots, long long draw, double p, long long examples, long long total)
+// The node of a draw from a state in memory, root and then the node before each move. The node after this one, by `move`,
+// is written too.
+__device__ inline unsigned long long moved_node(unsigned long long *slots, long long slot, long long move)
 {
-    unsigned long long node = slots[1 + draw];
-    write_factor(out, slots[0], node, p, examples, total);
+    unsigned long long node = slots[1 + slot];
     if (thread_number() == 0)
-        slots[2 + draw] = advanced(node, total);
+        slots[2 + slot] = advanced(node, (unsigned long long)move);
+    return node;
+}
+
+extern "C" __global__ void dropout_factors_from(
+    real *__restrict__ out, unsigned long long *slots, long long slot, long long move, double p, long long examples,
+    long long total)
+{
+    write_factor(out, slots[0], moved_node(slots, slot, move), p, examples, total);
+}
+
+extern "C" __global__ void random_uniform_from(
+    real *__restrict__ out, unsigned long long *slots, long long slot, long long move, long long total)
+{
+    unsigned long long node = moved_node(slots, slot, move);
+    long long i = thread_number();
+    if (i < total)
+        out[i] = (real)((float)random_bits(slots[0], node, i) * 2.3283064365386962890625e-10f);
 }
