@@ -95,7 +95,11 @@ class SplitStep:
         self.vectors.updater.spread((), ())
         if watch is not None:
             loss = self.whole.gradient_and_loss(batch, watch)
-            return loss, self.vectors.watch(loss, *counts)
+            if not self.vectors.guarded:
+                return loss, self.vectors.penalty(*counts)
+            penalty = self.vectors.watching(*counts)
+            self.vectors.watch(loss)
+            return loss, penalty
         plan, light = self._splitting.plan(batch.features.shape)
         while len(self._lanes) < len(plan):
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
@@ -134,19 +138,25 @@ class _TrainingLane:
         self.penalty: Array = None
         self.square: Array = None
         self._flat = nd.reshape_view(gradient, (gradient.shape[1],))
-        self._step = Recorded(conf, vectors, gradient, Propagation.gradient_and_loss)
+        self._step = Recorded(
+            conf, vectors, gradient, self._watched if vectors.guarded else Propagation.gradient_and_loss
+        )
         self._total: Array = None
 
     def run(self, batch: Minibatch, stretches: list[slice], penalty: tuple[int, int, int, int]) -> None:
         """Compute everything; `penalty` is what `FlatVectors.penalty` is given."""
+        guarded = self.vectors.guarded and len(stretches) == penalty[-1] == 1
+        self.penalty = self.vectors.watching(*penalty[:2]) if guarded else self.vectors.penalty(*penalty)
         self.loss = self._step(batch.part(stretches[0]))
         if len(stretches) > 1:
             self._add_up(batch, stretches[1:])
         if penalty[-1] > 1:
-            self.penalty = self.vectors.penalty(*penalty)
             self.square = nd.dot(self._flat, self._flat)
-        else:
-            self.penalty = self.vectors.watch(self.loss, *penalty[:2])
+
+    def _watched(self, layers: Propagation, batch: Minibatch) -> Array:
+        loss = layers.gradient_and_loss(batch)
+        self.vectors.watch(loss)
+        return loss
 
     def _add_up(self, batch: Minibatch, stretches: list[slice]) -> None:
         if self._total is None:

@@ -44,6 +44,7 @@ class FlatVectors:
         self.gradients = DefaultGradient(self.gradient, self.layout.table(self.gradient))
         segments = self._segments()
         self.updater = NetworkUpdater(segments, self.params, self.gradient)
+        self._flat_gradient = nd.reshape_view(self.gradient, (self.layout.length,))
         self._penalty_sum: PenaltySum | None = None
         if nd.backend().merges_penalties:
             self._penalty_sum = PenaltySum(segments, nd.reshape_view(self.params, (self.layout.length,)))
@@ -64,13 +65,23 @@ class FlatVectors:
             total = total + penalty.score(here, penalty.at(iteration, epoch))
         return total
 
-    def watch(self, loss: Array, iteration: int, epoch: int) -> Array | float:
-        """Return the sum of all penalties; a backend that computes while the host goes on has the step guarded."""
-        guard = self.updater.guard
-        if guard is None or self._penalty_sum is None:
-            return self.penalty(iteration, epoch)
+    @property
+    def guarded(self) -> bool:
+        """Whether the backend computes while the host goes on, which then does not look at every step."""
+        return self.updater.guard is not None and self._penalty_sum is not None
+
+    def watch(self, loss: Array) -> None:
+        """Let the guard see a step's summed loss, the gradient and the penalties; can be recorded."""
+        guard: Any = self.updater.guard
+        penalty_sum: Any = self._penalty_sum
         nd.assign(guard.loss, loss)
-        self._penalty_sum.watch(nd.reshape_view(self.gradient, (self.layout.length,)), iteration, epoch, guard.sums)
+        penalty_sum.watch(self._flat_gradient, guard.sums)
+
+    def watching(self, iteration: int, epoch: int) -> Array:
+        """Say that `watch` is about to see a step; return the sum of the penalties, which it fills in."""
+        guard: Any = self.updater.guard
+        penalty_sum: Any = self._penalty_sum
+        penalty_sum.set_coefficients(iteration, epoch)
         guard.ready = True
         return guard.penalty
 

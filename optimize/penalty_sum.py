@@ -36,19 +36,31 @@ class PenaltySum:
         self._where = [_indicator(segments, penalty, params) for penalty in self._penalties]
         self._sum = nd.Summed(self._total)
         self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), broken_elements(gradient)))
+        self._memory = nd.zeros(len(self._penalties), dtype=nd.dtype_name(params))
+        self._cells = [nd.reshape_view(self._memory[at : at + 1], ()) for at in range(len(self._penalties))]
+        self._coefficients: list[float] = []
 
     def at(self, iteration: int, epoch: int) -> Array | float:
         """Return the sum, with the coefficients in force; 0 without penalties."""
         if not self._penalties:
             return 0.0
-        return self._sum(*self._arguments(iteration, epoch))
+        coefficients = [penalty.at(iteration, epoch) for penalty in self._penalties]
+        return self._sum(self._params, *self._where, *coefficients)
 
-    def watch(self, gradient: Array, iteration: int, epoch: int, out: Array) -> None:
-        """Write the sum, and how many elements of ``gradient [n]`` are not finite, into ``out [2]``."""
-        self._watched(gradient, *self._arguments(iteration, epoch), out=out if self._penalties else out[1:])
+    def set_coefficients(self, iteration: int, epoch: int) -> None:
+        """Put the coefficients in force where `watch` reads them."""
+        coefficients = [penalty.at(iteration, epoch) for penalty in self._penalties]
+        if coefficients != self._coefficients:
+            nd.assign(self._memory, coefficients)
+            self._coefficients = coefficients
 
-    def _arguments(self, iteration: int, epoch: int) -> list[Any]:
-        return [self._params, *self._where, *(penalty.at(iteration, epoch) for penalty in self._penalties)]
+    def watch(self, gradient: Array, out: Array) -> None:
+        """Write the sum, and how many elements of ``gradient [n]`` are not finite, into ``out [2]``.
+
+        Reads memory only, so that it can be recorded; `set_coefficients` comes first.
+        """
+        arguments = (self._params, *self._where, *self._cells)
+        self._watched(gradient, *arguments, out=out if self._penalties else out[1:])
 
     def _totals(self, *arguments: Any) -> tuple[Array, ...]:
         return (self._total(*arguments),) if self._penalties else ()

@@ -125,6 +125,9 @@ def kernel_folder(tmp_path_factory):
 @pytest.fixture
 def fake_cupy(kernel_folder, monkeypatch):
     """`import cupy` gives the stand-in for the length of the test."""
+    import nd
+
+    nd.backend()  # which is chosen before there is a stand-in to choose
     cupy = make_cupy(kernel_folder)
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setitem(sys.modules, "array_api_compat.cupy", make_namespace(cupy))

@@ -48,6 +48,12 @@ class DeviceArray(np.ndarray):
     def copy(self, order="C"):
         return computed(np.array, (host(self),), {"order": order}, None)
 
+    def reshape(self, *shape, order="C"):
+        view = super().reshape(*shape, order=order)
+        if recording.calls is not None and not np.may_share_memory(self.view(np.ndarray), view.view(np.ndarray)):
+            return computed(lambda x: x.reshape(*shape, order=order), (host(self),), {}, None)
+        return view
+
     def fill(self, value):
         recording.do(lambda: self.view(np.ndarray).fill(value))
 

@@ -53,13 +53,37 @@ def windows(backend, dtype):
         yield backward(out, saved, WINDOW, *(settings if forward == backend.pnorm_pool else ()), buffers)
 
 
+def blocks(backend, number):
+    """Let products be cut for a device that has room for so many blocks, where they are ours."""
+    if backend.name == "cupy":
+        backend._products._splits.blocks = number
+
+
+def convolutions(backend, dtype):
+    """Of few and of many channels, of few and of many blocks."""
+    for channels, outputs, room in ((3, 4, 1000), (3, 4, 1), (40, 41, 8)):
+        blocks(backend, room)
+        image = np.tile(IMAGE, (1, 14, 1, 1))[:, :channels] / 10
+        x, W = backend.from_host(image, dtype), backend.from_host(np.resize(LONG, (outputs, channels, 3, 2)), dtype)
+        b = backend.from_host(np.resize(LONG, (1, outputs)), dtype)
+        z, saved = backend.conv2d(x, W, b, WINDOW, backend.fresh_buffers(dtype))
+        yield backend.copy(z)
+        gradients = backend.full(W.shape, 0.0, dtype), backend.full(b.shape, 0.0, dtype)
+        yield backend.conv2d_backward(z, saved, W, WINDOW, gradients, backend.fresh_buffers(dtype))
+        yield from gradients
+
+
 def fused_convolution(backend, dtype):
     x = backend.from_host(IMAGE, dtype)
     W, b = backend.from_host(IMAGE[:4, :, :2, :2], dtype), backend.from_host(LONG[0, :4], dtype)
     first = Window((7, 6), (2, 2), (1, 1), (1, 1), (0, 0), (0, 0))
     second = Window(first.out, (2, 2), (2, 2), (1, 1), (0, 0), (0, 0))
     buffers = (backend.fresh_buffers(dtype), backend.fresh_buffers(dtype))
-    yield backend.conv2d_max_pool(x, W, b, None, (first, second), buffers)[0]
+    pooled, saved = backend.conv2d_max_pool(x, W, b, None, (first, second), buffers)
+    yield backend.copy(pooled)
+    gradients = backend.full(W.shape, 0.0, dtype), backend.full(b.shape, 0.0, dtype)
+    yield backend.conv2d_max_pool_backward(pooled, saved, W, (first, second), gradients, buffers)
+    yield from gradients
 
 
 def rows(backend, dtype):
@@ -74,8 +98,34 @@ def products(backend, dtype):
     """On a device by the kernel that CUDA graphs hold."""
     multiply = backend.recorder().matmul if backend.name == "cupy" else backend.matmul
     left, right, square = (backend.from_host(each, dtype) for each in (LEFT, RIGHT, np.abs(SQUARE)))
-    yield multiply(left, right)
-    yield multiply(square, backend.transpose(square))
+    for room in (1000, 1):
+        blocks(backend, room)
+        yield multiply(left, right)
+        yield multiply(square, backend.transpose(square))
+        W, b = backend.empty((9, 70), dtype), backend.empty((70,), dtype)
+        backend.affine_gradients(square[:, :9], square, W, b)
+        yield from (W, b)
+
+
+def large_products(backend, dtype):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("backends.cuda.products.MUCH", 1)
+        yield from products(backend, dtype)
+
+
+def embeddings(backend, dtype):
+    table, numbers = backend.from_host(SQUARE, dtype), backend.asarray([3, 69, 3, 0], "int64")
+    found = backend.pull_rows(table, numbers)
+    yield found
+    backend.scatter_add(table, numbers, found)
+    yield table
+
+
+def uploads(backend, dtype):
+    for given in ("uint8", "float32", "float64"):
+        host = (100 * LEFT).astype(given)
+        out = backend.empty_activation(host.shape, dtype)
+        yield backend.from_host(host, dtype) if backend.staged(host, dtype, lambda out=out: out) is None else out
 
 
 def formulas(backend, dtype):
@@ -89,9 +139,30 @@ def formulas(backend, dtype):
 def draws(backend, dtype):
     yield backend.random_uniform(123, 456, 300, dtype)
     yield backend.astype(backend.random_raw(123, 456, 300), "float64")  # below 2^32: exactly
+    yield backend.dropout_factors(123, 456, 0.3, backend.empty_activation((9, 40), dtype))
 
 
-GROUPS = (windows, fused_convolution, rows, products, formulas, draws)
+def repeated_draws(backend, dtype):
+    """Of a graph, where there is one."""
+
+    def draw():
+        rng = nd.random.get_random()
+        out = backend.empty_activation((9, 40), dtype)
+        return nd.concat([rng.uniform(300, dtype), nd.reshape(rng.dropout_factors(out, 0.3), (-1,))])
+
+    nd.random.set_seed(6)
+    with nd.use_backend(backend):
+        program = nd.record(draw) if backend.name == "cupy" else None
+        for _ in range(3):
+            yield backend.copy(draw() if program is None else program.result)
+            if program is not None:
+                program.replay()
+
+
+GROUPS = (
+    windows, convolutions, fused_convolution, rows, products, large_products, embeddings, uploads, formulas, draws,
+    repeated_draws,
+)  # fmt: skip
 
 
 def kernel_names():
