@@ -64,7 +64,10 @@ def convolutions(backend, dtype):
     for channels, outputs, room in ((3, 4, 1000), (3, 4, 1), (40, 41, 8)):
         blocks(backend, room)
         image = np.tile(IMAGE, (1, 14, 1, 1))[:, :channels] / 10
-        x, W = backend.from_host(image, dtype), backend.from_host(np.resize(LONG, (outputs, channels, 3, 2)), dtype)
+        x, W = (
+            backend.from_host(image, dtype),
+            backend.from_host(np.resize(LONG, (outputs, channels, 3, 2)) / 30, dtype),
+        )
         b = backend.from_host(np.resize(LONG, (1, outputs)), dtype)
         z, saved = backend.conv2d(x, W, b, WINDOW, backend.fresh_buffers(dtype))
         yield backend.copy(z)
