@@ -16,6 +16,7 @@ from .splits import FLAT, SMALL, SQUARE, Splits, Tile
 Array = Any
 
 LARGEST = 1 << 16  # sizes of images that the kernels divide by multiplying
+MOST_TAPS = 1 << 31  # which kernels count with 32 bits
 FEW = 32  # rows of a product that are worth a flat tile
 
 _REST = struct.Struct("=4I2iq4I4qq4q")  # what follows the geometry in `struct Convolution` of implicit.cu
@@ -41,7 +42,8 @@ class Convolutions:
         """Tell whether these kernels can treat such arrays, weights last."""
         weights = arrays[-1]
         alike = all(each.dtype == weights.dtype for each in arrays) and weights.dtype.char in REALS
-        return alike and weights.flags.c_contiguous and max(window.padded) < LARGEST
+        cells = math.prod(window.kernel) * max(weights.shape[:2])
+        return alike and weights.flags.c_contiguous and max(window.padded) < LARGEST and cells < MOST_TAPS
 
     def forward(self, x: Array, W: Array, b: Array | None, window: Window, out: Array) -> None:
         """Write the convolution ``[N, n_out, out_h, out_w]`` of ``x [N, C, H, W]`` into `out`, b ``[n_out]`` added."""

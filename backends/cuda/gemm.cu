@@ -57,18 +57,20 @@ template <int LINES, int THREADS> struct Share {
 
 // Which tile a block makes, and its part of the inner axis.
 struct Task {
-    long long tile, split, top, first, begin, end;
+    unsigned int tile, split;
+    long long top, first, begin, end;
 };
 
 template <typename Tile> __device__ inline Task task_of(const Sizes &s)
 {
     Task t;
-    long long across = (s.columns + Tile::COLUMNS - 1) / Tile::COLUMNS;
-    t.tile = blockIdx.x / s.splits;
-    t.split = blockIdx.x % s.splits;
-    t.top = t.tile / across * Tile::ROWS;
-    t.first = t.tile % across * Tile::COLUMNS;
-    long long stretch = ((s.inner + s.splits - 1) / s.splits + DEPTH - 1) / DEPTH * DEPTH;
+    unsigned int across = (unsigned int)((s.columns + Tile::COLUMNS - 1) / Tile::COLUMNS);
+    t.tile = blockIdx.x / (unsigned int)s.splits;
+    t.split = blockIdx.x % (unsigned int)s.splits;
+    t.top = (long long)(t.tile / across) * Tile::ROWS;
+    t.first = (long long)(t.tile % across) * Tile::COLUMNS;
+    long long stretches = (s.inner + DEPTH - 1) / DEPTH;
+    long long stretch = (stretches + s.splits - 1) / s.splits * DEPTH;
     t.begin = t.split * stretch < s.inner ? t.split * stretch : s.inner;
     t.end = t.begin + stretch < s.inner ? t.begin + stretch : s.inner;
     return t;

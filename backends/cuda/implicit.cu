@@ -32,7 +32,21 @@ struct Convolution {
 struct Tap {
     long long offset;
     int dy, dx;
+    long long weight;
 };
+
+// A window's cell out of those of all channels.
+__device__ inline Tap tap_of(long long number, const Geometry &g)
+{
+    unsigned int cells = (unsigned int)(g.kernel_h * g.kernel_w), width = (unsigned int)g.kernel_w;
+    unsigned int tap = (unsigned int)number, cell = tap % cells;
+    Tap t;
+    t.offset = tap / cells;  // the channel
+    t.dy = (int)(cell / width) * g.dilation_h;
+    t.dx = (int)(cell % width) * g.dilation_w;
+    t.weight = cell;
+    return t;
+}
 
 // What the gradient of the convolution's output is made of: epsilon itself, or the pooled epsilon and the winners.
 struct Delta {
@@ -89,12 +103,8 @@ template <int LINES> struct Patches {
     {
         if (threadIdx.x >= DEPTH)
             return;
-        long long tap = k + threadIdx.x;
-        int cells = g.kernel_h * g.kernel_w, cell = (int)(tap % cells);
-        Tap t;
-        t.dy = cell / g.kernel_w * g.dilation_h;
-        t.dx = cell % g.kernel_w * g.dilation_w;
-        t.offset = tap / cells * g.stride_c + t.dy * g.stride_y + t.dx * g.stride_x;
+        Tap t = tap_of(k + threadIdx.x, g);
+        t.offset = t.offset * g.stride_c + t.dy * g.stride_y + t.dx * g.stride_x;
         taps[threadIdx.x] = t;
     }
     __device__ inline real at(long long, long long k, int) const
@@ -148,14 +158,12 @@ template <int LINES, int THREADS> struct PatchesByTap {
 
     __device__ inline void begin(long long first, long long)
     {
-        int cells = g.kernel_h * g.kernel_w;
 #pragma unroll
         for (int part = 0; part < LINES * DEPTH / THREADS; ++part) {
-            long long tap = first + Share<LINES, THREADS>::line(part, true);
-            int cell = (int)(tap % cells);
-            own[part].dy = cell / g.kernel_w * g.dilation_h - g.pad_top;
-            own[part].dx = cell % g.kernel_w * g.dilation_w - g.pad_left;
-            own[part].offset = tap / cells * g.stride_c;
+            own[part] = tap_of(first + Share<LINES, THREADS>::line(part, true), g);
+            own[part].dy -= g.pad_top;
+            own[part].dx -= g.pad_left;
+            own[part].offset *= g.stride_c;
         }
     }
     __device__ inline void step(long long) {}
@@ -187,18 +195,14 @@ struct WeightsByChannel {
     {
         if (threadIdx.x >= DEPTH)
             return;
-        const Geometry &g = c.g;
-        int cells = g.kernel_h * g.kernel_w, cell = (int)((k + threadIdx.x) % cells);
-        Tap t;
-        t.offset = (k + threadIdx.x) / cells;
-        t.dy = cell / g.kernel_w * g.dilation_h;
-        t.dx = cell % g.kernel_w * g.dilation_w;
+        Tap t = tap_of(k + threadIdx.x, c.g);
+        t.weight += t.offset * channels * c.g.kernel_h * c.g.kernel_w;
         taps[threadIdx.x] = t;
     }
     __device__ inline real at(long long line, long long k, int) const
     {
         int cells = c.g.kernel_h * c.g.kernel_w;
-        return line < channels && k < end ? weights[(taps[k % DEPTH].offset * channels + line) * cells + k % cells] : (real)0;
+        return line < channels && k < end ? weights[taps[k % DEPTH].weight + line * cells] : (real)0;
     }
 };
 
