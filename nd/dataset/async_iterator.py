@@ -54,7 +54,7 @@ class AsyncDataSetIterator(DataSetIterator):
     [2, 1]
     """
 
-    def __init__(self, base: DataSetIterator, queue_size: int = 2) -> None:
+    def __init__(self, base: DataSetIterator, queue_size: int = 4) -> None:
         self._base = base
         self._base_lock = threading.Lock()
         self._channel = _Channel(check_count("AsyncDataSetIterator", "queue_size", queue_size, 1))
@@ -184,7 +184,8 @@ class _Channel:
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or len(self._items) < self._capacity)
             self._items.append(item)
-            self._changed.notify_all()
+            if len(self._items) == 1:  # somebody may wait for it
+                self._changed.notify_all()
             return not self._stopped
 
     def finish(self, error: BaseException | None = None) -> None:
@@ -210,7 +211,8 @@ class _Channel:
     def take(self) -> DataSet:
         with self._changed:
             item = self._items.popleft()
-            self._changed.notify_all()
+            if len(self._items) <= self._capacity // 2:  # then there is room for several in one go
+                self._changed.notify_all()
             return item
 
 
