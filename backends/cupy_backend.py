@@ -51,6 +51,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     name = "cupy"
     merges_penalties = True
     asynchronous = True
+    keeps_addresses = True  # CUDA graphs
 
     def __init__(self) -> None:
         self.cupy, namespace = _import_cupy()
@@ -262,19 +263,20 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
 
     def random_raw(self, root: int, node: int, n: int) -> Array:
         out = self.empty((n,), "uint64")
-        self._kernels.launch("random_raw", "f", n, (out, root, node, n))
+        self._kernels.launch("random_raw", "f", n, (out, np.uint64(root), np.uint64(node), n))
         return out
 
     def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
         if out.dtype.char not in REALS or not batch_innermost(out):
             return super().dropout_factors(root, node, p, out)
-        self._kernels.launch("dropout_factors", out.dtype.char, out.size, (out, root, node, p, out.shape[0], out.size))
+        arguments = (out, np.uint64(root), np.uint64(node), p, out.shape[0], out.size)
+        self._kernels.launch("dropout_factors", out.dtype.char, out.size, arguments)
         return out
 
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
         kind = dtype if self.dtype(dtype).char in REALS else "float32"
         out = self.empty((n,), kind)
-        self._kernels.launch("random_uniform", out.dtype.char, n, (out, root, node, n))
+        self._kernels.launch("random_uniform", out.dtype.char, n, (out, np.uint64(root), np.uint64(node), n))
         return self.astype(out, dtype)
 
 

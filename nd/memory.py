@@ -61,6 +61,7 @@ class Scope:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._memory: dict[tuple[str, str], Array] = {}
+        self._kept: list[Array] = []
         self._views: dict[tuple[str, tuple[int, ...], str], Array] = {}
 
     def __call__(self, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
@@ -77,6 +78,8 @@ class Scope:
         name, shape, dtype = key
         memory = self._memory.get((name, dtype))
         if memory is None or memory.shape[0] < math.prod(shape):
+            if memory is not None and state.backend.keeps_addresses:
+                self._kept.append(memory)
             memory = self._memory[name, dtype] = state.backend.empty((math.prod(shape),), dtype)
             self._views = {old: view for old, view in self._views.items() if (old[0], old[2]) != (name, dtype)}
         view = self._views[key] = state.backend.activation_view(memory, shape)

@@ -242,7 +242,7 @@ class Kernel:
             if x.size != 1:
                 raise TypeError("Only numpy.ndarrays of size one can be passed by value")
             return x.itemsize, x
-        number = np.array(x, np.uint64 if isinstance(x, int) and x >= 1 << 63 else None)
+        number = np.array(x, np.int64 if isinstance(x, int) else None)  # OverflowError beyond 64 bits, as there
         return 1000 * (number.dtype.kind == "f") + number.itemsize, number
 
 

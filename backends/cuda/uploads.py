@@ -59,7 +59,7 @@ class Uploads:
         key = (array.shape, array.dtype)
         if key not in self._rings:
             if len(self._rings) >= MOST_SHAPES:
-                self._rings.pop(next(iter(self._rings)))
+                self._rings.pop(next(iter(self._rings))).wait()
             self._rings[key] = _Ring(self._cupy, array)
         return self._rings[key]
 
@@ -75,6 +75,11 @@ class _Ring:
         self._turn = (self._turn + 1) % SLOTS
         return self._slots[self._turn]
 
+    def wait(self) -> None:
+        """Return when no copy is under way, so that the pinned memory may go."""
+        for slot in self._slots:
+            slot.copied.synchronize()
+
 
 class _Slot:
     """Pinned memory, its copy on the device, and events: the copy is there; whoever reads it has read it."""
@@ -84,6 +89,7 @@ class _Slot:
         self.pinned = np.frombuffer(memory, like.dtype, like.size).reshape(like.shape)
         self.device = cupy.empty(like.shape, like.dtype)
         self.copied, self.consumed = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
+        self.consumed.record(cupy.cuda.get_current_stream())  # until then others may still use this memory
 
     def fill(self, array: Any, stream: Any) -> None:
         """Start the copy of an array to the device."""

@@ -1,6 +1,7 @@
 """Training steps as CUDA graphs, on the stand-in for CuPy: the same bits as eagerly, in one launch."""
 
 import logging
+import weakref
 
 import numpy as np
 import pytest
@@ -111,6 +112,19 @@ class Watching(Listener):
 
     def on_forward_pass(self, model, activations):
         self.shapes.append(tuple(activations[1].shape))
+
+
+def test_memory_that_a_graph_knows_stays_when_larger_minibatches_come(device):
+    with nd.use_backend(device):
+        net = MultiLayerNetwork(conf()).init()
+        for data in BATCHES[:3]:
+            net.fit_batch(data)
+        scopes = [layer.buffers for layer in net._split._lanes[0]._step._propagation.layers]
+        memory = [weakref.ref(each) for scope in scopes for each in scope._memory.values()]
+        assert len(memory) > 5
+        net.fit_batch(batch(50))
+        assert all(each() is not None for each in memory)
+        assert any(each() is not now for each in memory for scope in scopes for now in scope._memory.values())
 
 
 def test_a_listener_that_looks_inside_makes_steps_eager(device):

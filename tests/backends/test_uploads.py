@@ -51,7 +51,7 @@ def test_slots_are_used_in_turn_and_wait_for_their_readers(device):
     (ring,) = uploads._rings.values()
     assert uploads._stream.non_blocking
     for slot in ring._slots:
-        assert (slot.copied.recorded, slot.consumed.recorded) == (2, 2)
+        assert (slot.copied.recorded, slot.consumed.recorded) == (2, 3)  # the latter also when it was made
         assert slot.copied.synchronized == 2  # before the pinned memory is filled again
         assert slot.copied.waited == 2  # by the stream that computes
         assert slot.consumed.waited == 2  # by the stream that copies
