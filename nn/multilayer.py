@@ -79,10 +79,7 @@ class MultiLayerNetwork:
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
         self._batch = Minibatch(self.dtype, self._workspace.scope())
         self._inference_buffers = self._workspace.scope()
-        if params is None:
-            vectors.draw_weights()
-        else:
-            self.set_params(params)
+        vectors.draw_weights() if params is None else self.set_params(params)
         return self
 
     @property
@@ -270,8 +267,7 @@ class MultiLayerNetwork:
 
     def set_listeners(self, *listeners: Listener) -> None:
         """Put these, or one list of them, in the place of the listeners before."""
-        self.listeners = as_listeners(listeners)
-        self._solver = None
+        self.listeners[:] = as_listeners(listeners)
 
     def add_listeners(self, *listeners: Listener) -> None:
         """Add listeners, or one list of them, to those there are."""
@@ -308,11 +304,15 @@ class MultiLayerNetwork:
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch."""
         self._made()
-        if self._solver is None:
-            self._solver = Solver(self.conf, self, self.listeners)
         with self._here():
             self._set_batch(data)
-            self._optimize(self._solver)
+            self._optimize(self._made_solver())
+
+    def _made_solver(self) -> Solver:
+        """Return the solver, which stays: some optimizers learn from step to step."""
+        if self._solver is None:
+            self._solver = Solver(self.conf, self, self.listeners)
+        return self._solver
 
     def _optimize(self, solver: Solver) -> None:
         """Take the steps on the minibatch that is set; until the update the gradient may stay in parts."""

@@ -53,7 +53,7 @@ class Training:
             for listener in network.listeners:
                 stack.callback(listener.close)
             stack.enter_context(nd.use_backend(network._backend))
-            solver = Solver(network.conf, network, network.listeners)
+            solver = network._made_solver()
             if self.single is not None:
                 self._fit_single(solver, self.single)
             else:

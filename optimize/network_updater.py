@@ -14,6 +14,7 @@ from nd.state import within
 from .chunks import Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
 from .guard import Guard
 from .step_functions import STEP_FUNCTIONS, StepFunction
+from .updaters import Updater
 
 Array = Any
 
@@ -85,6 +86,36 @@ class NetworkUpdater:
         with within(self._backend):
             for other in others:
                 nd.addi(self._gradient, _flat(other))
+
+    @property
+    def params(self) -> Array:
+        """The parameters ``[n]``, a view of the network's vector."""
+        return self._vectors[0]
+
+    @property
+    def updaters(self) -> list[Updater]:
+        """Those of all blocks, in their order."""
+        return [block.updater for block in self._blocks]
+
+    def objective_gradient(self, batch_size: int | None, iteration: int, epoch: int) -> Array:
+        """Make the gradient vector that of the score: divided as for `update`, with the penalties', before any updater.
+
+        Returns
+        -------
+        array ``[n]``
+            The gradient vector itself.
+        """
+        self.settle()
+        params, gradient, _ = self._vectors
+        with within(self._backend):
+            if batch_size is not None:
+                nd.divi(gradient, batch_size)
+            for segment in (segment for block in self._blocks for segment in block.segments):
+                here = slice(segment.start, segment.stop)
+                for penalty in segment.regularization:
+                    scratch = nd.create_uninitialized(segment.stop - segment.start, dtype=nd.dtype_name(params))
+                    penalty.apply(params[here], gradient[here], scratch, penalty.at(iteration, epoch))
+        return gradient
 
     def gradient_norm(self) -> float:
         """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is.

@@ -8,6 +8,9 @@ from enum import StrEnum
 class OptimizationAlgorithm(StrEnum):
     """How the parameters are improved on a minibatch."""
 
+    CONJUGATE_GRADIENT = "conjugate_gradient"
+    LBFGS = "lbfgs"
+    LINE_GRADIENT_DESCENT = "line_gradient_descent"
     STOCHASTIC_GRADIENT_DESCENT = "stochastic_gradient_descent"
 
 

@@ -88,10 +88,11 @@ class NeuralNetConfiguration:
         if not hasattr(self.seed, "__index__"):
             raise nd.ConfigurationError(f"{who}: seed must be an integer, got {self.seed!r}.")
         object.__setattr__(self, "seed", operator.index(self.seed))  # type: ignore[arg-type]
-        if not self.minimize:
-            raise nd.ConfigurationError(f"{who}: minimize must be True, got {self.minimize!r}. Negate the loss.")
-        if self.iterations < 1:
-            raise nd.ConfigurationError(f"{who}: iterations must be >= 1, got {self.iterations}.")
+        if not isinstance(self.minimize, bool):
+            raise nd.ConfigurationError(f"{who}: minimize must be True or False, got {self.minimize!r}.")
+        for name in ("iterations", "max_num_line_search_iterations"):
+            if getattr(self, name) < 1:
+                raise nd.ConfigurationError(f"{who}: {name} must be >= 1, got {getattr(self, name)}.")
         self._settle_updater()
 
     def _settle_updater(self) -> None:
@@ -308,6 +309,16 @@ class MultiLayerConfiguration:
     def iterations(self) -> int:
         """Steps per minibatch."""
         return self.base.iterations
+
+    @property
+    def minimize(self) -> bool:
+        """Whether the score is to become smaller; else larger."""
+        return self.base.minimize
+
+    @property
+    def max_num_line_search_iterations(self) -> int:
+        """Evaluations of a line search, at most."""
+        return self.base.max_num_line_search_iterations
 
     @property
     def mini_batch(self) -> bool:

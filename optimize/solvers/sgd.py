@@ -26,14 +26,13 @@ class StochasticGradientDescent:
     it reaches the parameters.
     """
 
-    default_step_function = "negative_gradient"
-
     def __init__(self, conf: OptimizationConf, model: Model, listeners: Sequence[Listener]) -> None:
         self.conf, self.model, self.listeners = conf, model, listeners
-        self.step = get_step_function(conf.step_function or self.default_step_function)
+        default = "negative_gradient" if conf.minimize else "gradient"
+        self.step = get_step_function(conf.step_function or default)
 
-    def optimize(self) -> None:
-        """Take one step on the model's current minibatch.
+    def optimize(self, iterations: int = 1) -> None:
+        """Take steps on the model's current minibatch.
 
         Raises
         ------
@@ -42,6 +41,10 @@ class StochasticGradientDescent:
             On a device that computes while the host goes on, this is said some steps later, or by `finish`; none of
             them has changed anything.
         """
+        for _ in range(iterations):
+            self._step()
+
+    def _step(self) -> None:
         model: Any = self.model
         model.compute_gradient_and_score()
         guard = model.updater.ready_guard()

@@ -152,11 +152,12 @@ def test_every_field_has_its_call(target):
         "seed": 3, "dtype": "float64", "updater": Sgd(0.2), "bias_updater": Sgd(0.3), "iterations": 2,
         "mini_batch": False, "max_num_line_search_iterations": 7, "activation": "tanh", "weight_init": "relu",
         "bias_init": 0.5, "drop_out": 0.9, "l1": 0.1, "l2": 0.2, "l1_bias": 0.3, "l2_bias": 0.4,
-        "convolution_mode": "same", "name": "here", "n_in": 3, "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
+        "convolution_mode": "same", "minimize": False, "name": "here", "n_in": 3,
+        "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
         "stride": (1, 2), "padding": (2, 1), "dilation": (3, 1), "pnorm": 2, "pooling_type": "avg", "loss": "mse",
         "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
     }  # fmt: skip
-    exempt = {"learning_rate", "momentum", "optimization_algo", "minimize"}  # only one value, or tested above
+    exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
     names = {field.name for field in fields(target)} - exempt
     builder = target.Builder()
     for name in names:

@@ -207,7 +207,6 @@ UNSUPPORTED = {
     ),
     "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
     "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ChoiceError, "unknown convolution mode 'causal'"),
-    "maximize": (("confs", 0, "minimize"), False, nd.ConfigurationError, "minimize"),
     "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ConfigurationError, "stepFunction"),
 }  # fmt: skip
 
@@ -219,9 +218,18 @@ def test_what_the_library_does_not_have_is_refused(name):
         read(changed(sample_document(), path, value))
 
 
-def test_maximizing_is_refused_where_it_is_configured():
-    with pytest.raises(nd.ConfigurationError, match="minimize"):
-        NeuralNetConfiguration(minimize=False).list(DenseLayer(n_in=1, n_out=1))
+@pytest.mark.parametrize("algorithm", ["lbfgs", "conjugate_gradient", "line_gradient_descent"])
+def test_what_a_line_search_is_told_goes_there_and_back(algorithm):
+    conf = NeuralNetConfiguration(
+        minimize=False, optimization_algo=algorithm, max_num_line_search_iterations=7, updater=Sgd(0.1)
+    ).list(DenseLayer(n_in=1, n_out=1))
+    again = MultiLayerConfiguration.from_json(conf.to_json())
+    assert (again.minimize, again.optimization_algo, again.max_num_line_search_iterations) == (False, algorithm, 7)
+
+
+def test_minimize_is_a_yes_or_no():
+    with pytest.raises(nd.ConfigurationError, match="minimize must be True or False, got 'no'"):
+        NeuralNetConfiguration(minimize="no")
 
 
 # ---- broken documents
