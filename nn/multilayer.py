@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable
 from typing import Any, Self
@@ -96,6 +95,7 @@ class MultiLayerNetwork:
         """Return an independent copy: configuration, parameters, updater state, counters."""
         params, state = self.params(), self.updater_state()
         with self._here():
+            self.updater.settle_steps(self)
             twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count)).init(params)
             nd.assign(twin.updater_state(), state)
         return twin
@@ -123,8 +123,8 @@ class MultiLayerNetwork:
             self._copy_vector("set_params", params, target)
 
     def _copy_vector(self, who: str, source: Any, target: Array) -> None:
-        vector = nd.as_array(source)
-        n = target.shape[1]
+        self.updater.settle_steps(self)
+        vector, n = nd.as_array(source), target.shape[1]
         if tuple(vector.shape) not in ((1, n), (n,)):
             raise nd.ShapeError(f"{who}: expected [1, {n}], got {list(vector.shape)}. Is it of another network?")
         nd.assign(target, nd.reshape(vector, (1, n)))
@@ -214,6 +214,8 @@ class MultiLayerNetwork:
                 self.updater.settle()
             for listener in self.listeners:
                 listener.on_backward_pass(self)
+            if listens(self.listeners, "on_backward_pass"):
+                self._split.watch_again(loss)  # the gradient may be another one now
 
     def _show(self, activations: list[Array]) -> None:
         for listener in self.listeners:
@@ -243,8 +245,7 @@ class MultiLayerNetwork:
             loss, penalty, batch_size = self._score
             with self._here():
                 self._score = nd.item(self._mean(loss, batch_size) + penalty)
-            if self.updater.guard is not None and not math.isfinite(self._score):
-                self.updater.guard.suspect()
+            self.updater.score_asked(self, self._fitting)
         return self._score
 
     def _score_of(self, data: DataSet, training: bool) -> float:
@@ -355,10 +356,8 @@ class MultiLayerNetwork:
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         with self._here(), self._workspace.nested():
-            return [
-                nd.copy(a)
-                for a in self._whole.forward(as_features(x, self.dtype, self._inference_buffers), train, layer + 1)[0]
-            ]
+            features = as_features(x, self.dtype, self._inference_buffers)
+            return [nd.copy(a) for a in self._whole.forward(features, train, layer + 1)[0]]
 
     def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
         """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.
@@ -385,6 +384,7 @@ class MultiLayerNetwork:
         """Write a DL4J 1.0 model zip, which has no place for `iterations` and `step_function`; see `nn.serializer`."""
         from .serializer import write_model
 
+        self.updater.settle_steps(self)
         write_model(self, path, save_updater)
 
     @classmethod

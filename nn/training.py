@@ -54,10 +54,11 @@ class Training:
                 stack.callback(listener.close)
             stack.enter_context(nd.use_backend(network._backend))
             solver = network._made_solver()
-            if self.single is not None:
-                self._fit_single(solver, self.single)
-            else:
-                self._fit_epochs(solver)
+            try:
+                self._fit_single(solver, self.single) if self.single is not None else self._fit_epochs(solver)
+            except BaseException:
+                solver.abandon()
+                raise
 
     def _progress_bar(self) -> list[ProgressBarListener]:
         """A bar for iterators, on a terminal, unless the user brought one."""

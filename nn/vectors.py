@@ -68,7 +68,7 @@ class FlatVectors:
     @property
     def guarded(self) -> bool:
         """Whether the backend computes while the host goes on, which then does not look at every step."""
-        return self.updater.guard is not None and self._penalty_sum is not None
+        return self.updater.guard is not None and self._penalty_sum is not None and self.layout.length > 0
 
     def watch(self, loss: Array) -> None:
         """Let the guard see a step's summed loss, the gradient and the penalties; can be recorded."""

@@ -68,6 +68,9 @@ class ConvexOptimizer(Protocol):
     def finish(self) -> None:
         """Raise the errors of steps whose outcome nobody has asked for yet."""
 
+    def abandon(self) -> None:
+        """Settle such steps without an error, because there is another one."""
+
 
 class Listener:
     """Hooks into training; override what you need.

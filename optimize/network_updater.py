@@ -87,6 +87,26 @@ class NetworkUpdater:
             for other in others:
                 nd.addi(self._gradient, _flat(other))
 
+    def score_asked(self, model: Any, in_step: bool) -> None:
+        """Learn how the steps went, now that the host has waited anyway: at once, or when this one ends.
+
+        Raises
+        ------
+        NumericError
+            As `Guard.check`.
+        """
+        if self.guard is None:
+            return
+        if in_step:
+            self.guard.suspect()
+        else:
+            self.guard.check(model)
+
+    def settle_steps(self, model: Any) -> None:
+        """Let a step that was not taken be over and done with: counters go back to it, and what follows counts."""
+        if self.guard is not None:
+            self.guard.give_up(model)
+
     @property
     def params(self) -> Array:
         """The parameters ``[n]``, a view of the network's vector."""
@@ -164,7 +184,10 @@ class NetworkUpdater:
         guard : Guard, optional
             Decides on the device whether anything changes.
         """
-        watched = () if guard is None else guard.arguments
+        watched: tuple[Array, ...] = ()
+        if guard is not None:
+            watched = guard.arguments
+            guard.count(iteration)
         divide = batch_size is not None
         penalties = [penalty.at(iteration, epoch) for penalty in self._penalties]
         coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]

@@ -46,3 +46,7 @@ class Solver:
     def finish(self) -> None:
         """Wait for what is still computed, and raise its NumericError if there is one: after an epoch, say."""
         self.optimizer.finish()
+
+    def abandon(self) -> None:
+        """Settle it where training ends by another error."""
+        self.optimizer.abandon()

@@ -132,6 +132,9 @@ class BaseOptimizer:
     def finish(self) -> None:
         """Nothing is left to be said: every step has asked for its score."""
 
+    def abandon(self) -> None:
+        """Nothing is left to be settled."""
+
     def _step(self, start: Trial) -> Trial:
         """Search along a line and go there; the model's score and gradient are then of that point."""
         line = _Line(self, start)

@@ -41,8 +41,17 @@ class StochasticGradientDescent:
             On a device that computes while the host goes on, this is said some steps later, or by `finish`; none of
             them has changed anything.
         """
-        for _ in range(iterations):
-            self._step()
+        try:
+            for _ in range(iterations):
+                self._step()
+        except BaseException:
+            self.abandon()
+            raise
+
+    def abandon(self) -> None:
+        """Settle what the device has still to say, where training ends by another error."""
+        model: Any = self.model
+        model.updater.settle_steps(model)
 
     def _step(self) -> None:
         model: Any = self.model

@@ -353,7 +353,8 @@ def test_interrupting_leaves_a_network_that_trains(hook, backend):
     assert net.iteration_count == taken
     for batch in [b for _ in range(2) for b in DataSet(as_input(backend, X), as_input(backend, Y)).batch_by(2)][:taken]:
         twin.fit(batch)
-    np.testing.assert_allclose(nd.to_host(net.params()), nd.to_host(twin.params()), **TOLERANCE["float32"])
+    tolerance = TOLERANCE["float32"] if nd.backend().keeps_addresses else {"rtol": 0}  # a graph's products differ
+    np.testing.assert_allclose(nd.to_host(net.params()), nd.to_host(twin.params()), **tolerance)
     net.set_listeners()
     done = []
     other = threading.Thread(target=lambda: done.append(net.output(X)), daemon=True)
