@@ -7,9 +7,28 @@ from .regularization import L1Regularization, L2Regularization, Regularization
 from .schedules import FixedSchedule, MapSchedule, Schedule, ScheduleType, StepSchedule
 from .solver import Solver
 from .solvers import StochasticGradientDescent
-from .updaters import Adam, Nesterovs, NoOp, Sgd, Updater, get_updater
+from .updaters import (
+    AdaBelief,
+    AdaDelta,
+    AdaGrad,
+    Adam,
+    AdaMax,
+    AMSGrad,
+    Nadam,
+    Nesterovs,
+    NoOp,
+    RmsProp,
+    Sgd,
+    Updater,
+    get_updater,
+)
 
 __all__ = [
+    "AMSGrad",
+    "AdaBelief",
+    "AdaDelta",
+    "AdaGrad",
+    "AdaMax",
     "Adam",
     "CollectScoresListener",
     "ConvexOptimizer",
@@ -19,12 +38,14 @@ __all__ = [
     "Listener",
     "MapSchedule",
     "Model",
+    "Nadam",
     "Nesterovs",
     "NetworkUpdater",
     "NoOp",
     "PerformanceListener",
     "ProgressBarListener",
     "Regularization",
+    "RmsProp",
     "Schedule",
     "ScheduleType",
     "ScoreIterationListener",

@@ -46,6 +46,13 @@ class Block(NamedTuple):
     state_starts: tuple[int, ...]
     """Where in the vector of states each state would begin if it covered the whole flat vector."""
 
+    def start_states(self, state: Array) -> None:
+        """Put the updater's initial state into ``state [1, m]``, which is 0."""
+        first, stop = self.segments[0].start, self.segments[-1].stop
+        for begin, value in zip(self.state_starts, self.updater.initial_state, strict=True):
+            if value != 0.0 and stop > first:
+                nd.fill(state[0, begin + first : begin + stop], value)
+
 
 def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
     """Return the blocks of a vector, and the length of all their states."""

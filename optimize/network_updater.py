@@ -39,6 +39,8 @@ class NetworkUpdater:
     def __init__(self, segments: Sequence[Segment], params: Array, gradient: Array) -> None:
         self._blocks, states = blocks_of(segments)
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
+        for block in self._blocks:
+            block.start_states(self.state)
         self._backend = here = nd.backend()
         flat = [_flat(each) for each in (params, gradient, self.state)]
         self._vectors = (flat[0], flat[1], flat[2])

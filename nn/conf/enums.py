@@ -14,9 +14,16 @@ class OptimizationAlgorithm(StrEnum):
 class Updater(StrEnum):
     """Updaters by name, for the fluent Builder; `optimize` has their classes."""
 
+    ADABELIEF = "adabelief"
+    ADADELTA = "adadelta"
+    ADAGRAD = "adagrad"
     ADAM = "adam"
+    ADAMAX = "adamax"
+    AMSGRAD = "amsgrad"
+    NADAM = "nadam"
     NESTEROVS = "nesterovs"
     NONE = "noop"
+    RMSPROP = "rmsprop"
     SGD = "sgd"
 
 
