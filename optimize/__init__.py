@@ -4,7 +4,19 @@ from .api import ConvexOptimizer, Listener, Model
 from .listeners import CollectScoresListener, PerformanceListener, ProgressBarListener, ScoreIterationListener
 from .network_updater import NetworkUpdater, Segment
 from .regularization import L1Regularization, L2Regularization, Regularization
-from .schedules import FixedSchedule, MapSchedule, Schedule, ScheduleType, StepSchedule
+from .schedules import (
+    CycleSchedule,
+    ExponentialSchedule,
+    FixedSchedule,
+    InverseSchedule,
+    MapSchedule,
+    PolySchedule,
+    RampSchedule,
+    Schedule,
+    ScheduleType,
+    SigmoidSchedule,
+    StepSchedule,
+)
 from .solver import Solver
 from .solvers import StochasticGradientDescent
 from .updaters import (
@@ -32,7 +44,10 @@ __all__ = [
     "Adam",
     "CollectScoresListener",
     "ConvexOptimizer",
+    "CycleSchedule",
+    "ExponentialSchedule",
     "FixedSchedule",
+    "InverseSchedule",
     "L1Regularization",
     "L2Regularization",
     "Listener",
@@ -43,7 +58,9 @@ __all__ = [
     "NetworkUpdater",
     "NoOp",
     "PerformanceListener",
+    "PolySchedule",
     "ProgressBarListener",
+    "RampSchedule",
     "Regularization",
     "RmsProp",
     "Schedule",
@@ -51,6 +68,7 @@ __all__ = [
     "ScoreIterationListener",
     "Segment",
     "Sgd",
+    "SigmoidSchedule",
     "Solver",
     "StepSchedule",
     "StochasticGradientDescent",

@@ -119,6 +119,8 @@ def schedule_to_json(schedule: Schedule) -> Json:
     out: Json = {"@class": _SCHEDULES + java_class(type(schedule))}
     for field in fields(schedule):  # type: ignore[arg-type]
         value = getattr(schedule, field.name)
+        if isinstance(value, Schedule):
+            value = schedule_to_json(value)
         out[camel_case(field.name)] = str(value).upper() if field.name == "schedule_type" else value
     return out
 
@@ -126,13 +128,18 @@ def schedule_to_json(schedule: Schedule) -> Json:
 def schedule_from_json(data: Json) -> Schedule:
     """Read a schedule."""
     found = _choose("schedule", data, SCHEDULES.values())
-    values = {field.name: data[camel_case(field.name)] for field in fields(found)}
-    for key, value in values.items():
-        for found_number in value.values() if key == "values" else [value] if key != "schedule_type" else []:
-            number(found_number)
-    if "schedule_type" in values:
-        values["schedule_type"] = values["schedule_type"].lower()
-    return found(**values)
+    return found(**{field.name: _of_schedule(field.name, data[camel_case(field.name)]) for field in fields(found)})
+
+
+def _of_schedule(name: str, value: Any) -> Any:
+    """Read a field of a schedule."""
+    if name == "schedule_type":
+        return value.lower()
+    if name == "base_schedule":
+        return schedule_from_json(value)
+    for found in value.values() if name == "values" else [value]:
+        number(found)
+    return value
 
 
 _SCHEDULED = {"learning_rate": "learningRateSchedule", "momentum": "momentumISchedule"}

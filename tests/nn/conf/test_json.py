@@ -24,9 +24,7 @@ from nn import (
 )
 from nn.conf.distributions import DISTRIBUTIONS
 from nn.preprocessors import PREPROCESSORS, CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
-from optimize import AdaDelta, Adam, MapSchedule, Nesterovs, NoOp, RmsProp, Sgd, StepSchedule
-from optimize.updaters import UPDATERS
-from tests.cases.updaters import CASES
+from optimize import Adam, MapSchedule, Nesterovs, Sgd, StepSchedule
 
 MODELS = ("LenetMnist", "MLPMoon")
 REPLACEMENTS = (None, "x", "", -1, 0, 1.5, True, False, [], [1], {}, {"@class": "a.b.C"}, [None], float("inf"), [[]])
@@ -121,33 +119,6 @@ def test_every_distribution(distribution):
         again = MultiLayerConfiguration.from_json(conf.to_json())
         assert again.layers[0].weight_init == distribution()
         assert again.layers == conf.layers
-
-
-@pytest.mark.parametrize("updater", [
-    Sgd(0.5), NoOp(), Adam(0.1, 0.8, 0.99, 1e-6), Nesterovs(0.1, MapSchedule("iteration", {0: 0.5, 9: 0.9})),
-    Adam(MapSchedule("epoch", {0: 0.1})), Nesterovs(StepSchedule("epoch", 0.1, 0.5, 2.0), 0.7),
-    *(kind() for kind in UPDATERS.values()), AdaDelta(0.9, 1e-4), RmsProp(MapSchedule("epoch", {0: 0.1}), 0.9, 0.1),
-    *(hand.updater for case in CASES.values() for hand in case.hands[:2]),
-])  # fmt: skip
-def test_every_updater(updater):
-    conf = NeuralNetConfiguration(updater=updater, bias_updater=updater).list(DenseLayer(n_in=2, n_out=2))
-    assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
-
-
-def test_updaters_have_javas_names():
-    conf = NeuralNetConfiguration(
-        updater=RmsProp(StepSchedule("epoch", 0.1, 0.5, 2.0), 0.9, 0.25), bias_updater=AdaDelta(0.75, 0.5)
-    ).list(DenseLayer(n_in=2, n_out=2))
-    layer = json.loads(conf.to_json())["confs"][0]["layer"]
-    config = "org.nd4j.linalg.learning.config."
-    rate = {
-        "@class": "org.nd4j.linalg.schedule.StepSchedule", "scheduleType": "EPOCH", "initialValue": 0.1,
-        "decayRate": 0.5, "step": 2.0,
-    }  # fmt: skip
-    assert layer["iupdater"] == {
-        "@class": config + "RmsProp", "learningRateSchedule": rate, "rmsDecay": 0.9, "epsilon": 0.25,
-    }  # fmt: skip
-    assert layer["biasUpdater"] == {"@class": config + "AdaDelta", "rho": 0.75, "epsilon": 0.5}
 
 
 def test_a_schedule_where_there_is_none_is_refused():
