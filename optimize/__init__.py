@@ -3,7 +3,7 @@
 from .api import ConvexOptimizer, Listener, Model
 from .listeners import CollectScoresListener, PerformanceListener, ProgressBarListener, ScoreIterationListener
 from .network_updater import NetworkUpdater, Segment
-from .regularization import L1Regularization, L2Regularization, Regularization
+from .regularization import L1Regularization, L2Regularization, Regularization, WeightDecay
 from .schedules import (
     CycleSchedule,
     ExponentialSchedule,
@@ -72,5 +72,6 @@ __all__ = [
     "Solver",
     "StepSchedule",
     "StochasticGradientDescent",
+    "WeightDecay",
     "get_updater",
 ]

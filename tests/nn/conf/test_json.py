@@ -172,7 +172,7 @@ UNSUPPORTED = {
         (*LAYER, "iupdater", "learningRateSchedule"), {"@class": "a.LunarSchedule"}, nd.ChoiceError, "LunarSchedule",
     ),
     "normalization": (
-        (*LAYER, "gradientNormalization"), "ClipL2PerLayer", nd.ConfigurationError, "Normalization 'ClipL2PerLayer'",
+        (*LAYER, "gradientNormalization"), "ClipL2PerLaier", nd.ChoiceError, "Norm.* 'ClipL2PerLaier'.*ClipL2PerLayer",
     ),
     "constraints": ((*LAYER, "constraints"), [{"@class": "a.MaxNorm"}], nd.ConfigurationError, "constraints .*MaxN"),
     "weight-noise": ((*LAYER, "weightNoise"), {"@class": "a.DropConnect"}, nd.ConfigurationError, "Noise .*Connect"),
@@ -183,9 +183,9 @@ UNSUPPORTED = {
     ),
     "truncated-bptt": (("backpropType",), "TruncatedBPTT", nd.ConfigurationError, "backpropType 'TruncatedBPTT'"),
     "half": (("dataType",), "HALF", nd.ConfigurationError, "dataType 'HALF' is not supported, only FLOAT, DOUBLE"),
-    "weight-decay": (
-        (*LAYER, "regularization"), [{"@class": "a.WeightDecay", "coeff": {"@class": "a.FixedSchedule", "value": 1.0}}],
-        nd.ConfigurationError, "'WeightDecay' is not supported",
+    "penalty": (
+        (*LAYER, "regularization"), [{"@class": "a.Lasso", "coeff": {"@class": "a.FixedSchedule", "value": 1.0}}],
+        nd.ConfigurationError, "'Lasso' is not supported",
     ),
     "dropout": ((*DENSE, "idropout"), {"@class": "a.AlphaDropout", "p": 0.5}, nd.ConfigurationError, "AlphaDropout"),
     "scheduled-dropout": (

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import nd
 from nn import DenseLayer, MultiLayerConfiguration, NeuralNetConfiguration
 from optimize import (
     AdaDelta,
@@ -21,6 +22,7 @@ from optimize import (
     SigmoidSchedule,
     StepSchedule,
 )
+from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.updaters import UPDATERS
 from tests.cases.updaters import CASES
 
@@ -78,3 +80,65 @@ def test_every_schedule(schedule, fields):
     }  # fmt: skip
     assert layer["regularization"][0]["l2"] == written
     assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
+
+
+def test_weight_decay():
+    schedule = StepSchedule("epoch", 0.1, 0.5, 2.0)
+    conf = NeuralNetConfiguration(l1=0.5, weight_decay=(0.25, False), weight_decay_bias=schedule).list(
+        DenseLayer(n_in=2, n_out=2)
+    )
+    layer = json.loads(conf.to_json())["confs"][0]["layer"]
+    package = "org.nd4j.linalg.learning.regularization."
+    fixed = {"@class": "org.nd4j.linalg.schedule.FixedSchedule"}
+    assert layer["regularization"] == [
+        {"@class": package + "L1Regularization", "l1": {**fixed, "value": 0.5}},
+        {"@class": package + "WeightDecay", "coeff": {**fixed, "value": 0.25}, "applyLR": False},
+    ]
+    (bias,) = layer["regularizationBias"]
+    assert (bias["coeff"]["decayRate"], bias["applyLR"]) == (0.5, True)
+    read = MultiLayerConfiguration.from_json(conf.to_json())
+    assert read.layers == conf.layers
+    for each in (False, True):
+        assert read.layers[0].regularization_of(each) == conf.layers[0].regularization_of(each)
+
+
+def with_layer(conf, **values):
+    """Return the document with other values in its layer."""
+    document = json.loads(conf.to_json())
+    document["confs"][0]["layer"].update(values)
+    return json.dumps(document)
+
+
+def test_penalties_that_cannot_be_read():
+    conf = NeuralNetConfiguration(weight_decay=0.25).list(DenseLayer(n_in=2, n_out=2))
+    decay = json.loads(conf.to_json())["confs"][0]["layer"]["regularization"]
+    l2 = {"@class": "a.L2Regularization", "l2": {"@class": "a.FixedSchedule", "value": 0.5}}
+    with pytest.raises(nd.ConfigurationError, match=r"DenseLayer: give l2 or weight_decay, not both"):
+        MultiLayerConfiguration.from_json(with_layer(conf, regularization=[l2, *decay]))
+    decay[0]["applyLR"] = 1
+    with pytest.raises(nd.FormatError, match="applyLR must be true or false, got 1"):
+        MultiLayerConfiguration.from_json(with_layer(conf, regularization=decay))
+
+
+JAVA_NORMALIZATIONS = {
+    "clip_element_wise_absolute_value": "ClipElementWiseAbsoluteValue", "clip_l2_per_layer": "ClipL2PerLayer",
+    "clip_l2_per_param_type": "ClipL2PerParamType", "none": "None", "renormalize_l2_per_layer": "RenormalizeL2PerLayer",
+    "renormalize_l2_per_param_type": "RenormalizeL2PerParamType",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRADIENT_NORMALIZATIONS)
+def test_every_gradient_normalization(name):
+    conf = NeuralNetConfiguration(gradient_normalization=name, gradient_normalization_threshold=0.5).list(
+        DenseLayer(n_in=2, n_out=2)
+    )
+    layer = json.loads(conf.to_json())["confs"][0]["layer"]
+    assert layer["gradientNormalization"] == JAVA_NORMALIZATIONS[name]
+    assert layer["gradientNormalizationThreshold"] == 0.5
+    assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
+
+
+def test_a_layer_without_gradient_normalization_has_none():
+    conf = NeuralNetConfiguration().list(DenseLayer(n_in=2, n_out=2))
+    read = MultiLayerConfiguration.from_json(with_layer(conf, gradientNormalization=None))
+    assert json.loads(read.to_json())["confs"][0]["layer"]["gradientNormalization"] == "None"
