@@ -1,4 +1,4 @@
-"""One pass over a network's flat vectors: divide, regularise, update, step."""
+"""One pass over a network's flat vectors: divide, regularise, update, step; another before it to normalise."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import nd
 from nd.state import within
 
 from .chunks import Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
+from .gradient_normalization import NormalizedLayer
 from .guard import Guard
 from .step_functions import STEP_FUNCTIONS, StepFunction
 from .updaters import Updater
@@ -30,6 +31,8 @@ class NetworkUpdater:
         In the order of the vector, without gaps.
     params, gradient : arrays ``[1, n]``
         The network's own; the updater keeps views of them.
+    normalized : sequence of NormalizedLayer
+        Layers whose gradient is normalised once it is divided.
 
     Notes
     -----
@@ -37,19 +40,24 @@ class NetworkUpdater:
     parts of the vector side by side, and record the update: then it is run again with other numbers.
     """
 
-    def __init__(self, segments: Sequence[Segment], params: Array, gradient: Array) -> None:
+    def __init__(
+        self, segments: Sequence[Segment], params: Array, gradient: Array, normalized: Sequence[NormalizedLayer] = ()
+    ) -> None:
+        self._normalized = tuple(normalized)
         self._blocks, states = blocks_of(segments)
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
+        for block in self._blocks:
+            block.start_states(self.state)
         self._backend = here = nd.backend()
         flat = [_flat(each) for each in (params, gradient, self.state)]
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
-        self._penalties = penalties_of(self._blocks)
+        self._penalties = list(penalties_of(self._blocks).values())
         length = params.shape[1]
         lanes = max(1, min(here.lanes, length // here.lane_elements))
         self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
         self._lanes = self._cut()
-        parts = [*(block.updater for block in self._blocks), *self._penalties]
+        parts = [*(block.updater for block in self._blocks), *(penalty for _, penalty in self._penalties)]
         self._recordable = length > 0 and is_own(*parts)
         self._recorded: dict[tuple[object, ...], _Recorded] = {}
         self._others: tuple[Array, ...] = ()
@@ -188,11 +196,13 @@ class NetworkUpdater:
         if guard is not None:
             watched = guard.arguments
             guard.count(iteration)
-        divide = batch_size is not None
-        penalties = [penalty.at(iteration, epoch) for penalty in self._penalties]
+        divide = batch_size is not None and not self._normalized
+        penalties = [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties]
         coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
         numbers = Numbers(batch_size if divide else 1, rate, penalties, coefficients)
         with within(self._backend):
+            if self._normalized:
+                self._normalize(batch_size)
             others = tuple(map(id, self._others)) if self._others else ()
             recorded = self._recorded.get((divide, step, guard is None, *others))
             if recorded is not None:
@@ -201,6 +211,14 @@ class NetworkUpdater:
                 self.settle()
                 nd.run_lanes([partial(_run, lane, numbers, divide, step, watched) for lane in self._lanes])
             self._others = ()
+
+    def _normalize(self, batch_size: int | None) -> None:
+        """Add up and divide the gradient, and normalise it layer by layer."""
+        self.settle()
+        if batch_size is not None:
+            nd.divi(self._gradient, batch_size)
+        for layer in self._normalized:
+            layer.apply(self._gradient)
 
     def _record(self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> bool:
         """Run the update while it is recorded; False, and nothing has run, where it cannot be."""

@@ -60,10 +60,7 @@ class Graph:
             with self._draws.capturing(), stream, cuda.using_allocator(self._allocate):
                 stream.begin_capture()
                 try:
-                    made = self._run()
-                    if not same_memory(made, self._result):
-                        self._cupy.copyto(self._result, made)
-                    self._draws.wind()
+                    self._issue()
                 finally:
                     graph = stream.end_capture()
             self._graph = graph  # of the whole computation: Ctrl-C leaves none
@@ -72,6 +69,12 @@ class Graph:
             say_once(f"cupy: steps are not captured as CUDA graphs, because of {type(error).__name__}: {error}")
         else:
             say_once("cupy: repeated steps run as CUDA graphs; ND_CUDA_GRAPH=0 runs them eagerly")
+
+    def _issue(self) -> None:
+        made = self._run()
+        if not same_memory(made, self._result):
+            self._cupy.copyto(self._result, made)
+        self._draws.wind()
 
     def _allocate(self, size: int) -> Any:
         """Give memory that belongs to this graph alone, as long as it lives."""

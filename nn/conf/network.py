@@ -12,6 +12,7 @@ import nd
 from nd.activations import Activation
 from nd.checks import check_choice
 from optimize import Schedule, Sgd, Updater, get_updater
+from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
 
 from ..layers.base import LayerConf, label_of
@@ -22,8 +23,7 @@ from .distributions import Distribution
 from .dropout import Dropout
 from .enums import OptimizationAlgorithm
 from .input_type import InputType
-
-Penalty = float | Schedule | None
+from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,8 @@ class NeuralNetConfiguration:
         Divide gradient and score by the number of examples.
     optimization_algo, step_function : str
         Names from `optimize`.
-    activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, bias_updater, convolution_mode
+    activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, weight_decay, weight_decay_bias,
+    bias_updater, gradient_normalization, gradient_normalization_threshold, convolution_mode
         Defaults of the layers, see `nn.layers`.
 
     Notes
@@ -75,6 +76,10 @@ class NeuralNetConfiguration:
     l2: Penalty = None
     l1_bias: Penalty = None
     l2_bias: Penalty = None
+    weight_decay: Decay = None
+    weight_decay_bias: Decay = None
+    gradient_normalization: str = "none"
+    gradient_normalization_threshold: float = 1.0
     convolution_mode: str = "truncate"
 
     def __post_init__(self) -> None:
@@ -94,6 +99,9 @@ class NeuralNetConfiguration:
             if getattr(self, name) < 1:
                 raise nd.ConfigurationError(f"{who}: {name} must be >= 1, got {getattr(self, name)}.")
         self._settle_updater()
+        settle_penalties(self)
+        normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
+        object.__setattr__(self, "gradient_normalization", check_gradient_normalization(who, *normalization))
 
     def _settle_updater(self) -> None:
         """Turn an updater's name into an updater; 0.x's separate rate and momentum go into it."""
@@ -173,7 +181,7 @@ class _ListSettings:
         return replace(conf, preprocessors={**conf.preprocessors, **self.preprocessors})
 
 
-NeuralNetConfiguration.builder_verbs = {"list": _list_verb}  # type: ignore[attr-defined]
+NeuralNetConfiguration.builder_verbs = {"list": _list_verb, **PENALTY_VERBS}  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, kw_only=True)

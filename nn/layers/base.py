@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import nd
 from nd.activations import Activation, get_activation
 from nd.checks import check_choice, describe_shape
-from optimize import L1Regularization, L2Regularization, Regularization, Schedule, Updater, get_updater
+from optimize import Regularization, Updater, get_updater
+from optimize.gradient_normalization import check_gradient_normalization
 
 from ..conf.builder import Builder
 from ..conf.distributions import Distribution
 from ..conf.dropout import Dropout, as_dropout
 from ..conf.input_type import FeedForwardType, InputType
+from ..conf.penalties import PENALTY_VERBS, Decay, Penalty, regularization_of, settle_penalties, without_rivals
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_rows
 from ..weights import WEIGHT_INITS
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
 
 Array = Any
-Penalty = float | Schedule | None
 
 
 def label_of(index: int, conf: LayerConf) -> str:
@@ -130,8 +131,13 @@ class BaseLayerConf(LayerConf):
         Biases start here.
     l1, l2, l1_bias, l2_bias : float or Schedule, optional
         Penalties on weights and on biases.
+    weight_decay, weight_decay_bias : float, Schedule or WeightDecay, optional
+        In the place of l2: a layer that has one of both does not take the other from the network's defaults.
     updater, bias_updater : str or Updater, optional
         bias_updater: for biases, by default the same.
+    gradient_normalization : str, optional
+        A name from `optimize.gradient_normalization`.
+    gradient_normalization_threshold : float, optional
     """
 
     activation: str | Activation | None = None
@@ -142,12 +148,18 @@ class BaseLayerConf(LayerConf):
     l2: Penalty = None
     l1_bias: Penalty = None
     l2_bias: Penalty = None
+    weight_decay: Decay = None
+    weight_decay_bias: Decay = None
     updater: str | Updater | None = None
     bias_updater: str | Updater | None = None
+    gradient_normalization: str | None = None
+    gradient_normalization_threshold: float | None = None
 
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = PENALTY_VERBS
     inherited: ClassVar[tuple[str, ...]] = (
-        "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias", "updater",
-        "bias_updater",
+        "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias",
+        "weight_decay", "weight_decay_bias", "updater", "bias_updater", "gradient_normalization",
+        "gradient_normalization_threshold",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -157,9 +169,16 @@ class BaseLayerConf(LayerConf):
         for name in ("updater", "bias_updater"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, get_updater(getattr(self, name)))
+        settle_penalties(self)
+        normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
+        normalization_name = check_gradient_normalization(type(self).__name__, *normalization)
+        object.__setattr__(self, "gradient_normalization", normalization_name)
         object.__setattr__(self, "weight_init", self._checked_init())
         if isinstance(self.weight_init, Distribution):
             object.__setattr__(self, "dist", None)
+
+    def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
+        return super().resolved(without_rivals(self, defaults), index)
 
     def _checked_init(self) -> str | Distribution | None:
         who, init = type(self).__name__, self.weight_init
@@ -172,13 +191,9 @@ class BaseLayerConf(LayerConf):
 
     def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
         """Return the penalties on weights, or on biases, in the order in which they are applied."""
-        l1, l2 = (self.l1_bias, self.l2_bias) if bias else (self.l1, self.l2)
-        penalties: list[Regularization] = []
-        if l1 not in (None, 0):
-            penalties.append(L1Regularization(l1))
-        if l2 not in (None, 0):
-            penalties.append(L2Regularization(l2))
-        return tuple(penalties)
+        if bias:
+            return regularization_of(self.l1_bias, self.l2_bias, self.weight_decay_bias)
+        return regularization_of(self.l1, self.l2, self.weight_decay)
 
     def updater_of(self, bias: bool) -> Updater:
         """Return the updater of weights, or of biases."""

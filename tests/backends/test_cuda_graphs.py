@@ -243,7 +243,7 @@ def test_ctrl_c_while_a_graph_is_captured_leaves_none(device, monkeypatch):
             each.fit_batch(BATCHES[0])
         original = Propagation.backward
         monkeypatch.setattr(Propagation, "backward", raising_interrupt)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt, match="while it captures"):
             net.fit_batch(BATCHES[1])
         monkeypatch.setattr(Propagation, "backward", original)
         for data in BATCHES[1:5]:
@@ -253,7 +253,7 @@ def test_ctrl_c_while_a_graph_is_captured_leaves_none(device, monkeypatch):
 
 
 def raising_interrupt(*arguments):
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt("while it captures")
 
 
 def test_what_the_driver_refuses_to_capture_runs_eagerly_and_says_so(device, fake_cupy, eager, monkeypatch, caplog):

@@ -196,14 +196,14 @@ class Leaving(Listener):
 
     def iteration_done(self, model, iteration, epoch):
         if iteration == self.at:
-            raise Leaves
+            raise Leaves("seen enough")
 
 
 @pytest.mark.parametrize("bad", [0, 2])
 def test_after_another_error_good_minibatches_count_again(cupy, bad):
     net, twin = (MultiLayerNetwork(conf()).init() for _ in "12")
     net.set_listeners(Leaving(bad))
-    with pytest.raises(Leaves):
+    with pytest.raises(Leaves, match="enough"):
         net.fit(ListDataSetIterator([*GOOD[:bad], spoilt(), *GOOD[bad:]]))
     net.set_listeners()
     for each in GOOD[:bad]:
