@@ -1,6 +1,13 @@
 """Solvers, updaters, schedules, listeners. They know a network only as the `Model` protocol."""
 
 from .api import ConvexOptimizer, Listener, Model
+from .constraints import (
+    LayerConstraint,
+    MaxNormConstraint,
+    MinMaxNormConstraint,
+    NonNegativeConstraint,
+    UnitNormConstraint,
+)
 from .listeners import CollectScoresListener, PerformanceListener, ProgressBarListener, ScoreIterationListener
 from .network_updater import NetworkUpdater, Segment
 from .regularization import L1Regularization, L2Regularization, Regularization
@@ -16,12 +23,16 @@ __all__ = [
     "FixedSchedule",
     "L1Regularization",
     "L2Regularization",
+    "LayerConstraint",
     "Listener",
     "MapSchedule",
+    "MaxNormConstraint",
+    "MinMaxNormConstraint",
     "Model",
     "Nesterovs",
     "NetworkUpdater",
     "NoOp",
+    "NonNegativeConstraint",
     "PerformanceListener",
     "ProgressBarListener",
     "Regularization",
@@ -33,5 +44,6 @@ __all__ = [
     "Solver",
     "StepSchedule",
     "StochasticGradientDescent",
+    "UnitNormConstraint",
     "get_updater",
 ]

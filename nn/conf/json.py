@@ -17,7 +17,6 @@ from ..layers.base import label_of
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
 from .json_values import (
     ACTIVATION,
-    DROPOUT,
     LOSS,
     MODE,
     NUMBER,
@@ -32,6 +31,7 @@ from .json_values import (
     regularization_to_json,
 )
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
+from .noise_json import CONSTRAINTS_LIST, DROPOUT, WEIGHT_NOISE
 
 _LAYER_PACKAGE = "org.deeplearning4j.nn.conf.layers."
 _PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
@@ -55,6 +55,8 @@ _BASE = {
     "biasInit": ("bias_init", NUMBER),
     "iupdater": ("updater", UPDATER),
     "biasUpdater": ("bias_updater", UPDATER),
+    "constraints": ("constraints", CONSTRAINTS_LIST),
+    "weightNoise": ("weight_noise", WEIGHT_NOISE),
 }
 _FEED_FORWARD = {**_BASE, "nin": ("n_in", PLAIN), "nout": ("n_out", PLAIN), "hasBias": ("has_bias", PLAIN)}
 _WINDOW = {
@@ -64,9 +66,8 @@ _WINDOW = {
     "padding": ("padding", PAIR),
     "dilation": ("dilation", PAIR),
 }
-_PLAIN_CONSTANTS = {"constraints": None, "gradientNormalization": "None"}
-_BASE_CONSTANTS = {**_PLAIN_CONSTANTS, "gradientNormalizationThreshold": 1.0, "gainInit": 1.0, "weightNoise": None}
-_PARAMETERLESS = {**_PLAIN_CONSTANTS, "gradientNormalizationThreshold": 0.0}
+_BASE_CONSTANTS = {"gradientNormalization": "None", "gradientNormalizationThreshold": 1.0, "gainInit": 1.0}
+_PARAMETERLESS = {"constraints": None, "gradientNormalization": "None", "gradientNormalizationThreshold": 0.0}
 _CUDNN = {
     "cudnnAlgoMode": "PREFER_FASTEST", "cudnnAllowFallback": True, "cudnnBwdDataAlgo": None,
     "cudnnBwdFilterAlgo": None, "cudnnFwdAlgo": None,

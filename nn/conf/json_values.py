@@ -15,7 +15,6 @@ from optimize.schedules import SCHEDULES, FixedSchedule
 from optimize.updaters import UPDATERS
 
 from .distributions import DISTRIBUTIONS, Distribution
-from .dropout import Dropout
 
 Json = dict[str, Any]
 
@@ -26,7 +25,6 @@ _SCHEDULES = "org.nd4j.linalg.schedule."
 _REGULARIZATION = "org.nd4j.linalg.learning.regularization."
 _WEIGHTS = "org.deeplearning4j.nn.weights."
 _DISTRIBUTIONS = "org.deeplearning4j.nn.conf.distribution."
-_DROPOUT = "org.deeplearning4j.nn.conf.dropout."
 
 
 class Codec(NamedTuple):
@@ -61,7 +59,8 @@ def java_class(found: type) -> str:
     return getattr(found, "java_class", found.__name__)
 
 
-def _choose(what: str, data: Json, classes: Any) -> Any:
+def choose(what: str, data: Json, classes: Any) -> Any:
+    """Return the class that an object's "@class" names; raise ChoiceError if it is none of these."""
     by_class = {java_class(found): found for found in classes}
     name = class_name(what, data)
     if name not in by_class:
@@ -86,7 +85,7 @@ def _by_fields(what: str, package: str, classes: Any, renamed: dict[str, str] | 
     def decode(data: Any) -> Any:
         if data is None:
             return None
-        found = _choose(what, data, classes)
+        found = choose(what, data, classes)
         values = {}
         for field in fields(found):
             key = to_java.get(field.name, camel_case(field.name))
@@ -125,7 +124,7 @@ def schedule_to_json(schedule: Schedule) -> Json:
 
 def schedule_from_json(data: Json) -> Schedule:
     """Read a schedule."""
-    found = _choose("schedule", data, SCHEDULES.values())
+    found = choose("schedule", data, SCHEDULES.values())
     values = {field.name: data[camel_case(field.name)] for field in fields(found)}
     for key, value in values.items():
         for found_number in value.values() if key == "values" else [value] if key != "schedule_type" else []:
@@ -156,7 +155,7 @@ def _updater_to_json(updater: Any) -> Json | None:
 def _updater_from_json(data: Json | None) -> Any:
     if data is None:
         return None
-    found = _choose("updater", data, UPDATERS.values())
+    found = choose("updater", data, UPDATERS.values())
     values: Json = {}
     for field in fields(found):
         schedule = data.get(_SCHEDULED.get(field.name, ""))
@@ -231,19 +230,6 @@ def _init_from_json(data: Json | None) -> Any:
     return by_class[name]
 
 
-def _dropout_to_json(dropout: Dropout | None) -> Json | None:
-    return None if dropout is None else {"@class": _DROPOUT + "Dropout", "p": dropout.p, "pschedule": None}
-
-
-def _dropout_from_json(data: Json | None) -> Dropout | None:
-    if data is None:
-        return None
-    name = class_name("idropout", data)
-    if name != "Dropout" or data.get("pschedule") is not None:
-        raise ConfigurationError(f"idropout: only Dropout with a fixed p is supported, got {data!r}.")
-    return Dropout(float(data["p"]))
-
-
 NUMBER = Codec(lambda value: value, number)
 PLAIN = Codec(lambda value: value, lambda value: value)
 ACTIVATION = _by_fields("activationFn", _ACTIVATIONS, ACTIVATIONS.values())
@@ -251,7 +237,6 @@ LOSS = _by_fields("lossFn", _LOSSES, set(LOSSES.values()), {"labels_width": "lab
 DISTRIBUTION = _by_fields("distribution", _DISTRIBUTIONS, DISTRIBUTIONS.values())
 UPDATER = Codec(_updater_to_json, _updater_from_json)
 WEIGHT_INIT = Codec(_init_to_json, _init_from_json)
-DROPOUT = Codec(_dropout_to_json, _dropout_from_json)
 PAIR = Codec(list, lambda value: tuple(value) if isinstance(value, list) else (value, value))
 MODE = Codec(lambda mode: mode.capitalize(), lambda mode: str(mode).lower())
 POOLING = Codec(lambda kind: kind.upper(), lambda kind: str(kind).lower())

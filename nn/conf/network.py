@@ -11,19 +11,23 @@ from typing import Any, ClassVar
 import nd
 from nd.activations import Activation
 from nd.checks import check_choice
-from optimize import Schedule, Sgd, Updater, get_updater
+from optimize import LayerConstraint, Schedule, Sgd, Updater, get_updater
 from optimize.solvers import OPTIMIZERS
 
 from ..layers.base import LayerConf, label_of
 from ..params import ParamLayout
 from ..preprocessors import InputPreProcessor
 from .builder import Builder
+from .constraints import FIELDS as CONSTRAINT_FIELDS
+from .constraints import normalise_constraints
 from .distributions import Distribution
-from .dropout import Dropout
+from .dropout import IDropout
 from .enums import OptimizationAlgorithm
 from .input_type import InputType
+from .weight_noise import IWeightNoise
 
 Penalty = float | Schedule | None
+Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,8 @@ class NeuralNetConfiguration:
         Names from `optimize`.
     activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, bias_updater, convolution_mode
         Defaults of the layers, see `nn.layers`.
+    weight_noise, constrain_weights, constrain_bias, constrain_all_parameters
+        Defaults of the layers, see `nn.layers`.
 
     Notes
     -----
@@ -70,7 +76,11 @@ class NeuralNetConfiguration:
     weight_init: str | Distribution = "xavier"
     dist: Distribution | None = None
     bias_init: float = 0.0
-    drop_out: float | Dropout | None = None
+    drop_out: float | IDropout | None = None
+    weight_noise: IWeightNoise | None = None
+    constrain_weights: Constraints = None
+    constrain_bias: Constraints = None
+    constrain_all_parameters: Constraints = None
     l1: Penalty = None
     l2: Penalty = None
     l1_bias: Penalty = None
@@ -92,6 +102,7 @@ class NeuralNetConfiguration:
             raise nd.ConfigurationError(f"{who}: minimize must be True, got {self.minimize!r}. Negate the loss.")
         if self.iterations < 1:
             raise nd.ConfigurationError(f"{who}: iterations must be >= 1, got {self.iterations}.")
+        normalise_constraints(self, *CONSTRAINT_FIELDS)
         self._settle_updater()
 
     def _settle_updater(self) -> None:

@@ -23,7 +23,8 @@ class StochasticGradientDescent:
     Notes
     -----
     Source: DL4J ``StochasticGradientDescent``. Differs: a score or gradient that is not finite stops training before
-    it reaches the parameters.
+    it reaches the parameters; constraints are applied before listeners hear of the iteration, so that a listener that
+    saves the parameters saves those with which training goes on.
     """
 
     default_step_function = "negative_gradient"
@@ -52,6 +53,9 @@ class StochasticGradientDescent:
         batch_size = model.batch_size if self.conf.mini_batch else None
         model.updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
         model.iteration_count += 1
+        constraints = getattr(model, "constraints", None)
+        if constraints is not None:
+            constraints.apply(model.iteration_count, model.epoch_count, guard)
         for listener in self.listeners:
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
         if guard is not None:

@@ -14,6 +14,7 @@ from nn import (
     ConvolutionLayer,
     ConvolutionMode,
     DenseLayer,
+    DropConnect,
     Dropout,
     InputType,
     LossFunction,
@@ -31,7 +32,14 @@ from nn.conf.builder import snake_case
 from nn.conf.json_values import camel_case
 from nn.layers import LAYERS
 from nn.weights import WEIGHT_INITS
-from optimize import Nesterovs, Sgd
+from optimize import (
+    MaxNormConstraint,
+    MinMaxNormConstraint,
+    Nesterovs,
+    NonNegativeConstraint,
+    Sgd,
+    UnitNormConstraint,
+)
 from optimize.solvers import OPTIMIZERS
 from optimize.updaters import UPDATERS
 
@@ -155,6 +163,8 @@ def test_every_field_has_its_call(target):
         "convolution_mode": "same", "name": "here", "n_in": 3, "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
         "stride": (1, 2), "padding": (2, 1), "dilation": (3, 1), "pnorm": 2, "pooling_type": "avg", "loss": "mse",
         "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
+        "weight_noise": DropConnect(0.5), "constraints": NonNegativeConstraint(),
+        "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(), "constrain_all_parameters": MinMaxNormConstraint(1, 2),
     }  # fmt: skip
     exempt = {"learning_rate", "momentum", "optimization_algo", "minimize"}  # only one value, or tested above
     names = {field.name for field in fields(target)} - exempt

@@ -11,6 +11,7 @@ from nn import (
     ActivationLayer,
     ConvolutionLayer,
     DenseLayer,
+    DropConnect,
     Dropout,
     DropoutLayer,
     InputType,
@@ -39,6 +40,7 @@ GLOBAL = {
     "l2_bias": 0.4,
     "updater": Adam(0.5),
     "bias_updater": Sgd(0.6),
+    "weight_noise": DropConnect(0.5),
 }
 OWN = {
     "drop_out": 1.0,
@@ -51,6 +53,7 @@ OWN = {
     "l2_bias": 0.0,
     "updater": Nesterovs(),
     "bias_updater": Sgd(),
+    "weight_noise": DropConnect(0.7),
 }
 """Values that a test for truth would take for unset."""
 
