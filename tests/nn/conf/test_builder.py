@@ -164,7 +164,8 @@ def test_every_field_has_its_call(target):
         "stride": (1, 2), "padding": (2, 1), "dilation": (3, 1), "pnorm": 2, "pooling_type": "avg", "loss": "mse",
         "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
         "weight_noise": DropConnect(0.5), "constraints": NonNegativeConstraint(),
-        "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(), "constrain_all_parameters": MinMaxNormConstraint(1, 2),
+        "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(),
+        "constrain_all_parameters": MinMaxNormConstraint(1, 2),
     }  # fmt: skip
     exempt = {"learning_rate", "momentum", "optimization_algo", "minimize"}  # only one value, or tested above
     names = {field.name for field in fields(target)} - exempt
