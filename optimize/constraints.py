@@ -116,8 +116,8 @@ class _NormConstraint(LayerConstraint):
         for name in self.params or ():
             if self.dimensions is not None and max(self.dimensions) >= len(shapes[name]):  # type: ignore[arg-type]
                 raise nd.ConfigurationError(
-                    f"{who}: {type(self).__name__} is over the axes {list(self.dimensions)}, got {name!r} of shape "  # type: ignore[arg-type]
-                    f"{list(shapes[name])}. Leave dimensions out, or constrain {name!r} by itself."
+                    f"{who}: {type(self).__name__} is over the axes {list(self.dimensions)}, got {name!r} with "  # type: ignore[arg-type]
+                    f"{len(shapes[name])} axes. Leave dimensions out, or constrain {name!r} by itself."
                 )
 
     def on(self, shapes: dict[str, tuple[int, ...]], who: str) -> list[Self]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from nd import ConfigurationError, FormatError
@@ -109,8 +110,8 @@ def _weight_noise_from_json(data: Json | None) -> Any:
     return DropConnect(_number_from_json("DropConnect", data, _NUMBERS[DropConnect]), data.get("applyToBiases", False))
 
 
-_CONSTRAINT_KEYS = {"dimensions": "dimensions", "max_norm": "maxNorm", "params": "params"}
-"""Field -> key, where the two differ or a sequence is a list."""
+_CONSTRAINT_KEYS = {"max_norm": "maxNorm"}
+"""Field -> key, where the two differ."""
 
 
 def _constraint_to_json(constraint: LayerConstraint) -> Json:
@@ -127,9 +128,9 @@ def _constraint_from_json(data: Json) -> LayerConstraint:
     found = choose("constraint", data, CONSTRAINTS.values())
     if data.get("epsilon", found.epsilon) != found.epsilon:
         raise ConfigurationError(f"constraint: epsilon {data['epsilon']!r} is not supported, only {found.epsilon}.")
-    names = found.__dataclass_fields__
-    values = {field: data.get(_CONSTRAINT_KEYS.get(field, field)) for field in names}
-    return found(**{field: value for field, value in values.items() if value is not None})
+    names = [field.name for field in fields(found)]
+    values = {name: data.get(_CONSTRAINT_KEYS.get(name, name)) for name in names}
+    return found(**{name: value for name, value in values.items() if value is not None})
 
 
 def _constraints_to_json(constraints: Any) -> list[Json] | None:
