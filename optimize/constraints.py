@@ -269,6 +269,13 @@ def as_constraints(who: str, field: str, given: Any) -> tuple[LayerConstraint, .
     return found or None
 
 
+def constrain(model: Any, guard: Guard | None = None) -> None:
+    """Apply a model's constraints, if it has any, once an update has been made and its iteration counted."""
+    constraints = getattr(model, "constraints", None)
+    if constraints is not None:
+        constraints.apply(model.iteration_count, model.epoch_count, guard)
+
+
 class Constraining:
     """The constraints of a network at work on its parameters.
 

@@ -14,7 +14,7 @@ FEW_BATCHES = 3
 
 
 def test_there_are_blocks_to_run():
-    assert len(BLOCKS) == 2
+    assert len(BLOCKS) == 3
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))

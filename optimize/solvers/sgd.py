@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..api import Listener, Model, OptimizationConf
+from ..constraints import constrain
 from ..guard import refuse
 from ..step_functions import get_step_function
 
@@ -53,9 +54,7 @@ class StochasticGradientDescent:
         batch_size = model.batch_size if self.conf.mini_batch else None
         model.updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
         model.iteration_count += 1
-        constraints = getattr(model, "constraints", None)
-        if constraints is not None:
-            constraints.apply(model.iteration_count, model.epoch_count, guard)
+        constrain(model, guard)
         for listener in self.listeners:
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
         if guard is not None:

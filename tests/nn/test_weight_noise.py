@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nd
+from backends.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import (
     BinomialDistribution,
@@ -205,6 +206,20 @@ def test_every_layer_with_parameters_gets_it(name):
     for values in (lambda training: layer.forward(x, training)[0], lambda training: layer.pre_output(x, training)):
         plain, noisy = (host(values(training)) for training in (False, True))
         assert (plain != noisy).any()
+
+
+def test_minibatches_are_not_split_where_weights_are_drawn():
+    shape = (256, 8, 12, 12)
+    with nd.use_backend(NumpyBackend(threads=2)):
+        for kind, lanes in ((None, 2), (DropConnect(0.5), 1)):
+            conf = NeuralNetConfiguration(seed=3, weight_noise=kind).list(
+                ConvolutionLayer(n_out=16, kernel_size=3),
+                OutputLayer(n_out=3),
+                input_type=InputType.convolutional(12, 12, 8),
+            )
+            net = MultiLayerNetwork(conf).init()
+            assert len(net._split._splitting.plan(shape).lanes) == lanes
+            assert len(net._outputs._splitting.plan(shape).lanes) == 2  # nothing is drawn there
 
 
 def test_the_schedule_of_dropconnect():

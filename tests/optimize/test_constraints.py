@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nd
+from backends.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import (
     ActivationLayer,
@@ -172,6 +173,22 @@ def test_the_work_is_recorded(monkeypatch):
     monkeypatch.setattr(MaxNormConstraint, "constrained", lambda *_: pytest.fail("computed as it is written"))
     net.fit(X, Y, epochs=3)
     assert norms(table(net)["0_W"]).max() <= 0.5 * (1.0 + 1e-12)
+
+
+def test_minibatches_that_are_split_over_lanes():
+    x, y = RNG.normal(size=(256, 8, 12, 12)), np.eye(3)[RNG.integers(0, 3, 256)]
+    with nd.use_backend(NumpyBackend(threads=2)):
+        conf = NeuralNetConfiguration(seed=3, dtype="float64", constrain_weights=MaxNormConstraint(0.5)).list(
+            ConvolutionLayer(n_out=16, kernel_size=3),
+            OutputLayer(n_out=3),
+            input_type=InputType.convolutional(12, 12, 8),
+        )
+        net = MultiLayerNetwork(conf).init()
+        assert len(net._split._splitting.plan(x.shape).lanes) == 2
+        for _ in range(2):
+            net.fit(x, y)
+        assert norms(table(net)["0_W"], (1, 2, 3)).max() <= 0.5 * (1.0 + 1e-12)
+        assert norms(table(net)["1_W"]).max() <= 0.5 * (1.0 + 1e-12)
 
 
 def test_a_network_without_constraints_has_none():

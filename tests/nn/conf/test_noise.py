@@ -25,7 +25,7 @@ from nn import (
 )
 from nn.conf.dropout import DROPOUTS
 from nn.conf.noise import NumbersInForce
-from optimize import FixedSchedule, MapSchedule, StepSchedule
+from optimize import FixedSchedule, Listener, MapSchedule, StepSchedule
 from tests.stand_ins import TOLERANCE, as_input
 
 RNG = np.random.default_rng(31)
@@ -218,6 +218,22 @@ def test_numbers_follow_the_schedule_by_iteration(kind, backend):
         late.fit(x, Y)
     np.testing.assert_allclose(host(net.params()), host(late.params()), **TOLERANCE["float64"])
     assert (host(net.params()) != host(early.params())).any()
+
+
+class Watching(Listener):
+    def on_forward_pass(self, model, activations):
+        pass
+
+
+def test_steps_that_a_listener_looks_into_use_the_same_numbers():
+    found = []
+    for listeners in ([], [Watching()]):
+        net = network(DropoutLayer(GaussianDropout(SCHEDULE)), OutputLayer(n_in=5, n_out=2))
+        net.set_listeners(listeners)
+        for _ in range(4):
+            net.fit(X, Y)
+        found.append(host(net.params()))
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_numbers_follow_the_schedule_by_epoch():
