@@ -98,5 +98,8 @@ class _Recorder(CupyBackend):
     def item(self, x: Array) -> float:
         raise NotRecorded("a graph cannot hold a decision on a value.")
 
+    def svd(self, a: Array) -> tuple[Array, Array, Array]:
+        raise NotRecorded("a graph cannot hold a decomposition.")
+
     def random_raw(self, root: int, node: int, n: int) -> Any:
         raise NotRecorded("a graph cannot hold random draws.")

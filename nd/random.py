@@ -74,14 +74,27 @@ class Random:
         self._rewind(n)
         return z * std + mean
 
-    def bernoulli(self, n: int, dtype: str = "float32", p: float = 0.5) -> Array:
-        """Draw ``[n]`` numbers that are 1 with probability p, else 0."""
-        return state.backend.astype(self.uniform(n) <= p, dtype)
+    def bernoulli(self, n: int, dtype: str = "float32", p: float | Array = 0.5) -> Array:
+        """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u <= p), else 0."""
+        return state.backend.astype(self.uniform(n) <= _threshold(p), dtype)
 
-    def dropout_factors(self, out: Array, p: float) -> Array:
-        """Write 1 / p where an element stays, with probability p, else 0; draws one number each, in c order."""
-        state.backend.dropout_factors(self.root, self.node, p, out)
-        self._rewind(math.prod(out.shape))
+    def retained(self, n: int, dtype: str = "float32", p: float | Array = 0.5) -> Array:
+        """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u < p), else 0."""
+        here = state.backend
+        return here.astype(here.greater(_threshold(p), self.uniform(n)), dtype)
+
+    def dropout_factors(self, out: Array, p: float | Array) -> Array:
+        """Write 1 / p where an element stays, with probability p, else 0; draws one number each, in c order.
+
+        A p that is an array ``[]`` is read when the numbers are drawn, also where that has been recorded.
+        """
+        here = state.backend
+        n = math.prod(out.shape)
+        if not isinstance(p, (int, float)):
+            here.assign(out, here.reshape(self.retained(n, here.dtype_name(out), p), out.shape))
+            return here.divide(out, p, out)
+        here.dropout_factors(self.root, self.node, p, out)
+        self._rewind(n)
         return out
 
     def binomial(self, n: int, dtype: str = "float32", trials: int = 1, p: float = 0.5) -> Array:
@@ -118,6 +131,11 @@ def _rounded(function: Any, x: Array) -> Array:
     """Evaluate in float64 and round once: the last bit is then that of Java's libm, and the same on every backend."""
     here = state.backend
     return here.astype(function(here.astype(x, "float64")), "float32")
+
+
+def _threshold(p: float | Array) -> float | Array:
+    """Return what uniform numbers are compared with: in their precision, as a float is."""
+    return p if isinstance(p, (int, float)) else state.backend.astype(p, "float32")
 
 
 _default = Random()

@@ -10,7 +10,7 @@ from .conf.distributions import (
     TruncatedNormalDistribution,
     UniformDistribution,
 )
-from .conf.dropout import Dropout
+from .conf.dropout import AlphaDropout, Dropout, GaussianDropout, GaussianNoise, IDropout, SpatialDropout
 from .conf.enums import (
     Activation,
     ConvolutionMode,
@@ -23,6 +23,7 @@ from .conf.enums import (
 )
 from .conf.input_type import InputType
 from .conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
 from .gradient import DefaultGradient, Gradient
 from .layers import (
     ActivationLayer,

@@ -12,6 +12,7 @@ from nd.evaluation import Evaluation
 from nd.state import within
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import as_listeners, listens
+from optimize.constraints import Constraining
 
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
@@ -22,7 +23,7 @@ from .propagation import Propagation
 from .splitting import SplitOutput, SplitStep
 from .summary import summary
 from .training import Training
-from .vectors import FlatVectors
+from .vectors import FlatVectors, copy_vector
 
 Array = Any
 
@@ -86,6 +87,11 @@ class MultiLayerNetwork:
         """The updaters over the flat vectors, with their state."""
         return self._made().updater
 
+    @property
+    def constraints(self) -> Constraining | None:
+        """What the parameters are held to after every update, None for nothing."""
+        return self._made().constraints
+
     def _made(self) -> FlatVectors:
         if self._vectors is None:
             raise nd.ConfigurationError("MultiLayerNetwork: init() must come first. Call net.init().")
@@ -120,14 +126,8 @@ class MultiLayerNetwork:
         """
         target = self.params()
         with self._here():
-            self._copy_vector("set_params", params, target)
-
-    def _copy_vector(self, who: str, source: Any, target: Array) -> None:
-        self.updater.settle_steps(self)
-        vector, n = nd.as_array(source), target.shape[1]
-        if tuple(vector.shape) not in ((1, n), (n,)):
-            raise nd.ShapeError(f"{who}: expected [1, {n}], got {list(vector.shape)}. Is it of another network?")
-        nd.assign(target, nd.reshape(vector, (1, n)))
+            self.updater.settle_steps(self)
+            copy_vector("set_params", params, target)
 
     def num_params(self) -> int:
         """Return the length of the parameter vector."""
@@ -160,7 +160,8 @@ class MultiLayerNetwork:
         """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
         target = self.updater_state()
         with self._here():
-            self._copy_vector("set_updater_state", state, target)
+            self.updater.settle_steps(self)
+            copy_vector("set_updater_state", state, target)
 
     def get_layer(self, index: int) -> LayerRuntime:
         """Return a layer at work: ``net.get_layer(0).pre_output(x)``; raise ConfigurationError if there is none."""
@@ -254,7 +255,8 @@ class MultiLayerNetwork:
         with self._here(), self._workspace.nested():
             batch = Minibatch(self.dtype, self._inference_buffers)
             batch.set(data)
-            _, caches = self._whole.forward(batch.features, training, mask=batch.features_mask)
+            whole = self._whole.at(self.iteration_count, self.epoch_count)
+            _, caches = whole.forward(batch.features, training, mask=batch.features_mask)
             loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask)
             penalty = self._made().penalty(self.iteration_count, self.epoch_count)
             return nd.item(self._mean(loss, batch.features.shape[0]) + penalty)
@@ -357,7 +359,8 @@ class MultiLayerNetwork:
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         with self._here(), self._workspace.nested():
             features = as_features(x, self.dtype, self._inference_buffers)
-            return [nd.copy(a) for a in self._whole.forward(features, train, layer + 1)[0]]
+            whole = self._whole.at(self.iteration_count, self.epoch_count)
+            return [nd.copy(a) for a in whole.forward(features, train, layer + 1)[0]]
 
     def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
         """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import nd
 
@@ -46,6 +46,8 @@ class Propagation:
     workspace : Workspace
         The memory of the layers.
     layers : list of LayerRuntime
+    scheduled : list of NumbersInForce
+        Of the layers' noise, where it follows schedules.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Propagation:
         ]
         self._stages = self._paired() if fused else self._one_by_one()
         self._lowest = layout.lowest_layer
+        self.scheduled = [numbers for layer in self.layers for numbers in layer.scheduled_numbers()]
 
     def _one_by_one(self) -> list[_Stage]:
         found = self._conf.preprocessors.get
@@ -81,6 +84,12 @@ class Propagation:
                 stage = _Stage(before.first, before.preprocessor, PooledConvolution(before.layer, stage.layer))
             stages.append(stage)
         return stages
+
+    def at(self, iteration: int, epoch: int) -> Self:
+        """Put the numbers of that iteration and epoch, 0-based, in force for the noise of the layers; return self."""
+        for numbers in self.scheduled:
+            numbers.at(iteration, epoch)
+        return self
 
     def forward(
         self, x: Array, training: bool, stop: int | None = None, mask: Array | None = None

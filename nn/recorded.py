@@ -11,7 +11,9 @@ import nd
 from nd.activations import ACTIVATIONS
 from nd.losses import LOSSES
 
-from .conf.dropout import Dropout
+from .conf.distributions import DISTRIBUTIONS
+from .conf.dropout import DROPOUTS
+from .conf.weight_noise import WEIGHT_NOISES
 from .layers import LAYERS
 from .minibatch import Minibatch
 from .preprocessors import PREPROCESSORS
@@ -53,6 +55,13 @@ class Recorded:
         self._programs: dict[tuple[object, ...], _Staged] = {}
         self._calls = 0
         self._propagation: Propagation | None = None
+        self._counts = (conf.iteration_count, conf.epoch_count)
+
+    def at(self, iteration: int, epoch: int) -> None:
+        """Put the numbers of that iteration and epoch in force for the layers' noise, recorded or not."""
+        self._counts = iteration, epoch
+        if self._propagation is not None:
+            self._propagation.at(iteration, epoch)
 
     def __call__(self, batch: Minibatch) -> Array:
         """Compute; the result's memory is used again the next time."""
@@ -100,7 +109,8 @@ class Recorded:
             params, gradient = self.vectors.params, self.gradient
             if self._recordable:
                 params, gradient = nd.traceable(params), nd.traceable(gradient)
-            self._propagation = Propagation(self.conf, self.vectors.layout, params, gradient, fused=True)
+            made = Propagation(self.conf, self.vectors.layout, params, gradient, fused=True)
+            self._propagation = made.at(*self._counts)
         return self._propagation
 
 
@@ -123,6 +133,8 @@ def is_own(conf: MultiLayerConfiguration) -> bool:
             (layer, LAYERS.values()),
             (getattr(layer, "activation", None), ACTIVATIONS.values()),
             (getattr(layer, "loss", None), LOSSES.values()),
-            (layer.drop_out, (Dropout,)),
+            (layer.drop_out, DROPOUTS.values()),
+            (noise := getattr(layer, "weight_noise", None), WEIGHT_NOISES.values()),
+            (getattr(noise, "distribution", None), DISTRIBUTIONS.values()),
         ]
     return all(part is None or type(part) in own for part, own in parts)

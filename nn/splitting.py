@@ -93,6 +93,8 @@ class SplitStep:
         With `watch` the minibatch stays whole, and `watch` is given the activations after the forward pass.
         """
         self.vectors.updater.spread((), ())
+        if self.whole.scheduled:
+            self.whole.at(*counts)
         if watch is not None:
             loss = self.whole.gradient_and_loss(batch, watch)
             if not self.vectors.guarded:
@@ -105,6 +107,8 @@ class SplitStep:
             gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
             self._lanes.append(_TrainingLane(self.conf, self.vectors, gradient))
         lanes = self._lanes[: len(plan)]
+        if self.whole.scheduled:
+            lanes[0].at(*counts)  # what draws is not split
         tasks = [
             partial(lane.run, batch, stretches, (*counts, number, len(plan)))
             for number, (lane, stretches) in enumerate(zip(lanes, plan, strict=True))
@@ -148,6 +152,10 @@ class _TrainingLane:
             conf, vectors, gradient, self._watched if vectors.guarded else Propagation.gradient_and_loss
         )
         self._total: Array = None
+
+    def at(self, iteration: int, epoch: int) -> None:
+        """Put the numbers of that iteration and epoch in force for the layers' noise."""
+        self._step.at(iteration, epoch)
 
     def run(self, batch: Minibatch, stretches: list[slice], penalty: tuple[int, int, int, int]) -> None:
         """Compute everything; `penalty` is what `FlatVectors.penalty` is given."""

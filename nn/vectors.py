@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from optimize import NetworkUpdater, Segment
+from optimize.constraints import Constraining
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.penalty_sum import PenaltySum
 
 from .gradient import DefaultGradient
+from .layers.base import label_of
 from .weights import Fans, init_weight
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ class FlatVectors:
     gradients : DefaultGradient
     updater : NetworkUpdater
     penalties : list of (parameter as ``[n]``, Regularization)
+    constraints : Constraining or None
+        What is done to the parameters after an update.
     """
 
     def __init__(self, conf: MultiLayerConfiguration) -> None:
@@ -54,6 +58,17 @@ class FlatVectors:
             for view in self.layout.views
             for penalty in self._layer_conf(view).regularization_of(view.spec.bias)
         ]
+
+        self.constraints = self._constraining()
+
+    def _constraining(self) -> Constraining | None:
+        placed, params = [], nd.traceable(self.params)
+        for index, layer in enumerate(self.conf.layers):
+            views = self.layout.views_of(index, params)
+            for constraint in getattr(layer, "constraints", None) or ():
+                constraint.check(layer.param_shapes(), label_of(index, layer))
+                placed += [(constraint, views[name]) for name in views if name in (constraint.params or ())]
+        return Constraining(placed) if placed else None
 
     def penalty(self, iteration: int, epoch: int, part: int = 0, parts: int = 1) -> Array | float:
         """Return the sum of all penalties, or what one of several equal parts of every parameter adds to it."""
@@ -118,3 +133,12 @@ class FlatVectors:
                 threshold = getattr(layer, "gradient_normalization_threshold", None)
                 normalized.append(NormalizedLayer(str(name), 1.0 if threshold is None else threshold, borders))
         return normalized
+
+
+def copy_vector(who: str, source: Any, target: Array) -> None:
+    """Copy a vector ``[1, n]`` or ``[n]`` into ``target [1, n]``; raise ShapeError if it is of another length."""
+    vector = nd.as_array(source)
+    n = target.shape[1]
+    if tuple(vector.shape) not in ((1, n), (n,)):
+        raise nd.ShapeError(f"{who}: expected [1, {n}], got {list(vector.shape)}. Is it of another network?")
+    nd.assign(target, nd.reshape(vector, (1, n)))

@@ -1,6 +1,13 @@
 """Solvers, updaters, schedules, listeners. They know a network only as the `Model` protocol."""
 
 from .api import ConvexOptimizer, Listener, Model
+from .constraints import (
+    LayerConstraint,
+    MaxNormConstraint,
+    MinMaxNormConstraint,
+    NonNegativeConstraint,
+    UnitNormConstraint,
+)
 from .listeners import CollectScoresListener, PerformanceListener, ProgressBarListener, ScoreIterationListener
 from .network_updater import NetworkUpdater, Segment
 from .regularization import L1Regularization, L2Regularization, Regularization, WeightDecay
@@ -54,14 +61,18 @@ __all__ = [
     "InverseSchedule",
     "L1Regularization",
     "L2Regularization",
+    "LayerConstraint",
     "LineGradientDescent",
     "Listener",
     "MapSchedule",
+    "MaxNormConstraint",
+    "MinMaxNormConstraint",
     "Model",
     "Nadam",
     "Nesterovs",
     "NetworkUpdater",
     "NoOp",
+    "NonNegativeConstraint",
     "Norm2Termination",
     "PerformanceListener",
     "PolySchedule",
@@ -79,6 +90,7 @@ __all__ = [
     "StepSchedule",
     "StochasticGradientDescent",
     "TerminationCondition",
+    "UnitNormConstraint",
     "Updater",
     "WeightDecay",
     "ZeroDirection",

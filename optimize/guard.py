@@ -57,6 +57,11 @@ class Guard:
         return self._cells[1]
 
     @property
+    def failed(self) -> Array:
+        """The first step since the host asked that changed nothing, ``[]``; below 0 while there is none."""
+        return self._cells[4]
+
+    @property
     def arguments(self) -> tuple[Array, ...]:
         """What `protect` needs: loss, penalty, elements not finite, steps, the failed one, its loss and penalty."""
         return self._cells

@@ -313,7 +313,9 @@ def test_the_list_of_host_modules_is_not_stale():
 REGISTRIES = {  # table -> its file, where what it lists is defined, the common root
     "ACTIVATIONS": ("nd/activations/__init__.py", "nd/activations", "Activation"),
     "BACKENDS": ("backends/__init__.py", "backends", "Backend"),
+    "CONSTRAINTS": ("optimize/constraints.py", "optimize/constraints.py", "LayerConstraint"),
     "DISTRIBUTIONS": ("nn/conf/distributions.py", "nn/conf/distributions.py", "Distribution"),
+    "DROPOUTS": ("nn/conf/dropout.py", "nn/conf/dropout.py", "IDropout"),
     "LAYERS": ("nn/layers/__init__.py", "nn/layers", "LayerConf"),
     "LOSSES": ("nd/losses/__init__.py", "nd/losses", "Loss"),
     "OPS": ("nd/ops/__init__.py", "nd/ops", "Op"),
@@ -323,6 +325,7 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
     "STEP_FUNCTIONS": ("optimize/step_functions.py", "optimize/step_functions.py", "_step"),
     "UPDATERS": ("optimize/updaters/__init__.py", "optimize/updaters", "Updater"),
+    "WEIGHT_NOISES": ("nn/conf/weight_noise.py", "nn/conf/weight_noise.py", "IWeightNoise"),
 }
 
 

@@ -1,22 +1,81 @@
-"""Dropout of a layer's input."""
+"""Dropout of a layer's input, and the other noise that goes there."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import nd
+from nd.checks import describe_shape
+
+from .noise import Noise, Probability
 
 Array = Any
+Buffers = Callable[..., Array]
+
+
+class IDropout(Noise):
+    """What happens to a layer's input in training, and to the gradient on its way back.
+
+    Every class draws from the global generator, one number for each element of its mask, in c order whatever the
+    memory order. Nothing happens outside of training. Source: DL4J ``IDropout``.
+    """
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether every input stays as it is, so that nothing is drawn either."""
+        return False
+
+    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array | None]:
+        """Return what the layer gets in place of x, and what `backprop` needs.
+
+        Parameters
+        ----------
+        x : array ``[N, ...]``
+            Not changed.
+        numbers : tuple of float, or of array ``[]``
+            What `numbers` gives for the current iteration and epoch.
+        buffers : callable (name, shape) -> array
+            The layer's memory.
+        """
+        raise NotImplementedError
+
+    def backprop(self, epsilon: Array, kept: Array) -> Array:
+        """Turn dL/d(what the layer got) into dL/dx, in epsilon's memory; return it.
+
+        `kept` is from `apply_dropout`; where that is None this is not asked, and epsilon goes on as it is.
+        """
+        return nd.muli(epsilon, kept)
+
+
+class _Retaining(IDropout):
+    """With p, the probability to retain."""
+
+    p: Probability
+
+    def __post_init__(self) -> None:
+        self._check_fields("p")
+
+    def _check(self, field: str, value: float, when: str) -> None:
+        if not 0.0 < value <= 1.0:
+            raise nd.ConfigurationError(
+                f"{type(self).__name__}: p is the probability to retain, 0 < p <= 1, got {value}{when}. "
+                "Leave it out for no dropout."
+            )
+
+    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        return (self._value_of("p", iteration, epoch),)
 
 
 @dataclass(frozen=True)
-class Dropout:
+class Dropout(_Retaining):
     """Inverted dropout: an input stays with probability p and is then divided by p, else it is 0.
 
     Parameters
     ----------
-    p : float
+    p : float or Schedule
         Probability to **retain**, as in DL4J; 1 keeps everything.
 
     Raises
@@ -26,38 +85,207 @@ class Dropout:
 
     Notes
     -----
-    Source: DL4J ``Dropout``; Srivastava et al. 2014.
+    A subclass may override `mask`. Source: DL4J ``Dropout``; Srivastava et al. 2014.
     """
 
-    p: float
+    p: Probability
 
-    def __post_init__(self) -> None:
-        if not 0.0 < self.p <= 1.0:
-            raise nd.ConfigurationError(
-                f"Dropout: p is the probability to retain, 0 < p <= 1, got {self.p}. Leave it out for no dropout."
-            )
+    @property
+    def does_nothing(self) -> bool:
+        return self.p == 1.0
 
     def mask(self, shape: tuple[int, ...], dtype: str) -> Array:
-        """Draw the factors, 0 or 1 / p, in the c order of the input."""
+        """Draw the factors, 0 or 1 / p, in the c order of the input; with a schedule p is that of its beginning."""
         return self.mask_into(nd.create_uninitialized(*shape, dtype=dtype))
 
-    def mask_into(self, out: Array) -> Array:
+    def mask_into(self, out: Array, p: float | Array | None = None) -> Array:
         """Draw the factors into an array of the input's shape; return it. A subclass needs `mask` only."""
         if type(self).mask is not Dropout.mask:
             return nd.assign(out, self.mask(tuple(out.shape), nd.dtype_name(out)))
-        return nd.random.get_random().dropout_factors(out, self.p)
+        return nd.random.get_random().dropout_factors(out, self.numbers(0, 0)[0] if p is None else p)
+
+    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
+        mask = self.mask_into(buffers("drop_mask", x.shape), *numbers)
+        return nd.multiply(x, mask, buffers("dropped", x.shape)), mask
 
 
-def as_dropout(who: str, value: float | Dropout | None) -> Dropout | None:
+@dataclass(frozen=True)
+class AlphaDropout(_Retaining):
+    """Dropout that keeps the mean and the variance of SELU's values: what goes becomes SELU's limit, not 0.
+
+    Parameters
+    ----------
+    p : float or Schedule
+        Probability to **retain**.
+
+    Raises
+    ------
+    ConfigurationError
+        p is not in 0 < p <= 1.
+
+    Notes
+    -----
+    a (x d + α' (1 - d)) + b with d = 1 where u <= p, α' = -1.7580993408473766, a = 1 / √(p + α'² p (1 - p)) and
+    b = -a (1 - p) α'; gradient ε a d. Source: DL4J ``AlphaDropout``; Klambauer et al. 2017.
+    """
+
+    p: Probability
+    alpha: ClassVar[float] = 1.6732632423543772
+    lambda_: ClassVar[float] = 1.0507009873554804
+    limit: ClassVar[float] = -alpha * lambda_
+    """α'."""
+
+    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        p = self._value_of("p", iteration, epoch)
+        a = 1.0 / math.sqrt(p + self.limit**2 * p * (1.0 - p))
+        return p, a, -a * (1.0 - p) * self.limit
+
+    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
+        p, a, b = numbers
+        d, out = buffers("drop_mask", x.shape), buffers("dropped", x.shape)
+        drawn = nd.random.get_random().bernoulli(math.prod(x.shape), nd.dtype_name(d), p)
+        nd.assign(d, nd.reshape(drawn, x.shape))
+        gone = nd.muli(nd.subtract(1.0, d, buffers("gone", x.shape)), self.limit)
+        nd.addi(nd.multiply(x, d, out), gone)
+        return nd.addi(nd.muli(out, a), b), nd.muli(d, a)
+
+
+@dataclass(frozen=True)
+class GaussianDropout(IDropout):
+    """Multiplies every input by a number from N(1, rate / (1 - rate)).
+
+    Parameters
+    ----------
+    rate : float or Schedule
+        Of what is **dropped**: the variance is that of `Dropout` with p = 1 - rate.
+
+    Raises
+    ------
+    ConfigurationError
+        rate is not in 0 <= rate < 1.
+
+    Notes
+    -----
+    Source: DL4J ``GaussianDropout``; Srivastava et al. 2014, section 10.
+    """
+
+    rate: Probability
+
+    def __post_init__(self) -> None:
+        self._check_fields("rate")
+
+    def _check(self, field: str, value: float, when: str) -> None:
+        if not 0.0 <= value < 1.0:
+            raise nd.ConfigurationError(
+                f"GaussianDropout: rate is the probability to drop, 0 <= rate < 1, got {value}{when}."
+            )
+
+    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        rate = self._value_of("rate", iteration, epoch)
+        return (math.sqrt(rate / (1.0 - rate)),)
+
+    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
+        noise = _gaussian(buffers("drop_mask", x.shape), 1.0, numbers[0])
+        return nd.multiply(x, noise, buffers("dropped", x.shape)), noise
+
+
+@dataclass(frozen=True)
+class GaussianNoise(IDropout):
+    """Adds a number from N(0, stddev²) to every input.
+
+    Parameters
+    ----------
+    stddev : float or Schedule
+
+    Raises
+    ------
+    ConfigurationError
+        stddev is negative or not finite.
+
+    Notes
+    -----
+    Source: DL4J ``GaussianNoise``.
+    """
+
+    stddev: Probability
+
+    def __post_init__(self) -> None:
+        self._check_fields("stddev")
+
+    def _check(self, field: str, value: float, when: str) -> None:
+        if not 0.0 <= value < math.inf:
+            raise nd.ConfigurationError(f"GaussianNoise: stddev must be finite and >= 0, got {value}{when}.")
+
+    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        return (self._value_of("stddev", iteration, epoch),)
+
+    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, None]:
+        noise = _gaussian(buffers("dropped", x.shape), 0.0, numbers[0])
+        return nd.addi(noise, x), None
+
+
+@dataclass(frozen=True)
+class SpatialDropout(_Retaining):
+    """Dropout of whole channels of an example, ``x [N, C, ...]`` of rank 3 or more.
+
+    Parameters
+    ----------
+    p : float or Schedule
+        Probability to **retain** a channel, which is then divided by p.
+
+    Raises
+    ------
+    ConfigurationError
+        p is not in 0 < p <= 1.
+    ShapeError
+        An input is of rank 2 or less.
+
+    Notes
+    -----
+    Draws a mask ``[N, C]``. Source: DL4J ``SpatialDropout``; Tompson et al. 2015.
+    """
+
+    p: Probability
+
+    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
+        if x.ndim < 3:
+            raise nd.ShapeError(
+                f"SpatialDropout: expected input [N, C, ...] of rank 3 or more, got {describe_shape(x.shape)}. "
+                "Use Dropout for rows."
+            )
+        mask = nd.random.get_random().dropout_factors(buffers("drop_mask", tuple(x.shape[:2])), numbers[0])
+        channels = mask[(slice(None), slice(None), *(None,) * (x.ndim - 2))]
+        return nd.multiply(x, channels, buffers("dropped", x.shape)), channels
+
+
+DROPOUTS: dict[str, type[IDropout]] = {
+    "alpha_dropout": AlphaDropout,
+    "dropout": Dropout,
+    "gaussian_dropout": GaussianDropout,
+    "gaussian_noise": GaussianNoise,
+    "spatial_dropout": SpatialDropout,
+}
+"""Name -> class, sorted."""
+
+
+def _gaussian(out: Array, mean: float, std: Any) -> Array:
+    drawn = nd.random.get_random().gaussian(math.prod(out.shape), nd.dtype_name(out), mean, std)
+    return nd.assign(out, nd.reshape(drawn, out.shape))
+
+
+def as_dropout(who: str, value: float | IDropout | None) -> IDropout | None:
     """Return a retain probability as a Dropout; None and 0 mean no dropout, as in DL4J.
 
     Raises
     ------
     ConfigurationError
-        It is neither a number nor a Dropout, or out of range.
+        It is neither a number nor a dropout, or out of range.
     """
-    if value is None or isinstance(value, Dropout):
+    if value is None or isinstance(value, IDropout):
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise nd.ConfigurationError(f"{who}: drop_out must be a probability to retain or a Dropout, got {value!r}.")
+        raise nd.ConfigurationError(
+            f"{who}: drop_out must be a probability to retain or a Dropout or another of {sorted(DROPOUTS)}, "
+            f"got {value!r}."
+        )
     return Dropout(float(value)) if value else None

@@ -17,7 +17,6 @@ from ..layers.base import label_of
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
 from .json_values import (
     ACTIVATION,
-    DROPOUT,
     LOSS,
     MODE,
     NORMALIZATION,
@@ -33,6 +32,7 @@ from .json_values import (
     regularization_to_json,
 )
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
+from .noise_json import CONSTRAINTS_LIST, DROPOUT, WEIGHT_NOISE
 
 _LAYER_PACKAGE = "org.deeplearning4j.nn.conf.layers."
 _PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
@@ -58,6 +58,8 @@ _BASE = {
     "biasUpdater": ("bias_updater", UPDATER),
     "gradientNormalization": ("gradient_normalization", NORMALIZATION),
     "gradientNormalizationThreshold": ("gradient_normalization_threshold", NUMBER),
+    "constraints": ("constraints", CONSTRAINTS_LIST),
+    "weightNoise": ("weight_noise", WEIGHT_NOISE),
 }
 _FEED_FORWARD = {**_BASE, "nin": ("n_in", PLAIN), "nout": ("n_out", PLAIN), "hasBias": ("has_bias", PLAIN)}
 _WINDOW = {
@@ -67,7 +69,7 @@ _WINDOW = {
     "padding": ("padding", PAIR),
     "dilation": ("dilation", PAIR),
 }
-_BASE_CONSTANTS = {"constraints": None, "gainInit": 1.0, "weightNoise": None}
+_BASE_CONSTANTS = {"gainInit": 1.0}
 _PARAMETERLESS = {"constraints": None, "gradientNormalization": "None", "gradientNormalizationThreshold": 0.0}
 _CUDNN = {
     "cudnnAlgoMode": "PREFER_FASTEST", "cudnnAllowFallback": True, "cudnnBwdDataAlgo": None,

@@ -17,7 +17,6 @@ from optimize.schedules import SCHEDULES, FixedSchedule, as_schedule
 from optimize.updaters import UPDATERS
 
 from .distributions import DISTRIBUTIONS, Distribution
-from .dropout import Dropout
 
 Json = dict[str, Any]
 
@@ -28,7 +27,6 @@ _SCHEDULES = "org.nd4j.linalg.schedule."
 _REGULARIZATION = "org.nd4j.linalg.learning.regularization."
 _WEIGHTS = "org.deeplearning4j.nn.weights."
 _DISTRIBUTIONS = "org.deeplearning4j.nn.conf.distribution."
-_DROPOUT = "org.deeplearning4j.nn.conf.dropout."
 
 
 class Codec(NamedTuple):
@@ -63,7 +61,8 @@ def java_class(found: type) -> str:
     return getattr(found, "java_class", found.__name__)
 
 
-def _choose(what: str, data: Json, classes: Any) -> Any:
+def choose(what: str, data: Json, classes: Any) -> Any:
+    """Return the class that an object's "@class" names; raise ChoiceError if it is none of these."""
     by_class = {java_class(found): found for found in classes}
     name = class_name(what, data)
     if name not in by_class:
@@ -88,7 +87,7 @@ def _by_fields(what: str, package: str, classes: Any, renamed: dict[str, str] | 
     def decode(data: Any) -> Any:
         if data is None:
             return None
-        found = _choose(what, data, classes)
+        found = choose(what, data, classes)
         values = {}
         for field in fields(found):
             key = to_java.get(field.name, camel_case(field.name))
@@ -129,7 +128,7 @@ def schedule_to_json(schedule: Schedule) -> Json:
 
 def schedule_from_json(data: Json) -> Schedule:
     """Read a schedule."""
-    found = _choose("schedule", data, SCHEDULES.values())
+    found = choose("schedule", data, SCHEDULES.values())
     return found(**{field.name: _of_schedule(field.name, data[camel_case(field.name)]) for field in fields(found)})
 
 
@@ -165,7 +164,7 @@ def _updater_to_json(updater: Any) -> Json | None:
 def _updater_from_json(data: Json | None) -> Any:
     if data is None:
         return None
-    found = _choose("updater", data, UPDATERS.values())
+    found = choose("updater", data, UPDATERS.values())
     values: Json = {}
     for field in fields(found):
         schedule = data.get(_SCHEDULED.get(field.name, ""))
@@ -270,19 +269,6 @@ def _init_from_json(data: Json | None) -> Any:
     return by_class[name]
 
 
-def _dropout_to_json(dropout: Dropout | None) -> Json | None:
-    return None if dropout is None else {"@class": _DROPOUT + "Dropout", "p": dropout.p, "pschedule": None}
-
-
-def _dropout_from_json(data: Json | None) -> Dropout | None:
-    if data is None:
-        return None
-    name = class_name("idropout", data)
-    if name != "Dropout" or data.get("pschedule") is not None:
-        raise ConfigurationError(f"idropout: only Dropout with a fixed p is supported, got {data!r}.")
-    return Dropout(float(data["p"]))
-
-
 NUMBER = Codec(lambda value: value, number)
 PLAIN = Codec(lambda value: value, lambda value: value)
 ACTIVATION = _by_fields("activationFn", _ACTIVATIONS, ACTIVATIONS.values())
@@ -291,7 +277,6 @@ DISTRIBUTION = _by_fields("distribution", _DISTRIBUTIONS, DISTRIBUTIONS.values()
 UPDATER = Codec(_updater_to_json, _updater_from_json)
 NORMALIZATION = Codec(_normalization_to_json, _normalization_from_json)
 WEIGHT_INIT = Codec(_init_to_json, _init_from_json)
-DROPOUT = Codec(_dropout_to_json, _dropout_from_json)
 PAIR = Codec(list, lambda value: tuple(value) if isinstance(value, list) else (value, value))
 MODE = Codec(lambda mode: mode.capitalize(), lambda mode: str(mode).lower())
 POOLING = Codec(lambda kind: kind.upper(), lambda kind: str(kind).lower())

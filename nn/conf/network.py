@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import nd
 from nd.activations import Activation
 from nd.checks import check_choice
-from optimize import Schedule, Sgd, Updater, get_updater
+from optimize import LayerConstraint, Schedule, Sgd, Updater, get_updater
 from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
 
@@ -19,11 +19,16 @@ from ..layers.base import LayerConf, label_of
 from ..params import ParamLayout
 from ..preprocessors import InputPreProcessor
 from .builder import Builder
+from .constraints import FIELDS as CONSTRAINT_FIELDS
+from .constraints import normalise_constraints
 from .distributions import Distribution
-from .dropout import Dropout
+from .dropout import IDropout
 from .enums import OptimizationAlgorithm
 from .input_type import InputType
 from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
+from .weight_noise import IWeightNoise
+
+Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,8 @@ class NeuralNetConfiguration:
     activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, weight_decay, weight_decay_bias,
     bias_updater, gradient_normalization, gradient_normalization_threshold, convolution_mode
         Defaults of the layers, see `nn.layers`.
+    weight_noise, constrain_weights, constrain_bias, constrain_all_parameters
+        Defaults of the layers, see `nn.layers`.
 
     Notes
     -----
@@ -71,7 +78,11 @@ class NeuralNetConfiguration:
     weight_init: str | Distribution = "xavier"
     dist: Distribution | None = None
     bias_init: float = 0.0
-    drop_out: float | Dropout | None = None
+    drop_out: float | IDropout | None = None
+    weight_noise: IWeightNoise | None = None
+    constrain_weights: Constraints = None
+    constrain_bias: Constraints = None
+    constrain_all_parameters: Constraints = None
     l1: Penalty = None
     l2: Penalty = None
     l1_bias: Penalty = None
@@ -98,6 +109,7 @@ class NeuralNetConfiguration:
         for name in ("iterations", "max_num_line_search_iterations"):
             if getattr(self, name) < 1:
                 raise nd.ConfigurationError(f"{who}: {name} must be >= 1, got {getattr(self, name)}.")
+        normalise_constraints(self, *CONSTRAINT_FIELDS)
         self._settle_updater()
         settle_penalties(self)
         normalization = (self.gradient_normalization, self.gradient_normalization_threshold)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import nd
 from nd.activations import Activation, get_activation
 
 from .base import Cache, LayerConf, LayerRuntime
@@ -29,10 +28,7 @@ class ActivationRuntime(LayerRuntime):
     def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
         if not need_epsilon:
             return None
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
-        if cache.drop_mask is not None:
-            nd.muli(delta, cache.drop_mask)
-        return delta
+        return self.undropped(self.activating.backprop(cache.z, cache.a, epsilon), cache.drop_mask)
 
 
 @dataclass(frozen=True, kw_only=True)

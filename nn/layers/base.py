@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -11,23 +11,28 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import nd
 from nd.activations import Activation, get_activation
 from nd.checks import check_choice, describe_shape
-from optimize import Regularization, Updater, get_updater
+from optimize import LayerConstraint, Regularization, Updater, get_updater
 from optimize.gradient_normalization import check_gradient_normalization
 
 from ..conf.builder import Builder
+from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
+from ..conf.constraints import normalise_constraints, placed_constraints
 from ..conf.distributions import Distribution
-from ..conf.dropout import Dropout, as_dropout
+from ..conf.dropout import IDropout, as_dropout
 from ..conf.input_type import FeedForwardType, InputType
 from ..conf.penalties import PENALTY_VERBS, Decay, Penalty, regularization_of, settle_penalties, without_rivals
+from ..conf.weight_noise import IWeightNoise, as_weight_noise
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_rows
 from ..weights import WEIGHT_INITS
 from .activating import Activating
+from .noising import NoisyRuntime
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
 
 Array = Any
+Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 
 def label_of(index: int, conf: LayerConf) -> str:
@@ -44,12 +49,12 @@ class LayerConf:
     ----------
     name : str, optional
         Shown in errors and in the summary.
-    drop_out : float or Dropout, optional
-        Dropout of the layer's input; a number is the probability to **retain**.
+    drop_out : float or IDropout, optional
+        Dropout of the layer's input, or other noise there; a number is the probability to **retain**.
     """
 
     name: str | None = None
-    drop_out: float | Dropout | None = None
+    drop_out: float | IDropout | None = None
 
     inherited: ClassVar[tuple[str, ...]] = ("drop_out",)
     runtime: ClassVar[type[LayerRuntime]]
@@ -138,6 +143,12 @@ class BaseLayerConf(LayerConf):
     gradient_normalization : str, optional
         A name from `optimize.gradient_normalization`.
     gradient_normalization_threshold : float, optional
+    weight_noise : IWeightNoise, optional
+        What stands in for the weights in training: a DropConnect or a WeightNoise.
+    constrain_weights, constrain_bias, constrain_all_parameters : LayerConstraint or several, optional
+        What these parameters are held to after every update. A layer with constraints has none of the network's.
+    constraints : LayerConstraint or several, optional
+        The same for the parameters that each names; for the weights where it names none.
     """
 
     activation: str | Activation | None = None
@@ -154,12 +165,17 @@ class BaseLayerConf(LayerConf):
     bias_updater: str | Updater | None = None
     gradient_normalization: str | None = None
     gradient_normalization_threshold: float | None = None
+    weight_noise: IWeightNoise | None = None
+    constraints: Constraints = None
+    constrain_weights: Constraints = None
+    constrain_bias: Constraints = None
+    constrain_all_parameters: Constraints = None
 
     builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = PENALTY_VERBS
     inherited: ClassVar[tuple[str, ...]] = (
         "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias",
         "weight_decay", "weight_decay_bias", "updater", "bias_updater", "gradient_normalization",
-        "gradient_normalization_threshold",
+        "gradient_normalization_threshold", "weight_noise",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -173,12 +189,16 @@ class BaseLayerConf(LayerConf):
         normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
         normalization_name = check_gradient_normalization(type(self).__name__, *normalization)
         object.__setattr__(self, "gradient_normalization", normalization_name)
+        as_weight_noise(type(self).__name__, self.weight_noise)
+        normalise_constraints(self, "constraints", *CONSTRAINT_FIELDS)
         object.__setattr__(self, "weight_init", self._checked_init())
         if isinstance(self.weight_init, Distribution):
             object.__setattr__(self, "dist", None)
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
-        return super().resolved(without_rivals(self, defaults), index)
+        found = super().resolved(without_rivals(self, defaults), index)
+        constraints = placed_constraints(label_of(index, found), found, defaults)
+        return replace(found, constraints=constraints, **dict.fromkeys(CONSTRAINT_FIELDS))
 
     def _checked_init(self) -> str | Distribution | None:
         who, init = type(self).__name__, self.weight_init
@@ -268,9 +288,11 @@ class Cache(NamedTuple):
     a: Array
     drop_mask: Array | None
     mask: Array | None
+    weights: Any = None
+    """Name -> parameter, as forward used it."""
 
 
-class LayerRuntime:
+class LayerRuntime(NoisyRuntime):
     """A layer at work.
 
     Parameters
@@ -312,7 +334,7 @@ class LayerRuntime:
         ----------
         x : array ``[N, ...]``
         training : bool
-            Apply dropout.
+            Apply dropout and weight noise.
         mask : array ``[N, 1]``, optional
             0 for rows that do not count.
         """
@@ -340,21 +362,8 @@ class LayerRuntime:
         if not training:
             return self.splits
         activation, loss = getattr(self.conf, "activation", None), getattr(self.conf, "loss", None)
-        draws = self.dropout is not None or (activation is not None and activation.draws)
+        draws = self.dropout is not None or self.noising is not None or (activation is not None and activation.draws)
         return self.splits and not draws and (loss is None or not loss.couples_examples)
-
-    @cached_property
-    def dropout(self) -> Dropout | None:
-        """Dropout of the input, None when there is none or it keeps everything."""
-        configured = self.conf.drop_out
-        return None if configured is None or configured.p == 1.0 else configured
-
-    def drop_input(self, x: Array, training: bool) -> tuple[Array, Array | None]:
-        """Apply dropout to the input; also return the factors."""
-        if not training or self.dropout is None:
-            return x, None
-        mask = self.dropout.mask_into(self.buffers("drop_mask", x.shape))
-        return nd.multiply(x, mask, self.buffers("dropped", x.shape)), mask
 
     @cached_property
     def activating(self) -> Activating:

@@ -82,6 +82,8 @@ class ConvolutionCache(NamedTuple):
     a: Array
     drop_mask: Array | None
     window: Any
+    W: Array
+    """As forward used it."""
 
 
 class ConvolutionRuntime(LayerRuntime):
@@ -90,27 +92,28 @@ class ConvolutionRuntime(LayerRuntime):
     splits = True
 
     def setup(self) -> None:
-        self.W, self.b = self.params["W"], self.params.get("b")
         self.gradients = (self.gradient_views["W"], self.gradient_views.get("b"))
         self.activation = self.conf.activation
         self.windows = Windows(self.label, self.conf)
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
-        x = self.drop_input(x, training)[0]
-        return convolution.conv2d(x, self.W, self.b, self.windows.over(x, self.conf.n_in), self.buffers)[0]
+        x, weights = self.drop_input(x, training)[0], self.weights(training)
+        window = self.windows.over(x, self.conf.n_in)
+        return convolution.conv2d(x, weights["W"], weights.get("b"), window, self.buffers)[0]
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, ConvolutionCache]:
         x, drop_mask = self.drop_input(x, training)
+        weights = self.weights(training)
         window = self.windows.over(x, self.conf.n_in)
-        z, saved = convolution.conv2d(x, self.W, self.b, window, self.buffers)
+        z, saved = convolution.conv2d(x, weights["W"], weights.get("b"), window, self.buffers)
         a = self.activate(z, training)
-        return a, ConvolutionCache(saved, z, a, drop_mask, window)
+        return a, ConvolutionCache(saved, z, a, drop_mask, window, weights["W"])
 
     def backprop_gradient(self, epsilon: Array, cache: ConvolutionCache, need_epsilon: bool = True) -> Array | None:
-        saved, z, a, drop_mask, window = cache
+        saved, z, a, drop_mask, window, W = cache
         delta = self.activating.backprop(z, a, epsilon)
-        below = convolution.conv2d_backward(delta, saved, self.W, window, self.gradients, self.buffers, need_epsilon)
-        return below if drop_mask is None or below is None else nd.muli(below, drop_mask)
+        below = convolution.conv2d_backward(delta, saved, W, window, self.gradients, self.buffers, need_epsilon)
+        return below if drop_mask is None else self.undropped(below, drop_mask)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,27 +19,28 @@ class DenseRuntime(LayerRuntime):
     splits = True
 
     def setup(self) -> None:
-        self.W, self.b = self.params["W"], self.params.get("b")
         self.W_gradient, self.b_gradient = self.gradient_views["W"], self.gradient_views.get("b")
         self.activation = self.conf.activation
         if self.b_gradient is not None:
             self.b_gradient = nd.reshape_view(self.b_gradient, (self.conf.n_out,))
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
-        z = self._product(self.drop_input(x, training)[0])
-        return z if self.b is None else nd.addi(z, self.b)
+        x, weights = self.drop_input(x, training)[0], self.weights(training)
+        z = self._product(x, weights["W"])
+        return z if "b" not in weights else nd.addi(z, weights["b"])
 
-    def _product(self, x: Array) -> Array:
+    def _product(self, x: Array, W: Array) -> Array:
         self.check_rows(x, self.conf.n_in)
-        return nd.gemm(x, self.W, self.buffers("z", (x.shape[0], self.conf.n_out)))
+        return nd.gemm(x, W, self.buffers("z", (x.shape[0], self.conf.n_out)))
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
         x, drop_mask = self.drop_input(x, training)
-        z = self._product(x)
-        a = self.activate(z, training, self.b)
+        weights = self.weights(training)
+        z = self._product(x, weights["W"])
+        a = self.activate(z, training, weights.get("b"))
         if mask is not None:
             nd.muli(a, mask)
-        return a, Cache(x, z, a, drop_mask, mask)
+        return a, Cache(x, z, a, drop_mask, mask, weights)
 
     def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
         delta = self.activating.backprop(cache.z, cache.a, epsilon)
@@ -52,8 +53,8 @@ class DenseRuntime(LayerRuntime):
         nd.affine_gradients(cache.x, delta, self.W_gradient, self.b_gradient)
         if not need_epsilon:
             return None
-        epsilon = nd.gemm(delta, self.W, self.buffers("epsilon", cache.x.shape), transpose_b=True)
-        return epsilon if cache.drop_mask is None else nd.muli(epsilon, cache.drop_mask)
+        epsilon = nd.gemm(delta, cache.weights["W"], self.buffers("epsilon", cache.x.shape), transpose_b=True)
+        return epsilon if cache.drop_mask is None else self.undropped(epsilon, cache.drop_mask)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import nd
-
-from ..conf.dropout import Dropout
+from ..conf.dropout import IDropout
 from .base import LayerConf, LayerRuntime
 
 Array = Any
 
 
 class DropoutRuntime(LayerRuntime):
-    """Training: x * mask. Otherwise: x."""
+    """Training: what its dropout makes of x. Otherwise: x."""
 
     splits = True
 
@@ -25,18 +23,16 @@ class DropoutRuntime(LayerRuntime):
         return self.drop_input(x, training)
 
     def backprop_gradient(self, epsilon: Array, cache: Array | None, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
-            return None
-        return epsilon if cache is None else nd.muli(epsilon, cache)
+        return self.undropped(epsilon, cache) if need_epsilon else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class DropoutLayer(LayerConf):
-    """Dropout as a layer of its own, over an input of any shape.
+    """Dropout as a layer of its own, or other noise, over an input of any shape.
 
     Parameters
     ----------
-    drop_out : float or Dropout
+    drop_out : float or IDropout
         A number is the probability to **retain**.
 
     Notes
@@ -44,6 +40,6 @@ class DropoutLayer(LayerConf):
     Source: DL4J ``DropoutLayer``.
     """
 
-    drop_out: float | Dropout | None = field(default=None, kw_only=False)
+    drop_out: float | IDropout | None = field(default=None, kw_only=False)
     runtime: ClassVar = DropoutRuntime
     positional: ClassVar[tuple[str, ...]] = ("drop_out",)

@@ -103,9 +103,7 @@ class LossRuntime(OutputMixin, LayerRuntime):
 
     def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
         """Hand dL/dz on; with dropout, to what was kept."""
-        if not need_epsilon:
-            return None
-        return delta if cache.drop_mask is None else nd.muli(delta, cache.drop_mask)
+        return self.undropped(delta, cache.drop_mask) if need_epsilon else None
 
     def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
         delta = self.activating.backprop(cache.z, cache.a, epsilon)

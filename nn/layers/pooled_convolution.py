@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import nd
 from nd import convolution
 from nd.activations import Identity, Softmax
 
@@ -23,6 +22,7 @@ class PooledCache(NamedTuple):
     pooled: Array
     drop_mask: Array | None
     windows: tuple[Any, Any]
+    W: Array
 
 
 class PooledConvolution:
@@ -42,13 +42,14 @@ class PooledConvolution:
         """Return the pooled activations ``[N, n_out, out_h, out_w]`` and what `backprop_gradient` needs."""
         layer, activation = self.convolution, self._activation
         x, drop_mask = layer.drop_input(x, training)
+        weights = layer.weights(training)
         window = layer.windows.over(x, layer.conf.n_in)
         windows = (window, self.pooling.windows.over_size(window.out))
         activate = None if activation is None else lambda z: layer.activating.value(z, z, training)
         pooled, saved = convolution.conv2d_max_pool(
-            x, layer.W, layer.b, activate, windows, self._both_buffers, keep=training
+            x, weights["W"], weights.get("b"), activate, windows, self._both_buffers, keep=training
         )
-        return pooled, PooledCache(saved, pooled, drop_mask, windows)
+        return pooled, PooledCache(saved, pooled, drop_mask, windows, weights["W"])
 
     def backprop_gradient(self, epsilon: Array, cache: PooledCache, need_epsilon: bool = True) -> Array | None:
         """Write the convolution's gradients; return dL/dx unless nobody needs it. As `LayerRuntime`'s."""
@@ -56,9 +57,9 @@ class PooledConvolution:
         if self._activation is not None:
             epsilon = layer.activating.backprop(cache.pooled, cache.pooled, epsilon)
         below = convolution.conv2d_max_pool_backward(
-            epsilon, cache.saved, layer.W, cache.windows, layer.gradients, self._both_buffers, need_epsilon
+            epsilon, cache.saved, cache.W, cache.windows, layer.gradients, self._both_buffers, need_epsilon
         )
-        return below if cache.drop_mask is None or below is None else nd.muli(below, cache.drop_mask)
+        return below if cache.drop_mask is None else layer.undropped(below, cache.drop_mask)
 
 
 def can_pool(first: LayerRuntime, second: LayerRuntime) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import nd
 
 from ..api import Listener, Model, OptimizationConf
+from ..constraints import constrain
 from ..guard import refuse
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
 from ..step_functions import get_step_function
@@ -124,6 +125,10 @@ class BaseOptimizer:
                 listener.on_gradient_calculation(model)
             old, here = here, self._step(here)
             model.iteration_count += 1
+            if getattr(model, "constraints", None) is not None:
+                constrain(model)
+                here = self._evaluated()
+                here = replace(here, gradient=nd.copy(here.gradient))
             for listener in self.listeners:
                 listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
             if any(each.terminate(here.cost, old.cost, here.gradient) for each in self.terminations):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..api import Listener, Model, OptimizationConf
+from ..constraints import constrain
 from ..guard import refuse
 from ..step_functions import get_step_function
 
@@ -23,7 +24,8 @@ class StochasticGradientDescent:
     Notes
     -----
     Source: DL4J ``StochasticGradientDescent``. Differs: a score or gradient that is not finite stops training before
-    it reaches the parameters.
+    it reaches the parameters; constraints are applied before listeners hear of the iteration, so that a listener that
+    saves the parameters saves those with which training goes on.
     """
 
     def __init__(self, conf: OptimizationConf, model: Model, listeners: Sequence[Listener]) -> None:
@@ -64,6 +66,7 @@ class StochasticGradientDescent:
         batch_size = model.batch_size if self.conf.mini_batch else None
         model.updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
         model.iteration_count += 1
+        constrain(model, guard)
         for listener in self.listeners:
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
         if guard is not None:

@@ -10,20 +10,28 @@ import nd
 from nd.losses import LossMCXENT
 from nn import (
     ActivationLayer,
+    AlphaDropout,
     ConvolutionLayer,
     DenseLayer,
     Dropout,
     DropoutLayer,
+    GaussianDropout,
+    GaussianNoise,
     InputType,
     LossLayer,
+    NormalDistribution,
     OutputLayer,
+    SpatialDropout,
     SubsamplingLayer,
+    WeightNoise,
 )
+from optimize import MaxNormConstraint, MinMaxNormConstraint, NonNegativeConstraint, UnitNormConstraint
 
 N = 3  # examples in a minibatch
 ROWS = InputType.feed_forward(5)
 IMAGES = InputType.convolutional(6, 6, 2)
 ODD_IMAGES = InputType.convolutional(7, 5, 3)
+NOISE = WeightNoise(NormalDistribution(0.0, 0.3))
 TAIL = (OutputLayer(n_out=3, loss="mcxent", activation="softmax"),)
 
 
@@ -149,9 +157,13 @@ def _mean_over(divisor):
 # ---- the rows
 
 
+def _draws(settings):
+    return not {"drop_out", "weight_noise"}.isdisjoint(settings)
+
+
 def _dense_case(variant, activation, **settings):
     layer = DenseLayer(n_out=4, activation=activation, **settings)
-    return LayerCase(variant, layer, ROWS, partial(_dense, activation=activation), draws="drop_out" in settings)
+    return LayerCase(variant, layer, ROWS, partial(_dense, activation=activation), draws=_draws(settings))
 
 
 def _conv_case(variant, window, input_type=IMAGES, activation="identity", **settings):
@@ -166,7 +178,7 @@ def _conv_case(variant, window, input_type=IMAGES, activation="identity", **sett
         **settings,
     )
     oracle = partial(_convolved, conf=window, activation=activation)
-    return LayerCase(variant, layer, input_type, oracle, draws="drop_out" in settings)
+    return LayerCase(variant, layer, input_type, oracle, draws=_draws(settings))
 
 
 def _pool_case(variant, kind, pool, window, input_type=IMAGES, **settings):
@@ -186,7 +198,7 @@ def _last_case(layer_class, oracle, loss, activation, labels, **settings):
     name = loss if isinstance(loss, str) else "weighted_mcxent"
     layer = layer_class(loss=loss, activation=activation, **settings)
     variant = "-".join((name, activation, *(key for key in settings if key != "n_out")))
-    return LayerCase(variant, layer, ROWS, partial(oracle, activation=activation), (), labels, "drop_out" in settings)
+    return LayerCase(variant, layer, ROWS, partial(oracle, activation=activation), (), labels, _draws(settings))
 
 
 _LOSSES = (
@@ -234,11 +246,29 @@ LAYER_CASES: dict[str, list[LayerCase]] = {
         _conv_case("softmax", _window((3, 3)), activation="softmax"),
         _conv_case("no-bias", _window((3, 3), stride=(2, 1)), has_bias=False),
         _conv_case("dropped", _window((3, 3)), activation="tanh", drop_out=0.6),
+        _conv_case("channels-dropped", _window((3, 3)), activation="tanh", drop_out=SpatialDropout(0.6)),
+        _conv_case("noised", _window((3, 2)), weight_noise=WeightNoise(NormalDistribution(0.0, 0.3), True, True)),
+        _conv_case(
+            "constrained",
+            _window((2, 2)),
+            constrain_bias=UnitNormConstraint(),
+            constrain_weights=MaxNormConstraint(0.4),
+        ),
     ],
     "dense": [
         *(_dense_case(name, name) for name in ("cube", "identity", "relu", "sigmoid", "softmax", "swish", "tanh")),
         _dense_case("no-bias", "tanh", has_bias=False),
         _dense_case("dropped", "sigmoid", drop_out=0.5),
+        _dense_case("alpha-dropped", "tanh", drop_out=AlphaDropout(0.7)),
+        _dense_case("gaussian-dropped", "tanh", drop_out=GaussianDropout(0.3)),
+        _dense_case("gaussian-noise", "sigmoid", drop_out=GaussianNoise(0.5)),
+        _dense_case("noised", "tanh", weight_noise=NOISE, drop_out=0.8),
+        _dense_case(
+            "constrained",
+            "tanh",
+            constrain_all_parameters=[MinMaxNormConstraint(0.2, 0.5, 0.8), MaxNormConstraint(1.0, dimensions=0)],
+            constrain_weights=NonNegativeConstraint(),
+        ),
         LayerCase(
             "images",
             DenseLayer(n_out=4, activation="tanh"),
@@ -250,6 +280,8 @@ LAYER_CASES: dict[str, list[LayerCase]] = {
         LayerCase("rows", DropoutLayer(0.5), ROWS, lambda x, params: x, draws=True),
         LayerCase("images", DropoutLayer(Dropout(0.8)), IMAGES, lambda x, params: x, draws=True),
         LayerCase("keeps-all", DropoutLayer(1.0), ROWS, lambda x, params: x),
+        LayerCase("channels", DropoutLayer(SpatialDropout(0.5)), IMAGES, lambda x, params: x, draws=True),
+        LayerCase("noise", DropoutLayer(GaussianNoise(0.2)), IMAGES, lambda x, params: x, draws=True),
         LayerCase("none", DropoutLayer(), ROWS, lambda x, params: x),
     ],
     "loss": [
@@ -259,6 +291,15 @@ LAYER_CASES: dict[str, list[LayerCase]] = {
     "output": [
         *(_last_case(OutputLayer, _dense, *row, n_out=5) for row in _LOSSES),
         _last_case(OutputLayer, _dense, "mse", "tanh", "reals", n_out=5, drop_out=0.5),
+        _last_case(
+            OutputLayer,
+            _dense,
+            "mcxent",
+            "softmax",
+            "classes",
+            n_out=5,
+            weight_noise=WeightNoise(NormalDistribution(0, 0.3)),
+        ),
         _last_case(OutputLayer, _dense, "mcxent", "softmax", "classes", n_out=5, has_bias=False),
     ],
     "subsampling": [

@@ -14,6 +14,7 @@ from nn import (
     ConvolutionLayer,
     ConvolutionMode,
     DenseLayer,
+    DropConnect,
     Dropout,
     GradientNormalization,
     InputType,
@@ -32,7 +33,15 @@ from nn.conf.builder import snake_case
 from nn.conf.json_values import camel_case
 from nn.layers import LAYERS
 from nn.weights import WEIGHT_INITS
-from optimize import Nesterovs, Sgd, WeightDecay
+from optimize import (
+    MaxNormConstraint,
+    MinMaxNormConstraint,
+    Nesterovs,
+    NonNegativeConstraint,
+    Sgd,
+    UnitNormConstraint,
+    WeightDecay,
+)
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.solvers import OPTIMIZERS
 from optimize.updaters import UPDATERS
@@ -160,6 +169,9 @@ def test_every_field_has_its_call(target):
         "weight_decay": 0.5, "weight_decay_bias": (0.6, False), "gradient_normalization": "clip_l2_per_layer",
         "gradient_normalization_threshold": 2.0,
         "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
+        "weight_noise": DropConnect(0.5), "constraints": NonNegativeConstraint(),
+        "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(),
+        "constrain_all_parameters": MinMaxNormConstraint(1, 2),
     }  # fmt: skip
     exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
     names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay

@@ -11,6 +11,7 @@ from nn import (
     ActivationLayer,
     ConvolutionLayer,
     DenseLayer,
+    DropConnect,
     Dropout,
     DropoutLayer,
     InputType,
@@ -41,6 +42,7 @@ GLOBAL = {
     "bias_updater": Sgd(0.6),
     "gradient_normalization": "clip_l2_per_layer",
     "gradient_normalization_threshold": 0.7,
+    "weight_noise": DropConnect(0.5),
 }
 OWN = {
     "drop_out": 1.0,
@@ -55,6 +57,7 @@ OWN = {
     "bias_updater": Sgd(),
     "gradient_normalization": "none",
     "gradient_normalization_threshold": 1.0,
+    "weight_noise": DropConnect(0.7),
 }
 """Values that a test for truth would take for unset."""
 

@@ -174,8 +174,8 @@ UNSUPPORTED = {
     "normalization": (
         (*LAYER, "gradientNormalization"), "ClipL2PerLaier", nd.ChoiceError, "Norm.* 'ClipL2PerLaier'.*ClipL2PerLayer",
     ),
-    "constraints": ((*LAYER, "constraints"), [{"@class": "a.MaxNorm"}], nd.ConfigurationError, "constraints .*MaxN"),
-    "weight-noise": ((*LAYER, "weightNoise"), {"@class": "a.DropConnect"}, nd.ConfigurationError, "Noise .*Connect"),
+    "constraints": ((*LAYER, "constraints"), [{"@class": "a.MaxNorm"}], nd.ChoiceError, "constraint: .*'MaxNorm'"),
+    "weight-noise": ((*LAYER, "weightNoise"), {"@class": "a.DropOther"}, nd.ChoiceError, "weightNoise: .*DropOther"),
     "layer-norm": ((*DENSE, "hasLayerNorm"), True, nd.ConfigurationError, "DenseLayer: hasLayerNorm True"),
     "channels-last": ((*LAYER, "cnn2dDataFormat"), "NHWC", nd.ConfigurationError, "cnn2dDataFormat 'NHWC'"),
     "channels-last-between": (
@@ -187,10 +187,14 @@ UNSUPPORTED = {
         (*LAYER, "regularization"), [{"@class": "a.Lasso", "coeff": {"@class": "a.FixedSchedule", "value": 1.0}}],
         nd.ConfigurationError, "'Lasso' is not supported",
     ),
-    "dropout": ((*DENSE, "idropout"), {"@class": "a.AlphaDropout", "p": 0.5}, nd.ConfigurationError, "AlphaDropout"),
-    "scheduled-dropout": (
-        (*DENSE, "idropout", "pschedule"), {"@class": "a.FixedSchedule", "value": 0.5}, nd.ConfigurationError,
-        "only Dropout with a fixed p",
+    "dropout": ((*DENSE, "idropout"), {"@class": "a.OtherDropout", "p": 0.5}, nd.ChoiceError, "OtherDropout"),
+    "alpha": (
+        (*DENSE, "idropout"), {"@class": "a.AlphaDropout", "p": 0.5, "alpha": 1.0}, nd.ConfigurationError,
+        "idropout: alpha 1.0 is not supported",
+    ),
+    "constraint's epsilon": (
+        (*DENSE, "constraints"), [{"@class": "a.MaxNormConstraint", "maxNorm": 1.0, "epsilon": 0.1}],
+        nd.ConfigurationError, "epsilon 0.1 is not supported",
     ),
     "optimizer": (("confs", 0, "optimizationAlgo"), "HESSIAN_FREE", nd.ChoiceError, "hessian_free"),
     "preprocessor": (

@@ -1,0 +1,43 @@
+"""Which constraints hold for which parameters of a layer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from optimize.constraints import LayerConstraint, as_constraints
+
+FIELDS = ("constrain_all_parameters", "constrain_weights", "constrain_bias")
+"""Of layers and of whole networks, in the order in which DL4J applies them."""
+
+
+def normalise_constraints(conf: Any, *names: str) -> None:
+    """Turn fields of a frozen configuration into checked tuples."""
+    for name in names:
+        object.__setattr__(conf, name, as_constraints(type(conf).__name__, name, getattr(conf, name)))
+
+
+def placed_constraints(label: str, layer: Any, defaults: Any) -> tuple[LayerConstraint, ...] | None:
+    """Return a layer's constraints, each with the names of its parameters; without any, the network's.
+
+    Raises
+    ------
+    ConfigurationError
+        One of them does not fit on the layer's parameters.
+    """
+    specs = layer.param_specs()
+    shapes = {spec.name: spec.shape for spec in specs}
+    names = {
+        "constrain_all_parameters": tuple(shapes),
+        "constrain_weights": tuple(spec.name for spec in specs if not spec.bias),
+        "constrain_bias": tuple(spec.name for spec in specs if spec.bias),
+    }
+    own = layer.constraints is not None or any(getattr(layer, field) is not None for field in FIELDS)
+    source = layer if own else defaults
+    found = [
+        each if each.params is not None else replace(each, params=names["constrain_weights"])
+        for each in layer.constraints or ()
+    ]
+    for field in FIELDS:
+        found += [replace(each, params=names[field]) for each in getattr(source, field) or ()]
+    return tuple(whole for each in found if each.params for whole in each.on(shapes, label)) or None

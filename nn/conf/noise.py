@@ -1,0 +1,88 @@
+"""What training adds at random: the numbers behind it, fixed or by schedule, and where they lie while it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nd
+from optimize import Schedule
+
+Array = Any
+Probability = float | Schedule
+
+
+class Noise:
+    """Something random in training whose numbers may follow schedules; a frozen dataclass, so that it has no state."""
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether a field is a schedule."""
+        return any(isinstance(value, Schedule) for value in vars(self).values())
+
+    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        """Return what is multiplied and compared with, in force in that iteration and epoch, both 0-based.
+
+        Raises
+        ------
+        ConfigurationError
+            A schedule gives what cannot be.
+        """
+        return ()
+
+    def _value_of(self, field: str, iteration: int, epoch: int) -> float:
+        """Return a checked field, whether it is a number or a schedule."""
+        value = getattr(self, field)
+        if not isinstance(value, Schedule):
+            return value
+        found = value.value_at(iteration, epoch)
+        self._check(field, found, f" at iteration {iteration}, epoch {epoch}")
+        return found
+
+    def _check_fields(self, *names: str) -> None:
+        """Check and convert the fields that are numbers."""
+        for name in names:
+            value = getattr(self, name)
+            if isinstance(value, Schedule):
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise nd.ConfigurationError(
+                    f"{type(self).__name__}: {name} must be a number or a schedule, got {value!r}."
+                )
+            self._check(name, value, "")
+            object.__setattr__(self, name, float(value))
+
+    def _check(self, field: str, value: float, when: str) -> None:
+        """Raise ConfigurationError unless the field may have that value."""
+
+
+class NumbersInForce:
+    """The numbers of one noise at work.
+
+    Parameters
+    ----------
+    noise : Noise
+    dtype : str
+
+    Attributes
+    ----------
+    values : tuple of float, or of array ``[]``
+        Floats where nothing changes them. What follows a schedule lies in arrays, so that a computation that was
+        recorded reads the number in force, not that of the day.
+    """
+
+    def __init__(self, noise: Noise, dtype: str) -> None:
+        self.noise = noise
+        self.scheduled = noise.scheduled
+        self._written = noise.numbers(0, 0)
+        self.values: tuple[Any, ...] = self._written
+        if self.scheduled:
+            self._memory = nd.create(list(self._written), dtype=dtype)
+            cells = range(len(self._written))
+            self.values = tuple(nd.reshape_view(self._memory[at : at + 1], ()) for at in cells)
+
+    def at(self, iteration: int, epoch: int) -> None:
+        """Put the numbers of that iteration and epoch in force."""
+        numbers = self.noise.numbers(iteration, epoch)
+        if self.scheduled and numbers != self._written:
+            nd.assign(self._memory, nd.create(list(numbers), dtype=nd.dtype_name(self._memory)))
+            self._written = numbers

@@ -1,0 +1,134 @@
+"""Noise on the weights: what forward and backward use in training in their place."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import nd
+
+from .distributions import Distribution
+from .noise import Noise, Probability
+
+Array = Any
+
+
+class IWeightNoise(Noise):
+    """What stands in for a parameter in one training step; the parameter itself stays.
+
+    It is drawn anew in every forward pass in training, after the dropout of the layer's input, one parameter after
+    the other as they lie in the vector, in c order over the parameter's shape. The gradient of what stands in is
+    taken for the parameter's. Source: DL4J ``IWeightNoise``. Differs: biases are never noised outside of training.
+    """
+
+    apply_to_biases: bool = False
+
+    def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
+        """Write what stands in for a parameter into `out`, of its shape; return it.
+
+        `numbers` is what `numbers` gives for the current iteration and epoch: floats, or arrays ``[]``.
+        """
+        raise NotImplementedError
+
+    def _check_biases(self) -> None:
+        if not isinstance(self.apply_to_biases, bool):
+            raise nd.ConfigurationError(
+                f"{type(self).__name__}: apply_to_biases must be True or False, got {self.apply_to_biases!r}."
+            )
+
+
+@dataclass(frozen=True)
+class DropConnect(IWeightNoise):
+    """A weight stays with probability p, else it is 0; what stays is not scaled.
+
+    Parameters
+    ----------
+    p : float or Schedule
+        Probability to **retain** a weight.
+    apply_to_biases : bool
+        Biases too.
+
+    Raises
+    ------
+    ConfigurationError
+        p is not in 0 < p <= 1.
+
+    Notes
+    -----
+    Source: DL4J ``DropConnect``; Wan et al. 2013.
+    """
+
+    p: Probability
+    apply_to_biases: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_fields("p")
+        self._check_biases()
+
+    def _check(self, field: str, value: float, when: str) -> None:
+        if not 0.0 < value <= 1.0:
+            raise nd.ConfigurationError(
+                f"DropConnect: p is the probability to retain a weight, 0 < p <= 1, got {value}{when}."
+            )
+
+    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        return (self._value_of("p", iteration, epoch),)
+
+    def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
+        kept = nd.random.get_random().retained(math.prod(param.shape), nd.dtype_name(param), numbers[0])
+        return nd.multiply(param, nd.reshape(kept, param.shape), out)
+
+
+@dataclass(frozen=True)
+class WeightNoise(IWeightNoise):
+    """Adds random numbers to the weights, or multiplies by them.
+
+    Parameters
+    ----------
+    distribution : Distribution
+        Of mean 0 where it is added, of mean 1 where it multiplies.
+    additive : bool
+        Add; otherwise multiply.
+    apply_to_biases : bool
+        Biases too.
+
+    Raises
+    ------
+    ConfigurationError
+        `distribution` is none.
+
+    Notes
+    -----
+    w + noise, or w * noise. Source: DL4J ``WeightNoise``.
+    """
+
+    distribution: Distribution
+    additive: bool = True
+    apply_to_biases: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.distribution, Distribution):
+            raise nd.ConfigurationError(
+                f"WeightNoise: distribution must be a Distribution such as NormalDistribution(0, 0.1), "
+                f"got {self.distribution!r}."
+            )
+        if not isinstance(self.additive, bool):
+            raise nd.ConfigurationError(f"WeightNoise: additive must be True or False, got {self.additive!r}.")
+        self._check_biases()
+
+    def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
+        drawn = self.distribution.draw(nd.random.get_random(), param.shape, nd.dtype_name(param))
+        noise = nd.reshape(drawn, param.shape)
+        return nd.add(param, noise, out) if self.additive else nd.multiply(param, noise, out)
+
+
+WEIGHT_NOISES: dict[str, type[IWeightNoise]] = {"drop_connect": DropConnect, "weight_noise": WeightNoise}
+"""Name -> class, sorted."""
+
+
+def as_weight_noise(who: str, value: IWeightNoise | None) -> IWeightNoise | None:
+    """Return the noise, or None for none; raise ConfigurationError for anything else."""
+    if value is None or isinstance(value, IWeightNoise):
+        return value
+    raise nd.ConfigurationError(f"{who}: weight_noise must be a DropConnect or a WeightNoise, got {value!r}.")

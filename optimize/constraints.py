@@ -1,0 +1,320 @@
+"""What parameters are held to after every update."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import nd
+from nd.state import within
+
+from .guard import Guard
+
+Array = Any
+Names = Sequence[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerConstraint:
+    """Holds parameters to something.
+
+    Parameters
+    ----------
+    params : sequence of str, optional
+        Names of the layer's parameters, ``"W"``. Without them, where a layer or a network is configured,
+        ``constrain_weights``, ``constrain_bias`` and ``constrain_all_parameters`` name them.
+
+    Notes
+    -----
+    Applied once after every update, with the iteration count that comes next. Source: DL4J ``BaseConstraint``.
+    Differs: Java applies each constraint twice.
+    """
+
+    params: Names = None
+    epsilon: ClassVar[float] = 1e-6
+
+    def __post_init__(self) -> None:
+        names = self.params
+        if names is None:
+            return
+        names = (names,) if isinstance(names, str) else tuple(names)
+        if not all(isinstance(name, str) for name in names):
+            raise nd.ConfigurationError(
+                f"{type(self).__name__}: params must be names such as 'W', got {self.params!r}."
+            )
+        object.__setattr__(self, "params", names)
+
+    def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
+        """Return the parameter as it has to be, a new array; ``param`` has its own shape and is not changed."""
+        raise NotImplementedError
+
+    def on(self, shapes: dict[str, tuple[int, ...]], who: str) -> list[Self]:
+        """Return constraints that say everything, of which each holds for some of a layer's parameters.
+
+        Parameters
+        ----------
+        shapes : dict of name -> shape
+            Of all parameters of the layer.
+        who : str
+            The layer, in errors.
+
+        Raises
+        ------
+        ConfigurationError
+            The layer has no such parameter, or it has not that many axes.
+        """
+        self.check(shapes, who)
+        return [self]
+
+    def check(self, shapes: dict[str, tuple[int, ...]], who: str) -> None:
+        """Raise ConfigurationError unless it fits on parameters of those shapes."""
+        unknown = [name for name in self.params or () if name not in shapes]
+        if unknown:
+            raise nd.ConfigurationError(
+                f"{who}: {type(self).__name__} is for the parameters {list(self.params or ())}, got {sorted(shapes)}. "
+                f"Leave out {unknown}."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NormConstraint(LayerConstraint):
+    """Holds norms to something.
+
+    Parameters
+    ----------
+    dimensions : sequence of int, optional
+        The norm is over these axes of a parameter. By default all but the first, as DL4J's documentation has it: 1 for
+        a matrix ``[n_in, n_out]``, 1, 2, 3 for a convolution's ``[n_out, n_in, h, w]``.
+    """
+
+    dimensions: Sequence[int] | int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        axes = self.dimensions
+        if axes is None:
+            return
+        axes = (axes,) if isinstance(axes, int) else tuple(axes)
+        if not axes or any(isinstance(axis, bool) or not isinstance(axis, int) or axis < 0 for axis in axes):
+            raise nd.ConfigurationError(
+                f"{type(self).__name__}: dimensions must be axes >= 0 such as 1, got {self.dimensions!r}."
+            )
+        object.__setattr__(self, "dimensions", axes)
+
+    def _check_numbers(self, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
+                raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be a number >= 0, got {value!r}.")
+            object.__setattr__(self, name, float(value))
+
+    def check(self, shapes: dict[str, tuple[int, ...]], who: str) -> None:
+        super().check(shapes, who)
+        for name in self.params or ():
+            if self.dimensions is not None and max(self.dimensions) >= len(shapes[name]):  # type: ignore[arg-type]
+                raise nd.ConfigurationError(
+                    f"{who}: {type(self).__name__} is over the axes {list(self.dimensions)}, got {name!r} with "  # type: ignore[arg-type]
+                    f"{len(shapes[name])} axes. Leave dimensions out, or constrain {name!r} by itself."
+                )
+
+    def on(self, shapes: dict[str, tuple[int, ...]], who: str) -> list[Self]:
+        self.check(shapes, who)
+        if self.dimensions is not None:
+            return [self]
+        names = self.params or ()
+        ranks = dict.fromkeys(len(shapes[name]) for name in names)
+        return [
+            replace(
+                self,
+                dimensions=tuple(range(1, rank)),
+                params=tuple(name for name in names if len(shapes[name]) == rank),
+            )
+            for rank in ranks
+        ]
+
+    def _norm(self, param: Array) -> Array:
+        axes = self.dimensions or tuple(range(1, param.ndim))
+        return nd.sqrt(nd.sum(nd.square(param), axes, keepdims=True))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class MaxNormConstraint(_NormConstraint):
+    """Scales down what has a larger norm: w min(‖w‖, max_norm) / (‖w‖ + 1e-6).
+
+    Parameters
+    ----------
+    max_norm : float
+    dimensions : sequence of int, optional
+        The norm is over these axes; by default all but the first.
+    params : sequence of str, optional
+        See `LayerConstraint`.
+
+    Notes
+    -----
+    What is within the norm shrinks by 1e-6 / ‖w‖ too. Source: DL4J ``MaxNormConstraint``. Differs: see
+    `LayerConstraint`.
+    """
+
+    max_norm: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_numbers("max_norm")
+
+    def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
+        norm = self._norm(param)
+        return param * (nd.minimum(norm, self.max_norm) / (norm + self.epsilon))
+
+
+@dataclass(frozen=True)
+class MinMaxNormConstraint(_NormConstraint):
+    """Brings norms between two values, at once or by and by: w (rate clip(‖w‖) + (1 - rate) ‖w‖) / (‖w‖ + 1e-6).
+
+    Parameters
+    ----------
+    min, max : float
+    rate : float
+        0 < rate <= 1; with 1 norms are within the values after every update.
+    dimensions : sequence of int, optional
+        The norm is over these axes; by default all but the first.
+    params : sequence of str, optional
+        See `LayerConstraint`.
+
+    Notes
+    -----
+    Source: DL4J ``MinMaxNormConstraint``. Differs: Java multiplies w by (1 - rate) ‖w‖ where it must be divided by the
+    norm; its documentation says what is done here. See also `LayerConstraint`.
+    """
+
+    min: float
+    max: float
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_numbers("min", "max", "rate")
+        if not self.min <= self.max:
+            raise nd.ConfigurationError(f"MinMaxNormConstraint: min must be <= max, got {self.min} and {self.max}.")
+        if not 0.0 < self.rate <= 1.0:
+            raise nd.ConfigurationError(f"MinMaxNormConstraint: rate must be in 0 < rate <= 1, got {self.rate}.")
+
+    def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
+        norm = self._norm(param)
+        wanted = self.rate * nd.minimum(nd.maximum(norm, self.min), self.max) + (1.0 - self.rate) * norm
+        return param * (wanted / (norm + self.epsilon))
+
+
+@dataclass(frozen=True)
+class UnitNormConstraint(_NormConstraint):
+    """Makes norms 1: w / ‖w‖.
+
+    Parameters
+    ----------
+    dimensions : sequence of int, optional
+        The norm is over these axes; by default all but the first.
+    params : sequence of str, optional
+        See `LayerConstraint`.
+
+    Notes
+    -----
+    Source: DL4J ``UnitNormConstraint``. Differs: where all are 0 they stay 0, in Java they become NaN; see also
+    `LayerConstraint`.
+    """
+
+    def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
+        norm = self._norm(param)
+        return param / nd.where(norm > 0.0, norm, 1.0)
+
+
+@dataclass(frozen=True)
+class NonNegativeConstraint(LayerConstraint):
+    """Makes what is negative 0: max(w, 0).
+
+    Parameters
+    ----------
+    params : sequence of str, optional
+        See `LayerConstraint`.
+
+    Notes
+    -----
+    Source: DL4J ``NonNegativeConstraint``. Differs: see `LayerConstraint`.
+    """
+
+    def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
+        return nd.maximum(param, 0.0)
+
+
+CONSTRAINTS: dict[str, type[LayerConstraint]] = {
+    "max_norm": MaxNormConstraint,
+    "min_max_norm": MinMaxNormConstraint,
+    "non_negative": NonNegativeConstraint,
+    "unit_norm": UnitNormConstraint,
+}
+"""Name -> class, sorted."""
+
+
+def as_constraints(who: str, field: str, given: Any) -> tuple[LayerConstraint, ...] | None:
+    """Return one constraint or several as a tuple, None for none; raise ConfigurationError for anything else."""
+    if given is None:
+        return None
+    found = (given,) if not isinstance(given, Iterable) or isinstance(given, str) else tuple(given)
+    for each in found:
+        if not isinstance(each, LayerConstraint):
+            raise nd.ConfigurationError(
+                f"{who}: {field} must be constraints such as MaxNormConstraint(2), got {each!r}."
+            )
+    return found or None
+
+
+def constrain(model: Any, guard: Guard | None = None) -> None:
+    """Apply a model's constraints, if it has any, once an update has been made and its iteration counted."""
+    constraints = getattr(model, "constraints", None)
+    if constraints is not None:
+        constraints.apply(model.iteration_count, model.epoch_count, guard)
+
+
+class Constraining:
+    """The constraints of a network at work on its parameters.
+
+    Parameters
+    ----------
+    placed : sequence of (LayerConstraint, array)
+        In the order in which they are applied, each with the view of a parameter.
+
+    Notes
+    -----
+    The host does not wait. Where everything is this library's own the work is recorded.
+    """
+
+    def __init__(self, placed: Sequence[tuple[LayerConstraint, Array]]) -> None:
+        self._placed = list(placed)
+        self._backend = nd.backend()
+        self._recordable = all(type(constraint) in CONSTRAINTS.values() for constraint, _ in placed)
+        self._programs: dict[bool, nd.Program | None] = {}
+
+    def apply(self, iteration: int, epoch: int, guard: Guard | None = None) -> None:
+        """Change the parameters; iteration counts the update that was made, epoch is 0-based.
+
+        With the guard of an update that has been undone on the device nothing changes.
+        """
+        with within(self._backend):
+            watched = guard is not None
+            if watched not in self._programs:
+                run = partial(self._run, iteration, epoch, guard)
+                self._programs[watched] = nd.record(run) if self._recordable else None
+                if self._programs[watched] is not None:
+                    return
+            program = self._programs[watched]
+            if program is None:
+                self._run(iteration, epoch, guard)
+            else:
+                program.replay()
+
+    def _run(self, iteration: int, epoch: int, guard: Guard | None) -> Array:
+        for constraint, param in self._placed:
+            new = constraint.constrained(param, iteration, epoch)
+            nd.assign(param, new if guard is None else nd.where(guard.failed < 0.0, new, param))
+        return self._placed[-1][1]
