@@ -3,10 +3,10 @@
 from nd.dataset.async_iterator import AsyncDataSetIterator
 from nd.dataset.dataset import DataSet
 from nd.dataset.digits import DigitsDataSetIterator
+from nd.dataset.existing import ExistingDataSetIterator
 from nd.dataset.iterator import (
     DataSetIterator,
     EarlyTerminationDataSetIterator,
-    ExistingDataSetIterator,
     ListDataSetIterator,
 )
 from nd.dataset.mnist import MnistDataSetIterator
