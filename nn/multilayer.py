@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
 from typing import Any, Self
 
 import nd
 from nd.dataset import DataSet
-from nd.evaluation import Evaluation
 from nd.state import within
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import as_listeners, listens
 
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
+from .inference import Inference
 from .layers.base import LayerRuntime
 from .layers.output import OutputMixin
-from .minibatch import Minibatch, as_features
+from .minibatch import Minibatch
+from .progress import FitProgress
 from .propagation import Propagation
 from .splitting import SplitOutput, SplitStep
 from .summary import summary
@@ -28,7 +28,7 @@ from .vectors import FlatVectors
 Array = Any
 
 
-class MultiLayerNetwork:
+class MultiLayerNetwork(Inference):
     """A network whose layers follow one another.
 
     Parameters
@@ -55,6 +55,7 @@ class MultiLayerNetwork:
         self._score: Any = float("nan")
         self._solver: Solver | None = None
         self._fitting = False
+        self._progress = FitProgress()
 
     # ---- making
 
@@ -181,6 +182,14 @@ class MultiLayerNetwork:
             self._batch.set_features(x)
         self.batch_size = self._batch.features.shape[0]
 
+    def get_input(self) -> Array:
+        """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
+        return getattr(self._batch, "features", None)
+
+    def get_labels(self) -> Array:
+        """Return the labels of the minibatch that is set; None before."""
+        return getattr(self._batch, "labels", None)
+
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
         self._made()
@@ -287,11 +296,15 @@ class MultiLayerNetwork:
         labels : array ``[N, n_out]``, optional
             Beside features.
         epochs : int
+            After `load_checkpoint`, of a checkpoint that was written during a call of fit, this continues that call:
+            epochs that it had completed count, so the same line trains what is left.
 
         Raises
         ------
         DataError
-            The iterator is empty, or labels are missing.
+            The iterator is empty, or labels are missing; or it cannot go on where a checkpoint's stood.
+        ConfigurationError
+            A checkpoint was written while another kind of data was fitted.
         ShapeError, DTypeError
             The data do not fit the network.
         NumericError
@@ -314,70 +327,16 @@ class MultiLayerNetwork:
             self._set_batch(data)
             self._optimize(self._solver)
 
-    def _optimize(self, solver: Solver) -> None:
-        """Take the steps on the minibatch that is set; until the update the gradient may stay in parts."""
+    def _optimize(self, solver: Solver, taken: int = 0) -> None:
+        """Take the steps on the minibatch that is set, less those taken; until the update the gradient may stay in
+        parts.
+        """
         self._fitting = True
         try:
             with self._here():
-                solver.optimize()
+                solver.optimize(taken)
         finally:
             self._fitting = False
-
-    # ---- inference
-
-    def output(self, x: Any) -> Array:
-        """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
-        self._made()
-        with self._here(), self._workspace.nested():
-            batch = Minibatch(self.dtype, self._inference_buffers)
-            batch.set_features(x)
-            return self._outputs.output(batch)
-
-    def predict(self, x: Any) -> Array:
-        """Return the most probable class of each example, ``[N]`` integers."""
-        out = self.output(x)
-        with self._here():
-            return nd.argmax(out, 1)
-
-    def feed_forward(self, x: Any, train: bool = False) -> list[Array]:
-        """Return ``[x, activations of layer 0, of layer 1, ...]``, new arrays."""
-        return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
-
-    def feed_forward_to_layer(self, layer: int, x: Any, train: bool = False) -> list[Array]:
-        """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
-
-        Raises
-        ------
-        ConfigurationError
-            There is no such layer.
-        """
-        self._made()
-        if not 0 <= layer < len(self.layers):
-            raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
-        with self._here(), self._workspace.nested():
-            return [
-                nd.copy(a)
-                for a in self._whole.forward(as_features(x, self.dtype, self._inference_buffers), train, layer + 1)[0]
-            ]
-
-    def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
-        """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.
-
-        Raises
-        ------
-        DataError
-            The iterator is empty, or labels are missing.
-        """
-        self._made()
-        evaluation = Evaluation()
-        with self._here():
-            for batch in [data] if isinstance(data, DataSet) else data:
-                if batch.labels is None:
-                    raise nd.DataError("evaluate: a data set needs labels to be compared with, got none.")
-                evaluation.eval(batch.labels, self.output(batch.features), batch.labels_mask)
-        if not evaluation.num_row_counter:
-            raise nd.DataError("evaluate: the iterator must have at least one minibatch, got none.")
-        return evaluation
 
     # ---- files and text
 
@@ -393,6 +352,19 @@ class MultiLayerNetwork:
         from .serializer import restore_multi_layer_network
 
         return restore_multi_layer_network(path, load_updater)
+
+    def save_checkpoint(self, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+        """Write a model zip from which training continues bit for bit; see `nn.checkpoint`."""
+        from .checkpoint import write_checkpoint
+
+        write_checkpoint(self, path, save_updater)
+
+    @classmethod
+    def load_checkpoint(cls, path: str | os.PathLike[str], number: int | None = None) -> MultiLayerNetwork:
+        """Read a checkpoint, or from a folder the newest complete one, or that number; see `nn.checkpoint`."""
+        from .checkpoint import read_checkpoint
+
+        return read_checkpoint(path, number)
 
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""

@@ -61,11 +61,14 @@ class Guard:
         """Have the device asked after the next step."""
         self._suspected = True
 
-    def after_step(self, model: Any) -> None:
-        """Count a guarded update, and ask the device now and then; `model` has counted the iteration."""
+    def count(self, model: Any) -> None:
+        """Count a guarded update; `model` has counted the iteration. From then on `check` sees it."""
         if not self._steps:
             self._first = model.iteration_count - 1
         self._steps += 1
+
+    def check_now_and_then(self, model: Any) -> None:
+        """Ask the device where the score was suspect, or after many steps."""
         if self._suspected or self._steps >= CHECK_EVERY:
             self.check(model)
 

@@ -39,9 +39,12 @@ class Solver:
         self.iterations = conf.iterations
         self.optimizer: ConvexOptimizer = OPTIMIZERS[name](conf, model, listeners)
 
-    def optimize(self) -> None:
-        """Take the configured number of steps on the model's current minibatch, as `fit` does for each."""
-        for _ in range(self.iterations):
+    def optimize(self, taken: int = 0) -> None:
+        """Take the configured number of steps on the model's current minibatch, as `fit` does for each.
+
+        `taken` of them were taken before, by a run that this one continues.
+        """
+        for _ in range(taken, self.iterations):
             self.optimizer.optimize()
 
     def finish(self) -> None:

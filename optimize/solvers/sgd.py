@@ -52,10 +52,12 @@ class StochasticGradientDescent:
         batch_size = model.batch_size if self.conf.mini_batch else None
         model.updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
         model.iteration_count += 1
+        if guard is not None:
+            guard.count(model)
         for listener in self.listeners:
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
         if guard is not None:
-            guard.after_step(model)
+            guard.check_now_and_then(model)
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""
