@@ -55,6 +55,29 @@ def replacing(who: str, path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _synchronise(target.parent)
 
 
+def remove_leftovers(folder: str | os.PathLike[str], pattern: str) -> None:
+    """Remove what processes left that ended while they wrote files of such a name in that folder."""
+    for path in pathlib.Path(folder).glob(f".{pattern}.*{PARTIAL}"):
+        writer = path.name.removesuffix(PARTIAL).rpartition(".")[2]
+        if writer.isdecimal() and not _runs(int(writer)):
+            path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Tell whether another process of that number runs; where it cannot be told, say that it does."""
+    if process == os.getpid():
+        return False
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)  # signal 0 does nothing
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _synchronise(folder: pathlib.Path) -> None:
     """Have the disk keep the new name too; some systems cannot be asked to, and the file is in its place anyway."""
     with suppress(OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import warnings
 import zipfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -50,12 +51,15 @@ def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     The file is a model zip that Deeplearning4j opens, with one more entry, ``ndwright.json``: `Progress` (the position
     of the iterator, of what was trained on and not of what was read ahead; epochs of this call of fit that are
     complete; the global generator's state), and `iterations` and `step_function`, which DL4J 1.0 does not have. An
-    iterator that cannot say where it stands does no harm here; `fit` raises if the file is continued within an epoch.
+    iterator that cannot say where it stands brings a warning within an epoch, and an error if `fit` is to continue
+    from there.
     """
     fits, base = network._progress, network.conf.base
     if network._vectors is not None and network.updater.guard is not None:
         network.updater.guard.check(network)  # which may put the counters back
     progress = replace(fits.now(), iteration=network.iteration_count, random=nd.random.get_random().get_state())
+    if progress.within and progress.iterator is None:
+        warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)
     document = {
         "version": VERSION,
         "iterations": base.iterations,

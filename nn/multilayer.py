@@ -184,11 +184,13 @@ class MultiLayerNetwork(Inference):
 
     def get_input(self) -> Array:
         """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
-        return getattr(self._batch, "features", None)
+        self._made()
+        return self._batch.features
 
     def get_labels(self) -> Array:
         """Return the labels of the minibatch that is set; None before."""
-        return getattr(self._batch, "labels", None)
+        self._made()
+        return self._batch.labels
 
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
@@ -217,12 +219,13 @@ class MultiLayerNetwork(Inference):
         """
         self._last_layer()
         self._batch.check()
-        watching = listens(self.listeners, "on_forward_pass")
+        watching = listens(self.listeners, self.iteration_count, "on_forward_pass")
         with self._here(), self._workspace:
             counts = (self.iteration_count, self.epoch_count)
             loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
             self._score = (loss, penalty, self.batch_size)
-            if not self._fitting or listens(self.listeners, "on_backward_pass", "on_gradient_calculation"):
+            looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass", "on_gradient_calculation")
+            if looked_at or not self._fitting:
                 self.updater.settle()
             for listener in self.listeners:
                 listener.on_backward_pass(self)

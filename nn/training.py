@@ -66,11 +66,21 @@ class Training:
             solver = Solver(network.conf, network, network.listeners)
             stack.callback(self._leave)
             network._progress.call = self
-            if self.single is not None:
-                self._fit_single(solver, self.single)
-            else:
-                self._fit_epochs(solver)
+            try:
+                self._fit(solver)
+            except nd.NumericError as error:
+                for listener in network.listeners:
+                    listener.on_numeric_error(network, error)
+                raise
             self._complete = True
+            for listener in network.listeners:
+                listener.on_fit_end(network)
+
+    def _fit(self, solver: Solver) -> None:
+        if self.single is not None:
+            self._fit_single(solver, self.single)
+        else:
+            self._fit_epochs(solver)
 
     def _leave(self) -> None:
         fits = self.network._progress

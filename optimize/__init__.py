@@ -1,7 +1,14 @@
 """Solvers, updaters, schedules, listeners. They know a network only as the `Model` protocol."""
 
 from .api import ConvexOptimizer, Listener, Model
-from .listeners import CollectScoresListener, PerformanceListener, ProgressBarListener, ScoreIterationListener
+from .listeners import (
+    Checkpoint,
+    CheckpointListener,
+    CollectScoresListener,
+    PerformanceListener,
+    ProgressBarListener,
+    ScoreIterationListener,
+)
 from .network_updater import NetworkUpdater, Segment
 from .regularization import L1Regularization, L2Regularization, Regularization
 from .schedules import FixedSchedule, MapSchedule, Schedule, ScheduleType, StepSchedule
@@ -11,6 +18,8 @@ from .updaters import Adam, Nesterovs, NoOp, Sgd, Updater, get_updater
 
 __all__ = [
     "Adam",
+    "Checkpoint",
+    "CheckpointListener",
     "CollectScoresListener",
     "ConvexOptimizer",
     "FixedSchedule",

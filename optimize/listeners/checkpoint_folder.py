@@ -15,6 +15,7 @@ from nd.files import replacing
 INFO = "checkpointInfo.txt"
 HEADER = "checkpointNum,timestamp,iteration,epoch,modelType,filename"
 _NAME = re.compile(r"checkpoint_(0|[1-9]\d*)_([A-Za-z]\w*)\.zip")
+_LINE = re.compile(rf"(\d+),(\d+),(\d+),(\d+),(\w+),({_NAME.pattern})")
 _DAMAGE = (OSError, ValueError, EOFError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
@@ -129,9 +130,10 @@ def _listed(folder: pathlib.Path) -> dict[str, Checkpoint]:
         return {}
     found = {}
     for line in lines:
-        *numbers, kind, name = line.split(",")
-        if len(numbers) == 4 and all(number.isdecimal() for number in numbers) and _NAME.fullmatch(name):
-            found[name] = Checkpoint(*map(int, numbers), kind, folder / name)  # type: ignore[call-arg, arg-type]
+        match = _LINE.fullmatch(line)
+        if match:
+            numbers, kind, name = map(int, match.groups()[:4]), match[5], match[6]
+            found[name] = Checkpoint(*numbers, kind, folder / name)  # type: ignore[call-arg, arg-type]
     return found
 
 

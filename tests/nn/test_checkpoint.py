@@ -241,8 +241,8 @@ def test_the_epoch_in_the_file_is_complete(tmp_path):
 
 
 def test_an_iterator_that_cannot_say_where_it_stands(tmp_path):
-    whole = network(Sgd(0.1))
-    files, *_ = train(whole, Forgetful, tmp_path)
+    with pytest.warns(UserWarning, match=r"cannot be continued within the epoch\. Forgetful\.state: "):
+        files, *_ = train(network(Sgd(0.1)), Forgetful, tmp_path)
     again = MultiLayerNetwork.load_checkpoint(files[1])
     with pytest.raises(
         nd.DataError, match=r"within an epoch.*Forgetful\.state: .*Define state.*MultiLayerNetwork\.load"
@@ -262,7 +262,8 @@ def test_an_iterator_that_cannot_go_on(tmp_path):
 
 
 def test_a_generator_cannot_be_gone_on_from(tmp_path):
-    files, *_ = train(network(Sgd(0.1)), lambda: iter(list(shuffling())), tmp_path, epochs=1)
+    with pytest.warns(UserWarning, match="ExistingDataSetIterator"):
+        files, *_ = train(network(Sgd(0.1)), lambda: iter(list(shuffling())), tmp_path, epochs=1)
     with pytest.raises(nd.DataError, match=r"expected a list or tuple of DataSets.*got list_iterator"):
         MultiLayerNetwork.load_checkpoint(files[1]).fit(shuffling(), epochs=1)
 
