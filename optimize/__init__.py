@@ -2,12 +2,21 @@
 
 from .api import ConvexOptimizer, Listener, Model
 from .listeners import (
+    ArrayStatistics,
     Checkpoint,
     CheckpointListener,
     CollectScoresListener,
+    ComposableIterationListener,
+    EvaluativeListener,
+    HtmlReportListener,
+    NanListener,
     PerformanceListener,
     ProgressBarListener,
     ScoreIterationListener,
+    StatisticsListener,
+    StatisticsRecord,
+    TensorBoardListener,
+    TimeIterationListener,
 )
 from .network_updater import NetworkUpdater, Segment
 from .regularization import L1Regularization, L2Regularization, Regularization
@@ -18,16 +27,21 @@ from .updaters import Adam, Nesterovs, NoOp, Sgd, Updater, get_updater
 
 __all__ = [
     "Adam",
+    "ArrayStatistics",
     "Checkpoint",
     "CheckpointListener",
     "CollectScoresListener",
+    "ComposableIterationListener",
     "ConvexOptimizer",
+    "EvaluativeListener",
     "FixedSchedule",
+    "HtmlReportListener",
     "L1Regularization",
     "L2Regularization",
     "Listener",
     "MapSchedule",
     "Model",
+    "NanListener",
     "Nesterovs",
     "NetworkUpdater",
     "NoOp",
@@ -40,7 +54,11 @@ __all__ = [
     "Segment",
     "Sgd",
     "Solver",
+    "StatisticsListener",
+    "StatisticsRecord",
     "StepSchedule",
     "StochasticGradientDescent",
+    "TensorBoardListener",
+    "TimeIterationListener",
     "get_updater",
 ]
