@@ -28,6 +28,8 @@ from .layers import (
     ConvolutionLayer,
     DenseLayer,
     DropoutLayer,
+    FrozenLayer,
+    FrozenLayerWithBackprop,
     LossLayer,
     OutputLayer,
     SubsamplingLayer,

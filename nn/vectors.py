@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import nd
+from nd.random import Random
 from optimize import NetworkUpdater, Segment
 from optimize.penalty_sum import PenaltySum
 
@@ -90,12 +91,17 @@ class FlatVectors:
         rng = nd.random.get_random()
         rng.set_seed(self.conf.base.seed or 0)
         for view in self.layout.views:
-            layer, spec, flat = self._layer_conf(view), view.spec, view.flat(self.params)
-            if spec.bias:
-                nd.fill(flat, layer.bias_init or 0.0)
-            else:
-                fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
-                init_weight(self.param_table[view.key], flat, layer.weight_init or "xavier", fans, rng)
+            self.draw(view, rng)
+
+    def draw(self, view: ParamView, rng: Random) -> None:
+        """Let one parameter start: a weight is drawn, a bias has its bias_init."""
+        layer: Any = self._layer_conf(view).innermost
+        spec, flat = view.spec, view.flat(self.params)
+        if spec.bias:
+            nd.fill(flat, layer.bias_init or 0.0)
+        else:
+            fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
+            init_weight(self.param_table[view.key], flat, layer.weight_init or "xavier", fans, rng)
 
     def _layer_conf(self, view: ParamView) -> BaseLayerConf:
         return self.conf.layers[view.layer]  # type: ignore[return-value]

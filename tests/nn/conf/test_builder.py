@@ -155,6 +155,7 @@ def test_every_field_has_its_call(target):
         "convolution_mode": "same", "name": "here", "n_in": 3, "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
         "stride": (1, 2), "padding": (2, 1), "dilation": (3, 1), "pnorm": 2, "pooling_type": "avg", "loss": "mse",
         "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
+        "layer": DenseLayer(n_out=2),
     }  # fmt: skip
     exempt = {"learning_rate", "momentum", "optimization_algo", "minimize"}  # only one value, or tested above
     names = {field.name for field in fields(target)} - exempt
