@@ -36,3 +36,4 @@ from .layers import (
 )
 from .multilayer import MultiLayerNetwork
 from .preprocessors import CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
+from .transferlearning import FineTuneConfiguration, TransferLearning, TransferLearningHelper

@@ -14,7 +14,7 @@ from .weights import Fans, init_weight
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
-    from .layers.base import BaseLayerConf
+    from .layers.base import BaseLayerConf, LayerConf
     from .params import ParamView
 
 Array = Any
@@ -91,17 +91,7 @@ class FlatVectors:
         rng = nd.random.get_random()
         rng.set_seed(self.conf.base.seed or 0)
         for view in self.layout.views:
-            self.draw(view, rng)
-
-    def draw(self, view: ParamView, rng: Random) -> None:
-        """Let one parameter start: a weight is drawn, a bias has its bias_init."""
-        layer: Any = self._layer_conf(view).innermost
-        spec, flat = view.spec, view.flat(self.params)
-        if spec.bias:
-            nd.fill(flat, layer.bias_init or 0.0)
-        else:
-            fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
-            init_weight(self.param_table[view.key], flat, layer.weight_init or "xavier", fans, rng)
+            draw_param(self._layer_conf(view), view, self.params, rng)
 
     def _layer_conf(self, view: ParamView) -> BaseLayerConf:
         return self.conf.layers[view.layer]  # type: ignore[return-value]
@@ -112,3 +102,14 @@ class FlatVectors:
             layer, bias = self._layer_conf(view), view.spec.bias
             segments.append(Segment(view.start, view.stop, layer.updater_of(bias), layer.regularization_of(bias)))
         return segments
+
+
+def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) -> None:
+    """Let one parameter of a layer start: a weight is drawn, a bias has its bias_init."""
+    conf: Any = layer.innermost
+    spec, flat = view.spec, view.flat(vector)
+    if spec.bias:
+        nd.fill(flat, conf.bias_init or 0.0)
+    else:
+        fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
+        init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)

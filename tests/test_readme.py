@@ -11,10 +11,11 @@ from nd.dataset import EarlyTerminationDataSetIterator, MnistDataSetIterator
 README = pathlib.Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 FEW_BATCHES = 3
+ACCURACY = 0.85
 
 
 def test_there_are_blocks_to_run():
-    assert len(BLOCKS) == 2
+    assert len(BLOCKS) == 4
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
@@ -28,11 +29,17 @@ def test_block(number, monkeypatch, tmp_path, mnist_folder, capsys):
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(compile(BLOCKS[number], str(README), "exec"), names)
-    assert len(names["conf"].layers) in (2, 6)
-    if "net" in names:
+    assert len(names["conf"].layers) in (2, 3, 6)
+    if "again" in names:
         assert (names["again"].params() == names["net"].params()).all()
         assert names["net"].iteration_count == 3 * FEW_BATCHES
         assert "# of classes:    10" in capsys.readouterr().out
+    if "best" in names:
+        assert names["result"].termination_details == "MaxEpochsTerminationCondition(5)"
+        assert names["best"].epoch_count == names["result"].best_model_epoch + 1 == 5
+    if "helper" in names:
+        assert len(names["net"].conf.layers) == 4
+        assert float(capsys.readouterr().out) > ACCURACY
 
 
 @pytest.mark.parametrize(
