@@ -48,7 +48,9 @@ class TransferLearningHelper:
         self._split = next((view.start for view in layout.views if view.layer >= border), layout.length)
         params = network.params()
         with network._here():
-            self._frozen = MultiLayerNetwork(self._part(0, border)).init(nd.copy(params[:, : self._split]))
+            below = self._part(0, border)
+            below = replace(below, layers=tuple(layer.innermost for layer in below.layers))  # which may run as one
+            self._frozen = MultiLayerNetwork(below).init(nd.copy(params[:, : self._split]))
             self._tail = MultiLayerNetwork(self._part(border, len(self.conf.layers))).init()
             self._tail.set_params(params[:, self._split :])
             if self._shares_state():

@@ -113,6 +113,35 @@ def test_a_minibatch_still_comes_in_parts():
         assert len(plain._split._splitting.plan(many).lanes) == 1
 
 
+def kinds(net, frozen):
+    """What the recorded training step runs, after one."""
+    net.fit(IMAGES, IMAGE_LABELS)
+    return [type(stage.layer).__name__ for stage in net._split._lanes[0]._step._propagation._stages][:frozen]
+
+
+def test_a_frozen_convolution_and_its_pooling_run_as_one_where_no_gradient_passes():
+    with nd.use_backend(NumpyBackend(threads=1)):
+        net, apart = images((0, 1)), images((0,))
+        assert kinds(net, 2) == ["FrozenPooledConvolution", "DenseRuntime"]
+        assert kinds(apart, 2) == ["FrozenRuntime", "SubsamplingRuntime"]
+        np.testing.assert_allclose(host(net.params()), host(apart.params()), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(host(net.output(IMAGES)), host(net.feed_forward(IMAGES)[-1]), **TOLERANCE["float32"])
+
+
+def test_a_frozen_convolution_above_trainable_layers_runs_by_itself():
+    conf = NeuralNetConfiguration(seed=4).list(
+        ConvolutionLayer(n_out=4, kernel_size=3, activation="relu"),
+        FrozenLayer(ConvolutionLayer(n_out=4, kernel_size=3, activation="relu")),
+        FrozenLayer(SubsamplingLayer(kernel_size=(2, 2))),
+        OutputLayer(n_out=3, activation="softmax"),
+        input_type=InputType.convolutional(12, 12, 2),
+    )
+    net = MultiLayerNetwork(conf).init()
+    before = host(net.get_param("0_W"))
+    assert kinds(net, 3) == ["ConvolutionRuntime", "FrozenRuntime", "FrozenRuntime"]
+    assert (host(net.get_param("0_W")) != before).any()
+
+
 # ---- gradients
 
 

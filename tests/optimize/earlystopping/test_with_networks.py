@@ -89,9 +89,11 @@ def test_the_best_epoch_on_the_digits_to_the_bit(saver):
 
 
 def test_epochs_are_those_of_fit(backend):
+    """Dropout included: scoring, saving and copying draw no random numbers."""
     data = ListDataSetIterator(DataSet(X, Y), 4)
-    stopped, fitted = network(), network()
-    EarlyStoppingTrainer(conf_of(), stopped, data).fit()
+    stopped = network(drop_out=0.8)
+    EarlyStoppingTrainer(conf_of(save_last_model=True), stopped, data).fit()
+    fitted = network(drop_out=0.8)
     fitted.fit(data, epochs=3)
     np.testing.assert_array_equal(host(stopped.params()), host(fitted.params()))
     assert (stopped.iteration_count, stopped.epoch_count) == (fitted.iteration_count, fitted.epoch_count) == (9, 3)
