@@ -30,9 +30,12 @@ from .layers import (
     ConvolutionLayer,
     DenseLayer,
     DropoutLayer,
+    FrozenLayer,
+    FrozenLayerWithBackprop,
     LossLayer,
     OutputLayer,
     SubsamplingLayer,
 )
 from .multilayer import MultiLayerNetwork
 from .preprocessors import CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
+from .transferlearning import FineTuneConfiguration, TransferLearning, TransferLearningHelper

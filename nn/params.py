@@ -27,6 +27,8 @@ class ParamSpec:
         Biases start at bias_init and have their own regularisation and updater.
     fan_in, fan_out : float
         For the initialisation of weights.
+    trainable : bool
+        False for what never gets a gradient.
     """
 
     name: str
@@ -35,6 +37,7 @@ class ParamSpec:
     bias: bool = False
     fan_in: float = 0.0
     fan_out: float = 0.0
+    trainable: bool = True
 
     @property
     def length(self) -> int:
@@ -85,8 +88,8 @@ class ParamLayout:
                 self.views.append(ParamView(layer, spec, offset, offset + spec.length))
                 offset += spec.length
         self.length = offset
-        self.lowest_layer = min((view.layer for view in self.views), default=len(specs))
-        """The first layer that has parameters; below it nothing needs a gradient."""
+        self.lowest_layer = min((view.layer for view in self.views if view.spec.trainable), default=len(specs))
+        """The first layer that has parameters to train; below it nothing needs a gradient."""
 
     def of_layer(self, layer: int) -> list[ParamView]:
         """Return the views of one layer."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import nd
 
 from .layers.base import LayerRuntime, label_of
-from .layers.pooled_convolution import PooledConvolution, can_pool
+from .layers.pooled_convolution import paired
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
@@ -67,9 +67,9 @@ class Propagation:
             )
             for index, layer in enumerate(conf.layers)
         ]
-        self._stages = self._paired() if fused else self._one_by_one()
         self._lowest = layout.lowest_layer
         self.scheduled = [numbers for layer in self.layers for numbers in layer.scheduled_numbers()]
+        self._stages = self._paired() if fused else self._one_by_one()
 
     def _one_by_one(self) -> list[_Stage]:
         found = self._conf.preprocessors.get
@@ -79,9 +79,11 @@ class Propagation:
         """Put a convolution and the pooling after it together."""
         stages: list[_Stage] = []
         for stage in self._one_by_one():
-            if stages and stage.preprocessor is None and can_pool(stages[-1].layer, stage.layer):
-                before = stages.pop()
-                stage = _Stage(before.first, before.preprocessor, PooledConvolution(before.layer, stage.layer))
+            before = stages[-1] if stages and stage.preprocessor is None else None
+            both = None if before is None else paired(before.layer, stage.layer, stage.first < self._lowest)
+            if before is not None and both is not None:
+                stage = _Stage(before.first, before.preprocessor, both)
+                stages.pop()
             stages.append(stage)
         return stages
 

@@ -128,8 +128,10 @@ def is_own(conf: MultiLayerConfiguration) -> bool:
     parts: list[tuple[object, Collection[type]]] = [
         (each, PREPROCESSORS.values()) for each in conf.preprocessors.values()
     ]
-    for layer in conf.layers:
+    for each in conf.layers:
+        layer = each.innermost
         parts += [
+            (each, LAYERS.values()),
             (layer, LAYERS.values()),
             (getattr(layer, "activation", None), ACTIVATIONS.values()),
             (getattr(layer, "loss", None), LOSSES.values()),

@@ -104,7 +104,7 @@ class SplitStep:
             return loss, penalty
         plan, light = self._splitting.plan(batch.features.shape)
         while len(self._lanes) < len(plan):
-            gradient = nd.create_uninitialized(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)
+            gradient = nd.zeros(*self.vectors.gradient.shape, dtype=self.conf.base.dtype)  # which frozen layers keep
             self._lanes.append(_TrainingLane(self.conf, self.vectors, gradient))
         lanes = self._lanes[: len(plan)]
         if self.whole.scheduled:

@@ -27,5 +27,6 @@ def summary(conf: MultiLayerConfiguration) -> str:
 
 def _flow_of_parameters(layer: LayerConf) -> str:
     """Without an input type only the layers with parameters know their sizes."""
+    layer = layer.innermost
     n_in, n_out = getattr(layer, "n_in", None), getattr(layer, "n_out", None)
     return f"{n_in} -> {n_out}" if n_in is not None else "same -> same"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import nd
+from nd.random import Random
 from optimize import NetworkUpdater, Segment
 from optimize.constraints import Constraining
 from optimize.gradient_normalization import NormalizedLayer
@@ -16,7 +17,7 @@ from .weights import Fans, init_weight
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
-    from .layers.base import BaseLayerConf
+    from .layers.base import BaseLayerConf, LayerConf
     from .params import ParamView
 
 Array = Any
@@ -106,12 +107,7 @@ class FlatVectors:
         rng = nd.random.get_random()
         rng.set_seed(self.conf.base.seed or 0)
         for view in self.layout.views:
-            layer, spec, flat = self._layer_conf(view), view.spec, view.flat(self.params)
-            if spec.bias:
-                nd.fill(flat, layer.bias_init or 0.0)
-            else:
-                fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
-                init_weight(self.param_table[view.key], flat, layer.weight_init or "xavier", fans, rng)
+            draw_param(self._layer_conf(view), view, self.params, rng)
 
     def _layer_conf(self, view: ParamView) -> BaseLayerConf:
         return self.conf.layers[view.layer]  # type: ignore[return-value]
@@ -142,3 +138,14 @@ def copy_vector(who: str, source: Any, target: Array) -> None:
     if tuple(vector.shape) not in ((1, n), (n,)):
         raise nd.ShapeError(f"{who}: expected [1, {n}], got {list(vector.shape)}. Is it of another network?")
     nd.assign(target, nd.reshape(vector, (1, n)))
+
+
+def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) -> None:
+    """Let one parameter of a layer start: a weight is drawn, a bias has its bias_init."""
+    conf: Any = layer.innermost
+    spec, flat = view.spec, view.flat(vector)
+    if spec.bias:
+        nd.fill(flat, conf.bias_init or 0.0)
+    else:
+        fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
+        init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)

@@ -46,6 +46,7 @@ class LayerForm(NamedTuple):
 
     fields: dict[str, tuple[str, Codec]]
     constants: Json
+    package: str = ""
 
 
 _LAYER = {"layerName": ("name", PLAIN), "idropout": ("drop_out", DROPOUT)}
@@ -69,6 +70,7 @@ _WINDOW = {
     "padding": ("padding", PAIR),
     "dilation": ("dilation", PAIR),
 }
+_WRAPPED = Codec(lambda layer: layer_to_json(layer), lambda data: layer_from_json(data))
 _BASE_CONSTANTS = {"gainInit": 1.0}
 _PARAMETERLESS = {"constraints": None, "gradientNormalization": "None", "gradientNormalizationThreshold": 0.0}
 _CUDNN = {
@@ -81,6 +83,8 @@ LAYER_FORMS = {
     "convolution": LayerForm({**_FEED_FORWARD, **_WINDOW}, {**_BASE_CONSTANTS, **_CUDNN}),
     "dense": LayerForm(_FEED_FORWARD, {**_BASE_CONSTANTS, "hasLayerNorm": False}),
     "dropout": LayerForm(_LAYER, {**_PARAMETERLESS, "nin": 0, "nout": 0}),
+    "frozen": LayerForm({**_LAYER, "layer": ("layer", _WRAPPED)}, {"constraints": None}, "misc."),
+    "frozen_with_backprop": LayerForm({**_LAYER, "underlying": ("layer", _WRAPPED)}, {"constraints": None}, "misc."),
     "loss": LayerForm({**_BASE, "lossFn": ("loss", LOSS)}, {**_BASE_CONSTANTS, "nin": 0, "nout": 0}),
     "output": LayerForm({**_FEED_FORWARD, "lossFn": ("loss", LOSS)}, _BASE_CONSTANTS),
     "subsampling": LayerForm(
@@ -107,7 +111,7 @@ def layer_to_json(conf: LayerConf) -> Json:
     """Return a layer as DL4J writes it."""
     name = next(name for name, layer_class in LAYERS.items() if layer_class is type(conf))
     form = LAYER_FORMS[name]
-    out: Json = {"@class": _LAYER_PACKAGE + type(conf).__name__, **form.constants}
+    out: Json = {"@class": _LAYER_PACKAGE + form.package + type(conf).__name__, **form.constants}
     out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
     if isinstance(conf, BaseLayerConf):
         out["regularization"] = regularization_to_json(conf.regularization_of(bias=False))
@@ -231,8 +235,9 @@ def _network(data: Json, first: Json, confs: list[Json]) -> MultiLayerConfigurat
     base, layers, preprocessors = _network_parts(data, first, confs)
     for index, layer in enumerate(layers):
         layer.check(label_of(index, layer))
+        inner = layer.innermost
         for field in ("activation", "updater", "weight_init", "bias_init"):
-            if isinstance(layer, BaseLayerConf) and getattr(layer, field) is None:
+            if isinstance(inner, BaseLayerConf) and getattr(inner, field) is None:
                 raise FormatError(f"configuration: {label_of(index, layer)} must have {field}, got none.")
     counts = [int(data.get(key, 0)) for key in ("iterationCount", "epochCount")]
     if min(counts) < 0:

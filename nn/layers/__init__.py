@@ -5,6 +5,7 @@ from .base import BaseLayerConf, FeedForwardConf, LayerConf, LayerRuntime
 from .convolution import ConvolutionLayer
 from .dense import DenseLayer
 from .dropout import DropoutLayer
+from .frozen import FrozenLayer, FrozenLayerWithBackprop
 from .output import LossLayer, OutputLayer
 from .subsampling import SubsamplingLayer
 
@@ -16,6 +17,8 @@ __all__ = [
     "DenseLayer",
     "DropoutLayer",
     "FeedForwardConf",
+    "FrozenLayer",
+    "FrozenLayerWithBackprop",
     "LayerConf",
     "LayerRuntime",
     "LossLayer",
@@ -28,6 +31,8 @@ LAYERS: dict[str, type[LayerConf]] = {
     "convolution": ConvolutionLayer,
     "dense": DenseLayer,
     "dropout": DropoutLayer,
+    "frozen": FrozenLayer,
+    "frozen_with_backprop": FrozenLayerWithBackprop,
     "loss": LossLayer,
     "output": OutputLayer,
     "subsampling": SubsamplingLayer,

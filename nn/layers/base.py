@@ -73,6 +73,11 @@ class LayerConf:
     def __post_init__(self) -> None:
         object.__setattr__(self, "drop_out", as_dropout(type(self).__name__, self.drop_out))
 
+    @property
+    def innermost(self) -> LayerConf:
+        """The layer that does the work: this one, unless it wraps another."""
+        return self
+
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         """Return a copy with every unset value taken from the network's defaults."""
         unset = {name: getattr(defaults, name) for name in self.inherited if getattr(self, name) is None}

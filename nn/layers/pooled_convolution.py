@@ -10,6 +10,7 @@ from nd.activations import Identity, Softmax
 from ..conf.enums import PoolingType
 from .base import LayerRuntime
 from .convolution import ConvolutionRuntime
+from .frozen import FrozenRuntime
 from .subsampling import SubsamplingRuntime
 
 Array = Any
@@ -60,6 +61,24 @@ class PooledConvolution:
             epsilon, cache.saved, cache.W, cache.windows, layer.gradients, self._both_buffers, need_epsilon
         )
         return below if cache.drop_mask is None else layer.undropped(below, cache.drop_mask)
+
+
+class FrozenPooledConvolution(PooledConvolution):
+    """Both frozen, with nothing to train below: forward as outside of training, and never backward."""
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, PooledCache]:
+        return super().forward(x, False, mask)
+
+
+def paired(first: LayerRuntime, second: LayerRuntime, forward_only: bool) -> PooledConvolution | None:
+    """Return what runs two layers as one, None where they have to run one after the other.
+
+    `forward_only` says that no gradient will be asked of them.
+    """
+    if forward_only and isinstance(first, FrozenRuntime) and isinstance(second, FrozenRuntime):
+        inner = first.layer, second.layer
+        return FrozenPooledConvolution(*inner) if can_pool(*inner) else None  # type: ignore[arg-type]
+    return PooledConvolution(first, second) if can_pool(first, second) else None  # type: ignore[arg-type]
 
 
 def can_pool(first: LayerRuntime, second: LayerRuntime) -> bool:

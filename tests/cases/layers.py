@@ -15,6 +15,8 @@ from nn import (
     DenseLayer,
     Dropout,
     DropoutLayer,
+    FrozenLayer,
+    FrozenLayerWithBackprop,
     GaussianDropout,
     GaussianNoise,
     InputType,
@@ -201,6 +203,11 @@ def _last_case(layer_class, oracle, loss, activation, labels, **settings):
     return LayerCase(variant, layer, ROWS, partial(oracle, activation=activation), (), labels, _draws(settings))
 
 
+def _frozen(layer_class, case):
+    """The same inference, and never more than that."""
+    return case._replace(layer=layer_class(case.layer), draws=False)
+
+
 _LOSSES = (
     ("mcxent", "softmax", "classes"),
     ("negativeloglikelihood", "softmax", "classes"),
@@ -283,6 +290,16 @@ LAYER_CASES: dict[str, list[LayerCase]] = {
         LayerCase("channels", DropoutLayer(SpatialDropout(0.5)), IMAGES, lambda x, params: x, draws=True),
         LayerCase("noise", DropoutLayer(GaussianNoise(0.2)), IMAGES, lambda x, params: x, draws=True),
         LayerCase("none", DropoutLayer(), ROWS, lambda x, params: x),
+    ],
+    "frozen": [
+        _frozen(FrozenLayer, _dense_case("dense", "tanh")),
+        _frozen(FrozenLayer, _dense_case("dense-dropped", "sigmoid", drop_out=0.5)),
+        _frozen(FrozenLayer, _conv_case("convolution", _window((3, 3), padding=(1, 0)), activation="relu")),
+        _frozen(FrozenLayer, _pool_case("pooling", "max", max, _window((2, 2), stride=(2, 2)))),
+    ],
+    "frozen_with_backprop": [
+        _frozen(FrozenLayerWithBackprop, _dense_case("dense", "softmax", has_bias=False)),
+        _frozen(FrozenLayerWithBackprop, _conv_case("convolution", _window((3, 2), stride=(2, 2)))),
     ],
     "loss": [
         *(_last_case(LossLayer, _activated, *row) for row in _LOSSES),

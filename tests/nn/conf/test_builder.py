@@ -172,6 +172,7 @@ def test_every_field_has_its_call(target):
         "weight_noise": DropConnect(0.5), "constraints": NonNegativeConstraint(),
         "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(),
         "constrain_all_parameters": MinMaxNormConstraint(1, 2),
+        "layer": DenseLayer(n_out=2),
     }  # fmt: skip
     exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
     names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay

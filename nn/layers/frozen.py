@@ -1,0 +1,134 @@
+"""FrozenLayer: another layer, whose parameters stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import nd
+from optimize import NoOp, Regularization, Updater
+
+from ..conf.input_type import InputType
+from ..params import ParamSpec
+from ..preprocessors import InputPreProcessor
+from .base import LayerConf, LayerRuntime
+
+if TYPE_CHECKING:
+    from ..conf.network import NeuralNetConfiguration
+
+Array = Any
+
+
+class FrozenRuntime(LayerRuntime):
+    """The other layer outside of training; its gradients are zeros."""
+
+    def setup(self) -> None:
+        conf = self.conf.layer
+        self.layer: LayerRuntime = conf.runtime(
+            conf, self.label, self.params, self.gradient_views, self.buffers, self.dtype
+        )
+
+    def pre_output(self, x: Array, training: bool = False) -> Array:
+        return self.layer.pre_output(x, False)
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+        return self.layer.forward(x, False, mask)
+
+    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
+        if not need_epsilon:
+            return None
+        epsilon = self.layer.backprop_gradient(epsilon, cache)
+        for view in self.gradient_views.values():
+            nd.fill(view, 0.0)  # layers write theirs on the way
+        return epsilon
+
+    def may_split(self, training: bool) -> bool:
+        return self.layer.may_split(False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenLayer(LayerConf):
+    """A layer that is not trained.
+
+    Parameters
+    ----------
+    layer : LayerConf
+        Behaves as outside of training, so without dropout; its parameters get no gradient, penalty or update. A
+        `drop_out` of the frozen layer itself has no effect either.
+
+    Raises
+    ------
+    ConfigurationError
+        `layer` is no layer, or has a loss.
+
+    Notes
+    -----
+    Parameters lie in the network's vector as the layer's own would, without updater state. Backpropagation ends where
+    nothing below has parameters to train. Source: DL4J ``FrozenLayer``. Differs: Java's backpropagation always ends
+    here, so that trainable layers below are not trained.
+    """
+
+    layer: LayerConf | None = field(default=None, kw_only=False)
+    runtime: ClassVar = FrozenRuntime
+    inherited: ClassVar[tuple[str, ...]] = ()
+    positional: ClassVar[tuple[str, ...]] = ("layer",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        who = type(self).__name__
+        if not isinstance(self.layer, LayerConf):
+            raise nd.ConfigurationError(f"{who}: layer must be a layer configuration, got {self.layer!r}.")
+        if hasattr(self.layer, "loss"):
+            raise nd.ConfigurationError(
+                f"{who}: a layer with a loss cannot be frozen, got {type(self.layer).__name__}. Freeze those below it."
+            )
+
+    @property
+    def _wrapped(self) -> LayerConf:
+        return self.layer  # type: ignore[return-value]
+
+    @property
+    def innermost(self) -> LayerConf:
+        return self._wrapped.innermost
+
+    def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
+        named = replace(self._wrapped, name=self._wrapped.name or self.name)
+        layer = named.resolved(defaults, index)
+        return replace(self, layer=layer, name=self.name or layer.name)
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return self._wrapped.preprocessor_for(input_type)
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        return replace(self, layer=self._wrapped.with_inputs(label, input_type))
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        return self._wrapped.output_type(label, input_type)
+
+    def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
+        layer, after = self._wrapped.following(label, before)
+        return replace(self, layer=layer), after
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        return tuple(replace(spec, trainable=False) for spec in self._wrapped.param_specs())
+
+    def check(self, label: str) -> None:
+        self._wrapped.check(label)
+
+    def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
+        """Return no penalties."""
+        return ()
+
+    def updater_of(self, bias: bool) -> Updater:
+        """Return the updater that keeps no state; what it is given is zeros."""
+        return NoOp()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenLayerWithBackprop(FrozenLayer):
+    """Here the same as `FrozenLayer`, under the name that Java has for a frozen layer above trainable ones.
+
+    Notes
+    -----
+    Source: DL4J ``FrozenLayerWithBackprop``.
+    """

@@ -1,0 +1,297 @@
+"""TransferLearning: a new network that keeps what a trained one has learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import nd
+
+from ..conf.builder import Builder
+from ..conf.distributions import Distribution
+from ..conf.input_type import InputType
+from ..conf.network import MultiLayerConfiguration
+from ..layers import FeedForwardConf, FrozenLayer, LayerConf
+from ..layers.base import label_of
+from ..multilayer import MultiLayerNetwork
+from ..params import ParamLayout
+from ..preprocessors import CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor, InputPreProcessor
+from ..vectors import draw_param
+from .fine_tune import FineTuneConfiguration
+
+Array = Any
+Init = str | Distribution | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransferLearning:
+    """How a new network is made of a trained one: ``TransferLearning(net, feature_extractor=1).build()``.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork
+        After `init`; it stays as it is.
+    fine_tune_configuration : FineTuneConfiguration, optional
+        Settings of all its layers, and defaults of those that are added.
+    feature_extractor : int, optional
+        This layer and all below it are frozen.
+    n_out_replace : dict of layer index -> ``n_out`` or ``(n_out, weight_init[, weight_init of the next layer])``
+        The layer gets another size, the next one with parameters another n_in; both start anew. By default the
+        initialisation is the layer's own, and the next layer's is the same as the layer's where that is given.
+    remove_layers_from_output : int
+        So many layers are removed at the end.
+    add_layers : sequence of LayerConf
+        Added at the end. Their n_in may be left out; what is unset is taken from the fine-tune configuration, and not
+        from the old network.
+    input_pre_processors : dict of layer index -> InputPreProcessor
+        Of the new network. Those of added layers are inserted where the kind of their input is known.
+
+    Raises
+    ------
+    ConfigurationError
+        `network` is no network, or has not been initialised.
+
+    Notes
+    -----
+    The weights of new layers are drawn from the global generator as it stands: those of replaced sizes in the order of
+    layers, removed ones included, then those of added layers. Then the new network seeds the generator and draws all
+    of its weights, which are overwritten, so that a repeated Java program stays repeatable. Iterations and epochs
+    begin at 0, the updater has no state. Source: DL4J ``TransferLearning.Builder``. Differs: the next layer with
+    parameters is found behind pooling and dropout too, and behind a change from images to rows; Java looks at the very
+    next only.
+    """
+
+    network: MultiLayerNetwork = field(kw_only=False)
+    fine_tune_configuration: FineTuneConfiguration | None = None
+    feature_extractor: int | None = None
+    n_out_replace: Mapping[int, Any] = field(default_factory=dict)
+    remove_layers_from_output: int = 0
+    add_layers: Sequence[LayerConf] = ()
+    input_pre_processors: Mapping[int, InputPreProcessor] = field(default_factory=dict)
+    builder_verbs: ClassVar[dict[str, Any]]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, MultiLayerNetwork):
+            raise nd.ConfigurationError(f"TransferLearning: expected a MultiLayerNetwork, got {self.network!r}.")
+        self.network.params()
+
+    @staticmethod
+    def Builder(network: MultiLayerNetwork) -> Builder:
+        """Start DL4J's fluent style."""
+        return Builder(TransferLearning, network=network, n_out_replace={}, add_layers=[], input_pre_processors={})
+
+    def build(self) -> MultiLayerNetwork:
+        """Make the new network, on the backend of the old one.
+
+        Raises
+        ------
+        ConfigurationError, ShapeError
+            A layer does not exist, cannot be changed so, or does not fit on the one below it.
+        """
+        with self.network._here():
+            editing = _Editing(self.network, self.fine_tune_configuration or FineTuneConfiguration())
+            for index, sizes in sorted(self.n_out_replace.items()):
+                n_out, *inits = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
+                editing.replace_n_out(index, n_out, *inits)
+            editing.remove(self.remove_layers_from_output)
+            editing.add(self.add_layers, self.input_pre_processors)
+            if self.feature_extractor is not None:
+                editing.freeze(self.feature_extractor)
+            return editing.finish()
+
+    finish = build
+
+
+class _Editing:
+    """The layers, preprocessors and parameters of the network that is being made."""
+
+    def __init__(self, network: MultiLayerNetwork, fine_tune: FineTuneConfiguration) -> None:
+        self.old, self.fine_tune = network.conf, fine_tune
+        self.layers = [fine_tune.of_layer(layer) for layer in self.old.layers]
+        self.preprocessors = dict(self.old.preprocessors)
+        layout = self.old.layout()
+        self.params: list[list[Array]] = [
+            [nd.copy(view.flat(network.params())) for view in layout.of_layer(index)]
+            for index in range(len(self.layers))
+        ]
+
+    def replace_n_out(self, index: int, n_out: int, init: Init = None, *next_init: Init) -> None:
+        """Give a layer another size, and the next one another n_in."""
+        if len(next_init) > 1:
+            raise nd.ConfigurationError(
+                f"TransferLearning: n_out_replace takes (n_out, weight_init, weight_init of the next layer), got "
+                f"{(n_out, init, *next_init)!r}."
+            )
+        self._restart(index, init, n_out=n_out)
+        channels = n_out
+        for after in range(index + 1, len(self.layers)):
+            channels = self._through(after, channels)
+            if self.params[after] or isinstance(self.layers[after], FeedForwardConf):
+                self._restart(after, next_init[0] if next_init else init, n_in=channels)
+                return
+
+    def _through(self, index: int, channels: int) -> int:
+        """Return how many numbers or channels come into a layer, and mend its preprocessor."""
+        preprocessor = self.preprocessors.get(index)
+        if isinstance(preprocessor, CnnToFeedForwardPreProcessor):
+            mended = self.preprocessors[index] = replace(preprocessor, num_channels=channels)
+            return mended.features
+        if isinstance(preprocessor, FeedForwardToCnnPreProcessor):
+            if preprocessor.features != channels:
+                raise nd.ConfigurationError(
+                    f"TransferLearning: n_out must be {preprocessor.features} before {preprocessor!r}, got {channels}."
+                )
+            return preprocessor.num_channels
+        return channels
+
+    def _restart(self, index: int, init: Init, **sizes: Any) -> None:
+        """Change a layer's sizes, and draw its parameters."""
+        if not isinstance(index, int) or not 0 <= index < len(self.layers):
+            raise nd.ConfigurationError(
+                f"TransferLearning: n_out_replace: layer must be 0..{len(self.layers) - 1}, got {index!r}."
+            )
+        layer = self.layers[index]
+        if not isinstance(layer, FeedForwardConf):
+            raise nd.ConfigurationError(
+                f"TransferLearning: n_out_replace: {label_of(index, layer)} must be a layer with n_in and n_out that "
+                "is not frozen."
+            )
+        if init is not None:
+            layer = replace(layer, weight_init=init)
+        layer = self.layers[index] = replace(layer, **sizes)
+        self.params[index] = self._drawn(layer)
+
+    def _drawn(self, layer: LayerConf) -> list[Array]:
+        layout = ParamLayout([layer.param_specs()])
+        vector = nd.zeros(1, layout.length, dtype=self.old.base.dtype)
+        for view in layout.views:
+            draw_param(layer, view, vector, nd.random.get_random())
+        return [view.flat(vector) for view in layout.views]
+
+    def remove(self, count: int) -> None:
+        """Remove layers at the end; what stands before the first of them stays for one that is added."""
+        kept = len(self.layers) - count
+        if not isinstance(count, int) or count < 0 or kept < 1:
+            raise nd.ConfigurationError(
+                f"TransferLearning: remove_layers_from_output must be 0..{len(self.layers) - 1}, got {count!r}."
+            )
+        del self.layers[kept:], self.params[kept:]
+        self.preprocessors = {index: each for index, each in self.preprocessors.items() if index <= kept}
+
+    def add(self, added: Sequence[LayerConf], chosen: Mapping[int, InputPreProcessor]) -> None:
+        """Add layers at the end; check that everything fits, with the preprocessors that were `chosen`."""
+        defaults, old = self.fine_tune.of_added_layers(self.old.base), len(self.layers)
+        for layer in added:
+            if not isinstance(layer, LayerConf):
+                raise nd.ConfigurationError(
+                    f"TransferLearning: add_layers must be layer configurations, got {layer!r}."
+                )
+        self.layers += [layer.resolved(defaults, old + number) for number, layer in enumerate(added)]
+        if chosen and not 0 <= min(chosen) <= max(chosen) < len(self.layers):
+            raise nd.ConfigurationError(
+                f"TransferLearning: input_pre_processors must be of layers 0..{len(self.layers) - 1}, got "
+                f"{sorted(chosen)}."
+            )
+        self.preprocessors.update(chosen)
+        self.preprocessors = {index: each for index, each in self.preprocessors.items() if index < len(self.layers)}
+        input_type = self.old.input_type or _input_type_of(self.layers[0], self.preprocessors.get(0))
+        before: tuple[str, int] | None = None
+        for index in range(len(self.layers)):
+            if input_type is None:
+                self.layers[index], before = self.layers[index].following(label_of(index, self.layers[index]), before)
+            else:
+                input_type = self._fitted(index, input_type, infer=index >= old and index not in chosen)
+        for index, layer in enumerate(self.layers):
+            layer.check(label_of(index, layer))
+        self.params += [self._drawn(layer) for layer in self.layers[old:]]
+
+    def _fitted(self, index: int, input_type: InputType, infer: bool) -> InputType:
+        """Fit a layer on what comes in; return what comes out."""
+        layer = self.layers[index]
+        if infer:
+            self.preprocessors.pop(index, None)
+            found = layer.preprocessor_for(input_type)
+            self.preprocessors.update({} if found is None else {index: found})
+        if index in self.preprocessors:
+            input_type = self.preprocessors[index].output_type(input_type)
+        layer = self.layers[index] = layer.with_inputs(label_of(index, layer), input_type)
+        return layer.output_type(label_of(index, layer), input_type)
+
+    def freeze(self, last: int) -> None:
+        """Freeze the layers up to one."""
+        if not isinstance(last, int) or not 0 <= last < len(self.layers):
+            raise nd.ConfigurationError(
+                f"TransferLearning: feature_extractor must be a layer 0..{len(self.layers) - 1}, got {last!r}."
+            )
+        for index, layer in enumerate(self.layers[: last + 1]):
+            if not isinstance(layer, FrozenLayer):
+                self.layers[index] = FrozenLayer(layer, name=layer.name)
+
+    def finish(self) -> MultiLayerNetwork:
+        """Make the network."""
+        conf = MultiLayerConfiguration(
+            base=self.fine_tune.of_network(self.old.base),
+            layers=tuple(self.layers),
+            preprocessors=dict(sorted(self.preprocessors.items())),
+            input_type=self.old.input_type,
+        )
+        network = MultiLayerNetwork(conf).init()
+        parts = [part for of_layer in self.params for part in of_layer]
+        if parts:
+            network.set_params(nd.concat(parts))
+        return network
+
+
+def _input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> InputType | None:
+    """Return what a network without an input type takes, where its first layer says it."""
+    if isinstance(preprocessor, FeedForwardToCnnPreProcessor):
+        return InputType.convolutional_flat(
+            preprocessor.input_height, preprocessor.input_width, preprocessor.num_channels
+        )
+    layer = first.innermost
+    if preprocessor is None and isinstance(layer, FeedForwardConf) and layer.takes == "rows" and layer.n_in:
+        return InputType.feed_forward(layer.n_in)
+    return None
+
+
+# ---- DL4J's fluent style
+
+
+def _feature_extractor_verb(builder: Builder, layer: int) -> Builder:
+    builder._values["feature_extractor"] = layer
+    return builder
+
+
+def _n_out_verb(builder: Builder, layer: int, n_out: int, *inits: Init) -> Builder:
+    builder._values["n_out_replace"][layer] = (n_out, *inits)
+    return builder
+
+
+def _remove_verb(builder: Builder, count: int = 1) -> Builder:
+    if builder._values.get("remove_layers_from_output"):
+        raise nd.ConfigurationError(
+            f"TransferLearning.Builder: layers can be removed once, got {count} more. Say how many at once."
+        )
+    builder._values["remove_layers_from_output"] = count
+    return builder
+
+
+def _layer_verb(builder: Builder, layer: LayerConf | Builder) -> Builder:
+    builder._values["add_layers"].append(layer.build() if isinstance(layer, Builder) else layer)
+    return builder
+
+
+def _preprocessor_verb(builder: Builder, layer: int, preprocessor: InputPreProcessor) -> Builder:
+    builder._values["input_pre_processors"][layer] = preprocessor
+    return builder
+
+
+TransferLearning.builder_verbs = {
+    "add_layer": _layer_verb,
+    "n_out_replace": _n_out_verb,
+    "remove_layers_from_output": _remove_verb,
+    "remove_output_layer": _remove_verb,
+    "set_feature_extractor": _feature_extractor_verb,
+    "set_input_pre_processor": _preprocessor_verb,
+}

@@ -1,0 +1,153 @@
+"""TransferLearningHelper: what frozen layers compute is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import nd
+from nd.dataset import DataSet, DataSetIterator, ListDataSetIterator
+
+from ..layers import FrozenLayer
+from ..minibatch import Minibatch
+from ..multilayer import MultiLayerNetwork
+
+Array = Any
+
+
+class TransferLearningHelper:
+    """Trains the layers above the frozen ones on what the frozen ones make of the data.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork
+        After `init`. Its parameters follow those of the part that is trained here.
+    frozen_till : int, optional
+        The last layer that is not trained; by default the highest `FrozenLayer`.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such layer, no frozen one, or none above.
+
+    Notes
+    -----
+    The part starts from the network's parameters, counts and, where all that has state is in it, updater state, and
+    hands them back after training. As in Java, making it seeds the global generator and draws its weights, which are
+    overwritten. Source: DL4J ``TransferLearningHelper``. Differs: `network` keeps its configuration, where Java freezes
+    its layers; preprocessors above the border are found where they belong.
+    """
+
+    def __init__(self, network: MultiLayerNetwork, frozen_till: int | None = None) -> None:
+        if not isinstance(network, MultiLayerNetwork):
+            raise nd.ConfigurationError(f"TransferLearningHelper: expected a MultiLayerNetwork, got {network!r}.")
+        self.network, self.conf = network, network.conf
+        self.frozen_till = self._checked(frozen_till)
+        layout, border = self.conf.layout(), self.frozen_till + 1
+        self._split = next((view.start for view in layout.views if view.layer >= border), layout.length)
+        params = network.params()
+        with network._here():
+            below = self._part(0, border)
+            below = replace(below, layers=tuple(layer.innermost for layer in below.layers))  # which may run as one
+            self._frozen = MultiLayerNetwork(below).init(nd.copy(params[:, : self._split]))
+            self._tail = MultiLayerNetwork(self._part(border, len(self.conf.layers))).init()
+            self._tail.set_params(params[:, self._split :])
+            if self._shares_state():
+                self._tail.set_updater_state(network.updater_state())
+
+    def _checked(self, frozen_till: int | None) -> int:
+        layers = self.conf.layers
+        if frozen_till is None:
+            frozen = [index for index, layer in enumerate(layers) if isinstance(layer, FrozenLayer)]
+            if not frozen:
+                raise nd.ConfigurationError(
+                    "TransferLearningHelper: a layer must be frozen, got none. Pass frozen_till, or a network made "
+                    "with TransferLearning(net, feature_extractor=...)."
+                )
+            return frozen[-1]
+        if not isinstance(frozen_till, int) or not 0 <= frozen_till < len(layers) - 1:
+            raise nd.ConfigurationError(
+                f"TransferLearningHelper: frozen_till must be 0..{len(layers) - 2}, got {frozen_till!r}."
+            )
+        return frozen_till
+
+    def _part(self, start: int, stop: int) -> Any:
+        """Return the configuration of some of the layers."""
+        conf, types = self.conf, self.conf.layer_types()
+        border_type = conf.input_type if start == 0 or types is None else types[start - 1][1]
+        return replace(
+            conf,
+            layers=conf.layers[start:stop],
+            preprocessors={i - start: each for i, each in conf.preprocessors.items() if start <= i < stop},
+            input_type=border_type,
+            iteration_count=self.network.iteration_count,
+            epoch_count=self.network.epoch_count,
+        )
+
+    def _shares_state(self) -> bool:
+        return tuple(self._tail.updater_state().shape) == tuple(self.network.updater_state().shape)
+
+    def unfrozen_mln(self) -> MultiLayerNetwork:
+        """Return the layers above the border as a network of their own; it takes listeners."""
+        return self._tail
+
+    def featurize(self, data: DataSet | Iterable[DataSet]) -> Any:
+        """Return data whose features are what the border hands on, outside of training; labels and masks stay.
+
+        Parameters
+        ----------
+        data : DataSet, or DataSetIterator or other iterable of them
+
+        Returns
+        -------
+        DataSet, or ListDataSetIterator over as many minibatches
+            Its features lie on the host.
+
+        Raises
+        ------
+        DataError
+            The iterator is empty.
+        """
+        if isinstance(data, DataSet):
+            return DataSet(self._features(data), data.labels, data.features_mask, data.labels_mask)
+        if not isinstance(data, Iterable) or hasattr(data, "shape"):
+            raise nd.DTypeError(f"featurize: expected a DataSet or an iterator of them, got {data!r}.")
+        batches = [self.featurize(batch) for batch in data]
+        if not batches:
+            raise nd.DataError("featurize: the iterator must have at least one minibatch, got none.")
+        return ListDataSetIterator(batches)
+
+    def _features(self, data: DataSet) -> Array:
+        net = self._frozen
+        with net._here():
+            if data.features_mask is None:
+                return nd.to_host(net.output(data.features))
+            with net._workspace.nested():
+                batch = Minibatch(net.dtype, net._inference_buffers)
+                batch.set_features(data.features)
+                batch.set_masks(data.features_mask, None)
+                activations, _ = net._whole.forward(batch.features, training=False, mask=batch.features_mask)
+                return nd.to_host(nd.copy(activations[-1]))
+
+    def fit_featurized(self, data: DataSet | DataSetIterator | Iterable[DataSet], epochs: int = 1) -> None:
+        """Train the layers above the border, and hand their parameters to the network.
+
+        Parameters and errors as in `MultiLayerNetwork.fit`; the data are from `featurize`.
+        """
+        try:
+            self._tail.fit(data, epochs=epochs)
+        finally:
+            self._hand_back()
+
+    def _hand_back(self) -> None:
+        network, tail = self.network, self._tail
+        with network._here():
+            nd.assign(network.params()[:, self._split :], tail.params())
+            if self._shares_state():
+                network.set_updater_state(tail.updater_state())
+        network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
+
+    def output_from_featurized(self, features: Any) -> Array:
+        """Return the network's output for features ``[N, ...]`` from `featurize`."""
+        return self._tail.output(features)

@@ -1,0 +1,129 @@
+"""What early stopping asks of networks, and what its parts are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+from ..api import Listener, Model
+
+if TYPE_CHECKING:
+    import os
+
+    from nd.dataset import DataSet
+    from nd.evaluation import Evaluation
+
+    from .configuration import EarlyStoppingConfiguration, EarlyStoppingResult
+
+
+class EarlyStoppingModel(Model, Protocol):
+    """What early stopping needs of a network, beside what a solver needs."""
+
+    conf: Any
+    listeners: list[Listener]
+
+    def fit_batch(self, data: DataSet) -> None:
+        """Train on one minibatch."""
+
+    def score(self, data: DataSet | None = None, training: bool = False) -> float:
+        """Return the score of the last minibatch, or of `data`."""
+
+    def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
+        """Compare predictions with labels."""
+
+    def clone(self) -> Self:
+        """Return an independent copy."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network to a file, whole or not at all."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+
+
+class StoppingCondition:
+    """Decides whether training ends. Shown as in Java: ``MaxEpochsTerminationCondition(5)``."""
+
+    def initialize(self) -> None:
+        """Forget what was before: training starts."""
+
+    def arguments(self) -> Sequence[object]:
+        """Return what is shown in the brackets."""
+        return ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(str, self.arguments()))})"
+
+
+class EpochTerminationCondition(StoppingCondition):
+    """Decides after an epoch whether training ends. Override `terminate`."""
+
+    def terminate(self, epoch: int, score: float, minimize: bool) -> bool:
+        """Tell whether training ends.
+
+        Parameters
+        ----------
+        epoch : int
+            0-based, counted from the start of this training.
+        score : float
+            Of the model after this epoch.
+        minimize : bool
+            Whether a smaller score is better.
+        """
+        raise NotImplementedError
+
+
+class IterationTerminationCondition(StoppingCondition):
+    """Decides after every minibatch whether training ends. Override `terminate`."""
+
+    needs_score: ClassVar[bool] = True
+    """False where `terminate` does not look at the score; then nobody waits for a device to know it."""
+
+    def terminate(self, last_score: float) -> bool:
+        """Tell whether training ends; `last_score` is that of the minibatch, NaN if the step could not be taken."""
+        raise NotImplementedError
+
+
+class ScoreCalculator(Protocol):
+    """Says how good a model is."""
+
+    minimize_score: bool
+    """Whether a smaller score is better."""
+
+    def calculate_score(self, model: Any) -> float:
+        """Return the model's score."""
+
+
+class EarlyStoppingModelSaver(Protocol):
+    """Keeps models."""
+
+    def save_best_model(self, model: Any, score: float) -> None:
+        """Keep a copy of the best model so far."""
+
+    def save_latest_model(self, model: Any, score: float) -> None:
+        """Keep a copy of the model as it is now; `score` is NaN where it was not calculated."""
+
+    def get_best_model(self) -> Any:
+        """Return the best model, None if there is none."""
+
+    def get_latest_model(self) -> Any:
+        """Return the latest model, None if there is none."""
+
+
+class EarlyStoppingListener:
+    """Hooks into training with early stopping; override what you need.
+
+    Notes
+    -----
+    Source: DL4J ``EarlyStoppingListener``.
+    """
+
+    def on_start(self, conf: EarlyStoppingConfiguration, model: Any) -> None:
+        """Before the first epoch."""
+
+    def on_epoch(self, epoch: int, score: float, conf: EarlyStoppingConfiguration, model: Any) -> None:
+        """After an epoch whose score was calculated."""
+
+    def on_completion(self, result: EarlyStoppingResult) -> None:
+        """When training has ended, for whatever reason but an exception that comes out of `fit`."""

@@ -1,0 +1,224 @@
+"""The loop of early stopping."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+from nd import ConfigurationError, DataError, NumericError
+from nd.dataset import (
+    AsyncDataSetIterator,
+    DataSet,
+    DataSetIterator,
+    ExistingDataSetIterator,
+    ListDataSetIterator,
+)
+
+from ..solver import Solver
+from .api import EarlyStoppingListener, EarlyStoppingModel, StoppingCondition
+from .configuration import EarlyStoppingConfiguration, EarlyStoppingResult, TerminationReason
+from .epoch_conditions import improves
+
+_LOG = logging.getLogger(__name__)
+
+
+class _End(NamedTuple):
+    """Why training ends."""
+
+    reason: TerminationReason
+    details: str
+    error: Exception | None = None
+
+
+class EarlyStoppingTrainer:
+    """Trains a network epoch by epoch until a condition is met.
+
+    Parameters
+    ----------
+    conf : EarlyStoppingConfiguration
+    model : EarlyStoppingModel
+        A network after `init`. It is trained itself; the best model is a copy.
+    train_iterator : DataSetIterator, DataSet or other iterable of DataSet
+        Reset before every epoch, the first included, if it can be.
+    listener : EarlyStoppingListener, optional
+
+    Raises
+    ------
+    ConfigurationError
+        One of them is something else.
+
+    Notes
+    -----
+    For every epoch 0, 1, 2, ...: after every minibatch the iteration conditions are looked at. After the epoch, if it
+    is a multiple of `evaluate_every_n_epochs`: the score is calculated; the model is kept if it is the first or better
+    than the best one; then the epoch conditions are looked at, in their order. Score, saved models and epoch
+    conditions see the model after the epoch's last step, whose number of epochs has gone up by one.
+
+    An error in a step ends training with `TerminationReason.ERROR`; Ctrl-C comes out of `fit`. Where a score or
+    gradient is not finite, the step is not taken, and the iteration conditions decide on a score of NaN.
+
+    Source: DL4J ``BaseEarlyStoppingTrainer``. Differs: the network's epochs count on from where they stood, in Java
+    they begin at 0; any score is better than NaN; `on_completion` is called after an error too; a network that was
+    saved before this training is never returned as the best.
+    """
+
+    def __init__(
+        self,
+        conf: EarlyStoppingConfiguration,
+        model: EarlyStoppingModel,
+        train_iterator: DataSetIterator | DataSet | Iterable[DataSet],
+        listener: EarlyStoppingListener | None = None,
+    ) -> None:
+        who = "EarlyStoppingTrainer"
+        if not isinstance(conf, EarlyStoppingConfiguration):
+            raise ConfigurationError(f"{who}: conf must be an EarlyStoppingConfiguration, got {conf!r}.")
+        if not hasattr(model, "fit_batch"):
+            raise ConfigurationError(f"{who}: expected a network as the second argument, got {model!r}.")
+        if listener is not None and not isinstance(listener, EarlyStoppingListener):
+            raise ConfigurationError(f"{who}: listener must be an EarlyStoppingListener, got {listener!r}.")
+        self.conf, self.model, self.listener = conf, model, listener or EarlyStoppingListener()
+        self._iterator = _as_iterator(train_iterator)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._scores: dict[int, float] = {}
+        self._best_epoch, self._best_score = -1, float("nan")
+
+    def fit(self) -> EarlyStoppingResult:
+        """Train; return how it ended, and the best model.
+
+        Raises
+        ------
+        ConfigurationError
+            The network has not been initialised.
+        DataError
+            The training data are empty, or can be read only once and are needed again.
+        OSError
+            A model cannot be saved.
+        """
+        self._forget()
+        solver = Solver(self.model.conf, self.model, self.model.listeners)
+        solver.finish()
+        conditions: list[StoppingCondition] = [*self.conf.iteration_termination_conditions]
+        for condition in [*conditions, *self.conf.epoch_termination_conditions]:
+            condition.initialize()
+        self.listener.on_start(self.conf, self.model)
+        with ExitStack() as stack:
+            for listener in self.model.listeners:
+                stack.callback(listener.close)
+            source: Any = self._iterator
+            if source.async_supported():
+                source = stack.enter_context(AsyncDataSetIterator(source))
+            result = self._run(source, solver)
+        self.listener.on_completion(result)
+        return result
+
+    def _run(self, source: Any, solver: Solver) -> EarlyStoppingResult:
+        epoch = 0
+        while True:
+            end = self._epoch(source, solver, epoch)
+            if end is not None:
+                return self._result(end, epoch)
+            _LOG.info("completed epoch %d", epoch)
+            end = self._evaluated(epoch) if epoch % self.conf.evaluate_every_n_epochs == 0 else None
+            epoch += 1
+            if end is not None:
+                return self._result(end, epoch)
+
+    def _epoch(self, source: Any, solver: Solver, epoch: int) -> _End | None:
+        """Train on all minibatches; return what ends training before or with the last of them."""
+        if source.reset_supported() or epoch:
+            source.reset()
+        if not source.has_next():
+            raise DataError("EarlyStoppingTrainer: the iterator must have at least one minibatch, got none.")
+        for listener in self.model.listeners:
+            listener.on_epoch_start(self.model)
+        end = self._steps(source, solver)
+        if end is not None and end.reason is TerminationReason.ERROR:
+            return end
+        if not source.has_next():
+            for listener in self.model.listeners:
+                listener.on_epoch_end(self.model)
+            self.model.epoch_count += 1
+        if end is not None and self.conf.save_last_model:
+            self.conf.model_saver.save_latest_model(self.model, float("nan"))
+        return end
+
+    def _steps(self, source: Any, solver: Solver) -> _End | None:
+        end = None
+        try:
+            while end is None and (batch := self._next(source)) is not None:
+                self.model.fit_batch(batch)
+                end = self._iteration_end()
+            solver.finish()
+        except NumericError as error:
+            # A condition that met the score first has ended training, and the device tells of the same step.
+            end = end or self._iteration_end(error) or self._error_end(error)
+        except Exception as error:
+            return self._error_end(error)
+        return end
+
+    def _next(self, source: Any) -> DataSet | None:
+        asked = time.perf_counter()
+        if not source.has_next():
+            return None
+        batch = source.next()
+        self.model.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
+        return batch
+
+    def _iteration_end(self, error: NumericError | None = None) -> _End | None:
+        """Ask the conditions, after a step or about one that could not be taken."""
+        conditions = self.conf.iteration_termination_conditions
+        score = float("nan")
+        if error is None and any(condition.needs_score for condition in conditions):
+            score = self.model.score()
+        for condition in conditions:
+            if condition.terminate(score):
+                return _End(TerminationReason.ITERATION_TERMINATION, str(condition), error)
+        return None
+
+    def _error_end(self, error: Exception) -> _End:
+        _LOG.warning("training ended by an error", exc_info=error)
+        return _End(TerminationReason.ERROR, f"{type(error).__name__}: {error}", error)
+
+    def _evaluated(self, epoch: int) -> _End | None:
+        """Calculate the score, keep models, ask the conditions."""
+        conf, calculator = self.conf, self.conf.score_calculator
+        minimize: bool = calculator.minimize_score  # type: ignore[union-attr]
+        score = self._scores[epoch] = calculator.calculate_score(self.model)  # type: ignore[union-attr]
+        _LOG.info("score after epoch %d: %s", epoch, score)
+        if self._best_epoch < 0 or improves(score, self._best_score, minimize):
+            self._best_epoch, self._best_score = epoch, score
+            conf.model_saver.save_best_model(self.model, score)
+        if conf.save_last_model:
+            conf.model_saver.save_latest_model(self.model, score)
+        self.listener.on_epoch(epoch, score, conf, self.model)
+        for condition in conf.epoch_termination_conditions:
+            if condition.terminate(epoch, score, minimize):
+                return _End(TerminationReason.EPOCH_TERMINATION, str(condition))
+        return None
+
+    def _result(self, end: _End, total_epochs: int) -> EarlyStoppingResult:
+        return EarlyStoppingResult(
+            termination_reason=end.reason,
+            termination_details=end.details,
+            score_vs_epoch=self._scores,
+            best_model_epoch=self._best_epoch,
+            best_model_score=self._best_score,
+            total_epochs=total_epochs,
+            best_model=self.conf.model_saver.get_best_model() if self._best_epoch >= 0 else None,
+            error=end.error,
+        )
+
+
+def _as_iterator(data: Any) -> DataSetIterator:
+    if isinstance(data, DataSetIterator):
+        return data
+    if isinstance(data, DataSet):
+        return ListDataSetIterator(data)
+    if isinstance(data, Iterable) and not hasattr(data, "shape"):
+        return ExistingDataSetIterator(data)
+    raise ConfigurationError(f"EarlyStoppingTrainer: expected a DataSet or an iterator of them, got {data!r}.")
