@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import nd
-from nd.dataset import DataSet, DataSetIterator, EarlyTerminationDataSetIterator, ListDataSetIterator
+from nd.dataset import (
+    AsyncDataSetIterator,
+    DataSet,
+    DataSetIterator,
+    EarlyTerminationDataSetIterator,
+    ListDataSetIterator,
+)
 from nd.dataset.image_iterator import ImageDataSetIterator
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Adam, CollectScoresListener, Listener, Nesterovs, Sgd
@@ -67,6 +73,7 @@ def shuffling(kind=ImageDataSetIterator, seed=9, **settings):
 
 
 ITERATORS = {
+    "asynchronous": lambda: AsyncDataSetIterator(shuffling(), 2),
     "early": lambda: EarlyTerminationDataSetIterator(shuffling(), 3),
     "list": lambda: ListDataSetIterator(DataSet(X, Y), 5),
     "python list": lambda: list(ListDataSetIterator(DataSet(X, Y), 5)),
