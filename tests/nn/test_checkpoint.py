@@ -305,6 +305,7 @@ def test_the_file_is_java_s_and_one_entry_more(tmp_path):
     train(net, shuffling, tmp_path, epochs=1)
     with zipfile.ZipFile(tmp_path / "step003.zip") as archive:
         assert archive.namelist() == ["configuration.json", "coefficients.bin", "updaterState.bin", "ndwright.json"]
+        assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
         document = json.loads(archive.read("ndwright.json"))
     assert (document["version"], document["iterations"], document["step_function"]) == (1, 2, None)
     assert document["progress"]["iterator"]["cursor"] == 10
