@@ -72,6 +72,7 @@ def write_entries(
     conf: MultiLayerConfiguration,
     save_updater: bool,
     more: Mapping[str, bytes] = MappingProxyType({}),
+    compressed: bool = True,
 ) -> None:
     """Write a network with that configuration, and more entries."""
     network.params()
@@ -88,9 +89,10 @@ def write_entries(
             entries.update({COEFFICIENTS: b"", NO_PARAMS: b""})
         if save_updater and network.updater_state().shape[1]:
             entries[UPDATER_STATE] = serde.to_bytes(network.updater_state(), "c")
-    with replacing("save", target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with replacing("save", target) as file, zipfile.ZipFile(file, "w") as archive:
         for name, content in {**entries, **more}.items():
-            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, method)
 
 
 def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool = True) -> MultiLayerNetwork:

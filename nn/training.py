@@ -91,7 +91,8 @@ class Training:
         shown = any(isinstance(listener, ProgressBarListener) for listener in self.network.listeners)
         if self.single is not None or shown or not sys.stderr.isatty():
             return []
-        return [ProgressBarListener(self._batches(), self.epochs)]
+        awaited = self.network._progress.awaited
+        return [ProgressBarListener(self._batches(), self.epochs, epochs_done=awaited.epochs if awaited else 0)]
 
     def _batches(self) -> int | None:
         """How many minibatches an epoch has, None where the iterator cannot tell."""

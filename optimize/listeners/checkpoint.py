@@ -17,6 +17,7 @@ from .checkpoint_folder import (
     checkpoints_in,
     file_name,
     last_complete,
+    model_type_of,
     numbered_files,
     write_info,
 )
@@ -130,7 +131,7 @@ class CheckpointListener(Listener):
             self._save(model, model.epoch_count + 1)
 
     def _save(self, model: Any, epochs: int) -> None:
-        model_type = type(model).__name__
+        model_type = model_type_of(model)
         path = self.folder / file_name(self._next, model_type)
         model.save_checkpoint(path, self.save_updater)
         now = int(time.time() * 1000)

@@ -15,6 +15,7 @@ from nd.files import replacing
 INFO = "checkpointInfo.txt"
 HEADER = "checkpointNum,timestamp,iteration,epoch,modelType,filename"
 _NAME = re.compile(r"checkpoint_(0|[1-9]\d*)_([A-Za-z]\w*)\.zip")
+MODEL_TYPES = ("ComputationGraph", "MultiLayerNetwork")
 _LINE = re.compile(rf"(\d+),(\d+),(\d+),(\d+),(\w+),({_NAME.pattern})")
 _DAMAGE = (OSError, ValueError, EOFError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error)
 
@@ -51,6 +52,12 @@ class Checkpoint:
         """The line of checkpointInfo.txt."""
         fields = (self.number, self.timestamp, self.iteration, self.epoch, self.model_type, self.path.name)
         return ",".join(map(str, fields))
+
+
+def model_type_of(model: object) -> str:
+    """Return the kind of network that DL4J would call a model: of a subclass, that of its base."""
+    names = [kind.__name__ for kind in type(model).__mro__]
+    return next((name for name in names if name in MODEL_TYPES), "Model")
 
 
 def file_name(number: int, model_type: str) -> str:

@@ -19,11 +19,15 @@ class ProgressBarListener(Listener):
         For the heading.
     score_frequency : int
         Iterations between two looks at the score; on a GPU each waits for the device.
+    epochs_done : int
+        Complete before the first one that is shown, where training goes on from a checkpoint.
     """
 
-    def __init__(self, batches: int | None = None, epochs: int | None = None, score_frequency: int = 20) -> None:
+    def __init__(
+        self, batches: int | None = None, epochs: int | None = None, score_frequency: int = 20, epochs_done: int = 0
+    ) -> None:
         self.batches, self.epochs, self.score_frequency = batches, epochs, score_frequency
-        self._epoch = 0
+        self._epoch = epochs_done
         self._bar: Any = None
 
     def on_epoch_start(self, model: Any) -> None:

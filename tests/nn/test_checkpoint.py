@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import nd
-from nd.dataset import DataSet, DataSetIterator, EarlyTerminationDataSetIterator, ListDataSetIterator
+from nd.dataset import (
+    AsyncDataSetIterator,
+    DataSet,
+    DataSetIterator,
+    EarlyTerminationDataSetIterator,
+    ListDataSetIterator,
+)
 from nd.dataset.image_iterator import ImageDataSetIterator
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Adam, CollectScoresListener, Listener, Nesterovs, Sgd
@@ -67,6 +73,7 @@ def shuffling(kind=ImageDataSetIterator, seed=9, **settings):
 
 
 ITERATORS = {
+    "asynchronous": lambda: AsyncDataSetIterator(shuffling(), 2),
     "early": lambda: EarlyTerminationDataSetIterator(shuffling(), 3),
     "list": lambda: ListDataSetIterator(DataSet(X, Y), 5),
     "python list": lambda: list(ListDataSetIterator(DataSet(X, Y), 5)),
@@ -298,6 +305,7 @@ def test_the_file_is_java_s_and_one_entry_more(tmp_path):
     train(net, shuffling, tmp_path, epochs=1)
     with zipfile.ZipFile(tmp_path / "step003.zip") as archive:
         assert archive.namelist() == ["configuration.json", "coefficients.bin", "updaterState.bin", "ndwright.json"]
+        assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
         document = json.loads(archive.read("ndwright.json"))
     assert (document["version"], document["iterations"], document["step_function"]) == (1, 2, None)
     assert document["progress"]["iterator"]["cursor"] == 10

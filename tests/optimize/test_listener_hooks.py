@@ -9,7 +9,7 @@ import pytest
 import nd
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from optimize import Listener, ProgressBarListener, Sgd
+from optimize import CheckpointListener, Listener, ProgressBarListener, Sgd
 from tests.stand_ins import TOLERANCE
 
 RNG = np.random.default_rng(11)
@@ -209,6 +209,15 @@ def test_the_bar_is_closed_on_ctrl_c(open_terminal, bars, error):
     assert [(bar.n, bar.disable) for bar in bars] == [(1, True)]
     assert terminal.getvalue().endswith("\n")
     assert net.listeners == [listener]
+
+
+def test_a_bar_counts_the_epochs_before_a_checkpoint(open_terminal, bars, tmp_path):
+    net, saver = network(), CheckpointListener(tmp_path, save_every_n_iterations=4)
+    net.set_listeners(saver)
+    net.fit(batches(), epochs=2)
+    open_terminal()
+    MultiLayerNetwork.load_checkpoint(tmp_path).fit(batches(), epochs=2)
+    assert [(bar.desc, bar.n) for bar in bars] == [("epoch 2/2", 2)]
 
 
 def test_nothing_is_printed_where_there_is_no_terminal(bars, capsys):
