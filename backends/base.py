@@ -96,10 +96,6 @@ class Backend(SpatialPrimitives, RandomBits, EmbeddingRows, ArgumentChecks, Sche
         """Return a numpy array ``[N, ...]`` in `buffer()`, an activation; None where `from_host` does as well."""
         return None
 
-    def same_memory(self, x: Array, y: Array) -> bool:
-        """Tell whether two arrays are the same elements of the same memory; False where that cannot be told."""
-        return x is y
-
     # ---- creation
 
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:

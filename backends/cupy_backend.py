@@ -16,7 +16,6 @@ import numpy as np
 from . import cupy_diagnosis
 from .base import DTYPES, Array, Backend
 from .cuda import REALS, Kernels
-from .cuda.arguments import same_memory
 from .cuda.convolutions import Convolutions
 from .cuda.elementwise import Elementwise, Summed
 from .cuda.embedding import CudaEmbedding
@@ -51,6 +50,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     name = "cupy"
     merges_penalties = True
     asynchronous = True
+    stages = True
     keeps_addresses = True  # CUDA graphs
 
     def __init__(self) -> None:
@@ -139,9 +139,6 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         self._uploads.copy(array, out)
         return out
 
-    def same_memory(self, x: Array, y: Array) -> bool:
-        return same_memory(x, y)
-
     def to_host(self, x: Array) -> Any:
         return self.cupy.asnumpy(x)
 
@@ -220,7 +217,8 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
 
     def affine_gradients(self, x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
         arrays = (x, delta, W_gradient) if b_gradient is None else (x, delta, W_gradient, b_gradient)
-        if self._prefers_own(x.T, delta) and all(each.dtype == delta.dtype for each in arrays):
+        apart = b_gradient is not None and not b_gradient.flags.c_contiguous
+        if not apart and self._prefers_own(x.T, delta) and all(each.dtype == delta.dtype for each in arrays):
             self._products.run(x.T, delta, W_gradient, b_gradient)
         else:
             super().affine_gradients(x, delta, W_gradient, b_gradient)

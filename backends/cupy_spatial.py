@@ -40,7 +40,7 @@ class SpatialKernels(Backend):
     # ---- convolution
 
     def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        if not self._convolutions.serves(window, *(() if b is None else (b,)), x, W):
+        if not self._convolutions.serves(window, x, W, b):
             return super().conv2d(x, W, b, window, buffers)
         z = buffers("z", (x.shape[0], W.shape[0], *window.out))
         self._convolutions.forward(x, W, b, window, z)
@@ -56,6 +56,8 @@ class SpatialKernels(Backend):
         buffers: Buffers,
         need_epsilon: bool = True,
     ) -> Array | None:
+        if isinstance(saved, Image) and not self._convolutions.serves(window, saved.x, W, *gradients):
+            saved = self.im2col(saved.x, window, buffers)
         if not isinstance(saved, Image):
             return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
         return self._convolution_backward(delta, None, saved, W, window, gradients, buffers, need_epsilon)
@@ -96,7 +98,8 @@ class SpatialKernels(Backend):
         need_epsilon: bool = True,
     ) -> Array | None:
         convolved, winner = saved
-        if not isinstance(convolved, Image) or not can_unpool(windows[1]):
+        known = isinstance(convolved, Image) and self._convolutions.serves(windows[0], convolved.x, W, *gradients)
+        if not known or not can_unpool(windows[1]):
             return super().conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
         pooling = (windows[1], winner)
         return self._convolution_backward(

@@ -33,6 +33,8 @@ class Scheduling:
     """Whether an update in one go is worth a vector for each penalty that does not hold everywhere."""
     asynchronous = False
     """Whether operations run while the host goes on, which waits when it asks for a value."""
+    stages = False
+    """Whether `staged` has a better way for host data than `from_host`."""
     keeps_addresses = False
     """Whether what is recorded knows memory by its address, and does not keep it."""
     update_chunk = 1 << 62

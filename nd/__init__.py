@@ -63,7 +63,6 @@ from .shape import (
     permute,
     reshape,
     reshape_view,
-    same_memory,
     to_activation_order,
     transpose,
 )

@@ -15,7 +15,8 @@ class Elementwise:
     ----------
     formula : callable
         Takes what the object is called with: arrays, numbers, and arrays ``[]`` that hold a number. Writes some of the
-        arrays with this package's functions, and depends on nothing else that changes.
+        arrays with this package's functions, and depends on nothing else that changes. An array ``[]`` that it writes
+        may be seen before or after that by other elements.
     scratch : tuple of int
         Places of arguments whose contents matter neither before nor after.
 

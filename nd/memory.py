@@ -78,9 +78,11 @@ class Scope:
         name, shape, dtype = key
         memory = self._memory.get((name, dtype))
         if memory is None or memory.shape[0] < math.prod(shape):
+            needed = math.prod(shape)
             if memory is not None and state.backend.keeps_addresses:
                 self._kept.append(memory)
-            memory = self._memory[name, dtype] = state.backend.empty((math.prod(shape),), dtype)
+                needed = max(needed, 2 * memory.shape[0])  # so that little is kept in vain
+            memory = self._memory[name, dtype] = state.backend.empty((needed,), dtype)
             self._views = {old: view for old, view in self._views.items() if (old[0], old[2]) != (name, dtype)}
         view = self._views[key] = state.backend.activation_view(memory, shape)
         return view

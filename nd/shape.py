@@ -38,11 +38,6 @@ def concat(arrays: Sequence[Array], axis: int = 0) -> Array:
     return state.backend.concat(arrays, axis)
 
 
-def same_memory(x: Array, y: Array) -> bool:
-    """Tell whether two arrays are the same elements of the same memory; False where the backend cannot tell."""
-    return x is y or state.backend.same_memory(x, y)
-
-
 def assign(target: Array, source: Any) -> Array:
     """Copy `source` into `target`, broadcasting and casting; returns `target`."""
     return state.backend.assign(target, source)

@@ -14,6 +14,7 @@ from .conf.dropout import AlphaDropout, Dropout, GaussianDropout, GaussianNoise,
 from .conf.enums import (
     Activation,
     ConvolutionMode,
+    GradientNormalization,
     LossFunction,
     OptimizationAlgorithm,
     PoolingType,

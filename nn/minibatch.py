@@ -19,9 +19,6 @@ def as_features(x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
     ShapeError
         There is no axis of examples, or no example.
     """
-    found = nd.staged(x, dtype, lambda: buffers("input", tuple(x.shape))) if getattr(x, "size", 0) else None
-    if found is not None:
-        return found
     x = nd.as_array(x, dtype)
     if x.ndim < 2 or x.shape[0] == 0:
         raise nd.ShapeError(
@@ -47,14 +44,26 @@ class Minibatch:
         self.labels: Array = None
         self.features_mask: Array = None
         self.labels_mask: Array = None
+        self._staged: list[Array] = []
 
     def set_features(self, x: Any) -> None:
         """Set features ``[N, ...]``."""
-        self.features = as_features(x, self.dtype, self.buffers)
+        self._staged = []
+        found = self._stage("input", x)
+        self.features = as_features(x, self.dtype, self.buffers) if found is None else found
+
+    def _stage(self, name: str, x: Any) -> Array | None:
+        """Return host data in this minibatch's own buffer, where the backend has a way of its own for that."""
+        if not nd.backend().stages:
+            return None
+        found = nd.staged(x, self.dtype, lambda: self.buffers(name, tuple(x.shape)))
+        if found is not None:
+            self._staged.append(found)
+        return found
 
     def set_labels(self, y: Any) -> None:
         """Set labels ``[N, n_out]``."""
-        found = nd.staged(y, self.dtype, lambda: self.buffers("labels", tuple(y.shape)))
+        found = self._stage("labels", y)
         self.labels = nd.as_array(y, self.dtype) if found is None else found
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
@@ -99,12 +108,12 @@ class Minibatch:
         What lies in this minibatch's own buffers stays there.
         """
         copy = Minibatch(self.dtype, self.buffers)
-        copy._set(map(self._kept, ("input", "labels", "", ""), self._arrays()))
+        copy._set(map(self._kept, self._arrays()))
         copy.copy_from(self)
         return copy
 
-    def _kept(self, buffer: str, array: Array | None) -> Array | None:
-        if array is None or (buffer and nd.same_memory(array, self.buffers(buffer, tuple(array.shape)))):
+    def _kept(self, array: Array | None) -> Array | None:
+        if array is None or any(array is own for own in self._staged):
             return array
         return nd.activation_like(array)
 
@@ -119,9 +128,14 @@ class Minibatch:
 
     def copy_from(self, other: Minibatch) -> None:
         """Copy a minibatch of the same signature."""
-        for own, theirs in zip(self._arrays(), other._arrays(), strict=True):
-            if own is not None and not nd.same_memory(own, theirs):
-                nd.assign(own, theirs)
+        if self.features is not other.features:
+            nd.assign(self.features, other.features)
+        if self.labels is not other.labels:
+            nd.assign(self.labels, other.labels)
+        if self.features_mask is not None:
+            nd.assign(self.features_mask, other.features_mask)
+        if self.labels_mask is not None:
+            nd.assign(self.labels_mask, other.labels_mask)
 
     @property
     def loss_mask(self) -> Array | None:

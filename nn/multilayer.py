@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable
 from typing import Any, Self
@@ -80,10 +79,7 @@ class MultiLayerNetwork:
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
         self._batch = Minibatch(self.dtype, self._workspace.scope())
         self._inference_buffers = self._workspace.scope()
-        if params is None:
-            vectors.draw_weights()
-        else:
-            self.set_params(params)
+        vectors.draw_weights() if params is None else self.set_params(params)
         return self
 
     @property
@@ -105,6 +101,7 @@ class MultiLayerNetwork:
         """Return an independent copy: configuration, parameters, updater state, counters."""
         params, state = self.params(), self.updater_state()
         with self._here():
+            self.updater.settle_steps(self)
             twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count)).init(params)
             nd.assign(twin.updater_state(), state)
         return twin
@@ -129,6 +126,7 @@ class MultiLayerNetwork:
         """
         target = self.params()
         with self._here():
+            self.updater.settle_steps(self)
             copy_vector("set_params", params, target)
 
     def num_params(self) -> int:
@@ -162,6 +160,7 @@ class MultiLayerNetwork:
         """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
         target = self.updater_state()
         with self._here():
+            self.updater.settle_steps(self)
             copy_vector("set_updater_state", state, target)
 
     def get_layer(self, index: int) -> LayerRuntime:
@@ -216,6 +215,8 @@ class MultiLayerNetwork:
                 self.updater.settle()
             for listener in self.listeners:
                 listener.on_backward_pass(self)
+            if listens(self.listeners, "on_backward_pass"):
+                self._split.watch_again(loss)  # the gradient may be another one now
 
     def _show(self, activations: list[Array]) -> None:
         for listener in self.listeners:
@@ -245,8 +246,7 @@ class MultiLayerNetwork:
             loss, penalty, batch_size = self._score
             with self._here():
                 self._score = nd.item(self._mean(loss, batch_size) + penalty)
-            if self.updater.guard is not None and not math.isfinite(self._score):
-                self.updater.guard.suspect()
+            self.updater.score_asked(self, self._fitting)
         return self._score
 
     def _score_of(self, data: DataSet, training: bool) -> float:
@@ -270,8 +270,7 @@ class MultiLayerNetwork:
 
     def set_listeners(self, *listeners: Listener) -> None:
         """Put these, or one list of them, in the place of the listeners before."""
-        self.listeners = as_listeners(listeners)
-        self._solver = None
+        self.listeners[:] = as_listeners(listeners)
 
     def add_listeners(self, *listeners: Listener) -> None:
         """Add listeners, or one list of them, to those there are."""
@@ -308,11 +307,15 @@ class MultiLayerNetwork:
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch."""
         self._made()
-        if self._solver is None:
-            self._solver = Solver(self.conf, self, self.listeners)
         with self._here():
             self._set_batch(data)
-            self._optimize(self._solver)
+            self._optimize(self._made_solver())
+
+    def _made_solver(self) -> Solver:
+        """Return the solver, which stays: some optimizers learn from step to step."""
+        if self._solver is None:
+            self._solver = Solver(self.conf, self, self.listeners)
+        return self._solver
 
     def _optimize(self, solver: Solver) -> None:
         """Take the steps on the minibatch that is set; until the update the gradient may stay in parts."""
@@ -384,6 +387,7 @@ class MultiLayerNetwork:
         """Write a DL4J 1.0 model zip, which has no place for `iterations` and `step_function`; see `nn.serializer`."""
         from .serializer import write_model
 
+        self.updater.settle_steps(self)
         write_model(self, path, save_updater)
 
     @classmethod

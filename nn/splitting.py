@@ -125,6 +125,11 @@ class SplitStep:
             self.vectors.updater.spread([lane.gradient for lane in lanes[1:]], [lane.square for lane in lanes])
         return loss, penalty
 
+    def watch_again(self, loss: Array) -> None:
+        """Let the guard see the gradient as it is now, if it has seen this step."""
+        if self.vectors.guarded and self.vectors.updater.guard.ready:  # type: ignore[union-attr]
+            self.vectors.watch(loss)
+
 
 class _TrainingLane:
     """Trains on stretches of minibatches, one after the other, and treats its part of the parameters' penalties.
@@ -141,6 +146,7 @@ class _TrainingLane:
         self.loss: Array = None
         self.penalty: Array = None
         self.square: Array = None
+        self._guarded = vectors.guarded
         self._flat = nd.reshape_view(gradient, (gradient.shape[1],))
         self._step = Recorded(
             conf, vectors, gradient, self._watched if vectors.guarded else Propagation.gradient_and_loss
@@ -153,7 +159,7 @@ class _TrainingLane:
 
     def run(self, batch: Minibatch, stretches: list[slice], penalty: tuple[int, int, int, int]) -> None:
         """Compute everything; `penalty` is what `FlatVectors.penalty` is given."""
-        guarded = self.vectors.guarded and len(stretches) == penalty[-1] == 1
+        guarded = self._guarded and len(stretches) == penalty[-1] == 1
         self.penalty = self.vectors.watching(*penalty[:2]) if guarded else self.vectors.penalty(*penalty)
         self.loss = self._step(batch.part(stretches[0]))
         if len(stretches) > 1:

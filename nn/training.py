@@ -53,11 +53,12 @@ class Training:
             for listener in network.listeners:
                 stack.callback(listener.close)
             stack.enter_context(nd.use_backend(network._backend))
-            solver = Solver(network.conf, network, network.listeners)
-            if self.single is not None:
-                self._fit_single(solver, self.single)
-            else:
-                self._fit_epochs(solver)
+            solver = network._made_solver()
+            try:
+                self._fit_single(solver, self.single) if self.single is not None else self._fit_epochs(solver)
+            except BaseException:
+                solver.abandon()
+                raise
 
     def _progress_bar(self) -> list[ProgressBarListener]:
         """A bar for iterators, on a terminal, unless the user brought one."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from optimize import NetworkUpdater, Segment
 from optimize.constraints import Constraining
+from optimize.gradient_normalization import NormalizedLayer
 from optimize.penalty_sum import PenaltySum
 
 from .gradient import DefaultGradient
@@ -47,7 +48,7 @@ class FlatVectors:
         self.param_table = self.layout.table(self.params)
         self.gradients = DefaultGradient(self.gradient, self.layout.table(self.gradient))
         segments = self._segments()
-        self.updater = NetworkUpdater(segments, self.params, self.gradient)
+        self.updater = NetworkUpdater(segments, self.params, self.gradient, self._normalized())
         self._flat_gradient = nd.reshape_view(self.gradient, (self.layout.length,))
         self._penalty_sum: PenaltySum | None = None
         if nd.backend().merges_penalties:
@@ -83,7 +84,7 @@ class FlatVectors:
     @property
     def guarded(self) -> bool:
         """Whether the backend computes while the host goes on, which then does not look at every step."""
-        return self.updater.guard is not None and self._penalty_sum is not None
+        return self.updater.guard is not None and self._penalty_sum is not None and self.layout.length > 0
 
     def watch(self, loss: Array) -> None:
         """Let the guard see a step's summed loss, the gradient and the penalties; can be recorded."""
@@ -121,6 +122,17 @@ class FlatVectors:
             layer, bias = self._layer_conf(view), view.spec.bias
             segments.append(Segment(view.start, view.stop, layer.updater_of(bias), layer.regularization_of(bias)))
         return segments
+
+    def _normalized(self) -> list[NormalizedLayer]:
+        """Return the layers whose gradient is normalised."""
+        normalized = []
+        for number, layer in enumerate(self.conf.layers):
+            views, name = self.layout.of_layer(number), getattr(layer, "gradient_normalization", None)
+            if views and name not in (None, "none"):
+                borders = (*(view.start for view in views), views[-1].stop)
+                threshold = getattr(layer, "gradient_normalization_threshold", None)
+                normalized.append(NormalizedLayer(str(name), 1.0 if threshold is None else threshold, borders))
+        return normalized
 
 
 def copy_vector(who: str, source: Any, target: Array) -> None:

@@ -10,40 +10,89 @@ from .constraints import (
 )
 from .listeners import CollectScoresListener, PerformanceListener, ProgressBarListener, ScoreIterationListener
 from .network_updater import NetworkUpdater, Segment
-from .regularization import L1Regularization, L2Regularization, Regularization
-from .schedules import FixedSchedule, MapSchedule, Schedule, ScheduleType, StepSchedule
+from .regularization import L1Regularization, L2Regularization, Regularization, WeightDecay
+from .schedules import (
+    CycleSchedule,
+    ExponentialSchedule,
+    FixedSchedule,
+    InverseSchedule,
+    MapSchedule,
+    PolySchedule,
+    RampSchedule,
+    Schedule,
+    ScheduleType,
+    SigmoidSchedule,
+    StepSchedule,
+)
 from .solver import Solver
-from .solvers import StochasticGradientDescent
-from .updaters import Adam, Nesterovs, NoOp, Sgd, Updater, get_updater
+from .solvers import LBFGS, ConjugateGradient, LineGradientDescent, StochasticGradientDescent
+from .terminations import EpsTermination, Norm2Termination, TerminationCondition, ZeroDirection
+from .updaters import (
+    AdaBelief,
+    AdaDelta,
+    AdaGrad,
+    Adam,
+    AdaMax,
+    AMSGrad,
+    Nadam,
+    Nesterovs,
+    NoOp,
+    RmsProp,
+    Sgd,
+    Updater,
+    get_updater,
+)
 
 __all__ = [
+    "LBFGS",
+    "AMSGrad",
+    "AdaBelief",
+    "AdaDelta",
+    "AdaGrad",
+    "AdaMax",
     "Adam",
     "CollectScoresListener",
+    "ConjugateGradient",
     "ConvexOptimizer",
+    "CycleSchedule",
+    "EpsTermination",
+    "ExponentialSchedule",
     "FixedSchedule",
+    "InverseSchedule",
     "L1Regularization",
     "L2Regularization",
     "LayerConstraint",
+    "LineGradientDescent",
     "Listener",
     "MapSchedule",
     "MaxNormConstraint",
     "MinMaxNormConstraint",
     "Model",
+    "Nadam",
     "Nesterovs",
     "NetworkUpdater",
     "NoOp",
     "NonNegativeConstraint",
+    "Norm2Termination",
     "PerformanceListener",
+    "PolySchedule",
     "ProgressBarListener",
+    "RampSchedule",
     "Regularization",
+    "RmsProp",
     "Schedule",
     "ScheduleType",
     "ScoreIterationListener",
     "Segment",
     "Sgd",
+    "SigmoidSchedule",
     "Solver",
     "StepSchedule",
     "StochasticGradientDescent",
+    "TerminationCondition",
     "UnitNormConstraint",
+    "Updater",
+    "WeightDecay",
+    "ZeroDirection",
     "get_updater",
 ]

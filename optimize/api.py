@@ -31,6 +31,14 @@ class OptimizationConf(Protocol):
     def mini_batch(self) -> bool:
         """Whether gradient and score are divided by the number of examples."""
 
+    @property
+    def minimize(self) -> bool:
+        """Whether the score is to become smaller; else larger."""
+
+    @property
+    def max_num_line_search_iterations(self) -> int:
+        """Evaluations of a line search, at most."""
+
 
 class Model(Protocol):
     """What a solver needs of a network."""
@@ -54,11 +62,14 @@ class Model(Protocol):
 class ConvexOptimizer(Protocol):
     """Improves a model on its current minibatch."""
 
-    def optimize(self) -> None:
-        """Take one step."""
+    def optimize(self, iterations: int = 1) -> None:
+        """Take that many steps, or fewer where a termination condition holds."""
 
     def finish(self) -> None:
         """Raise the errors of steps whose outcome nobody has asked for yet."""
+
+    def abandon(self) -> None:
+        """Settle such steps without an error, because there is another one."""
 
 
 class Listener:

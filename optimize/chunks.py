@@ -29,7 +29,7 @@ class Segment:
         Elements of the flat vector.
     updater : Updater
     regularization : tuple of Regularization
-        Applied in order, before the updater.
+        Applied in order, before the updater or after it.
     """
 
     start: int
@@ -45,6 +45,13 @@ class Block(NamedTuple):
     segments: tuple[Segment, ...]
     state_starts: tuple[int, ...]
     """Where in the vector of states each state would begin if it covered the whole flat vector."""
+
+    def start_states(self, state: Array) -> None:
+        """Put the updater's initial state into ``state [1, m]``, which is 0."""
+        first, stop = self.segments[0].start, self.segments[-1].stop
+        for begin, value in zip(self.state_starts, self.updater.initial_state, strict=True):
+            if value != 0.0 and stop > first:
+                nd.fill(state[0, begin + first : begin + stop], value)
 
 
 def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
@@ -110,6 +117,8 @@ class Chunk:
     ) -> None:
         """Add up and divide the gradient, add the penalties', turn it into the update, take the step.
 
+        A penalty that is `post_updater` is added to the update.
+
         With what a `Guard` watches it is undone where it must not be; the `last` chunk counts it.
         """
         where = [each.where for each in self.penalties if each.where is not None]
@@ -153,11 +162,17 @@ class Chunk:
         batch_size, rate = next(more), next(more)
         if divide:
             nd.divi(gradient, batch_size)
+        penalties = []
         for each, here in zip(self.penalties, where, strict=True):
             coefficient = next(more)
-            coefficient = coefficient if here is None else nd.multiply(here, coefficient)
-            each.penalty.apply(params, gradient, scratch, coefficient)
+            penalties.append((each.penalty, coefficient if here is None else nd.multiply(here, coefficient)))
+        for penalty, coefficient in penalties:
+            if not penalty.post_updater:
+                penalty.apply(params, gradient, scratch, coefficient)
         self.updater.apply(gradient, states, scratch, tuple(more))
+        for penalty, coefficient in penalties:
+            if penalty.post_updater:
+                penalty.apply(params, gradient, scratch, coefficient)
         step(params, gradient, rate)
 
 
@@ -167,10 +182,14 @@ def is_own(*parts: object) -> bool:
     return all(type(part) in own for part in parts)
 
 
-def penalties_of(blocks: list[Block]) -> list[Regularization]:
-    """Return every penalty once."""
-    every = (penalty for block in blocks for segment in block.segments for penalty in segment.regularization)
-    return list({id(penalty): penalty for penalty in every}.values())
+def penalties_of(blocks: list[Block]) -> dict[tuple[int, int], tuple[Updater, Regularization]]:
+    """Return every penalty of every block once, with the block's updater: (block, id of the penalty) -> both."""
+    return {
+        (number, id(penalty)): (block.updater, penalty)
+        for number, block in enumerate(blocks)
+        for segment in block.segments
+        for penalty in segment.regularization
+    }
 
 
 def cut(
@@ -192,13 +211,13 @@ def cut(
     if recorded:
         params, gradient, state, scratch = (nd.traceable(each) for each in (params, gradient, state, scratch))
         others = [nd.traceable(each) for each in others]
-    places = {id(penalty): place for place, penalty in enumerate(penalties_of(blocks))}
+    places = {key: place for place, key in enumerate(penalties_of(blocks))}
     for number, block in enumerate(blocks):
         for regularization, start, stop in _stretches(block, border, size):
             here = slice(start, stop)
             states = tuple(state[begin + start : begin + stop] for begin in block.state_starts)
             penalties = tuple(
-                Penalised(penalty, places[id(penalty)], _where(penalty, block, start, stop, dtype))
+                Penalised(penalty, places[number, id(penalty)], _where(penalty, block, start, stop, dtype))
                 for penalty in regularization
             )
             more = tuple(other[here] for other in others)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, NoReturn
 
 import nd
+from nd.state import within
 
 Array = Any
+
+logger = logging.getLogger("nd")
 WATCHED = 7  # arrays [] that an update is given
 CHECK_EVERY = 64  # steps after which the host asks at the latest
 
@@ -32,20 +36,20 @@ class Guard:
     """
 
     def __init__(self, dtype: str) -> None:
+        self._backend = nd.backend()
         self._memory = nd.zeros(WATCHED, dtype=dtype)
         self._cells = tuple(nd.reshape_view(self._memory[at : at + 1], ()) for at in range(WATCHED))
         self.loss = self._cells[0]
         self.sums = self._memory[1:3]
         self.ready = False
         self._steps, self._first = 0, 0
-        self._suspected = False
         self._reset()
 
     def _reset(self) -> None:
         """Count the steps from here on, none of which has failed."""
         nd.fill(self._memory[3:], 0.0)
         nd.fill(self._cells[4], -1.0)
-        self._steps = 0
+        self._steps, self._suspected = 0, False
 
     @property
     def penalty(self) -> Array:
@@ -66,11 +70,14 @@ class Guard:
         """Have the device asked after the next step."""
         self._suspected = True
 
-    def after_step(self, model: Any) -> None:
-        """Count a guarded update, and ask the device now and then; `model` has counted the iteration."""
+    def count(self, iteration: int) -> None:
+        """Count a guarded update, when it is issued."""
         if not self._steps:
-            self._first = model.iteration_count - 1
+            self._first = iteration
         self._steps += 1
+
+    def after_step(self, model: Any) -> None:
+        """Ask the device now and then."""
         if self._suspected or self._steps >= CHECK_EVERY:
             self.check(model)
 
@@ -85,9 +92,9 @@ class Guard:
         """
         if not self._steps:
             return
-        *_, failed, loss, penalty = nd.to_host(self._memory).tolist()
-        self._reset()
-        self._suspected = False
+        with within(self._backend):
+            *_, failed, loss, penalty = nd.to_host(self._memory).tolist()
+            self._reset()
         if failed < 0:
             return
         model.iteration_count = self._first + int(failed)
@@ -95,6 +102,13 @@ class Guard:
         if score - score == 0.0:
             refuse("gradient", "NaN or infinity in it", model.iteration_count)
         refuse("score", score, model.iteration_count)
+
+    def give_up(self, model: Any) -> None:
+        """As `check`, where something else is being done or said than training: the error is logged instead."""
+        try:
+            self.check(model)
+        except nd.NumericError as error:
+            logger.warning("%s", error)
 
 
 def protect(arguments: tuple[Array, ...], now: tuple[Array, ...], before: tuple[Array, ...], last: bool) -> None:

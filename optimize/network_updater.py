@@ -1,4 +1,4 @@
-"""One pass over a network's flat vectors: divide, regularise, update, step."""
+"""One pass over a network's flat vectors: divide, regularise, update, step; another before it to normalise."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import nd
 from nd.state import within
 
 from .chunks import Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
+from .gradient_normalization import NormalizedLayer
 from .guard import Guard
 from .step_functions import STEP_FUNCTIONS, StepFunction
+from .updaters import Updater
 
 Array = Any
 
@@ -29,6 +31,8 @@ class NetworkUpdater:
         In the order of the vector, without gaps.
     params, gradient : arrays ``[1, n]``
         The network's own; the updater keeps views of them.
+    normalized : sequence of NormalizedLayer
+        Layers whose gradient is normalised once it is divided.
 
     Notes
     -----
@@ -36,19 +40,24 @@ class NetworkUpdater:
     parts of the vector side by side, and record the update: then it is run again with other numbers.
     """
 
-    def __init__(self, segments: Sequence[Segment], params: Array, gradient: Array) -> None:
+    def __init__(
+        self, segments: Sequence[Segment], params: Array, gradient: Array, normalized: Sequence[NormalizedLayer] = ()
+    ) -> None:
+        self._normalized = tuple(normalized)
         self._blocks, states = blocks_of(segments)
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
+        for block in self._blocks:
+            block.start_states(self.state)
         self._backend = here = nd.backend()
         flat = [_flat(each) for each in (params, gradient, self.state)]
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
-        self._penalties = penalties_of(self._blocks)
+        self._penalties = list(penalties_of(self._blocks).values())
         length = params.shape[1]
         lanes = max(1, min(here.lanes, length // here.lane_elements))
         self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
         self._lanes = self._cut()
-        parts = [*(block.updater for block in self._blocks), *self._penalties]
+        parts = [*(block.updater for block in self._blocks), *(penalty for _, penalty in self._penalties)]
         self._recordable = length > 0 and is_own(*parts)
         self._recorded: dict[tuple[object, ...], _Recorded] = {}
         self._others: tuple[Array, ...] = ()
@@ -85,6 +94,56 @@ class NetworkUpdater:
         with within(self._backend):
             for other in others:
                 nd.addi(self._gradient, _flat(other))
+
+    def score_asked(self, model: Any, in_step: bool) -> None:
+        """Learn how the steps went, now that the host has waited anyway: at once, or when this one ends.
+
+        Raises
+        ------
+        NumericError
+            As `Guard.check`.
+        """
+        if self.guard is None:
+            return
+        if in_step:
+            self.guard.suspect()
+        else:
+            self.guard.check(model)
+
+    def settle_steps(self, model: Any) -> None:
+        """Let a step that was not taken be over and done with: counters go back to it, and what follows counts."""
+        if self.guard is not None:
+            self.guard.give_up(model)
+
+    @property
+    def params(self) -> Array:
+        """The parameters ``[n]``, a view of the network's vector."""
+        return self._vectors[0]
+
+    @property
+    def updaters(self) -> list[Updater]:
+        """Those of all blocks, in their order."""
+        return [block.updater for block in self._blocks]
+
+    def objective_gradient(self, batch_size: int | None, iteration: int, epoch: int) -> Array:
+        """Make the gradient vector that of the score: divided as for `update`, with the penalties', before any updater.
+
+        Returns
+        -------
+        array ``[n]``
+            The gradient vector itself.
+        """
+        self.settle()
+        params, gradient, _ = self._vectors
+        with within(self._backend):
+            if batch_size is not None:
+                nd.divi(gradient, batch_size)
+            for segment in (segment for block in self._blocks for segment in block.segments):
+                here = slice(segment.start, segment.stop)
+                for penalty in segment.regularization:
+                    scratch = nd.create_uninitialized(segment.stop - segment.start, dtype=nd.dtype_name(params))
+                    penalty.apply(params[here], gradient[here], scratch, penalty.at(iteration, epoch))
+        return gradient
 
     def gradient_norm(self) -> float:
         """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is.
@@ -133,12 +192,17 @@ class NetworkUpdater:
         guard : Guard, optional
             Decides on the device whether anything changes.
         """
-        watched = () if guard is None else guard.arguments
-        divide = batch_size is not None
-        penalties = [penalty.at(iteration, epoch) for penalty in self._penalties]
+        watched: tuple[Array, ...] = ()
+        if guard is not None:
+            watched = guard.arguments
+            guard.count(iteration)
+        divide = batch_size is not None and not self._normalized
+        penalties = [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties]
         coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
         numbers = Numbers(batch_size if divide else 1, rate, penalties, coefficients)
         with within(self._backend):
+            if self._normalized:
+                self._normalize(batch_size)
             others = tuple(map(id, self._others)) if self._others else ()
             recorded = self._recorded.get((divide, step, guard is None, *others))
             if recorded is not None:
@@ -147,6 +211,14 @@ class NetworkUpdater:
                 self.settle()
                 nd.run_lanes([partial(_run, lane, numbers, divide, step, watched) for lane in self._lanes])
             self._others = ()
+
+    def _normalize(self, batch_size: int | None) -> None:
+        """Add up and divide the gradient, and normalise it layer by layer."""
+        self.settle()
+        if batch_size is not None:
+            nd.divi(self._gradient, batch_size)
+        for layer in self._normalized:
+            layer.apply(self._gradient)
 
     def _record(self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> bool:
         """Run the update while it is recorded; False, and nothing has run, where it cannot be."""

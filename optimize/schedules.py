@@ -125,7 +125,221 @@ class StepSchedule(_CountingSchedule):
         return self.initial_value * self.decay_rate ** (self.count(iteration, epoch) // self.step)
 
 
-SCHEDULES = {"fixed": FixedSchedule, "map": MapSchedule, "step": StepSchedule}
+@dataclass(frozen=True)
+class ExponentialSchedule(_CountingSchedule):
+    """initial_value * gamma ^ i.
+
+    Parameters
+    ----------
+    schedule_type : {"iteration", "epoch"}
+    initial_value, gamma : float
+
+    Notes
+    -----
+    Source: ND4J ``ExponentialSchedule``.
+    """
+
+    initial_value: float
+    gamma: float
+
+    def value_at(self, iteration: int, epoch: int) -> float:
+        return self.initial_value * self.gamma ** self.count(iteration, epoch)
+
+
+@dataclass(frozen=True)
+class InverseSchedule(_CountingSchedule):
+    """initial_value / (1 + gamma * i) ^ power.
+
+    Parameters
+    ----------
+    schedule_type : {"iteration", "epoch"}
+    initial_value : float
+    gamma : float
+        >= 0.
+    power : float
+
+    Notes
+    -----
+    Source: ND4J ``InverseSchedule``.
+    """
+
+    initial_value: float
+    gamma: float
+    power: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check("InverseSchedule", "gamma", self.gamma, ">= 0", self.gamma >= 0)
+
+    def value_at(self, iteration: int, epoch: int) -> float:
+        return self.initial_value / (1.0 + self.gamma * self.count(iteration, epoch)) ** self.power
+
+
+@dataclass(frozen=True)
+class PolySchedule(_CountingSchedule):
+    """initial_value * (1 - i / max_iter) ^ power, and 0 from max_iter on.
+
+    Parameters
+    ----------
+    schedule_type : {"iteration", "epoch"}
+    initial_value, power : float
+    max_iter : int
+        Iterations or epochs.
+
+    Notes
+    -----
+    Source: ND4J ``PolySchedule``; Caffe's policy "poly". Differs: ND4J has 1 + i / max_iter, which grows until it drops
+    to 0.
+    """
+
+    initial_value: float
+    power: float
+    max_iter: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check("PolySchedule", "max_iter", self.max_iter, "> 0", self.max_iter > 0)
+
+    def value_at(self, iteration: int, epoch: int) -> float:
+        count = self.count(iteration, epoch)
+        return self.initial_value * (1.0 - count / self.max_iter) ** self.power if count < self.max_iter else 0.0
+
+
+@dataclass(frozen=True)
+class SigmoidSchedule(_CountingSchedule):
+    """initial_value / (1 + exp(-gamma * (i - step_size))).
+
+    Parameters
+    ----------
+    schedule_type : {"iteration", "epoch"}
+    initial_value : float
+    gamma : float
+        Steepness; negative for a value that falls.
+    step_size : int
+        Iterations or epochs after which it is half of initial_value.
+
+    Notes
+    -----
+    Source: ND4J ``SigmoidSchedule``.
+    """
+
+    initial_value: float
+    gamma: float
+    step_size: int
+
+    def value_at(self, iteration: int, epoch: int) -> float:
+        x = self.gamma * (self.count(iteration, epoch) - self.step_size)
+        return self.initial_value * (1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x)))
+
+
+@dataclass(frozen=True)
+class CycleSchedule(_CountingSchedule):
+    """Up from the initial rate to the largest and down again, on straight lines; then it decays; and again.
+
+    With p = i mod cycle_length, s = floor((cycle_length - annealing_length) / 2): initial + (max - initial) p / s up to
+    p = s, then max - (max - initial) (p - s) / s up to p = 2 s, then
+    initial * annealing_decay ^ (annealing_length - (cycle_length - p)).
+
+    Parameters
+    ----------
+    schedule_type : {"iteration", "epoch"}
+    initial_learning_rate, max_learning_rate : float
+    cycle_length, annealing_length : int
+        Iterations or epochs.
+    annealing_decay : float
+        Factor per iteration or epoch.
+
+    Raises
+    ------
+    ConfigurationError
+        annealing_length is negative, or leaves less than two steps of the cycle.
+
+    Notes
+    -----
+    Source: ND4J ``CycleSchedule``; Smith and Topin 2018. Differs: where cycle_length - annealing_length is odd, the
+    step too many has the initial rate; ND4J decays by a power of -1 there, which is ten times as much by default.
+    """
+
+    initial_learning_rate: float
+    max_learning_rate: float
+    cycle_length: int
+    annealing_length: int
+    annealing_decay: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = self.cycle_length - 2
+        allowed = 0 <= self.annealing_length <= most
+        _check("CycleSchedule", "annealing_length", self.annealing_length, f"in 0..cycle_length - 2 = {most}", allowed)
+
+    @classmethod
+    def of(cls, schedule_type: ScheduleType | str, max_learning_rate: float, cycle_length: int) -> CycleSchedule:
+        """Return Java's short form: from a tenth of the largest rate, the last tenth of the cycle decays by 0.1.
+
+        Examples
+        --------
+        >>> schedule = CycleSchedule.of("iteration", max_learning_rate=1.0, cycle_length=10)
+        >>> [round(schedule.value_at(i, 0), 3) for i in range(11)]
+        [0.1, 0.325, 0.55, 0.775, 1.0, 0.775, 0.55, 0.325, 0.1, 0.1, 0.1]
+        """
+        annealing = math.floor(0.1 * cycle_length + 0.5)
+        return cls(schedule_type, 0.1 * max_learning_rate, max_learning_rate, cycle_length, annealing, 0.1)
+
+    def value_at(self, iteration: int, epoch: int) -> float:
+        position = self.count(iteration, epoch) % self.cycle_length
+        steps = (self.cycle_length - self.annealing_length) // 2
+        increment = (self.max_learning_rate - self.initial_learning_rate) / steps
+        if position < steps:
+            return self.initial_learning_rate + increment * position
+        if position < 2 * steps:
+            return self.max_learning_rate - increment * (position - steps)
+        decays = self.annealing_length - (self.cycle_length - position)
+        return self.initial_learning_rate * self.annealing_decay ** max(decays, 0)
+
+
+@dataclass(frozen=True)
+class RampSchedule(Schedule):
+    """base_schedule * (iteration + 1) / num_iter until iteration num_iter - 1, then base_schedule.
+
+    Parameters
+    ----------
+    base_schedule : Schedule or float
+    num_iter : int
+        Iterations, also where base_schedule counts epochs.
+
+    Notes
+    -----
+    Source: ND4J ``RampSchedule``.
+    """
+
+    base_schedule: Schedule | float
+    num_iter: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base_schedule", as_schedule("RampSchedule.base_schedule", self.base_schedule))
+        _check("RampSchedule", "num_iter", self.num_iter, "> 0", self.num_iter > 0)
+
+    def value_at(self, iteration: int, epoch: int) -> float:
+        base: Schedule = self.base_schedule  # type: ignore[assignment]
+        return base.value_at(iteration, epoch) * min(1.0, (iteration + 1) / self.num_iter)
+
+
+def _check(who: str, name: str, value: object, condition: str, holds: bool) -> None:
+    if not holds:
+        raise ConfigurationError(f"{who}: {name} must be {condition}, got {value}.")
+
+
+SCHEDULES: dict[str, type[Schedule]] = {
+    "cycle": CycleSchedule,
+    "exponential": ExponentialSchedule,
+    "fixed": FixedSchedule,
+    "inverse": InverseSchedule,
+    "map": MapSchedule,
+    "poly": PolySchedule,
+    "ramp": RampSchedule,
+    "sigmoid": SigmoidSchedule,
+    "step": StepSchedule,
+}
 """Name -> class, sorted."""
 
 

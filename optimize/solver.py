@@ -41,9 +41,12 @@ class Solver:
 
     def optimize(self) -> None:
         """Take the configured number of steps on the model's current minibatch, as `fit` does for each."""
-        for _ in range(self.iterations):
-            self.optimizer.optimize()
+        self.optimizer.optimize(self.iterations)
 
     def finish(self) -> None:
         """Wait for what is still computed, and raise its NumericError if there is one: after an epoch, say."""
         self.optimizer.finish()
+
+    def abandon(self) -> None:
+        """Settle it where training ends by another error."""
+        self.optimizer.abandon()

@@ -15,7 +15,8 @@ LAST_LINES, LAST_FUNCTION_LINES, LAST_NESTING = 400, 50, 3
 NUMERIC_LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends"}
 NUMPY_IN_ND = {
     "nd/dataset/checks.py", "nd/dataset/dataset.py", "nd/dataset/digits.py", "nd/dataset/fetch.py",
-    "nd/dataset/image_iterator.py", "nd/dataset/java_random.py", "nd/dataset/mnist.py", "nd/dataset/reuse.py",
+    "nd/dataset/image_iterator.py", "nd/dataset/iris.py", "nd/dataset/java_random.py", "nd/dataset/mnist.py",
+    "nd/dataset/reuse.py",
     "nd/evaluation/confusion.py",
     "nd/evaluation/rows.py", "nd/serde.py", "nd/serde_buffers.py",
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """The README's code runs as it stands there."""
 
+import math
 import pathlib
 import re
 
@@ -14,7 +15,7 @@ FEW_BATCHES = 3
 
 
 def test_there_are_blocks_to_run():
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) >= 3
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
@@ -28,8 +29,10 @@ def test_block(number, monkeypatch, tmp_path, mnist_folder, capsys):
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(compile(BLOCKS[number], str(README), "exec"), names)
-    assert len(names["conf"].layers) in (2, 6)
     if "net" in names:
+        assert names["net"].iteration_count > 0
+        assert math.isfinite(names["net"].score())
+    if "again" in names:
         assert (names["again"].params() == names["net"].params()).all()
         assert names["net"].iteration_count == 3 * FEW_BATCHES
         assert "# of classes:    10" in capsys.readouterr().out

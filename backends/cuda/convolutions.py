@@ -38,12 +38,14 @@ class Convolutions:
     def __init__(self, kernels: Kernels, splits: Splits) -> None:
         self._kernels, self._splits = kernels, splits
 
-    def serves(self, window: Window, *arrays: Array) -> bool:
-        """Tell whether these kernels can treat such arrays, weights last."""
-        weights = arrays[-1]
-        alike = all(each.dtype == weights.dtype for each in arrays) and weights.dtype.char in REALS
+    def serves(self, window: Window, x: Array, *parameters: Array | None) -> bool:
+        """Tell whether these kernels can treat such arrays: the image, the weights, and perhaps other parameters."""
+        weights: Any = parameters[0]
+        given = [each for each in parameters if each is not None]
+        alike = x.dtype == weights.dtype and weights.dtype.char in REALS
+        alike = alike and all(each.dtype == weights.dtype and each.flags.c_contiguous for each in given)
         cells = math.prod(window.kernel) * max(weights.shape[:2])
-        return alike and weights.flags.c_contiguous and max(window.padded) < LARGEST and cells < MOST_TAPS
+        return alike and max(window.padded) < LARGEST and cells < MOST_TAPS
 
     def forward(self, x: Array, W: Array, b: Array | None, window: Window, out: Array) -> None:
         """Write the convolution ``[N, n_out, out_h, out_w]`` of ``x [N, C, H, W]`` into `out`, b ``[n_out]`` added."""

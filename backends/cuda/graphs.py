@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from .arguments import same_memory
 from .draws import Draws
 
 Array = Any
@@ -54,20 +55,26 @@ class Graph:
     def _capture(self) -> None:
         cuda = self._cupy.cuda
         cuda.Device().synchronize()  # what was issued before on other streams
-        stream, self._pool = cuda.Stream(), cuda.MemoryPool()
+        stream, self._pool = cuda.Stream(non_blocking=True), cuda.MemoryPool()  # others may use the default stream
         try:
             with self._draws.capturing(), stream, cuda.using_allocator(self._allocate):
                 stream.begin_capture()
                 try:
-                    self._cupy.copyto(self._result, self._run())
-                    self._draws.wind()
+                    self._issue()
                 finally:
-                    self._graph = stream.end_capture()
+                    graph = stream.end_capture()
+            self._graph = graph  # of the whole computation: Ctrl-C leaves none
         except Exception as error:  # the driver's word on what it cannot capture: then the step runs as it did before
-            self._graph, self._refused, self._kept = None, True, []
+            self._refused, self._kept = True, []
             say_once(f"cupy: steps are not captured as CUDA graphs, because of {type(error).__name__}: {error}")
         else:
             say_once("cupy: repeated steps run as CUDA graphs; ND_CUDA_GRAPH=0 runs them eagerly")
+
+    def _issue(self) -> None:
+        made = self._run()
+        if not same_memory(made, self._result):
+            self._cupy.copyto(self._result, made)
+        self._draws.wind()
 
     def _allocate(self, size: int) -> Any:
         """Give memory that belongs to this graph alone, as long as it lives."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ Array = Any
 SLOTS = 3
 """Copies of one shape that may be under way: the step that runs, the one that waits, the one that is being filled."""
 MOST_SHAPES = 16
+MOST_BYTES = 1 << 26
+"""Of an array; larger ones are not worth what the slots keep."""
 SQUARE, THREADS = 32, 256  # as transpose.cu
 
 _KERNELS = {"u1": "turn_over_bytes", "f4": "turn_over_floats", "f8": "turn_over_doubles"}
@@ -31,18 +34,23 @@ class Uploads:
     def __init__(self, cupy: Any, kernels: Kernels) -> None:
         self._cupy, self._kernels = cupy, kernels
         self._stream: Any = None
+        self._lock = threading.Lock()
         self._rings: dict[tuple[object, ...], _Ring] = {}
 
     def serves(self, array: Any, out: Array) -> bool:
         """Tell whether `copy` treats such arrays: bytes or reals, into reals."""
         known = array.dtype.isnative and array.dtype.str[1:] in _KERNELS
-        return known and array.size > 0 and out.dtype.char in REALS
+        return known and 0 < array.nbytes <= MOST_BYTES and out.dtype.char in REALS
 
     def copy(self, array: Any, out: Array) -> None:
         """Copy a numpy array ``[N, ...]`` into ``out [N, ...]``, whose first axis is innermost in memory, without gaps.
 
         Whatever is issued afterwards on the current stream sees the numbers; `array` may be overwritten at once.
         """
+        with self._lock:
+            self._copy(array, out)
+
+    def _copy(self, array: Any, out: Array) -> None:
         current = self._cupy.cuda.get_current_stream()
         if self._stream is None:
             self._stream = self._cupy.cuda.Stream(non_blocking=True)
@@ -57,22 +65,28 @@ class Uploads:
 
     def _ring(self, array: Any) -> _Ring:
         key = (array.shape, array.dtype)
-        if key not in self._rings:
+        ring = self._rings.pop(key, None)
+        if ring is None:
             if len(self._rings) >= MOST_SHAPES:
                 self._rings.pop(next(iter(self._rings))).wait()
-            self._rings[key] = _Ring(self._cupy, array)
-        return self._rings[key]
+            ring = _Ring(self._cupy, array)
+        self._rings[key] = ring  # the last to go
+        return ring
 
 
 class _Ring:
     """The slots of one shape and dtype, in turn."""
 
     def __init__(self, cupy: Any, like: Any) -> None:
-        self._slots = [_Slot(cupy, like) for _ in range(SLOTS)]
-        self._turn = 0
+        self._cupy, self._shape, self._dtype = cupy, like.shape, like.dtype
+        self._slots: list[_Slot] = []
+        self._turn = -1
 
     def next(self) -> _Slot:
         self._turn = (self._turn + 1) % SLOTS
+        if self._turn >= len(self._slots):
+            self._slots.append(_Slot(self._cupy, self._shape, self._dtype))
+            self._turn = len(self._slots) - 1
         return self._slots[self._turn]
 
     def wait(self) -> None:
@@ -84,10 +98,11 @@ class _Ring:
 class _Slot:
     """Pinned memory, its copy on the device, and events: the copy is there; whoever reads it has read it."""
 
-    def __init__(self, cupy: Any, like: Any) -> None:
-        memory = cupy.cuda.alloc_pinned_memory(like.nbytes)
-        self.pinned = np.frombuffer(memory, like.dtype, like.size).reshape(like.shape)
-        self.device = cupy.empty(like.shape, like.dtype)
+    def __init__(self, cupy: Any, shape: tuple[int, ...], dtype: Any) -> None:
+        size = math.prod(shape)
+        memory = cupy.cuda.alloc_pinned_memory(size * dtype.itemsize)
+        self.pinned = np.frombuffer(memory, dtype, size).reshape(shape)
+        self.device = cupy.empty(shape, dtype)
         self.copied, self.consumed = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
         self.consumed.record(cupy.cuda.get_current_stream())  # until then others may still use this memory
 

@@ -3,6 +3,7 @@
 from nd.dataset.async_iterator import AsyncDataSetIterator
 from nd.dataset.dataset import DataSet
 from nd.dataset.digits import DigitsDataSetIterator
+from nd.dataset.iris import IrisDataSetIterator
 from nd.dataset.iterator import (
     DataSetIterator,
     EarlyTerminationDataSetIterator,
@@ -18,6 +19,7 @@ __all__ = [
     "DigitsDataSetIterator",
     "EarlyTerminationDataSetIterator",
     "ExistingDataSetIterator",
+    "IrisDataSetIterator",
     "ListDataSetIterator",
     "MnistDataSetIterator",
 ]

@@ -8,15 +8,25 @@ from enum import StrEnum
 class OptimizationAlgorithm(StrEnum):
     """How the parameters are improved on a minibatch."""
 
+    CONJUGATE_GRADIENT = "conjugate_gradient"
+    LBFGS = "lbfgs"
+    LINE_GRADIENT_DESCENT = "line_gradient_descent"
     STOCHASTIC_GRADIENT_DESCENT = "stochastic_gradient_descent"
 
 
 class Updater(StrEnum):
     """Updaters by name, for the fluent Builder; `optimize` has their classes."""
 
+    ADABELIEF = "adabelief"
+    ADADELTA = "adadelta"
+    ADAGRAD = "adagrad"
     ADAM = "adam"
+    ADAMAX = "adamax"
+    AMSGRAD = "amsgrad"
+    NADAM = "nadam"
     NESTEROVS = "nesterovs"
     NONE = "noop"
+    RMSPROP = "rmsprop"
     SGD = "sgd"
 
 
@@ -112,3 +122,14 @@ class ConvolutionMode(StrEnum):
     SAME = "same"
     STRICT = "strict"
     TRUNCATE = "truncate"
+
+
+class GradientNormalization(StrEnum):
+    """What is done to a layer's gradient before regularisation; formulas in `optimize.gradient_normalization`."""
+
+    CLIP_ELEMENT_WISE_ABSOLUTE_VALUE = "clip_element_wise_absolute_value"
+    CLIP_L2_PER_LAYER = "clip_l2_per_layer"
+    CLIP_L2_PER_PARAM_TYPE = "clip_l2_per_param_type"
+    NONE = "none"
+    RENORMALIZE_L2_PER_LAYER = "renormalize_l2_per_layer"
+    RENORMALIZE_L2_PER_PARAM_TYPE = "renormalize_l2_per_param_type"

@@ -19,6 +19,7 @@ from .json_values import (
     ACTIVATION,
     LOSS,
     MODE,
+    NORMALIZATION,
     NUMBER,
     PAIR,
     PLAIN,
@@ -55,6 +56,8 @@ _BASE = {
     "biasInit": ("bias_init", NUMBER),
     "iupdater": ("updater", UPDATER),
     "biasUpdater": ("bias_updater", UPDATER),
+    "gradientNormalization": ("gradient_normalization", NORMALIZATION),
+    "gradientNormalizationThreshold": ("gradient_normalization_threshold", NUMBER),
     "constraints": ("constraints", CONSTRAINTS_LIST),
     "weightNoise": ("weight_noise", WEIGHT_NOISE),
 }
@@ -66,7 +69,7 @@ _WINDOW = {
     "padding": ("padding", PAIR),
     "dilation": ("dilation", PAIR),
 }
-_BASE_CONSTANTS = {"gradientNormalization": "None", "gradientNormalizationThreshold": 1.0, "gainInit": 1.0}
+_BASE_CONSTANTS = {"gainInit": 1.0}
 _PARAMETERLESS = {"constraints": None, "gradientNormalization": "None", "gradientNormalizationThreshold": 0.0}
 _CUDNN = {
     "cudnnAlgoMode": "PREFER_FASTEST", "cudnnAllowFallback": True, "cudnnBwdDataAlgo": None,
@@ -107,8 +110,8 @@ def layer_to_json(conf: LayerConf) -> Json:
     out: Json = {"@class": _LAYER_PACKAGE + type(conf).__name__, **form.constants}
     out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
     if isinstance(conf, BaseLayerConf):
-        out["regularization"] = regularization_to_json(conf.l1, conf.l2)
-        out["regularizationBias"] = regularization_to_json(conf.l1_bias, conf.l2_bias)
+        out["regularization"] = regularization_to_json(conf.regularization_of(bias=False))
+        out["regularizationBias"] = regularization_to_json(conf.regularization_of(bias=True))
     return out
 
 
@@ -129,8 +132,8 @@ def layer_from_json(data: Json) -> LayerConf:
         if spelled in data or key in _ABSENT:
             values[field] = codec.decode(data.get(spelled, _ABSENT.get(key)))
     if issubclass(layer_class, BaseLayerConf):
-        values["l1"], values["l2"] = regularization_from_json(java_name, data.get("regularization"))
-        values["l1_bias"], values["l2_bias"] = regularization_from_json(java_name, data.get("regularizationBias"))
+        values |= regularization_from_json(java_name, data.get("regularization"))
+        values |= regularization_from_json(java_name, data.get("regularizationBias"), bias=True)
     return layer_class(**values)
 
 

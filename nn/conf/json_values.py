@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, NamedTuple
 
 from nd import ChoiceError, ConfigurationError, FormatError
 from nd.activations import ACTIVATIONS
+from nd.checks import check_choice
 from nd.losses import LOSSES
-from optimize import L1Regularization, L2Regularization, Schedule
-from optimize.schedules import SCHEDULES, FixedSchedule
+from optimize import Regularization, Schedule, WeightDecay
+from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
+from optimize.schedules import SCHEDULES, FixedSchedule, as_schedule
 from optimize.updaters import UPDATERS
 
 from .distributions import DISTRIBUTIONS, Distribution
@@ -118,6 +120,8 @@ def schedule_to_json(schedule: Schedule) -> Json:
     out: Json = {"@class": _SCHEDULES + java_class(type(schedule))}
     for field in fields(schedule):  # type: ignore[arg-type]
         value = getattr(schedule, field.name)
+        if isinstance(value, Schedule):
+            value = schedule_to_json(value)
         out[camel_case(field.name)] = str(value).upper() if field.name == "schedule_type" else value
     return out
 
@@ -125,13 +129,18 @@ def schedule_to_json(schedule: Schedule) -> Json:
 def schedule_from_json(data: Json) -> Schedule:
     """Read a schedule."""
     found = choose("schedule", data, SCHEDULES.values())
-    values = {field.name: data[camel_case(field.name)] for field in fields(found)}
-    for key, value in values.items():
-        for found_number in value.values() if key == "values" else [value] if key != "schedule_type" else []:
-            number(found_number)
-    if "schedule_type" in values:
-        values["schedule_type"] = values["schedule_type"].lower()
-    return found(**values)
+    return found(**{field.name: _of_schedule(field.name, data[camel_case(field.name)]) for field in fields(found)})
+
+
+def _of_schedule(name: str, value: Any) -> Any:
+    """Read a field of a schedule."""
+    if name == "schedule_type":
+        return value.lower()
+    if name == "base_schedule":
+        return schedule_from_json(value)
+    for found in value.values() if name == "values" else [value]:
+        number(found)
+    return value
 
 
 _SCHEDULED = {"learning_rate": "learningRateSchedule", "momentum": "momentumISchedule"}
@@ -167,27 +176,57 @@ def _updater_from_json(data: Json | None) -> Any:
     return found(**values)
 
 
-def regularization_to_json(l1: Any, l2: Any) -> list[Json]:
-    """Return the penalties as the list that DL4J writes."""
-    out = []
-    for key, found, coefficient in (("l1", L1Regularization, l1), ("l2", L2Regularization, l2)):
-        if coefficient in (None, 0):
-            continue
-        schedule = coefficient if isinstance(coefficient, Schedule) else FixedSchedule(coefficient)
-        out.append({"@class": _REGULARIZATION + java_class(found), key: schedule_to_json(schedule)})
+def regularization_to_json(penalties: Iterable[Regularization]) -> list[Json]:
+    """Return penalties as the list that DL4J writes."""
+    out: list[Json] = []
+    for penalty in penalties:
+        coefficient = as_schedule("to_json", penalty.coefficient)
+        found: Json = {_PENALTIES[type(penalty).__name__][1]: schedule_to_json(coefficient)}
+        if isinstance(penalty, WeightDecay):
+            found["applyLR"] = penalty.apply_lr
+        out.append({"@class": _REGULARIZATION + java_class(type(penalty)), **found})
     return out
 
 
-def regularization_from_json(who: str, data: Any) -> tuple[Any, Any]:
-    """Read a list of penalties as (l1, l2)."""
-    found: dict[str, Any] = {"L1Regularization": None, "L2Regularization": None}
+_PENALTIES = {
+    "L1Regularization": ("l1", "l1"), "L2Regularization": ("l2", "l2"), "WeightDecay": ("weight_decay", "coeff"),
+}  # fmt: skip
+"""Java's class -> our field of a layer, Java's name of the coefficient."""
+
+
+def regularization_from_json(who: str, data: Any, bias: bool = False) -> Json:
+    """Read a list of penalties as the fields of a layer."""
+    found: Json = {}
     for penalty in data or []:
         name = class_name("regularization", penalty)
-        if name not in found:
-            raise ConfigurationError(f"{who}: regularization {name!r} is not supported, only L1 and L2.")
-        schedule = schedule_from_json(penalty[name[:2].lower()])
-        found[name] = schedule.value if isinstance(schedule, FixedSchedule) else schedule
-    return found["L1Regularization"], found["L2Regularization"]
+        if name not in _PENALTIES:
+            raise ConfigurationError(
+                f"{who}: regularization {name!r} is not supported, only {', '.join(sorted(_PENALTIES))}."
+            )
+        field, key = _PENALTIES[name]
+        schedule = schedule_from_json(penalty[key])
+        value: Any = schedule.value if isinstance(schedule, FixedSchedule) else schedule
+        if name == "WeightDecay":
+            value = WeightDecay(value, _flag("applyLR", penalty["applyLR"]))
+        found[field + "_bias" * bias] = value
+    return found
+
+
+def _flag(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise FormatError(f"configuration: {key} must be true or false, got {value!r}.")
+    return value
+
+
+def _normalization_to_json(name: str | None) -> str:
+    return "".join(part.capitalize() for part in (name or "none").split("_"))
+
+
+def _normalization_from_json(name: str | None) -> str | None:
+    if name is None:
+        return None
+    by_java = {_normalization_to_json(ours): ours for ours in GRADIENT_NORMALIZATIONS}
+    return by_java[check_choice("configuration", "gradientNormalization", name, by_java)]
 
 
 _INIT_CLASSES = {
@@ -236,6 +275,7 @@ ACTIVATION = _by_fields("activationFn", _ACTIVATIONS, ACTIVATIONS.values())
 LOSS = _by_fields("lossFn", _LOSSES, set(LOSSES.values()), {"labels_width": "labelWidth"})
 DISTRIBUTION = _by_fields("distribution", _DISTRIBUTIONS, DISTRIBUTIONS.values())
 UPDATER = Codec(_updater_to_json, _updater_from_json)
+NORMALIZATION = Codec(_normalization_to_json, _normalization_from_json)
 WEIGHT_INIT = Codec(_init_to_json, _init_from_json)
 PAIR = Codec(list, lambda value: tuple(value) if isinstance(value, list) else (value, value))
 MODE = Codec(lambda mode: mode.capitalize(), lambda mode: str(mode).lower())

@@ -12,6 +12,7 @@ import nd
 from nd.activations import Activation
 from nd.checks import check_choice
 from optimize import LayerConstraint, Schedule, Sgd, Updater, get_updater
+from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
 
 from ..layers.base import LayerConf, label_of
@@ -24,9 +25,9 @@ from .distributions import Distribution
 from .dropout import IDropout
 from .enums import OptimizationAlgorithm
 from .input_type import InputType
+from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
 from .weight_noise import IWeightNoise
 
-Penalty = float | Schedule | None
 Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 
@@ -50,7 +51,8 @@ class NeuralNetConfiguration:
         Divide gradient and score by the number of examples.
     optimization_algo, step_function : str
         Names from `optimize`.
-    activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, bias_updater, convolution_mode
+    activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, weight_decay, weight_decay_bias,
+    bias_updater, gradient_normalization, gradient_normalization_threshold, convolution_mode
         Defaults of the layers, see `nn.layers`.
     weight_noise, constrain_weights, constrain_bias, constrain_all_parameters
         Defaults of the layers, see `nn.layers`.
@@ -85,6 +87,10 @@ class NeuralNetConfiguration:
     l2: Penalty = None
     l1_bias: Penalty = None
     l2_bias: Penalty = None
+    weight_decay: Decay = None
+    weight_decay_bias: Decay = None
+    gradient_normalization: str = "none"
+    gradient_normalization_threshold: float = 1.0
     convolution_mode: str = "truncate"
 
     def __post_init__(self) -> None:
@@ -98,12 +104,16 @@ class NeuralNetConfiguration:
         if not hasattr(self.seed, "__index__"):
             raise nd.ConfigurationError(f"{who}: seed must be an integer, got {self.seed!r}.")
         object.__setattr__(self, "seed", operator.index(self.seed))  # type: ignore[arg-type]
-        if not self.minimize:
-            raise nd.ConfigurationError(f"{who}: minimize must be True, got {self.minimize!r}. Negate the loss.")
-        if self.iterations < 1:
-            raise nd.ConfigurationError(f"{who}: iterations must be >= 1, got {self.iterations}.")
+        if not isinstance(self.minimize, bool):
+            raise nd.ConfigurationError(f"{who}: minimize must be True or False, got {self.minimize!r}.")
+        for name in ("iterations", "max_num_line_search_iterations"):
+            if getattr(self, name) < 1:
+                raise nd.ConfigurationError(f"{who}: {name} must be >= 1, got {getattr(self, name)}.")
         normalise_constraints(self, *CONSTRAINT_FIELDS)
         self._settle_updater()
+        settle_penalties(self)
+        normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
+        object.__setattr__(self, "gradient_normalization", check_gradient_normalization(who, *normalization))
 
     def _settle_updater(self) -> None:
         """Turn an updater's name into an updater; 0.x's separate rate and momentum go into it."""
@@ -183,7 +193,7 @@ class _ListSettings:
         return replace(conf, preprocessors={**conf.preprocessors, **self.preprocessors})
 
 
-NeuralNetConfiguration.builder_verbs = {"list": _list_verb}  # type: ignore[attr-defined]
+NeuralNetConfiguration.builder_verbs = {"list": _list_verb, **PENALTY_VERBS}  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,6 +329,16 @@ class MultiLayerConfiguration:
     def iterations(self) -> int:
         """Steps per minibatch."""
         return self.base.iterations
+
+    @property
+    def minimize(self) -> bool:
+        """Whether the score is to become smaller; else larger."""
+        return self.base.minimize
+
+    @property
+    def max_num_line_search_iterations(self) -> int:
+        """Evaluations of a line search, at most."""
+        return self.base.max_num_line_search_iterations
 
     @property
     def mini_batch(self) -> bool:

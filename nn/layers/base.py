@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import nd
 from nd.activations import Activation, get_activation
 from nd.checks import check_choice, describe_shape
-from optimize import L1Regularization, L2Regularization, LayerConstraint, Regularization, Schedule, Updater, get_updater
+from optimize import LayerConstraint, Regularization, Updater, get_updater
+from optimize.gradient_normalization import check_gradient_normalization
 
 from ..conf.builder import Builder
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
@@ -19,6 +20,7 @@ from ..conf.constraints import normalise_constraints, placed_constraints
 from ..conf.distributions import Distribution
 from ..conf.dropout import IDropout, as_dropout
 from ..conf.input_type import FeedForwardType, InputType
+from ..conf.penalties import PENALTY_VERBS, Decay, Penalty, regularization_of, settle_penalties, without_rivals
 from ..conf.weight_noise import IWeightNoise, as_weight_noise
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_rows
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
 
 Array = Any
-Penalty = float | Schedule | None
 Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 
@@ -135,8 +136,13 @@ class BaseLayerConf(LayerConf):
         Biases start here.
     l1, l2, l1_bias, l2_bias : float or Schedule, optional
         Penalties on weights and on biases.
+    weight_decay, weight_decay_bias : float, Schedule or WeightDecay, optional
+        In the place of l2: a layer that has one of both does not take the other from the network's defaults.
     updater, bias_updater : str or Updater, optional
         bias_updater: for biases, by default the same.
+    gradient_normalization : str, optional
+        A name from `optimize.gradient_normalization`.
+    gradient_normalization_threshold : float, optional
     weight_noise : IWeightNoise, optional
         What stands in for the weights in training: a DropConnect or a WeightNoise.
     constrain_weights, constrain_bias, constrain_all_parameters : LayerConstraint or several, optional
@@ -153,17 +159,23 @@ class BaseLayerConf(LayerConf):
     l2: Penalty = None
     l1_bias: Penalty = None
     l2_bias: Penalty = None
+    weight_decay: Decay = None
+    weight_decay_bias: Decay = None
     updater: str | Updater | None = None
     bias_updater: str | Updater | None = None
+    gradient_normalization: str | None = None
+    gradient_normalization_threshold: float | None = None
     weight_noise: IWeightNoise | None = None
     constraints: Constraints = None
     constrain_weights: Constraints = None
     constrain_bias: Constraints = None
     constrain_all_parameters: Constraints = None
 
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = PENALTY_VERBS
     inherited: ClassVar[tuple[str, ...]] = (
-        "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias", "updater",
-        "bias_updater", "weight_noise",
+        "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias",
+        "weight_decay", "weight_decay_bias", "updater", "bias_updater", "gradient_normalization",
+        "gradient_normalization_threshold", "weight_noise",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -173,6 +185,10 @@ class BaseLayerConf(LayerConf):
         for name in ("updater", "bias_updater"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, get_updater(getattr(self, name)))
+        settle_penalties(self)
+        normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
+        normalization_name = check_gradient_normalization(type(self).__name__, *normalization)
+        object.__setattr__(self, "gradient_normalization", normalization_name)
         as_weight_noise(type(self).__name__, self.weight_noise)
         normalise_constraints(self, "constraints", *CONSTRAINT_FIELDS)
         object.__setattr__(self, "weight_init", self._checked_init())
@@ -180,7 +196,7 @@ class BaseLayerConf(LayerConf):
             object.__setattr__(self, "dist", None)
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
-        found = super().resolved(defaults, index)
+        found = super().resolved(without_rivals(self, defaults), index)
         constraints = placed_constraints(label_of(index, found), found, defaults)
         return replace(found, constraints=constraints, **dict.fromkeys(CONSTRAINT_FIELDS))
 
@@ -195,13 +211,9 @@ class BaseLayerConf(LayerConf):
 
     def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
         """Return the penalties on weights, or on biases, in the order in which they are applied."""
-        l1, l2 = (self.l1_bias, self.l2_bias) if bias else (self.l1, self.l2)
-        penalties: list[Regularization] = []
-        if l1 not in (None, 0):
-            penalties.append(L1Regularization(l1))
-        if l2 not in (None, 0):
-            penalties.append(L2Regularization(l2))
-        return tuple(penalties)
+        if bias:
+            return regularization_of(self.l1_bias, self.l2_bias, self.weight_decay_bias)
+        return regularization_of(self.l1, self.l2, self.weight_decay)
 
     def updater_of(self, bias: bool) -> Updater:
         """Return the updater of weights, or of biases."""

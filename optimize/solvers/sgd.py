@@ -28,14 +28,13 @@ class StochasticGradientDescent:
     saves the parameters saves those with which training goes on.
     """
 
-    default_step_function = "negative_gradient"
-
     def __init__(self, conf: OptimizationConf, model: Model, listeners: Sequence[Listener]) -> None:
         self.conf, self.model, self.listeners = conf, model, listeners
-        self.step = get_step_function(conf.step_function or self.default_step_function)
+        default = "negative_gradient" if conf.minimize else "gradient"
+        self.step = get_step_function(conf.step_function or default)
 
-    def optimize(self) -> None:
-        """Take one step on the model's current minibatch.
+    def optimize(self, iterations: int = 1) -> None:
+        """Take steps on the model's current minibatch.
 
         Raises
         ------
@@ -44,6 +43,19 @@ class StochasticGradientDescent:
             On a device that computes while the host goes on, this is said some steps later, or by `finish`; none of
             them has changed anything.
         """
+        try:
+            for _ in range(iterations):
+                self._step()
+        except BaseException:
+            self.abandon()
+            raise
+
+    def abandon(self) -> None:
+        """Settle what the device has still to say, where training ends by another error."""
+        model: Any = self.model
+        model.updater.settle_steps(model)
+
+    def _step(self) -> None:
         model: Any = self.model
         model.compute_gradient_and_score()
         guard = model.updater.ready_guard()

@@ -7,15 +7,49 @@ from dataclasses import fields
 from nd import ConfigurationError
 from nd.checks import check_choice
 
+from .adabelief import AdaBelief
+from .adadelta import AdaDelta
+from .adagrad import AdaGrad
 from .adam import Adam
+from .adamax import AdaMax
+from .amsgrad import AMSGrad
 from .base import Updater
+from .nadam import Nadam
 from .nesterovs import Nesterovs
 from .noop import NoOp
+from .rmsprop import RmsProp
 from .sgd import Sgd
 
-__all__ = ["UPDATERS", "Adam", "Nesterovs", "NoOp", "Sgd", "Updater", "get_updater"]
+__all__ = [
+    "UPDATERS",
+    "AMSGrad",
+    "AdaBelief",
+    "AdaDelta",
+    "AdaGrad",
+    "AdaMax",
+    "Adam",
+    "Nadam",
+    "Nesterovs",
+    "NoOp",
+    "RmsProp",
+    "Sgd",
+    "Updater",
+    "get_updater",
+]
 
-UPDATERS: dict[str, type[Updater]] = {"adam": Adam, "nesterovs": Nesterovs, "noop": NoOp, "sgd": Sgd}
+UPDATERS: dict[str, type[Updater]] = {
+    "adabelief": AdaBelief,
+    "adadelta": AdaDelta,
+    "adagrad": AdaGrad,
+    "adam": Adam,
+    "adamax": AdaMax,
+    "amsgrad": AMSGrad,
+    "nadam": Nadam,
+    "nesterovs": Nesterovs,
+    "noop": NoOp,
+    "rmsprop": RmsProp,
+    "sgd": Sgd,
+}
 """Name -> class, sorted."""
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater
+from .base import Coefficients, States, Updater, corrected_rate
 
 Array = Any
 
@@ -40,19 +39,11 @@ class Adam(Updater):
     beta2: float = 0.999
     epsilon: float = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("M", "V")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("beta1", "beta2"):
-            beta = getattr(self, name)
-            if isinstance(beta, Schedule) or not 0.0 <= beta <= 1.0:
-                raise nd.ConfigurationError(f"Adam: {name} must be a number, 0 <= {name} <= 1, got {beta!r}.")
+    decays: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         rate = self.at(self.learning_rate, iteration, epoch)
-        unbias = 1.0 - self.beta1 ** (iteration + 1)
-        a = rate * math.sqrt(1.0 - self.beta2 ** (iteration + 1)) / unbias if unbias else 0.0
-        return (a if a != 0.0 and math.isfinite(a) else self.epsilon,)
+        return (corrected_rate(rate, self.beta1, self.beta2, iteration, self.epsilon),)
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         m, v = states

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
+
+from nd import ConfigurationError
 
 from ..schedules import Schedule, as_schedule
 
@@ -22,10 +25,30 @@ class Updater:
 
     state_names: ClassVar[tuple[str, ...]] = ()
     """Names of the state vectors, in the order in which they lie in a block's state."""
+    decays: ClassVar[tuple[str, ...]] = ()
+    """Fields that must be in 0..1."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            as_schedule(f"{type(self).__name__}.{field.name}", getattr(self, field.name))
+            value = getattr(self, field.name)
+            as_schedule(f"{type(self).__name__}.{field.name}", value)
+            self._check_number(field.name, value)
+
+    def _check_number(self, name: str, value: Any) -> None:
+        who, is_number = type(self).__name__, not isinstance(value, Schedule)
+        if name in self.decays and not (is_number and 0.0 <= value <= 1.0):
+            raise ConfigurationError(f"{who}: {name} must be a number, 0 <= {name} <= 1, got {value!r}.")
+        if name == "epsilon" and not (is_number and value >= 0.0):
+            raise ConfigurationError(f"{who}: epsilon must be a number >= 0, got {value!r}.")
+
+    @property
+    def initial_state(self) -> tuple[float, ...]:
+        """What every element of each state vector is before the first step."""
+        return (0.0,) * len(self.state_names)
+
+    def learning_rate_at(self, iteration: int, epoch: int) -> float:
+        """Return the learning rate now, 1 for updaters that have none."""
+        return self.at(getattr(self, "learning_rate", 1.0), iteration, epoch)
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         """Return the numbers that `apply` needs, the same for every element in an iteration."""
@@ -51,3 +74,13 @@ class Updater:
     def at(value: float | Schedule, iteration: int, epoch: int) -> float:
         """Return a hyper-parameter's value now."""
         return value.value_at(iteration, epoch) if isinstance(value, Schedule) else value
+
+
+def corrected_rate(rate: float, beta1: float, beta2: float, iteration: int, epsilon: float) -> float:
+    """Return rate * sqrt(1 - beta2^(t + 1)) / (1 - beta1^(t + 1)), t the iteration: Adam's corrections.
+
+    Where that is 0 or infinite, epsilon, as in ND4J. With beta2 = 0 only the first mean is corrected.
+    """
+    unbias = 1.0 - beta1 ** (iteration + 1)
+    a = rate * math.sqrt(1.0 - beta2 ** (iteration + 1)) / unbias if unbias else 0.0
+    return a if a != 0.0 and math.isfinite(a) else epsilon

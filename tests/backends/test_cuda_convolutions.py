@@ -163,3 +163,21 @@ def test_what_the_kernels_do_not_know_takes_the_generic_way(device, fake_cupy, c
     z, _ = device.conv2d(x, W, None, shape, device.fresh_buffers(kind))
     assert not any(name.startswith("convolve") for name in fake_cupy.launches)
     np.testing.assert_array_equal(device.to_host(z), 2 * shape.kernel[0] * shape.kernel[1])
+
+
+@pytest.mark.parametrize("gap", ["weights", "bias"])
+def test_gradients_into_arrays_with_gaps(device, gap):
+    shape = WINDOWS["padded"]
+    x, W = numbers((3, 2, *shape.size), "float64"), numbers((4, 2, *shape.kernel), "float64", 1)
+    b, delta = numbers((1, 4), "float64", 2), numbers((3, 4, *shape.out), "float64", 3)
+    x_device, W_device, b_device, delta_device = (both(device, each)[1] for each in (x, W, b, delta))
+    _, saved = device.conv2d(x_device, W_device, b_device, shape, device.fresh_buffers("float64"))
+    wide = device.full((8, *W.shape[1:]), 7.0, "float64"), device.full((1, 8), 7.0, "float64")
+    gradients = device.full(W.shape, 7.0, "float64"), device.full(b.shape, 7.0, "float64")
+    gradients = (wide[0][::2], gradients[1]) if gap == "weights" else (gradients[0], wide[1][:, ::2])
+    device.conv2d_backward(delta_device, saved, W_device, shape, gradients, device.fresh_buffers("float64"))
+    expected = generic(x, W, b, delta, shape)
+    for found, exact in zip(gradients, expected[1:3], strict=True):
+        np.testing.assert_allclose(device.to_host(found), exact, rtol=1e-12, atol=1e-12)
+    kept = wide[0][1::2] if gap == "weights" else wide[1][:, 1::2]
+    assert (device.to_host(kept) == 7.0).all()

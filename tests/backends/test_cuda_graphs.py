@@ -21,6 +21,7 @@ from nn import (
     OutputLayer,
     SubsamplingLayer,
 )
+from nn.propagation import Propagation
 from optimize import Adam, Listener, Nesterovs, StepSchedule
 from tests.fake_graphs import CaptureError
 
@@ -233,6 +234,26 @@ def test_other_draws_are_refused_and_leave_the_generator_alone(device, draw):
     with nd.use_backend(device), pytest.raises(NotRecorded, match="a graph"):
         nd.record(Drawing(draw))
     assert nd.random.get_random().get_state() == state
+
+
+def test_ctrl_c_while_a_graph_is_captured_leaves_none(device, monkeypatch):
+    with nd.use_backend(device):
+        net, twin = (MultiLayerNetwork(conf()).init() for _ in "12")
+        for each in (net, twin):
+            each.fit_batch(BATCHES[0])
+        original = Propagation.backward
+        monkeypatch.setattr(Propagation, "backward", raising_interrupt)
+        with pytest.raises(KeyboardInterrupt, match="while it captures"):
+            net.fit_batch(BATCHES[1])
+        monkeypatch.setattr(Propagation, "backward", original)
+        for data in BATCHES[1:5]:
+            net.fit_batch(data)
+            twin.fit_batch(data)
+        np.testing.assert_array_equal(device.to_host(net.params()), device.to_host(twin.params()))
+
+
+def raising_interrupt(*arguments):
+    raise KeyboardInterrupt("while it captures")
 
 
 def test_what_the_driver_refuses_to_capture_runs_eagerly_and_says_so(device, fake_cupy, eager, monkeypatch, caplog):

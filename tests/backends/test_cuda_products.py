@@ -130,3 +130,12 @@ extern "C" __global__ void __launch_bounds__(64) odd(real *x)
     kernel = fake_cupy.RawModule(code=text, options=("-DREAL=float", "--std=c++17")).get_function("odd")
     with pytest.raises(RuntimeError, match="kernel odd: some threads wait for others that have ended"):
         kernel((1,), (64,), (fake_cupy.empty(64, "f"),))
+
+
+def test_gradients_into_arrays_with_gaps_take_the_generic_way(device):
+    x, delta = np.ones((3, 2)), np.arange(6.0).reshape(3, 2)
+    given = [each.view(device.cupy.ndarray) for each in (x, delta)]
+    W, b = device.full((2, 2), np.nan, "float64"), device.full((4,), 7.0, "float64")
+    device.affine_gradients(*given, W, b[::2])
+    np.testing.assert_array_equal(device.to_host(b), [6.0, 7.0, 9.0, 7.0])
+    np.testing.assert_array_equal(device.to_host(W), [[6.0, 9.0], [6.0, 9.0]])

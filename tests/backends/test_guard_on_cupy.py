@@ -8,7 +8,7 @@ import pytest
 import nd
 from backends.cupy_backend import CupyBackend
 from nd.dataset import DataSet, ListDataSetIterator
-from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import DenseLayer, LossLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Adam, CollectScoresListener, Listener, Nesterovs, Sgd
 
 RNG = np.random.default_rng(4)
@@ -156,6 +156,100 @@ def test_a_step_waits_for_nothing(cupy, monkeypatch):
         net.fit_batch(each)
     assert waits.asked == []
     assert np.isfinite(net.score())
-    assert waits.asked == ["item"]
+    assert waits.asked == ["item", "to_host"]  # the score, and how the steps went
     net.fit(ListDataSetIterator(GOOD))
-    assert waits.asked == ["item", "to_host"]  # at the end of the epoch
+    assert waits.asked == ["item", "to_host", "to_host"]  # at the end of the epoch
+
+
+def test_asking_for_the_score_outside_of_a_step_raises(cupy):
+    net = MultiLayerNetwork(conf()).init()
+    net.fit_batch(GOOD[0])
+    net.fit_batch(spoilt())
+    with pytest.raises(nd.NumericError, match=r"score must be finite, got nan at iteration 1\."):
+        net.score()
+    assert net.iteration_count == 1
+    net.fit_batch(GOOD[1])
+    assert np.isfinite(net.score())
+    assert net.iteration_count == 2
+
+
+def test_a_listener_that_asks_now_and_then_learns_of_an_earlier_step(cupy):
+    class EveryThird(Listener):
+        def iteration_done(self, model, iteration, epoch):
+            if iteration % 3 == 2:
+                model.score()
+
+    net = MultiLayerNetwork(conf()).init()
+    net.set_listeners(EveryThird())
+    with pytest.raises(nd.NumericError, match=r"at iteration 0\."):
+        net.fit(ListDataSetIterator([spoilt(), *GOOD]))
+    assert net.iteration_count == 0
+
+
+class Leaves(Exception):
+    """Of a listener that has seen enough."""
+
+
+class Leaving(Listener):
+    def __init__(self, at):
+        self.at = at
+
+    def iteration_done(self, model, iteration, epoch):
+        if iteration == self.at:
+            raise Leaves("seen enough")
+
+
+@pytest.mark.parametrize("bad", [0, 2])
+def test_after_another_error_good_minibatches_count_again(cupy, bad):
+    net, twin = (MultiLayerNetwork(conf()).init() for _ in "12")
+    net.set_listeners(Leaving(bad))
+    with pytest.raises(Leaves, match="enough"):
+        net.fit(ListDataSetIterator([*GOOD[:bad], spoilt(), *GOOD[bad:]]))
+    net.set_listeners()
+    for each in GOOD[:bad]:
+        twin.fit_batch(each)
+    assert_same_state(net, twin)
+    for each in (net, twin):
+        each.fit(ListDataSetIterator(GOOD[4:]))
+    assert_same_state(net, twin)
+
+
+@pytest.mark.parametrize("mend", ["set_params", "save", "clone"])
+def test_what_is_done_to_a_network_settles_a_step_that_was_not_taken(cupy, mend, tmp_path, caplog):
+    net, twin = (MultiLayerNetwork(conf()).init() for _ in "12")
+    for each in (GOOD[0], spoilt(), GOOD[1]):
+        net.fit_batch(each)
+    twin.fit_batch(GOOD[0])
+    if mend == "set_params":
+        net.set_params(nd.copy(net.params()))
+    elif mend == "save":
+        net.save(tmp_path / "net.zip")
+        assert MultiLayerNetwork.load(tmp_path / "net.zip").iteration_count == 1
+    else:
+        assert net.clone().iteration_count == 1
+    assert "at iteration 1." in caplog.text
+    assert_same_state(net, twin)
+    for each in (net, twin):
+        each.fit_batch(GOOD[2])
+        each._solver.finish()
+    assert_same_state(net, twin)
+
+
+def test_a_listener_may_mend_the_gradient(cupy):
+    class Mends(Listener):
+        def on_backward_pass(self, model):
+            nd.fill(model.flattened_gradients(), 0.0)
+
+    layer = OutputLayer(n_in=1, n_out=1, loss="mse", activation="identity", weight_init="zero")
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=1, updater=Sgd(0.1)).list(layer)).init()
+    before = state_of(net)[0]
+    net.set_listeners(Mends())
+    net.fit(np.array([[3e38], [3e38]]), np.ones((2, 1)))  # whose gradient is infinite
+    np.testing.assert_array_equal(state_of(net)[0], before)
+    assert net.iteration_count == 1
+
+
+def test_a_network_without_parameters_is_looked_at_by_the_host(cupy):
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(LossLayer(loss="mse", activation="identity"))).init()
+    with pytest.raises(nd.NumericError, match="score must be finite, got nan"):
+        net.fit(np.full((2, 3), np.nan), np.ones((2, 3)))

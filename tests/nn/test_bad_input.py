@@ -236,7 +236,7 @@ def test_the_last_layer_must_have_a_loss(use):
 BAD_CONFIGURATIONS = {
     "activation": (lambda: DenseLayer(activation="relo"), nd.ChoiceError, r"unknown activation 'relo'.*mean 'relu'"),
     "loss": (lambda: OutputLayer(loss="mcxnt"), nd.ChoiceError, r"unknown loss 'mcxnt'.*Did you mean 'mcxent'"),
-    "updater": (lambda: network(updater="adma"), nd.ChoiceError, r"unknown updater 'adma'.*Did you mean 'adam'"),
+    "updater": (lambda: network(updater="nesterov"), nd.ChoiceError, r"unknown updater 'nesterov'.*mean 'nesterovs'"),
     "layer-updater": (lambda: DenseLayer(updater="sdg"), nd.ChoiceError, r"unknown updater 'sdg'.*Did you mean 'sgd'"),
     "no-updater": (lambda: network(updater=5), nd.ConfigurationError, r"updater: expected a name or an updater.*got 5"),
     "rate": (lambda: Sgd("0.1"), nd.ConfigurationError, r"Sgd\.learning_rate: .* number or a schedule, got '0\.1'"),
@@ -353,7 +353,8 @@ def test_interrupting_leaves_a_network_that_trains(hook, backend):
     assert net.iteration_count == taken
     for batch in [b for _ in range(2) for b in DataSet(as_input(backend, X), as_input(backend, Y)).batch_by(2)][:taken]:
         twin.fit(batch)
-    np.testing.assert_allclose(nd.to_host(net.params()), nd.to_host(twin.params()), **TOLERANCE["float32"])
+    tolerance = TOLERANCE["float32"] if nd.backend().keeps_addresses else {"rtol": 0}  # a graph's products differ
+    np.testing.assert_allclose(nd.to_host(net.params()), nd.to_host(twin.params()), **tolerance)
     net.set_listeners()
     done = []
     other = threading.Thread(target=lambda: done.append(net.output(X)), daemon=True)

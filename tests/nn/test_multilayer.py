@@ -231,7 +231,8 @@ def test_feed_forward_returns_the_input_and_every_activation(backend, order):
     assert len(part) == 2
     np.testing.assert_array_equal(host(part[1]), host(found[1]))
     output = host(net.output(as_input(backend, X, order)))
-    np.testing.assert_allclose(output, host(found[2]), **TOLERANCE["float64"])  # a CUDA graph has products of its own
+    tolerance = TOLERANCE["float64"] if nd.backend().keeps_addresses else {"rtol": 0}  # a graph's products differ
+    np.testing.assert_allclose(output, host(found[2]), **tolerance)
 
 
 def test_what_is_returned_is_not_overwritten_later(backend):

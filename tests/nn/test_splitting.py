@@ -1,5 +1,6 @@
 """Minibatches in parts, side by side and recorded: the numbers are those of the whole, computed layer by layer."""
 
+import sys
 import threading
 
 import numpy as np
@@ -271,3 +272,18 @@ def test_penalties_are_split_over_the_lanes():
             for flat, penalty in vectors.penalties
         )
         assert whole == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_lanes_that_record_at_the_same_time_share_nothing(monkeypatch):
+    """Every lane records its part of a new shape; threads change as often as they can."""
+    monkeypatch.setattr("backends.numpy_backend.LEAST_EXAMPLES", 1)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with nd.use_backend(NumpyBackend(threads=4)):
+            net = MultiLayerNetwork(conf()).init()
+            for n in range(8, 40):
+                net.fit_batch(batch(n))
+    finally:
+        sys.setswitchinterval(interval)
+    assert net.iteration_count == 32

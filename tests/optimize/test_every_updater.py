@@ -8,7 +8,23 @@ import numpy as np
 import pytest
 
 import nd
-from optimize import L1Regularization, L2Regularization, NetworkUpdater, Segment, Sgd, Updater, get_updater
+from optimize import (
+    AdaDelta,
+    AdaGrad,
+    Adam,
+    L1Regularization,
+    L2Regularization,
+    MapSchedule,
+    Nadam,
+    NetworkUpdater,
+    NoOp,
+    RmsProp,
+    Segment,
+    Sgd,
+    StepSchedule,
+    Updater,
+    get_updater,
+)
 from optimize import updaters as package
 from optimize.step_functions import negative_gradient_step
 from optimize.updaters import UPDATERS
@@ -67,6 +83,7 @@ def test_table_cases_and_files_are_the_same():
 def test_every_case_is_complete(name):
     case = CASES[name]
     assert case.hands
+    assert all(len(hand.gradients) == len(hand.updates) == 3 for hand in case.hands)
     assert set(case.exam) == (set() if case.exempt else {"parabola", "rosenbrock"})
     assert set(case.hands[0].state) == set(UPDATERS[name].state_names)
 
@@ -81,6 +98,38 @@ def test_hyper_parameters_must_be_numbers_or_schedules(name):
     for field in CASES[name].defaults:
         with pytest.raises(nd.ConfigurationError, match=rf"{field}: expected a number or a schedule, got 'fast'"):
             UPDATERS[name](**{field: "fast"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_decays_are_in_0_to_1_and_epsilon_is_no_less_than_0(name):
+    for field in UPDATERS[name].decays:
+        for value in (-0.1, 1.1):
+            with pytest.raises(
+                nd.ConfigurationError, match=rf"{field} must be a number, 0 <= {field} <= 1, got {value}"
+            ):
+                UPDATERS[name](**{field: value})
+    if "epsilon" in CASES[name].defaults:
+        for value in (-1e-8, StepSchedule("epoch", 1.0, 0.5, 1)):
+            with pytest.raises(nd.ConfigurationError, match="epsilon must be a number >= 0, got "):
+                UPDATERS[name](epsilon=value)
+
+
+def test_nadam_has_no_step_for_a_beta1_of_1():
+    with pytest.raises(nd.ConfigurationError, match=r"Nadam: beta1 must be < 1, got 1\.0"):
+        Nadam(beta1=1.0)
+
+
+@pytest.mark.parametrize(("updater", "start"), [(AdaGrad(epsilon=0.5), 1e-6), (RmsProp(epsilon=0.5), 0.5)])
+def test_states_that_do_not_start_at_0(backend, dtype, updater, start):
+    segments = [Segment(0, 3, Adam()), Segment(3, 6, updater), Segment(6, 7, updater, REGULARIZATION)]
+    state = Bench(segments, START[:, :7], dtype).host[1]
+    np.testing.assert_array_equal(state, np.array([[0.0] * 6 + [start] * 4], dtype))
+
+
+def test_the_learning_rate_now():
+    halved = MapSchedule("epoch", {0: 0.5, 1: 0.25})
+    assert [RmsProp(halved).learning_rate_at(7, epoch) for epoch in (0, 1)] == [0.5, 0.25]
+    assert AdaDelta().learning_rate_at(0, 0) == NoOp().learning_rate_at(0, 0) == 1.0
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -109,11 +158,11 @@ def test_get_updater_names_what_it_expects():
 
 
 @pytest.mark.parametrize("hand", HANDS)
-def test_two_steps_by_hand(backend, dtype, hand):
+def test_three_steps_by_hand(backend, dtype, hand):
     start = np.linspace(-1.0, 1.0, len(hand.gradients[0]))[None]
     bench = Bench(whole(hand.updater, start), start, dtype)
     expected = start.copy()
-    for step in (0, 1):
+    for step in (0, 1, 2):
         bench.step(hand.gradients[step], iteration=step, epoch=step)
         np.testing.assert_allclose(nd.to_host(bench.gradient)[0], hand.updates[step], **TOLERANCE[dtype])
         expected -= hand.updates[step]
@@ -166,7 +215,7 @@ def test_state_lies_block_after_block(backend, name):
 def _different(name):
     """An updater of another configuration, with state, and where there can be one of the same class."""
     if CASES[name].defaults and UPDATERS[name].state_names:
-        return get_updater(name, learning_rate=0.0123)
+        return get_updater(name, **{next(iter(CASES[name].defaults)): 0.0123})
     return get_updater("adam", learning_rate=0.0123)
 
 

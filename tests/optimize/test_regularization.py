@@ -3,7 +3,7 @@ import pytest
 
 import nd
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from optimize import L1Regularization, L2Regularization, MapSchedule, Sgd
+from optimize import L1Regularization, L2Regularization, MapSchedule, Sgd, WeightDecay
 from optimize.regularization import REGULARIZATIONS
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -13,6 +13,7 @@ BY_HAND = {
     # coefficient 0.5: gradient afterwards, score
     "l1": (L1Regularization, [1.5, 0.5, 1.0, -0.5], 0.5 * 6.5),
     "l2": (L2Regularization, [2.0, 0.75, 1.0, 1.0], 0.25 * 20.25),
+    "weight_decay": (WeightDecay, [2.0, 0.75, 1.0, 1.0], 0.25 * 20.25),
 }
 RNG = np.random.default_rng(3)
 FEATURES, LABELS = RNG.normal(size=(4, 3)), np.eye(2)[[0, 1, 1, 0]]
@@ -47,6 +48,8 @@ def test_coefficients_may_follow_a_schedule(kind):
 def test_penalties_of_different_kinds_differ():
     assert L1Regularization(0.1) != L2Regularization(0.1)
     assert L1Regularization(0.1) == L1Regularization(0.1) != L1Regularization(0.2)
+    assert WeightDecay(0.1) == WeightDecay(0.1, apply_lr=True) != WeightDecay(0.1, apply_lr=False)
+    assert WeightDecay(0.1) != L2Regularization(0.1) != WeightDecay(0.1)
 
 
 def network(dtype="float64", **settings):

@@ -1,10 +1,37 @@
+import math
+
 import pytest
 
 import nd
-from optimize import FixedSchedule, MapSchedule, Nesterovs, Schedule, ScheduleType, StepSchedule
+from optimize import (
+    CycleSchedule,
+    FixedSchedule,
+    InverseSchedule,
+    MapSchedule,
+    Nesterovs,
+    PolySchedule,
+    RampSchedule,
+    Schedule,
+    ScheduleType,
+    Sgd,
+    SigmoidSchedule,
+    StepSchedule,
+)
 from optimize.schedules import SCHEDULES, as_schedule
 
-MAKERS = [lambda kind: MapSchedule(kind, {0: 1.0}), lambda kind: StepSchedule(kind, 1.0, 0.5, 1)]
+ARGUMENTS = {
+    "cycle": (0.1, 0.5, 10, 2, 0.5),
+    "exponential": (8.0, 0.5),
+    "fixed": (0.5,),
+    "inverse": (8.0, 1.0, 2.0),
+    "map": ({0: 1.0},),
+    "poly": (8.0, 2.0, 4),
+    "ramp": (0.5, 4),
+    "sigmoid": (8.0, -1.0, 4),
+    "step": (1.0, 0.5, 1),
+}
+COUNTING = sorted(SCHEDULES.keys() - {"fixed", "ramp"})
+MAKERS = [lambda kind, name=name: SCHEDULES[name](kind, *ARGUMENTS[name]) for name in COUNTING]
 THREE_RATES = MapSchedule("iteration", {0: 0.05, 4: 0.04, 10: 0.01})
 
 
@@ -32,6 +59,84 @@ def test_step_decays_once_per_step(count, value):
 @pytest.mark.parametrize(("count", "value"), [(0, 8.0), (2, 8.0), (3, 4.0), (4, 4.0), (5, 2.0), (7, 2.0), (8, 1.0)])
 def test_a_step_may_be_a_fraction(count, value):
     assert StepSchedule("iteration", initial_value=8.0, decay_rate=0.5, step=2.5).value_at(count, 0) == value
+
+
+E = math.e
+BY_HAND = {  # name -> count -> value, at the borders and between them
+    "cycle": {
+        0: 0.1, 1: 0.2, 3: 0.4, 4: 0.5, 5: 0.4, 7: 0.2, 8: 0.1, 9: 0.05, 10: 0.1, 14: 0.5, 19: 0.05,
+    },
+    "exponential": {0: 8.0, 1: 4.0, 2: 2.0, 3: 1.0, 10: 8.0 / 1024},
+    "inverse": {0: 8.0, 1: 2.0, 2: 8.0 / 9, 3: 0.5},
+    "map": {0: 1.0, 9: 1.0},
+    "poly": {0: 8.0, 1: 4.5, 2: 2.0, 3: 0.5, 4: 0.0, 5: 0.0, 10**9: 0.0},
+    "sigmoid": {3: 8.0 * E / (1 + E), 4: 4.0, 5: 8.0 / (1 + E), 0: 8.0 / (1 + E**-4), 10**6: 0.0},
+    "step": {0: 1.0, 1: 0.5, 3: 0.125},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTING)
+def test_by_hand_at_the_borders_and_by_either_counter(name):
+    for count, value in BY_HAND[name].items():
+        by_iteration, by_epoch = (SCHEDULES[name](kind, *ARGUMENTS[name]) for kind in ("iteration", "epoch"))
+        assert by_iteration.value_at(count, 77) == pytest.approx(value, rel=1e-14, abs=0.0)
+        assert by_epoch.value_at(77, count) == pytest.approx(value, rel=1e-14, abs=0.0)
+
+
+def test_poly_falls_where_javas_grows():
+    values = [PolySchedule("iteration", 1.0, 0.5, 100).value_at(i, 0) for i in range(101)]
+    assert values == sorted(values, reverse=True)
+    assert values[75] == 0.5
+
+
+def test_a_rising_sigmoid():
+    schedule = SigmoidSchedule("epoch", 2.0, 1.0, 3)
+    assert schedule.value_at(0, 3) == 1.0
+    assert schedule.value_at(0, 2) == pytest.approx(2.0 / (1.0 + E), rel=1e-14)
+    assert (schedule.value_at(0, 10**6), SigmoidSchedule("epoch", 2.0, 1.0, 10**6).value_at(0, 0)) == (2.0, 0.0)
+
+
+def test_a_cycle_with_a_step_too_many_does_not_jump():
+    """10 - 1 is odd: up in 4 steps, down in 4, and the ninth stays at the start."""
+    schedule = CycleSchedule.of("iteration", max_learning_rate=1.0, cycle_length=10)
+    assert schedule == CycleSchedule("iteration", 0.1, 1.0, 10, 1, 0.1)
+    assert [schedule.value_at(i, 0) for i in (4, 7, 8, 9, 10)] == pytest.approx([1.0, 0.325, 0.1, 0.1, 0.1])
+
+
+@pytest.mark.parametrize(("cycle_length", "annealing"), [(4, 0), (5, 1), (14, 1), (15, 2), (25, 3), (100, 10)])
+def test_the_short_cycle_anneals_for_a_tenth_rounded_half_up(cycle_length, annealing):
+    assert CycleSchedule.of("epoch", 1.0, cycle_length).annealing_length == annealing
+
+
+@pytest.mark.parametrize(("iteration", "value"), [(0, 0.125), (1, 0.25), (2, 0.375), (3, 0.5), (4, 0.5), (10**9, 0.5)])
+def test_a_ramp_reaches_its_base_in_its_last_iteration(iteration, value):
+    assert RampSchedule(0.5, 4).value_at(iteration, 99) == value
+    assert RampSchedule(StepSchedule("epoch", 1.0, 0.5, 1), 4).value_at(iteration, 1) == value
+    assert RampSchedule(0.5, 1).value_at(iteration, 0) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: InverseSchedule("epoch", 1.0, -0.1, 1.0), r"InverseSchedule: gamma must be >= 0, got -0\.1"),
+        (lambda: PolySchedule("epoch", 1.0, 1.0, 0), r"PolySchedule: max_iter must be > 0, got 0"),
+        (lambda: RampSchedule(1.0, 0), r"RampSchedule: num_iter must be > 0, got 0"),
+        (lambda: RampSchedule("fast", 3), r"RampSchedule.base_schedule: expected a number or a schedule, got 'fast'"),
+        (lambda: CycleSchedule("epoch", 0.1, 1.0, 10, 9, 0.1), r"annealing_length must be in 0\.\..* = 8, got 9"),
+        (lambda: CycleSchedule("epoch", 0.1, 1.0, 10, -1, 0.1), r"CycleSchedule: annealing_length must be .* got -1"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused(make, message):
+    with pytest.raises(nd.ConfigurationError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", sorted(SCHEDULES))
+def test_usable_for_rate_and_momentum(name):
+    values = ARGUMENTS[name] if name in ("fixed", "ramp") else ("iteration", *ARGUMENTS[name])
+    schedule = SCHEDULES[name](*values)
+    assert Sgd(schedule).coefficients(3, 0) == (schedule.value_at(3, 0),)
+    assert Nesterovs(0.1, momentum=schedule).coefficients(3, 0)[2] == schedule.value_at(3, 0)
 
 
 def test_only_the_named_counter_is_followed():
@@ -93,10 +198,16 @@ def test_neither_number_nor_schedule(value):
 
 @pytest.mark.parametrize("name", sorted(SCHEDULES))
 def test_schedules_are_frozen_and_compare_by_value(name):
-    values = {"fixed": (0.5,), "map": ("epoch", {0: 0.5}), "step": ("epoch", 0.5, 0.1, 2)}[name]
+    values = ARGUMENTS[name] if name in ("fixed", "ramp") else ("epoch", *ARGUMENTS[name])
     schedule = SCHEDULES[name](*values)
     assert isinstance(schedule, Schedule)
     assert schedule == SCHEDULES[name](*values)
     assert hash(schedule) == hash(SCHEDULES[name](*values))
     with pytest.raises(AttributeError, match="cannot assign to field"):
         schedule.schedule_type = "iteration"
+
+
+def test_every_schedule_has_a_case():
+    assert SCHEDULES.keys() == ARGUMENTS.keys()
+    assert sorted(BY_HAND) == COUNTING
+    assert list(SCHEDULES) == sorted(SCHEDULES)

@@ -46,6 +46,8 @@ def conf(**changes):
         "step_function": None,
         "iterations": 1,
         "mini_batch": True,
+        "minimize": True,
+        "max_num_line_search_iterations": 5,
     }
     return SimpleNamespace(**(defaults | changes))
 

@@ -16,6 +16,7 @@ from nn import (
     DenseLayer,
     DropConnect,
     Dropout,
+    GradientNormalization,
     InputType,
     LossFunction,
     MultiLayerNetwork,
@@ -39,7 +40,9 @@ from optimize import (
     NonNegativeConstraint,
     Sgd,
     UnitNormConstraint,
+    WeightDecay,
 )
+from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.solvers import OPTIMIZERS
 from optimize.updaters import UPDATERS
 
@@ -160,19 +163,38 @@ def test_every_field_has_its_call(target):
         "seed": 3, "dtype": "float64", "updater": Sgd(0.2), "bias_updater": Sgd(0.3), "iterations": 2,
         "mini_batch": False, "max_num_line_search_iterations": 7, "activation": "tanh", "weight_init": "relu",
         "bias_init": 0.5, "drop_out": 0.9, "l1": 0.1, "l2": 0.2, "l1_bias": 0.3, "l2_bias": 0.4,
-        "convolution_mode": "same", "name": "here", "n_in": 3, "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
+        "convolution_mode": "same", "minimize": False, "name": "here", "n_in": 3,
+        "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
         "stride": (1, 2), "padding": (2, 1), "dilation": (3, 1), "pnorm": 2, "pooling_type": "avg", "loss": "mse",
+        "weight_decay": 0.5, "weight_decay_bias": (0.6, False), "gradient_normalization": "clip_l2_per_layer",
+        "gradient_normalization_threshold": 2.0,
         "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
         "weight_noise": DropConnect(0.5), "constraints": NonNegativeConstraint(),
         "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(),
         "constrain_all_parameters": MinMaxNormConstraint(1, 2),
     }  # fmt: skip
-    exempt = {"learning_rate", "momentum", "optimization_algo", "minimize"}  # only one value, or tested above
-    names = {field.name for field in fields(target)} - exempt
+    exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
+    names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay
     builder = target.Builder()
     for name in names:
         builder = getattr(builder, camel_case(name))(given[name])
     assert builder.build() == target(**{name: given[name] for name in names})
+
+
+@pytest.mark.parametrize("target", [NeuralNetConfiguration, DenseLayer])
+@pytest.mark.parametrize("bias", ["", "Bias"])
+def test_of_l2_and_weight_decay_the_later_call_counts(target, bias):
+    def built(*calls):
+        builder = target.Builder()
+        for call, *values in calls:
+            builder = getattr(builder, call + bias)(*values)
+        made = builder.build()
+        return [getattr(made, f"{name}{bias and '_bias'}") for name in ("l2", "weight_decay")]
+
+    assert built(("l2", 0.1), ("weightDecay", 0.2)) == [None, WeightDecay(0.2, apply_lr=True)]
+    assert built(("weightDecay", 0.2, False), ("l2", 0.1)) == [0.1, None]
+    assert built(("weightDecay", 0.2, False), ("l2", 0.0)) == [0.0, WeightDecay(0.2, apply_lr=False)]
+    assert built(("l2", 0.1), ("weightDecay", 0.0)) == [0.1, WeightDecay(0.0)]
 
 
 @pytest.mark.parametrize("spelling", ["nIn", "n_in"])
@@ -206,6 +228,7 @@ def test_an_unknown_setting_names_the_nearest():
     [
         (Activation, ACTIVATIONS),
         (ConvolutionMode, CONVOLUTION_MODES),
+        (GradientNormalization, GRADIENT_NORMALIZATIONS),
         (LossFunction, LOSSES),
         (OptimizationAlgorithm, OPTIMIZERS),
         (PoolingType, ("avg", "max", "pnorm")),
@@ -226,6 +249,7 @@ def test_an_enum_has_every_name(enum, names):
         *(lambda s, m=m: DenseLayer(updater=s(m)) for m in Updater),
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, updater=s(m)) for m in Updater),
         *(lambda s, m=m: ConvolutionLayer(convolution_mode=s(m)) for m in ConvolutionMode),
+        *(lambda s, m=m: DenseLayer(gradient_normalization=s(m)) for m in GradientNormalization),
         *(lambda s, m=m: SubsamplingLayer(s(m), pnorm=2) for m in PoolingType),
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, optimization_algo=s(m)) for m in OptimizationAlgorithm),
     ],

@@ -40,6 +40,8 @@ GLOBAL = {
     "l2_bias": 0.4,
     "updater": Adam(0.5),
     "bias_updater": Sgd(0.6),
+    "gradient_normalization": "clip_l2_per_layer",
+    "gradient_normalization_threshold": 0.7,
     "weight_noise": DropConnect(0.5),
 }
 OWN = {
@@ -53,6 +55,8 @@ OWN = {
     "l2_bias": 0.0,
     "updater": Nesterovs(),
     "bias_updater": Sgd(),
+    "gradient_normalization": "none",
+    "gradient_normalization_threshold": 1.0,
     "weight_noise": DropConnect(0.7),
 }
 """Values that a test for truth would take for unset."""
@@ -180,7 +184,8 @@ def test_every_layer_inherits_only_fields_that_it_and_the_network_have():
         for name in layer.inherited:
             assert hasattr(layer, name)
             assert hasattr(NeuralNetConfiguration(), name)
-    assert set(BaseLayerConf.inherited) - {"dist"} == set(GLOBAL)
+    beside_l2 = {"weight_decay", "weight_decay_bias"}  # tests/nn/conf/test_penalties.py
+    assert set(BaseLayerConf.inherited) - {"dist"} - beside_l2 == set(GLOBAL)
     assert set(LayerConf.inherited) == {"drop_out"}
 
 

@@ -1,0 +1,201 @@
+"""What the optimizers that search along lines share: the objective, the loop, when to stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import nd
+
+from ..api import Listener, Model, OptimizationConf
+from ..constraints import constrain
+from ..guard import refuse
+from ..line_search import BackTrackLineSearch, Evaluate, Trial
+from ..step_functions import get_step_function
+from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
+from ..updaters import NoOp, Sgd
+
+Array = Any
+UPWARD = {"default", "gradient"}
+"""Step functions that add the direction."""
+REL_TOL_X = {"float32": 1e-7, "float64": 1e-15}
+"""DL4J's, and what it is in double precision."""
+WHOLE = {"gradient", "negative_gradient"}
+"""Step functions that know no length of a step."""
+
+
+class BaseOptimizer:
+    """Goes down the regularised score of a minibatch, along a direction that the optimizer chooses.
+
+    Parameters
+    ----------
+    conf : OptimizationConf
+    model : Model
+        Its updater must be `Sgd` or `NoOp`: the objective's own gradient is used, and no learning rate.
+    listeners : sequence of Listener
+    terminations : sequence of TerminationCondition
+        Any of which ends the steps on a minibatch.
+
+    Raises
+    ------
+    ConfigurationError
+        The model has another updater.
+
+    Notes
+    -----
+    Directions and what was learned of the objective live on from one minibatch to the next. Random numbers, of dropout,
+    say, are the same in all evaluations of one iteration. Source: DL4J ``BaseOptimizer``. Differs: updaters with a
+    state are refused; DL4J runs them twice per iteration.
+    """
+
+    default_step_function = "negative_default"
+
+    def __init__(
+        self,
+        conf: OptimizationConf,
+        model: Model,
+        listeners: Sequence[Listener] = (),
+        terminations: Sequence[TerminationCondition] = DEFAULT_TERMINATIONS,
+    ) -> None:
+        self.conf, self.model, self.listeners, self.terminations = conf, model, listeners, tuple(terminations)
+        self.minimize: bool = conf.minimize
+        default = self.default_step_function if self.minimize else "default"
+        name = str(conf.step_function or default).lower()
+        self.step_function = get_step_function(name)
+        # Makes of the score's gradient the vector along which the step function lowers the cost.
+        self._sign = (1.0 if self.minimize else -1.0) * (-1.0 if name in UPWARD else 1.0)
+        self._scales = name not in WHOLE
+        self.line_search = BackTrackLineSearch(
+            conf.max_num_line_search_iterations if self._scales else 1,
+            rel_tol_x=REL_TOL_X[nd.dtype_name(model.updater.params)],
+        )
+        self._refuse_updaters()
+
+    def _refuse_updaters(self) -> None:
+        for updater in self.model.updater.updaters:
+            if type(updater) not in (Sgd, NoOp):
+                raise nd.ConfigurationError(
+                    f"{type(self).__name__}: the updater must be Sgd or NoOp, got {updater!r}. Line searches work on "
+                    "the gradient itself; other updaters go with stochastic_gradient_descent."
+                )
+
+    # ---- what optimizers differ in
+
+    def direction(self, gradient: Array) -> Array:
+        """Return the direction ``[n]`` to search along, an array of its own or the gradient.
+
+        ``gradient [n]`` points where the cost rises, and so must the direction: steps along it are subtracted.
+        """
+        raise NotImplementedError
+
+    def first_step(self, start: Trial, direction: Array) -> float:
+        """Return the longest step to try."""
+        return 1.0
+
+    def refine(self, evaluate: Evaluate, start: Trial, found: Trial, direction: Array) -> Trial:
+        """Return a better point on the line than the one that was found, or that."""
+        return found
+
+    def learn(self, start: Trial, found: Trial, direction: Array) -> None:
+        """Keep what the step tells of the objective; its length may be 0."""
+
+    def forget(self) -> bool:
+        """Forget it where the direction was no good; tell whether there was anything to forget."""
+        return False
+
+    # ---- the loop
+
+    def optimize(self, iterations: int = 1) -> None:
+        """Take steps on the model's current minibatch, until a termination condition holds.
+
+        Raises
+        ------
+        NumericError
+            The score or the gradient is NaN or infinite before the first step, and nothing has changed.
+        """
+        model: Any = self.model
+        self._drawn = nd.random.get_random().get_state()
+        here = self._evaluated()
+        self._check_finite(here)
+        here = replace(here, gradient=nd.copy(here.gradient))
+        for _ in range(iterations):
+            for listener in self.listeners:
+                listener.on_gradient_calculation(model)
+            old, here = here, self._step(here)
+            model.iteration_count += 1
+            if getattr(model, "constraints", None) is not None:
+                constrain(model)
+                here = self._evaluated()
+                here = replace(here, gradient=nd.copy(here.gradient))
+            for listener in self.listeners:
+                listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
+            if any(each.terminate(here.cost, old.cost, here.gradient) for each in self.terminations):
+                return
+
+    def finish(self) -> None:
+        """Nothing is left to be said: every step has asked for its score."""
+
+    def abandon(self) -> None:
+        """Nothing is left to be settled."""
+
+    def _step(self, start: Trial) -> Trial:
+        """Search along a line and go there; the model's score and gradient are then of that point."""
+        line = _Line(self, start)
+        while True:
+            direction = self.direction(start.gradient)
+            line.turn(direction)
+            found = self.line_search.search(line.evaluate, start, direction, self.first_step(start, direction))
+            if found.step:
+                found = self.refine(line.evaluate, start, found, direction)
+            self.learn(start, found, direction)
+            if found.step or not self._scales or not self.forget():
+                break
+        if found.step != line.step:
+            line.evaluate(found.step)
+        return replace(found, step=0.0)
+
+    def _evaluated(self) -> Trial:
+        """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
+        model: Any = self.model
+        model.compute_gradient_and_score()
+        model.updater.ready_guard()  # which is not needed: whoever searches looks at every number
+        batch_size = model.batch_size if self.conf.mini_batch else None
+        gradient = model.updater.objective_gradient(batch_size, model.iteration_count, model.epoch_count)
+        if self._sign < 0:
+            gradient = nd.multiply(gradient, -1.0)
+        return Trial(0.0, model.score() if self.minimize else -model.score(), gradient)
+
+    def _check_finite(self, here: Trial) -> None:
+        norm = math.sqrt(nd.item(nd.dot(here.gradient, here.gradient)))
+        if not math.isfinite(here.cost):
+            refuse("score", here.cost, self.model.iteration_count)
+        if not math.isfinite(norm):
+            refuse("norm of the gradient", norm, self.model.iteration_count)
+
+
+class _Line:
+    """Moves the model's parameters along a line, and remembers where they are."""
+
+    def __init__(self, optimizer: BaseOptimizer, start: Trial) -> None:
+        self._optimizer = optimizer
+        self._params = optimizer.model.updater.params
+        self._origin = nd.copy(self._params)
+        self._start = start
+        self._direction: Array = None
+        self.step = 0.0
+
+    def turn(self, direction: Array) -> None:
+        """Take another direction from the origin."""
+        self._direction = direction
+
+    def evaluate(self, step: float) -> tuple[float, Array]:
+        """Go to a step along the line; return cost and gradient there."""
+        optimizer, self.step = self._optimizer, step
+        nd.assign(self._params, self._origin)
+        if step:
+            optimizer.step_function(self._params, self._direction, step)
+        nd.random.get_random().set_state(optimizer._drawn)
+        found = optimizer._evaluated()
+        return found.cost, found.gradient

@@ -1,0 +1,81 @@
+"""Limited-memory BFGS."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, NamedTuple
+
+import nd
+
+from ..line_search import Trial
+from .base import BaseOptimizer
+
+Array = Any
+LEAST_CURVATURE = 1e-10  # cosine between a step and the gradient's change below which the pair says nothing
+
+
+class _Pair(NamedTuple):
+    """A step, how the gradient changed along it, and the product of both."""
+
+    step: Array
+    change: Array
+    product: float
+
+
+class LBFGS(BaseOptimizer):
+    """Searches along H g, H an approximation of the inverse Hessian from the last m steps.
+
+    Parameters
+    ----------
+    conf, model, listeners, terminations
+        As for `BaseOptimizer`.
+    m : int
+        Steps that are remembered, each with two vectors of the parameters' length.
+
+    Notes
+    -----
+    Two-loop recursion, starting from s . y / y . y of the last step; a step whose curvature s . y is not positive is
+    not remembered. The first direction is the gradient, at most of length 1. Where no step along a direction helps,
+    what is known is forgotten and the gradient tried. Source: DL4J ``LBFGS``; Nocedal and Wright, section 7.2.
+    Differs: DL4J scales by other quotients and its differences of gradients are 0, by aliasing.
+    """
+
+    def __init__(self, *arguments: Any, m: int = 4, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        if m < 1:
+            raise nd.ConfigurationError(f"LBFGS: m must be >= 1, got {m}.")
+        self._pairs: deque[_Pair] = deque(maxlen=m)
+
+    def direction(self, gradient: Array) -> Array:
+        found, weights = nd.copy(gradient), []
+        for pair in reversed(self._pairs):
+            weight = nd.item(nd.dot(pair.step, found)) / pair.product
+            nd.subi(found, nd.multiply(pair.change, weight))
+            weights.append(weight)
+        if self._pairs:
+            last = self._pairs[-1]
+            nd.muli(found, last.product / nd.item(nd.dot(last.change, last.change)))
+        for pair, weight in zip(self._pairs, reversed(weights), strict=True):
+            other = nd.item(nd.dot(pair.change, found)) / pair.product
+            nd.addi(found, nd.multiply(pair.step, weight - other))
+        return found
+
+    def first_step(self, start: Trial, direction: Array) -> float:
+        if self._pairs:
+            return 1.0
+        length = nd.item(nd.dot(direction, direction)) ** 0.5
+        return min(1.0, 1.0 / length) if length else 1.0
+
+    def learn(self, start: Trial, found: Trial, direction: Array) -> None:
+        if not found.step:
+            return
+        step, change = nd.multiply(direction, -found.step), nd.subtract(found.gradient, start.gradient)
+        product = nd.item(nd.dot(step, change))
+        squares = nd.item(nd.dot(step, step)) * nd.item(nd.dot(change, change))
+        if product > LEAST_CURVATURE * squares**0.5:
+            self._pairs.append(_Pair(step, change, product))
+
+    def forget(self) -> bool:
+        known = bool(self._pairs)
+        self._pairs.clear()
+        return known

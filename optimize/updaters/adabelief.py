@@ -1,0 +1,54 @@
+"""AdaBelief."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from ..schedules import Schedule
+from .base import Coefficients, States, Updater, corrected_rate
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class AdaBelief(Updater):
+    """m = b1 m + (1 - b1) g; s = b2 s + (1 - b2) (g - m)^2 + epsilon; update = a m / (sqrt(s) + epsilon).
+
+    a = learning_rate * sqrt(1 - b2^(t + 1)) / (1 - b1^(t + 1)), t the iteration.
+
+    Parameters
+    ----------
+    learning_rate : float or Schedule
+        Per iteration.
+    beta1, beta2 : float
+        Decay of the running means of g and of (g - m)^2, per iteration.
+    epsilon : float
+        Added to s in every iteration, and again to sqrt(s).
+
+    Notes
+    -----
+    State: m, s, which start at 0. Source: ND4J ``AdaBeliefUpdater``; Zhuang et al. 2020, algorithm 2.
+    """
+
+    learning_rate: float | Schedule = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-14
+    state_names: ClassVar[tuple[str, ...]] = ("M", "S")
+    decays: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
+
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
+        rate = self.at(self.learning_rate, iteration, epoch)
+        return (corrected_rate(rate, self.beta1, self.beta2, iteration, self.epsilon),)
+
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
+        m, s = states
+        nd.multiply(gradient, 1.0 - self.beta1, scratch)
+        nd.addi(nd.muli(m, self.beta1), scratch)
+        nd.muli(nd.square(nd.subi(gradient, m), scratch), 1.0 - self.beta2)
+        nd.addi(nd.addi(nd.muli(s, self.beta2), scratch), self.epsilon)
+        nd.addi(nd.sqrt(s, scratch), self.epsilon)
+        nd.divi(nd.multiply(m, coefficients[0], gradient), scratch)

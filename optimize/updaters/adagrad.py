@@ -1,0 +1,48 @@
+"""AdaGrad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from ..schedules import Schedule
+from .base import Coefficients, States, Updater
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class AdaGrad(Updater):
+    """h = h + g^2; update = learning_rate * g / (sqrt(h) + epsilon).
+
+    Parameters
+    ----------
+    learning_rate : float or Schedule
+        Per iteration.
+    epsilon : float
+        Added to sqrt(h), not under the root.
+
+    Notes
+    -----
+    State: h, which starts at 1e-6 whatever epsilon is. Source: ND4J ``AdaGradUpdater``; Duchi et al. 2011. Differs:
+    ND4J's clone of an AdaGrad loses its schedule.
+    """
+
+    learning_rate: float | Schedule = 0.1
+    epsilon: float = 1e-6
+    state_names: ClassVar[tuple[str, ...]] = ("H",)
+
+    @property
+    def initial_state(self) -> tuple[float, ...]:
+        return (1e-6,)
+
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
+        return (self.at(self.learning_rate, iteration, epoch),)
+
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
+        (h,) = states
+        nd.addi(h, nd.square(gradient, scratch))
+        nd.addi(nd.sqrt(h, scratch), self.epsilon)
+        nd.divi(nd.muli(gradient, coefficients[0]), scratch)

@@ -1,0 +1,53 @@
+"""AdaMax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from ..schedules import Schedule
+from .base import Coefficients, States, Updater, corrected_rate
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class AdaMax(Updater):
+    """m = b1 m + (1 - b1) g; u = max(b2 u, |g|) + 1e-32; update = a m / u.
+
+    a = learning_rate / (1 - b1^(t + 1)), t the iteration.
+
+    Parameters
+    ----------
+    learning_rate : float or Schedule
+        Per iteration.
+    beta1, beta2 : float
+        Decay of the running mean of g and of the largest |g|, per iteration.
+    epsilon : float
+        Takes the place of a where that is 0 or infinite, as in ND4J.
+
+    Notes
+    -----
+    State: m, u, which start at 0. Source: ND4J ``AdaMaxUpdater``; Kingma and Ba 2015, algorithm 2.
+    """
+
+    learning_rate: float | Schedule = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    state_names: ClassVar[tuple[str, ...]] = ("M", "U")
+    decays: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
+
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
+        rate = self.at(self.learning_rate, iteration, epoch)
+        return (corrected_rate(rate, self.beta1, 0.0, iteration, self.epsilon),)
+
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
+        m, u = states
+        nd.multiply(gradient, 1.0 - self.beta1, scratch)
+        nd.addi(nd.muli(m, self.beta1), scratch)
+        nd.maximum(nd.muli(u, self.beta2), nd.absolute(gradient, scratch), u)
+        nd.addi(u, 1e-32)
+        nd.divi(nd.multiply(m, coefficients[0], gradient), u)

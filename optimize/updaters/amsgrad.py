@@ -1,0 +1,56 @@
+"""AMSGrad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from ..schedules import Schedule
+from .base import Coefficients, States, Updater, corrected_rate
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class AMSGrad(Updater):
+    """Adam whose v never shrinks: m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; h = max(h, v).
+
+    update = a m / (sqrt(h) + epsilon), a = learning_rate * sqrt(1 - b2^(t + 1)) / (1 - b1^(t + 1)), t the iteration.
+
+    Parameters
+    ----------
+    learning_rate : float or Schedule
+        Per iteration.
+    beta1, beta2 : float
+        Decay of the running means of g and of g^2, per iteration.
+    epsilon : float
+        Added to sqrt(h), not under the root.
+
+    Notes
+    -----
+    State: m, v, h, which start at 0. Source: ND4J ``AMSGradUpdater``; Reddi et al. 2018, algorithm 2, with Adam's
+    corrections.
+    """
+
+    learning_rate: float | Schedule = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    state_names: ClassVar[tuple[str, ...]] = ("M", "V", "VHat")
+    decays: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
+
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
+        rate = self.at(self.learning_rate, iteration, epoch)
+        return (corrected_rate(rate, self.beta1, self.beta2, iteration, self.epsilon),)
+
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
+        m, v, h = states
+        nd.multiply(gradient, 1.0 - self.beta1, scratch)
+        nd.addi(nd.muli(m, self.beta1), scratch)
+        nd.muli(nd.square(gradient, scratch), 1.0 - self.beta2)
+        nd.addi(nd.muli(v, self.beta2), scratch)
+        nd.maximum(h, v, h)
+        nd.addi(nd.sqrt(h, scratch), self.epsilon)
+        nd.divi(nd.multiply(m, coefficients[0], gradient), scratch)

@@ -1,0 +1,66 @@
+"""Adam with Nesterov's look ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from ..schedules import Schedule
+from .base import Coefficients, States, Updater
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Nadam(Updater):
+    """m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; update = a (b1 m + (1 - b1) g) / (sqrt(v) + epsilon).
+
+    a = learning_rate / (1 - b1^(t + 1)), t the iteration: v is not corrected for its start.
+
+    Parameters
+    ----------
+    learning_rate : float or Schedule
+        Per iteration.
+    beta1, beta2 : float
+        Decay of the running means of g and of g^2, per iteration.
+    epsilon : float
+        Added to sqrt(v), not under the root.
+
+    Raises
+    ------
+    ConfigurationError
+        beta1 is 1, which makes a infinite.
+
+    Notes
+    -----
+    State: m, v, which start at 0. Source: ND4J ``NadamUpdater``; Dozat 2016, without his schedule of b1 and without
+    the correction of v, which makes the first steps 1 / sqrt(1 - b2) as large.
+    """
+
+    learning_rate: float | Schedule = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    state_names: ClassVar[tuple[str, ...]] = ("M", "V")
+    decays: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.beta1 == 1.0:
+            raise nd.ConfigurationError(f"Nadam: beta1 must be < 1, got {self.beta1}.")
+
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
+        return (self.at(self.learning_rate, iteration, epoch) / (1.0 - self.beta1 ** (iteration + 1)),)
+
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
+        m, v = states
+        nd.multiply(gradient, 1.0 - self.beta1, scratch)
+        nd.addi(nd.muli(m, self.beta1), scratch)
+        nd.muli(nd.square(gradient, scratch), 1.0 - self.beta2)
+        nd.addi(nd.muli(v, self.beta2), scratch)
+        nd.muli(gradient, 1.0 - self.beta1)
+        nd.addi(gradient, nd.multiply(m, self.beta1, scratch))
+        nd.addi(nd.sqrt(v, scratch), self.epsilon)
+        nd.divi(nd.muli(gradient, coefficients[0]), scratch)

@@ -1,0 +1,52 @@
+"""RMSProp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from ..schedules import Schedule
+from .base import Coefficients, States, Updater
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class RmsProp(Updater):
+    """v = rms_decay v + (1 - rms_decay) g^2; update = learning_rate * g / (sqrt(v) + epsilon).
+
+    Parameters
+    ----------
+    learning_rate : float or Schedule
+        Per iteration.
+    rms_decay : float
+        Of the running mean of g^2, per iteration.
+    epsilon : float
+        Added to sqrt(v), not under the root.
+
+    Notes
+    -----
+    State: v, which starts at epsilon. Source: ND4J ``RmsPropUpdater``; Tieleman and Hinton 2012.
+    """
+
+    learning_rate: float | Schedule = 0.1
+    rms_decay: float = 0.95
+    epsilon: float = 1e-8
+    state_names: ClassVar[tuple[str, ...]] = ("G",)
+    decays: ClassVar[tuple[str, ...]] = ("rms_decay",)
+
+    @property
+    def initial_state(self) -> tuple[float, ...]:
+        return (self.epsilon,)
+
+    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
+        return (self.at(self.learning_rate, iteration, epoch),)
+
+    def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
+        (v,) = states
+        nd.muli(nd.square(gradient, scratch), 1.0 - self.rms_decay)
+        nd.addi(nd.muli(v, self.rms_decay), scratch)
+        nd.addi(nd.sqrt(v, scratch), self.epsilon)
+        nd.divi(nd.muli(gradient, coefficients[0]), scratch)
