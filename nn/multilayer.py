@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Any, Self
 
 import nd
 from nd.dataset import DataSet
-from nd.evaluation import Evaluation
 from nd.state import within
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import as_listeners, listens
@@ -16,9 +14,11 @@ from optimize.constraints import Constraining
 
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
+from .inference import Inference
 from .layers.base import LayerRuntime
 from .layers.output import OutputMixin
-from .minibatch import Minibatch, as_features
+from .minibatch import Minibatch
+from .progress import FitProgress
 from .propagation import Propagation
 from .splitting import SplitOutput, SplitStep
 from .summary import summary
@@ -28,7 +28,7 @@ from .vectors import FlatVectors, copy_vector
 Array = Any
 
 
-class MultiLayerNetwork:
+class MultiLayerNetwork(Inference):
     """A network whose layers follow one another.
 
     Parameters
@@ -55,6 +55,7 @@ class MultiLayerNetwork:
         self._score: Any = float("nan")
         self._solver: Solver | None = None
         self._fitting = False
+        self._progress = FitProgress()
 
     # ---- making
 
@@ -179,6 +180,16 @@ class MultiLayerNetwork:
             self._batch.set_features(x)
         self.batch_size = self._batch.features.shape[0]
 
+    def get_input(self) -> Array:
+        """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
+        self._made()
+        return self._batch.features
+
+    def get_labels(self) -> Array:
+        """Return the labels of the minibatch that is set; None before."""
+        self._made()
+        return self._batch.labels
+
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
         self._made()
@@ -206,16 +217,17 @@ class MultiLayerNetwork:
         """
         self._last_layer()
         self._batch.check()
-        watching = listens(self.listeners, "on_forward_pass")
+        watching = listens(self.listeners, self.iteration_count, "on_forward_pass")
         with self._here(), self._workspace:
             counts = (self.iteration_count, self.epoch_count)
             loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
             self._score = (loss, penalty, self.batch_size)
-            if not self._fitting or listens(self.listeners, "on_backward_pass", "on_gradient_calculation"):
+            looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass", "on_gradient_calculation")
+            if looked_at or not self._fitting:
                 self.updater.settle()
             for listener in self.listeners:
                 listener.on_backward_pass(self)
-            if listens(self.listeners, "on_backward_pass"):
+            if listens(self.listeners, self.iteration_count, "on_backward_pass"):
                 self._split.watch_again(loss)  # the gradient may be another one now
 
     def _show(self, activations: list[Array]) -> None:
@@ -286,11 +298,15 @@ class MultiLayerNetwork:
         labels : array ``[N, n_out]``, optional
             Beside features.
         epochs : int
+            After `load_checkpoint`, of a checkpoint that was written during a call of fit, this continues that call:
+            epochs that it had completed count, so the same line trains what is left.
 
         Raises
         ------
         DataError
-            The iterator is empty, or labels are missing.
+            The iterator is empty, or labels are missing; or it cannot go on where a checkpoint's stood.
+        ConfigurationError
+            A checkpoint was written while another kind of data was fitted.
         ShapeError, DTypeError
             The data do not fit the network.
         NumericError
@@ -317,69 +333,16 @@ class MultiLayerNetwork:
             self._solver = Solver(self.conf, self, self.listeners)
         return self._solver
 
-    def _optimize(self, solver: Solver) -> None:
-        """Take the steps on the minibatch that is set; until the update the gradient may stay in parts."""
+    def _optimize(self, solver: Solver, taken: int = 0) -> None:
+        """Take the steps on the minibatch that is set, less those taken; until the update the gradient may stay in
+        parts.
+        """
         self._fitting = True
         try:
             with self._here():
-                solver.optimize()
+                solver.optimize(taken)
         finally:
             self._fitting = False
-
-    # ---- inference
-
-    def output(self, x: Any) -> Array:
-        """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
-        self._made()
-        with self._here(), self._workspace.nested():
-            batch = Minibatch(self.dtype, self._inference_buffers)
-            batch.set_features(x)
-            return self._outputs.output(batch)
-
-    def predict(self, x: Any) -> Array:
-        """Return the most probable class of each example, ``[N]`` integers."""
-        out = self.output(x)
-        with self._here():
-            return nd.argmax(out, 1)
-
-    def feed_forward(self, x: Any, train: bool = False) -> list[Array]:
-        """Return ``[x, activations of layer 0, of layer 1, ...]``, new arrays."""
-        return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
-
-    def feed_forward_to_layer(self, layer: int, x: Any, train: bool = False) -> list[Array]:
-        """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
-
-        Raises
-        ------
-        ConfigurationError
-            There is no such layer.
-        """
-        self._made()
-        if not 0 <= layer < len(self.layers):
-            raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
-        with self._here(), self._workspace.nested():
-            features = as_features(x, self.dtype, self._inference_buffers)
-            whole = self._whole.at(self.iteration_count, self.epoch_count)
-            return [nd.copy(a) for a in whole.forward(features, train, layer + 1)[0]]
-
-    def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
-        """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.
-
-        Raises
-        ------
-        DataError
-            The iterator is empty, or labels are missing.
-        """
-        self._made()
-        evaluation = Evaluation()
-        with self._here():
-            for batch in [data] if isinstance(data, DataSet) else data:
-                if batch.labels is None:
-                    raise nd.DataError("evaluate: a data set needs labels to be compared with, got none.")
-                evaluation.eval(batch.labels, self.output(batch.features), batch.labels_mask)
-        if not evaluation.num_row_counter:
-            raise nd.DataError("evaluate: the iterator must have at least one minibatch, got none.")
-        return evaluation
 
     # ---- files and text
 
@@ -396,6 +359,19 @@ class MultiLayerNetwork:
         from .serializer import restore_multi_layer_network
 
         return restore_multi_layer_network(path, load_updater)
+
+    def save_checkpoint(self, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+        """Write a model zip from which training continues bit for bit; see `nn.checkpoint`."""
+        from .checkpoint import write_checkpoint
+
+        write_checkpoint(self, path, save_updater)
+
+    @classmethod
+    def load_checkpoint(cls, path: str | os.PathLike[str], number: int | None = None) -> MultiLayerNetwork:
+        """Read a checkpoint, or from a folder the newest complete one, or that number; see `nn.checkpoint`."""
+        from .checkpoint import read_checkpoint
+
+        return read_checkpoint(path, number)
 
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""

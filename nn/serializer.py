@@ -10,10 +10,13 @@ import pathlib
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import nd
 from nd import FormatError, NdError, serde
+from nd.files import replacing
 
 from .conf.network import MultiLayerConfiguration
 
@@ -34,6 +37,7 @@ _DAMAGE: tuple[type[Exception], ...] = (
 _MOST_JSON = 64 << 20  # bytes; far above any real configuration
 _ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same network gives the same bytes
+_Read = TypeVar("_Read")
 
 
 def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_updater: bool = True) -> None:
@@ -51,17 +55,32 @@ def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_u
     ------
     OSError
         The file cannot be written; one that was there before is untouched.
+    NumericError
+        A step that a device has not told of yet was not taken.
 
     Notes
     -----
     Source: DL4J ``ModelSerializer.writeModel``.
     """
+    conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
+    write_entries(network, path, conf, save_updater)
+
+
+def write_entries(
+    network: MultiLayerNetwork,
+    path: str | os.PathLike[str],
+    conf: MultiLayerConfiguration,
+    save_updater: bool,
+    more: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Write a network with that configuration, and more entries."""
     network.params()
     target = pathlib.Path(path)
     if not target.parent.exists():
         raise FileNotFoundError(errno.ENOENT, "save: the folder must exist, got none", str(target.parent))
-    conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
     entries = {CONFIGURATION: conf.to_json().encode()}
+    if network.updater.guard is not None:
+        network.updater.guard.check(network)
     with nd.use_backend(network._backend):
         if network.num_params():
             entries[COEFFICIENTS] = serde.to_bytes(network.params(), "c")
@@ -69,14 +88,9 @@ def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_u
             entries.update({COEFFICIENTS: b"", NO_PARAMS: b""})
         if save_updater and network.updater_state().shape[1]:
             entries[UPDATER_STATE] = serde.to_bytes(network.updater_state(), "c")
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in entries.items():
-                archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing("save", target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**entries, **more}.items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
 
 
 def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool = True) -> MultiLayerNetwork:
@@ -102,10 +116,15 @@ def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool
     No entry is ever unpacked to disk, and none is read past the size that the configuration calls for. Source: DL4J
     ``ModelSerializer.restoreMultiLayerNetwork``.
     """
+    return reading(path, lambda archive: restore(path, archive, load_updater))
+
+
+def reading(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], _Read]) -> _Read:
+    """Return what `read` makes of the archive; raise FormatError where it is damaged."""
     with open(path, "rb") as file:  # its own errors (no such file, a folder) come out as they are
         try:
             with zipfile.ZipFile(file) as archive:
-                return _restore(path, archive, load_updater)
+                return read(archive)
         except NdError:
             raise
         except _DAMAGE as error:
@@ -114,18 +133,24 @@ def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool
             ) from error
 
 
-def _restore(path: Any, archive: zipfile.ZipFile, load_updater: bool) -> MultiLayerNetwork:
+def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool) -> MultiLayerNetwork:
+    """Read a network from an open archive."""
     from .multilayer import MultiLayerNetwork
 
     _check_names(path, archive)
-    with _open(path, archive, CONFIGURATION, _MOST_JSON) as stream:
-        text = stream.read(archive.getinfo(CONFIGURATION).file_size).decode()
+    text = read_text(path, archive, CONFIGURATION)
     network = MultiLayerNetwork(MultiLayerConfiguration.from_json(text))
     network.init(_read_vector(path, archive, COEFFICIENTS, network.num_params(), network.dtype))
     if load_updater and UPDATER_STATE in archive.namelist():
         state = network.updater_state()
         network.set_updater_state(_read_vector(path, archive, UPDATER_STATE, state.shape[1], network.dtype))
     return network
+
+
+def read_text(path: Any, archive: zipfile.ZipFile, name: str) -> str:
+    """Return an entry of JSON."""
+    with _open(path, archive, name, _MOST_JSON) as stream:
+        return stream.read(archive.getinfo(name).file_size).decode()
 
 
 def _check_names(path: Any, archive: zipfile.ZipFile) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from nd import DTypeError
+from nd import DTypeError, NumericError
 
 from .network_updater import NetworkUpdater
 
@@ -96,6 +96,20 @@ class Listener:
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
         """After the parameters were updated; `iteration` is the number of this one, 0-based."""
 
+    def on_fit_end(self, model: Any) -> None:
+        """After the last epoch of a fit that ends without an error."""
+
+    def on_numeric_error(self, model: Any, error: NumericError) -> None:
+        """When fit ends because a score or gradient is not finite; raise another error to say more."""
+
+    def wants(self, hook: str, iteration: int) -> bool:
+        """Tell whether a hook of a step has something to do at that iteration, 0-based.
+
+        Steps at which nobody wants ``on_forward_pass``, ``on_gradient_calculation`` or ``on_backward_pass`` are
+        faster. The hooks are called in any case if another listener wants them.
+        """
+        return getattr(getattr(self, hook), "__func__", None) is not getattr(Listener, hook)
+
     def close(self) -> None:
         """When fit ends, also by an error or Ctrl-C."""
 
@@ -115,10 +129,6 @@ def as_listeners(listeners: Sequence[Any]) -> list[Listener]:
     return found
 
 
-def listens(listeners: Sequence[Listener], *hooks: str) -> bool:
-    """Tell whether one of the listeners has one of the hooks of its own."""
-    return bool(listeners) and any(
-        getattr(getattr(listener, hook), "__func__", None) is not getattr(Listener, hook)
-        for listener in listeners
-        for hook in hooks
-    )
+def listens(listeners: Sequence[Listener], iteration: int, *hooks: str) -> bool:
+    """Tell whether one of the listeners wants one of the hooks at that iteration."""
+    return bool(listeners) and any(listener.wants(hook, iteration) for listener in listeners for hook in hooks)

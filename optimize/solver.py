@@ -39,9 +39,12 @@ class Solver:
         self.iterations = conf.iterations
         self.optimizer: ConvexOptimizer = OPTIMIZERS[name](conf, model, listeners)
 
-    def optimize(self) -> None:
-        """Take the configured number of steps on the model's current minibatch, as `fit` does for each."""
-        self.optimizer.optimize(self.iterations)
+    def optimize(self, taken: int = 0) -> None:
+        """Take the configured number of steps on the model's current minibatch, as `fit` does for each.
+
+        `taken` of them were taken before, by a run that this one continues.
+        """
+        self.optimizer.optimize(self.iterations - taken)
 
     def finish(self) -> None:
         """Wait for what is still computed, and raise its NumericError if there is one: after an epoch, say."""

@@ -36,6 +36,12 @@ def test_block(number, monkeypatch, tmp_path, mnist_folder, capsys):
         assert (names["again"].params() == names["net"].params()).all()
         assert names["net"].iteration_count == 3 * FEW_BATCHES
         assert "# of classes:    10" in capsys.readouterr().out
+    if "saver" in names:
+        network = names["network"]
+        assert (network.epoch_count, [each.epoch for each in names["saver"].checkpoints][-1]) == (10, 10)
+        exec(compile(BLOCKS[number], str(README), "exec"), again := {})
+        assert (again["network"].params() == network.params()).all()
+        assert again["network"].iteration_count == network.iteration_count
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from nd.dataset.async_iterator import AsyncDataSetIterator
 from nd.dataset.dataset import DataSet
 from nd.dataset.digits import DigitsDataSetIterator
+from nd.dataset.existing import ExistingDataSetIterator
 from nd.dataset.iris import IrisDataSetIterator
 from nd.dataset.iterator import (
     DataSetIterator,
     EarlyTerminationDataSetIterator,
-    ExistingDataSetIterator,
     ListDataSetIterator,
 )
 from nd.dataset.mnist import MnistDataSetIterator

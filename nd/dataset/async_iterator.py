@@ -12,7 +12,7 @@ from typing import cast
 from backends.errors import DataError
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, refuse_num
+from nd.dataset.iterator import DataSetIterator, State, position_of, refuse_num
 
 
 class AsyncDataSetIterator(DataSetIterator):
@@ -41,6 +41,8 @@ class AsyncDataSetIterator(DataSetIterator):
     discarded minibatches, so reset it before reading on from it directly. The thread ends with the data, at `close`
     (or the end of a ``with`` block), and when this object is garbage collected; a program may exit at any time.
 
+    `state` is that of the base after the minibatch that was handed out last, whatever has been prefetched.
+
     `pre_processor` runs in the consumer's thread; one that is set on `base` is part of the prefetching.
 
     Source: org.deeplearning4j.datasets.iterator.AsyncDataSetIterator.
@@ -59,6 +61,7 @@ class AsyncDataSetIterator(DataSetIterator):
         self._base_lock = threading.Lock()
         self._channel = _Channel(check_count("AsyncDataSetIterator", "queue_size", queue_size, 1))
         self._thread: threading.Thread | None = None
+        self._position: State | DataError | None = None  # None before anything was read
         weakref.finalize(self, self._channel.stop)
 
     def has_next(self) -> bool:
@@ -76,7 +79,8 @@ class AsyncDataSetIterator(DataSetIterator):
         """
         refuse_num(self, num)
         self._check_has_next()
-        return self._pre_processed(self._channel.take())
+        item, self._position = self._channel.take()
+        return self._pre_processed(item)
 
     def reset(self) -> None:
         """Stop the thread, discard what it prefetched, and reset the base.
@@ -89,9 +93,26 @@ class AsyncDataSetIterator(DataSetIterator):
         if self._base.reset_supported():
             self.close()
             self._base.reset()
-            self._channel.clear()
+            self._forget()
         else:
             self._base.reset()
+
+    def state(self) -> State:
+        if self._position is None:
+            return self._base.state()
+        if isinstance(self._position, DataError):
+            raise self._position
+        return self._position
+
+    def restore(self, state: State) -> None:
+        """Stop the thread, discard what it prefetched, and restore the base."""
+        self.close()
+        self._base.restore(state)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._channel.clear()
+        self._position = None
 
     def close(self) -> None:
         """Stop the thread, after the minibatch that it is reading. Using this iterator again starts a new one."""
@@ -138,6 +159,8 @@ class AsyncDataSetIterator(DataSetIterator):
         if self._channel.stopped:
             self.close()  # completes a close that Ctrl-C cut short
         if self._thread is None and self._channel.open():
+            if self._position is None:
+                self._position = position_of(self._base)
             # the thread knows the channel but not this object, so that dropping this object ends the thread
             self._thread = threading.Thread(
                 target=_produce,
@@ -146,6 +169,9 @@ class AsyncDataSetIterator(DataSetIterator):
                 daemon=True,
             )
             self._thread.start()
+
+
+_Item = tuple[DataSet, State | DataError]  # a minibatch, and where the base stands after it
 
 
 class _Channel:
@@ -158,7 +184,7 @@ class _Channel:
 
     def clear(self) -> None:
         """Forget everything; only while there is no producer."""
-        self._items: deque[DataSet] = deque()
+        self._items: deque[_Item] = deque()
         self._stopped = False
         self._finished = False
         self._error: BaseException | None = None
@@ -179,7 +205,7 @@ class _Channel:
             self._stopped = True
             self._changed.notify_all()
 
-    def put(self, item: DataSet) -> bool:
+    def put(self, item: _Item) -> bool:
         """Append the item once there is room, or once stopped; tell whether to go on producing."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or len(self._items) < self._capacity)
@@ -208,7 +234,7 @@ class _Channel:
                 raise DataError("AsyncDataSetIterator: expected a minibatch, got close() from another thread.")
             return False
 
-    def take(self) -> DataSet:
+    def take(self) -> _Item:
         with self._changed:
             item = self._items.popleft()
             if len(self._items) <= self._capacity // 2:  # then there is room for several in one go
@@ -221,7 +247,7 @@ def _produce(base: DataSetIterator, base_lock: threading.Lock, channel: _Channel
         going_on = True
         while going_on:
             with base_lock:
-                item = base.next() if base.has_next() else None
+                item = (base.next(), position_of(base)) if base.has_next() else None
             if item is None:
                 break
             going_on = channel.put(item)

@@ -6,7 +6,7 @@ import numpy as np
 
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet, one_hot
-from nd.dataset.iterator import DataSetIterator
+from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
 from nd.dataset.java_random import JavaRandom
 from nd.dataset.reuse import ArrayPool
 
@@ -63,12 +63,17 @@ class ImageDataSetIterator(DataSetIterator):
         self._white = np.float32(white)
         self._batch = check_count(who, "batch", batch, 1)
         self._limit = total if num_examples is None else check_count(who, "num_examples", num_examples, 1, total)
-        self._random = None if seed is None else JavaRandom(seed)
-        self._order = np.arange(total)
-        self._shuffled = self._order  # the part that the next reset shuffles
-        self._cursor = 0
         self._pool = ArrayPool()
+        self._start(seed)
         self.reset()
+
+    def _start(self, seed: int | None) -> None:
+        """Put the order and the generator to where they are before the first reset."""
+        self._seed = seed
+        self._random = None if seed is None else JavaRandom(seed)
+        self._order = np.arange(len(self._images))
+        self._shuffled = self._order  # the part that the next reset shuffles
+        self._cursor = self._resets = 0
 
     def has_next(self) -> bool:
         """Tell whether examples are left."""
@@ -100,9 +105,30 @@ class ImageDataSetIterator(DataSetIterator):
     def reset(self) -> None:
         """Go back to the beginning, shuffling again if this iterator shuffles."""
         self._cursor = 0
+        self._resets += 1
         if self._random is not None:
             self._random.shuffle(self._shuffled)
             self._shuffled = self._order[: self._limit]
+
+    def state(self) -> State:
+        """Return the position in the epoch, and what makes the order: the seed, and how many resets have shuffled."""
+        return {
+            "cursor": self._cursor,
+            "resets": self._resets,
+            "seed": self._seed,
+            "examples": len(self._images),
+            "num_examples": self._limit,
+        }
+
+    def restore(self, state: State) -> None:
+        """Stand where another iterator over these images stood, in its order: shuffle as often as it has."""
+        check_same(self, state, examples=len(self._images), num_examples=self._limit)
+        cursor, resets = (restored_count(self, state, *each) for each in (("cursor", self._limit), ("resets",)))
+        if state.get("seed") != self._seed or self._resets > resets:
+            self._start(state.get("seed"))
+        while self._resets < resets:
+            self.reset()
+        self._cursor = cursor
 
     def batch(self) -> int:
         """Return the number of examples in a minibatch."""

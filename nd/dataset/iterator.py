@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from typing import Any, cast
 
 from backends.errors import DataError, DTypeError
@@ -11,6 +11,8 @@ from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
 
 PreProcessor = Callable[[DataSet], DataSet]
+State = dict[str, Any]
+"""Where an iterator stands, in values that JSON has."""
 
 
 class DataSetIterator(Iterator[DataSet], ABC):
@@ -88,6 +90,34 @@ class DataSetIterator(Iterator[DataSet], ABC):
         """Tell whether another thread may read ahead (`AsyncDataSetIterator`)."""
         return True
 
+    def state(self) -> State:
+        """Return where this iterator stands, for `restore`: numbers, strings, lists and dicts, as JSON holds them.
+
+        Where minibatches are read ahead this is called after each of them, so it should be small.
+
+        Raises
+        ------
+        DataError
+            It cannot say. A subclass that can defines both methods; checkpoints then continue within its epochs.
+        """
+        raise DataError(
+            f"{type(self).__name__}.state: expected an iterator that can say where it stands, got one without. "
+            "Define state() and restore(state)."
+        )
+
+    def restore(self, state: State) -> None:
+        """Stand where the iterator stood whose `state` this is: later minibatches and resets are those of that one.
+
+        Raises
+        ------
+        DataError
+            It cannot, or the state is of an iterator over other data.
+        """
+        raise DataError(
+            f"{type(self).__name__}.restore: expected an iterator that can go on where another stood, got one without. "
+            "Define state() and restore(state)."
+        )
+
     def __iter__(self) -> DataSetIterator:
         if not self.has_next():
             self.reset()
@@ -149,7 +179,7 @@ class ListDataSetIterator(DataSetIterator):
     def __init__(self, data_sets: DataSet | Sequence[DataSet], batch: int | None = None) -> None:
         sets = [data_sets] if isinstance(data_sets, DataSet) else list(data_sets)
         for i, data_set in enumerate(sets):
-            _check_data_set(f"ListDataSetIterator: element {i}", data_set)
+            check_data_set(f"ListDataSetIterator: element {i}", data_set)
         if sum(data_set.num_examples() for data_set in sets) == 0:
             raise DataError(f"ListDataSetIterator: expected examples, got an empty list ({len(sets)} DataSets).")
         self._sets = sets
@@ -188,6 +218,13 @@ class ListDataSetIterator(DataSetIterator):
         """Go back to the first minibatch."""
         self._cursor = 0
 
+    def state(self) -> State:
+        return {"cursor": self._cursor, "total": self._total()}
+
+    def restore(self, state: State) -> None:
+        check_same(self, state, total=self._total())
+        self._cursor = restored_count(self, state, "cursor", self._total())
+
     def batch(self) -> int:
         """Return the batch given, else the size of the first DataSet."""
         return self._sets[0].num_examples() if self._size is None else self._size
@@ -205,105 +242,6 @@ class ListDataSetIterator(DataSetIterator):
 
     def _total(self) -> int:
         return len(self._sets) if self._size is None else self._sets[0].num_examples()
-
-
-class ExistingDataSetIterator(DataSetIterator):
-    """Iterate over any Python iterable of DataSets, each of which is one minibatch.
-
-    Parameters
-    ----------
-    iterable : iterable of DataSet
-        Reading starts at the first `has_next`. One that can be read only once (a generator, an open reader) cannot be
-        reset, so it lasts for one epoch.
-
-    Notes
-    -----
-    Source: org.deeplearning4j.datasets.iterator.ExistingDataSetIterator.
-    """
-
-    def __init__(self, iterable: Iterable[DataSet]) -> None:
-        self._iterable = iterable
-        self._source = iter(iterable)
-        self._restartable = self._source is not iterable
-        self._ahead: DataSet | None = None
-        self._sizes: tuple[int, int, int | None] | None = None  # of the first DataSet: examples, inputs, outcomes
-
-    def has_next(self) -> bool:
-        """Tell whether a minibatch is left, reading one ahead."""
-        if self._ahead is None:
-            self._read_ahead()
-        return self._ahead is not None
-
-    def next(self, num: int | None = None) -> DataSet:
-        """Return the next DataSet of the iterable.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given: the iterable decides how large its minibatches are.
-        """
-        refuse_num(self, num)
-        self._check_has_next()
-        found, self._ahead = cast(DataSet, self._ahead), None
-        return self._pre_processed(found)
-
-    def reset(self) -> None:
-        """Start the iterable again.
-
-        Raises
-        ------
-        DataError
-            It can be read only once.
-        """
-        if not self._restartable:
-            raise DataError(
-                f"ExistingDataSetIterator.reset: expected an iterable that can start again, got "
-                f"{type(self._iterable).__name__}, which can be read once. Pass a list, or an object whose __iter__ "
-                "makes a new iterator."
-            )
-        self._ahead = None
-        self._source = iter(self._iterable)
-
-    def reset_supported(self) -> bool:
-        """Tell whether the iterable can start again."""
-        return self._restartable
-
-    def batch(self) -> int:
-        """Return the size of the first DataSet, which is read ahead if need be (0 if there is none)."""
-        return self._known_sizes()[0]
-
-    def total_outcomes(self) -> int:
-        """Return the length of the first labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no data or no labels.
-        """
-        outcomes = self._known_sizes()[2]
-        return super().total_outcomes() if outcomes is None else outcomes
-
-    def input_columns(self) -> int:
-        """Return the length of the first features' second axis (0 if there are no data)."""
-        return self._known_sizes()[1]
-
-    def __len__(self) -> int:
-        return len(cast(Sized, self._iterable))
-
-    def _read_ahead(self) -> None:
-        found = next(self._source, None)
-        if found is None:
-            return
-        _check_data_set("ExistingDataSetIterator: element", found)
-        if self._sizes is None:
-            outcomes = None if found.labels is None else found.num_outcomes()
-            self._sizes = (found.num_examples(), found.num_inputs(), outcomes)
-        self._ahead = found
-
-    def _known_sizes(self) -> tuple[int, int, int | None]:
-        if self._sizes is None:
-            self.has_next()
-        return self._sizes or (0, 0, None)
 
 
 class EarlyTerminationDataSetIterator(DataSetIterator):
@@ -352,6 +290,14 @@ class EarlyTerminationDataSetIterator(DataSetIterator):
         self._base.reset()
         self._count = 0
 
+    def state(self) -> State:
+        return {"count": self._count, "base": self._base.state()}
+
+    def restore(self, state: State) -> None:
+        count = restored_count(self, state, "count", self._limit)
+        self._base.restore(state.get("base", {}))
+        self._count = count
+
     def batch(self) -> int:
         """Return the base's."""
         return self._base.batch()
@@ -385,6 +331,38 @@ def refuse_num(iterator: DataSetIterator, num: int | None) -> None:
         )
 
 
-def _check_data_set(who: str, value: Any) -> None:
+def position_of(iterator: DataSetIterator) -> State | DataError:
+    """Return an iterator's state, or the error that says why it has none, for whoever asks."""
+    try:
+        return iterator.state()
+    except DataError as error:
+        return error.with_traceback(None)
+
+
+def check_same(iterator: DataSetIterator, state: State, **own: object) -> None:
+    """Raise DataError unless a state is of an iterator over data like `own`."""
+    for name, value in own.items():
+        if not isinstance(state, dict) or state.get(name) != value:
+            found = state.get(name) if isinstance(state, dict) else state
+            raise DataError(
+                f"{type(iterator).__name__}.restore: {name} must be {value!r}, got {found!r}. "
+                "Is the state of an iterator over other data?"
+            )
+
+
+def restored_count(iterator: DataSetIterator, state: State, name: str, most: int | None = None) -> int:
+    """Return a whole number of a state; raise DataError if it is not there or out of range."""
+    found = state.get(name) if isinstance(state, dict) else None
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0 or (most is not None and found > most):
+        bounds = "0 or more" if most is None else f"0 to {most}"
+        raise DataError(
+            f"{type(iterator).__name__}.restore: {name} must be {bounds}, got {found!r}. "
+            "Is the state of another kind of iterator?"
+        )
+    return found
+
+
+def check_data_set(who: str, value: Any) -> None:
+    """Raise DTypeError unless it is a DataSet."""
     if not isinstance(value, DataSet):
         raise DTypeError(f"{who}: expected a DataSet, got {type(value).__name__}. Wrap arrays as DataSet(x, y).")

@@ -1,0 +1,135 @@
+"""ExistingDataSetIterator: any Python iterable of DataSets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Sized
+from typing import cast
+
+from backends.errors import DataError
+from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import DataSetIterator, State, check_data_set, refuse_num, restored_count
+
+
+class ExistingDataSetIterator(DataSetIterator):
+    """Iterate over any Python iterable of DataSets, each of which is one minibatch.
+
+    Parameters
+    ----------
+    iterable : iterable of DataSet
+        Reading starts at the first `has_next`. One that can be read only once (a generator, an open reader) cannot be
+        reset, so it lasts for one epoch.
+
+    Notes
+    -----
+    Source: org.deeplearning4j.datasets.iterator.ExistingDataSetIterator.
+    """
+
+    def __init__(self, iterable: Iterable[DataSet]) -> None:
+        self._iterable = iterable
+        self._source = iter(iterable)
+        self._restartable = self._source is not iterable
+        self._ahead: DataSet | None = None
+        self._count = 0  # handed out since the start
+        self._sizes: tuple[int, int, int | None] | None = None  # of the first DataSet: examples, inputs, outcomes
+
+    def has_next(self) -> bool:
+        """Tell whether a minibatch is left, reading one ahead."""
+        if self._ahead is None:
+            self._read_ahead()
+        return self._ahead is not None
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return the next DataSet of the iterable.
+
+        Raises
+        ------
+        DataError
+            None is left, or `num` is given: the iterable decides how large its minibatches are.
+        """
+        refuse_num(self, num)
+        self._check_has_next()
+        self._count += 1
+        found, self._ahead = cast(DataSet, self._ahead), None
+        return self._pre_processed(found)
+
+    def reset(self) -> None:
+        """Start the iterable again.
+
+        Raises
+        ------
+        DataError
+            It can be read only once.
+        """
+        if not self._restartable:
+            raise DataError(
+                f"ExistingDataSetIterator.reset: expected an iterable that can start again, got "
+                f"{type(self._iterable).__name__}, which can be read once. Pass a list, or an object whose __iter__ "
+                "makes a new iterator."
+            )
+        self._ahead, self._count = None, 0
+        self._source = iter(self._iterable)
+
+    def state(self) -> State:
+        """Return how many minibatches were handed out.
+
+        Raises
+        ------
+        DataError
+            The iterable is no sequence (list, tuple): it may come in another order when it starts again.
+        """
+        self._check_repeatable("state")
+        return {"count": self._count}
+
+    def restore(self, state: State) -> None:
+        self._check_repeatable("restore")
+        count = restored_count(self, state, "count", len(cast(Sequence[DataSet], self._iterable)))
+        self._ahead, self._count = None, count
+        self._source = iter(cast(Sequence[DataSet], self._iterable)[count:])
+
+    def _check_repeatable(self, method: str) -> None:
+        if not isinstance(self._iterable, Sequence):
+            raise DataError(
+                f"ExistingDataSetIterator.{method}: expected a list or tuple of DataSets, whose order is known, got "
+                f"{type(self._iterable).__name__}. Write a DataSetIterator with state() and restore(state)."
+            )
+
+    def reset_supported(self) -> bool:
+        """Tell whether the iterable can start again."""
+        return self._restartable
+
+    def batch(self) -> int:
+        """Return the size of the first DataSet, which is read ahead if need be (0 if there is none)."""
+        return self._known_sizes()[0]
+
+    def total_outcomes(self) -> int:
+        """Return the length of the first labels' second axis.
+
+        Raises
+        ------
+        DataError
+            There are no data or no labels.
+        """
+        outcomes = self._known_sizes()[2]
+        return super().total_outcomes() if outcomes is None else outcomes
+
+    def input_columns(self) -> int:
+        """Return the length of the first features' second axis (0 if there are no data)."""
+        return self._known_sizes()[1]
+
+    def __len__(self) -> int:
+        return len(cast(Sized, self._iterable))
+
+    def _read_ahead(self) -> None:
+        found = next(self._source, None)
+        if found is None:
+            return
+        check_data_set("ExistingDataSetIterator: element", found)
+        if self._sizes is None:
+            outcomes = None if found.labels is None else found.num_outcomes()
+            self._sizes = (found.num_examples(), found.num_inputs(), outcomes)
+        self._ahead = found
+
+    def _known_sizes(self) -> tuple[int, int, int | None]:
+        if self._sizes is None:
+            self.has_next()
+        return self._sizes or (0, 0, None)

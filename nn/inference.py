@@ -1,0 +1,83 @@
+"""What a network does outside of training: predictions, activations, evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import nd
+from nd.dataset import DataSet
+from nd.evaluation import Evaluation
+
+from .minibatch import Minibatch, as_features
+
+Array = Any
+
+
+class Inference:
+    """The part of `MultiLayerNetwork` that trains nothing; apart from it for the size of the file only."""
+
+    _made: Any
+    _here: Any
+    _whole: Any
+    _outputs: Any
+    _workspace: nd.Workspace
+    _inference_buffers: Any
+    iteration_count: int
+    epoch_count: int
+    conf: Any
+    layers: list[Any]
+    dtype: str
+
+    def output(self, x: Any) -> Array:
+        """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
+        self._made()
+        with self._here(), self._workspace.nested():
+            batch = Minibatch(self.dtype, self._inference_buffers)
+            batch.set_features(x)
+            return self._outputs.output(batch)
+
+    def predict(self, x: Any) -> Array:
+        """Return the most probable class of each example, ``[N]`` integers."""
+        out = self.output(x)
+        with self._here():
+            return nd.argmax(out, 1)
+
+    def feed_forward(self, x: Any, train: bool = False) -> list[Array]:
+        """Return ``[x, activations of layer 0, of layer 1, ...]``, new arrays."""
+        return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
+
+    def feed_forward_to_layer(self, layer: int, x: Any, train: bool = False) -> list[Array]:
+        """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such layer.
+        """
+        self._made()
+        if not 0 <= layer < len(self.layers):
+            raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
+        with self._here(), self._workspace.nested():
+            features = as_features(x, self.dtype, self._inference_buffers)
+            whole = self._whole.at(self.iteration_count, self.epoch_count)
+            return [nd.copy(a) for a in whole.forward(features, train, layer + 1)[0]]
+
+    def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
+        """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.
+
+        Raises
+        ------
+        DataError
+            The iterator is empty, or labels are missing.
+        """
+        self._made()
+        evaluation = Evaluation()
+        with self._here():
+            for batch in [data] if isinstance(data, DataSet) else data:
+                if batch.labels is None:
+                    raise nd.DataError("evaluate: a data set needs labels to be compared with, got none.")
+                evaluation.eval(batch.labels, self.output(batch.features), batch.labels_mask)
+        if not evaluation.num_row_counter:
+            raise nd.DataError("evaluate: the iterator must have at least one minibatch, got none.")
+        return evaluation

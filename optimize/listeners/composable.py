@@ -1,0 +1,72 @@
+"""ComposableIterationListener."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nd import NumericError
+
+from ..api import Listener, as_listeners
+
+Array = Any
+
+
+class ComposableIterationListener(Listener):
+    """Several listeners as one, called in their order.
+
+    Parameters
+    ----------
+    *listeners : Listener
+        Or one list of them.
+
+    Raises
+    ------
+    DTypeError
+        One of them is no Listener.
+
+    Notes
+    -----
+    Source: DL4J ``ComposableIterationListener``.
+    """
+
+    def __init__(self, *listeners: Listener) -> None:
+        self.listeners = as_listeners(listeners)
+
+    def wants(self, hook: str, iteration: int) -> bool:
+        return any(listener.wants(hook, iteration) for listener in self.listeners)
+
+    def on_epoch_start(self, model: Any) -> None:
+        for listener in self.listeners:
+            listener.on_epoch_start(model)
+
+    def on_epoch_end(self, model: Any) -> None:
+        for listener in self.listeners:
+            listener.on_epoch_end(model)
+
+    def on_forward_pass(self, model: Any, activations: list[Array]) -> None:
+        for listener in self.listeners:
+            listener.on_forward_pass(model, activations)
+
+    def on_gradient_calculation(self, model: Any) -> None:
+        for listener in self.listeners:
+            listener.on_gradient_calculation(model)
+
+    def on_backward_pass(self, model: Any) -> None:
+        for listener in self.listeners:
+            listener.on_backward_pass(model)
+
+    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+        for listener in self.listeners:
+            listener.iteration_done(model, iteration, epoch)
+
+    def on_fit_end(self, model: Any) -> None:
+        for listener in self.listeners:
+            listener.on_fit_end(model)
+
+    def on_numeric_error(self, model: Any, error: NumericError) -> None:
+        for listener in self.listeners:
+            listener.on_numeric_error(model, error)
+
+    def close(self) -> None:
+        for listener in self.listeners:
+            listener.close()

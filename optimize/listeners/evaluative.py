@@ -1,0 +1,111 @@
+"""EvaluativeListener."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from nd import ConfigurationError, DataError
+from nd.checks import check_choice
+from nd.dataset import DataSet, DataSetIterator
+from nd.evaluation import Evaluation
+
+from ..api import Listener
+from .reporting import report
+
+INVOCATION_TYPES = ("epoch_end", "epoch_start", "fit_end", "iteration_end")
+
+
+class EvaluativeListener(Listener):
+    """Evaluates the network on other data while it trains.
+
+    Parameters
+    ----------
+    data : DataSetIterator, DataSet, or iterable of DataSet
+        An iterator of its own, not the one that is trained on; reset before every evaluation.
+    frequency : int
+        Evaluate at every so many invocations.
+    invocation_type : {"epoch_end", "epoch_start", "fit_end", "iteration_end"}
+        What an invocation is.
+    evaluations : sequence of callable
+        Each makes an object with ``eval(labels, predictions, mask)`` and ``stats()``.
+    callback : callable (listener, model, invocations, evaluations), optional
+        Called after every evaluation, in place of printing.
+
+    Attributes
+    ----------
+    evaluations : list
+        The last ones, filled.
+    invocations : int
+
+    Raises
+    ------
+    ConfigurationError, ChoiceError
+        The frequency is less than 1, or there is no such invocation type.
+    DataError
+        On evaluation: there are no data, or no labels.
+
+    Notes
+    -----
+    Source: DL4J ``EvaluativeListener``; its ``InvocationType`` are these names but for "fit_end".
+    """
+
+    def __init__(
+        self,
+        data: DataSet | Iterable[DataSet],
+        frequency: int = 1,
+        invocation_type: str = "epoch_end",
+        evaluations: Sequence[Callable[[], Any]] = (Evaluation,),
+        callback: Callable[..., None] | None = None,
+    ) -> None:
+        if frequency < 1:
+            raise ConfigurationError(f"EvaluativeListener: frequency must be >= 1, got {frequency}.")
+        self.invocation_type = check_choice(
+            "EvaluativeListener", "invocation_type", str(invocation_type).lower(), INVOCATION_TYPES
+        )
+        self.data, self.frequency, self.callback = data, frequency, callback
+        self._make = tuple(evaluations)
+        self.evaluations: list[Any] = []
+        self.invocations = 0
+
+    def on_epoch_start(self, model: Any) -> None:
+        self._invoke("epoch_start", model)
+
+    def on_epoch_end(self, model: Any) -> None:
+        self._invoke("epoch_end", model)
+
+    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+        self._invoke("iteration_end", model)
+
+    def on_fit_end(self, model: Any) -> None:
+        self._invoke("fit_end", model)
+
+    def _invoke(self, invocation_type: str, model: Any) -> None:
+        if invocation_type != self.invocation_type:
+            return
+        self.invocations += 1
+        if self.invocations % self.frequency:
+            return
+        self.evaluations = evaluated(model, self.data, [make() for make in self._make])
+        if self.callback is not None:
+            self.callback(self, model, self.invocations, self.evaluations)
+            return
+        for evaluation in self.evaluations:
+            report(f"Evaluation after {model.iteration_count} iterations:\n{evaluation.stats()}")
+
+
+def evaluated(model: Any, data: DataSet | Iterable[DataSet], evaluations: list[Any]) -> list[Any]:
+    """Fill evaluations with a model's predictions, from the beginning of the data; return them."""
+    if isinstance(data, DataSetIterator) and data.reset_supported():
+        data.reset()
+    count = 0
+    for batch in [data] if isinstance(data, DataSet) else data:
+        if batch.labels is None:
+            raise DataError("EvaluativeListener: a data set needs labels to be compared with, got none.")
+        count += 1
+        output = model.output(batch.features)
+        for evaluation in evaluations:
+            evaluation.eval(batch.labels, output, batch.labels_mask)
+    if not count:
+        raise DataError("EvaluativeListener: the data must have at least one minibatch, got none.")
+    return evaluations

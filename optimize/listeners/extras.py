@@ -1,0 +1,26 @@
+"""Packages that only some listeners need."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from nd import ConfigurationError
+
+
+def optional(who: str, module: str, package: str, extra: str) -> Any:
+    """Import a module of an optional package.
+
+    Raises
+    ------
+    ConfigurationError
+        It is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != module.partition(".")[0]:
+            raise
+        raise ConfigurationError(
+            f"{who}: needs the package {package}, got none. Install it: pip install 'ndwright[{extra}]'."
+        ) from error

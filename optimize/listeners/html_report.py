@@ -1,0 +1,174 @@
+"""HtmlReportListener: what happened in training, as one file to look at."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import math
+import os
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+import nd
+from nd import ConfigurationError
+from nd.dataset import DataSet
+from nd.evaluation import Evaluation
+from nd.files import replacing
+
+from ..api import Listener
+from .evaluative import evaluated
+from .extras import optional
+
+MOST_FILTERS = 64
+MOST_COUNTED = 20  # classes up to which the counts are written into the confusion matrix
+_STYLE = "body{font-family:sans-serif;max-width:60em;margin:2em auto}img{max-width:100%}pre{overflow:auto}"
+
+
+class HtmlReportListener(Listener):
+    """Writes one HTML file with the score's curve, the confusion matrix and the first layer's filters.
+
+    Needs ``ndwright[report]`` (matplotlib).
+
+    Parameters
+    ----------
+    path : path
+        Of the HTML file; everything is in it, nothing is loaded from elsewhere. Written when `fit` ends.
+    data : DataSetIterator, DataSet, or iterable of DataSet, optional
+        What to evaluate on, not what is trained on; without it there is no confusion matrix.
+    frequency : int
+        Iterations between two scores; each waits for a device.
+    every_n_epochs : int, optional
+        Also write at the end of so many epochs.
+    title : str
+
+    Attributes
+    ----------
+    iterations : list of int
+    scores : list of float
+
+    Raises
+    ------
+    ConfigurationError
+        matplotlib is not installed, or a number is less than 1.
+    OSError
+        On writing; a file that was there before is untouched.
+
+    Notes
+    -----
+    Filters are shown of a convolution, and of a dense layer whose number of inputs is a square (images in a row).
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        data: DataSet | Iterable[DataSet] | None = None,
+        frequency: int = 10,
+        every_n_epochs: int | None = None,
+        title: str = "Training",
+    ) -> None:
+        for name, count in (("frequency", frequency), ("every_n_epochs", every_n_epochs)):
+            if count is not None and count < 1:
+                raise ConfigurationError(f"HtmlReportListener: {name} must be >= 1, got {count}.")
+        self._figures = optional("HtmlReportListener", "matplotlib.figure", "matplotlib", "report")
+        self.path, self.data, self.title = pathlib.Path(path), data, title
+        self.frequency, self.every_n_epochs = frequency, every_n_epochs
+        self.iterations: list[int] = []
+        self.scores: list[float] = []
+
+    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+        if iteration % self.frequency == 0:
+            self.iterations.append(iteration)
+            self.scores.append(model.score())
+
+    def on_epoch_end(self, model: Any) -> None:
+        if self.every_n_epochs is not None and (model.epoch_count + 1) % self.every_n_epochs == 0:
+            self.write(model)
+
+    def on_fit_end(self, model: Any) -> None:
+        self.write(model)
+
+    def write(self, model: Any) -> None:
+        """Write the file as things stand."""
+        sections = [("Score", self._score_curve(), f"{len(self.scores)} scores, last {self._last_score()}")]
+        if self.data is not None:
+            evaluation = evaluated(model, self.data, [Evaluation()])[0]
+            sections.append(("Confusion matrix", self._confusion(evaluation), evaluation.stats()))
+        filters = first_filters(model)
+        if filters:
+            sections.append(("Filters of the first layer", self._grid(filters), f"{len(filters)} shown"))
+        text = page(self.title, [(heading, _png(figure), words) for heading, figure, words in sections])
+        with replacing("HtmlReportListener", self.path) as file:
+            file.write(text.encode())
+
+    def _last_score(self) -> str:
+        return f"{self.scores[-1]:.6g} at iteration {self.iterations[-1]}" if self.scores else "none"
+
+    def _score_curve(self) -> Any:
+        figure = self._figures.Figure(figsize=(8, 4), layout="constrained")
+        axes = figure.add_subplot(xlabel="iteration", ylabel="score")
+        axes.plot(self.iterations, self.scores)
+        axes.grid(alpha=0.3)
+        if self.scores and min(self.scores) > 0 and max(self.scores) > 20 * min(self.scores):
+            axes.set_yscale("log")
+        return figure
+
+    def _confusion(self, evaluation: Evaluation) -> Any:
+        counts = evaluation.confusion.counts.tolist()  # type: ignore[union-attr]
+        size = min(12.0, 2.0 + 0.45 * len(counts))
+        figure = self._figures.Figure(figsize=(size, size), layout="constrained")
+        axes = figure.add_subplot(xlabel="predicted", ylabel="actual")
+        axes.imshow([[math.log1p(count) for count in row] for row in counts], cmap="Blues")
+        if len(counts) <= MOST_COUNTED:
+            names = [str(name) for name in evaluation.labels_list] or [str(number) for number in range(len(counts))]
+            axes.set_xticks(range(len(counts)), names)
+            axes.set_yticks(range(len(counts)), names)
+            for row, each in enumerate(counts):
+                for column, count in enumerate(each):
+                    axes.text(column, row, str(count), ha="center", va="center", fontsize=8, color="darkorange")
+        return figure
+
+    def _grid(self, filters: list[Any]) -> Any:
+        columns = math.ceil(math.sqrt(len(filters)))
+        rows = math.ceil(len(filters) / columns)
+        figure = self._figures.Figure(figsize=(columns, rows), layout="constrained")
+        for number, pixels in enumerate(filters, 1):
+            axes = figure.add_subplot(rows, columns, number)
+            axes.imshow(pixels, cmap="gray")
+            axes.set_axis_off()
+        return figure
+
+
+def first_filters(model: Any) -> list[Any]:
+    """Return the first layer's weights as images ``[h, w]``, at most 64; none where they are none."""
+    W = model.param_table().get("0_W")
+    if W is None:
+        return []
+    host = nd.to_host(W)
+    if host.ndim == 4:  # [n_out, n_in, h, w]
+        return [host[n].mean(0) for n in range(min(MOST_FILTERS, host.shape[0]))]
+    side = math.isqrt(host.shape[0])
+    if host.ndim != 2 or side < 2 or side * side != host.shape[0]:
+        return []
+    return [host[:, n].reshape(side, side) for n in range(min(MOST_FILTERS, host.shape[1]))]
+
+
+def page(title: str, sections: list[tuple[str, bytes, str]]) -> str:
+    """Return an HTML page of sections, each a heading, the bytes of a PNG image, and text."""
+    body = "".join(
+        f"<h2>{html.escape(heading)}</h2>\n"
+        f'<img alt="{html.escape(heading)}" src="data:image/png;base64,{base64.b64encode(image).decode()}">\n'
+        f"<pre>{html.escape(words)}</pre>\n"
+        for heading, image, words in sections
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{html.escape(title)}</h1>\n{body}</body>\n</html>\n"
+    )
+
+
+def _png(figure: Any) -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=100, metadata={"Software": None})  # which has an address in it
+    return stream.getvalue()

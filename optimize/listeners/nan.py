@@ -1,0 +1,102 @@
+"""NanListener."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import nd
+from nd import ConfigurationError, NumericError
+
+from ..api import Listener
+
+_LOWER = "Lower the learning rate, or clip the gradient (gradient_normalization)."
+_SCALE = "Scale the features to about -1 .. 1, and look at weight_init."
+_CLEAN = "Clean the data: drop or fill in what is missing."
+_BACK = "Load a checkpoint from before, MultiLayerNetwork.load_checkpoint(folder, number), and lower the learning rate."
+
+
+class NanListener(Listener):
+    """Says where it began when `fit` stops because something is not finite: in which layer, parameter or data.
+
+    Parameters
+    ----------
+    frequency : int, optional
+        Ask for the score every so many iterations. Only of use on a device that computes while the host goes on, which
+        tells of a bad step up to 64 steps later, when its minibatch is gone; with 1 it is still there, and every step
+        waits. On NumPy every step is checked anyway.
+
+    Raises
+    ------
+    NumericError
+        From `fit`, in place of the one it ends with (which is its cause): the first of parameters, features, labels,
+        activations (from the first layer on) and gradients (from the last layer on, as they are computed) that is not
+        finite, the iteration, and what to try. Parameters and updater state are as they were before that minibatch.
+
+    Notes
+    -----
+    Costs nothing until then. What is looked at is computed again, without dropout and other noise.
+    """
+
+    def __init__(self, frequency: int | None = None) -> None:
+        if frequency is not None and frequency < 1:
+            raise ConfigurationError(f"NanListener: frequency must be >= 1, got {frequency}.")
+        self.frequency = frequency
+
+    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
+        if self.frequency is not None and iteration % self.frequency == 0:
+            model.score()  # a device then looks at the step before it takes the next
+
+    def on_numeric_error(self, model: Any, error: NumericError) -> None:
+        where, what, count, remedy = self._find(model)
+        at = f"at iteration {model.iteration_count}, epoch {model.epoch_count}"
+        if not where:
+            raise NumericError(
+                f"NanListener: the score or gradient was not finite {at}, got only finite numbers for the minibatch "
+                "that is set now. Make the listener with frequency=1 to catch the minibatch where it begins, and look "
+                "for dropout or noise that is too strong."
+            ) from error
+        raise NumericError(f"NanListener: {where}: {what} must be finite, got {count} {at}. {remedy}") from error
+
+    def _find(self, model: Any) -> tuple[str, str, str, str]:
+        """Return where, what, how much of it is not finite, and what to try; nothing if all is finite."""
+        for key, array in model.param_table().items():
+            if count := _broken(array):
+                return _layer(model, _number(key)), f"parameter {key}", count, _BACK
+        data = {"features": model.get_input(), "labels": model.get_labels()}
+        for name, array in data.items():
+            if array is not None and (count := _broken(array)):
+                return "minibatch", name, count, _CLEAN
+        found = self._in_activations(model, data["features"])
+        if found is not None:
+            return found
+        gradients = model.gradient().gradient_for_variable()
+        for key in sorted(gradients, key=_number, reverse=True):
+            if count := _broken(gradients[key]):
+                return _layer(model, _number(key)), f"gradient of {key}", count, _LOWER
+        return "", "", "", ""
+
+    @staticmethod
+    def _in_activations(model: Any, features: Any) -> tuple[str, str, str, str] | None:
+        if features is None:
+            return None
+        for index, array in enumerate(model.feed_forward(features)[1:]):
+            if count := _broken(array):
+                return _layer(model, index), "activations", count, _SCALE if index == 0 else f"{_SCALE} {_LOWER}"
+        return None
+
+
+def _number(key: str) -> int:
+    """Return the layer's number in a parameter's key."""
+    return int(key.partition("_")[0])
+
+
+def _layer(model: Any, index: int) -> str:
+    return model.layers[index].label
+
+
+def _broken(array: Any) -> str:
+    """Describe how many elements are not finite; empty if all are."""
+    flat = nd.to_host(array).ravel().tolist()
+    nans, infinite = sum(map(math.isnan, flat)), sum(map(math.isinf, flat))
+    return f"{nans} NaN and {infinite} infinite of {len(flat):,} numbers" if nans or infinite else ""

@@ -1,0 +1,148 @@
+"""Iterators that stand where another one stood."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from nd import DataError
+from nd.dataset import (
+    AsyncDataSetIterator,
+    DataSet,
+    DataSetIterator,
+    DigitsDataSetIterator,
+    EarlyTerminationDataSetIterator,
+    ExistingDataSetIterator,
+    ListDataSetIterator,
+    MnistDataSetIterator,
+)
+
+X = np.arange(11.0, dtype=np.float32)[:, None]
+SETS = [DataSet(X[n : n + 2], X[n : n + 2]) for n in range(0, 10, 2)]
+
+KINDS = {
+    "async": lambda: AsyncDataSetIterator(ListDataSetIterator(DataSet(X, X), 2), 3),
+    "digits": lambda: DigitsDataSetIterator(300),
+    "digits to test on": lambda: DigitsDataSetIterator(100, train=False),
+    "early": lambda: EarlyTerminationDataSetIterator(DigitsDataSetIterator(100), 3),
+    "existing": lambda: ExistingDataSetIterator(SETS),
+    "list": lambda: ListDataSetIterator(SETS),
+    "list, regrouped": lambda: ListDataSetIterator(SETS, 3),
+}
+
+
+class Nowhere(DataSetIterator):
+    """Defines only what it must."""
+
+    def has_next(self):
+        return False
+
+    def next(self, num=None):
+        raise NotImplementedError
+
+    def reset(self):
+        pass
+
+    def batch(self):
+        return 1
+
+
+def take(iterator, count):
+    """Return what the next minibatches hold, over the ends of epochs."""
+    found = []
+    for _ in range(count):
+        if not iterator.has_next():
+            iterator.reset()
+        data_set = iterator.next()
+        found.append((np.array(data_set.features).tolist(), np.array(data_set.labels).tolist()))
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("before", [0, 1, 3, 4, 5, 13])
+@pytest.mark.parametrize("used", [0, 2, 20])
+def test_the_next_minibatches_are_the_same(kind, before, used):
+    """Whatever the iterator that is restored has read, and however long the file lay."""
+    iterator, other = KINDS[kind](), KINDS[kind]()
+    take(iterator, before)
+    state = json.loads(json.dumps(iterator.state()))
+    take(other, used)
+    other.restore(state)
+    assert other.state() == state
+    assert take(other, 9) == take(iterator, 9)
+
+
+@pytest.mark.usefixtures("mnist_folder")
+def test_mnist_is_shuffled_alike():
+    iterator, other = MnistDataSetIterator(30000, seed=3), MnistDataSetIterator(30000, seed=4)
+    take(iterator, 3)
+    other.restore(iterator.state())
+    np.testing.assert_array_equal(other.next().labels, iterator.next().labels)
+
+
+def test_the_state_is_of_what_was_handed_out_not_of_what_was_read_ahead():
+    base = ListDataSetIterator(DataSet(X, X), 2)
+    with AsyncDataSetIterator(base, 4) as iterator:
+        for count in range(1, 4):
+            iterator.next()
+            deadline = time.monotonic() + 10
+            while base.state()["cursor"] < min(2 * count + 8, 11) and time.monotonic() < deadline:
+                time.sleep(0.001)
+            assert base.state()["cursor"] > 2 * count
+            assert iterator.state()["cursor"] == 2 * count
+    assert iterator.state()["cursor"] == 6
+    iterator.reset()
+    assert iterator.state()["cursor"] == 0
+
+
+@pytest.mark.parametrize("method", ["state", "restore"])
+def test_an_iterator_without(method):
+    arguments = [{}] if method == "restore" else []
+    with pytest.raises(DataError, match=rf"Nowhere\.{method}: .*Define state\(\) and restore\(state\)"):
+        getattr(Nowhere(), method)(*arguments)
+
+
+def test_reading_ahead_does_not_mind_an_iterator_without():
+    class Some(Nowhere):
+        left = 3
+
+        def has_next(self):
+            return self.left > 0
+
+        def next(self, num=None):
+            self.left -= 1
+            return SETS[0]
+
+    with AsyncDataSetIterator(Some()) as iterator:
+        assert len(take(iterator, 3)) == 3
+        with pytest.raises(DataError, match=r"Some\.state: "):
+            iterator.state()
+
+
+def test_iterables_whose_order_is_not_known():
+    for iterable in (iter(SETS), {1: SETS[0]}.values()):
+        with pytest.raises(
+            DataError, match=rf"ExistingDataSetIterator\.state: .*got {type(iterable).__name__}\. Write"
+        ):
+            ExistingDataSetIterator(iterable).state()
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "message"),
+    [
+        ("digits", {"cursor": 0}, r"DigitsDataSetIterator\.restore: examples must be 1438, got None\. Is the state"),
+        ("digits", None, "examples must be 1438, got None"),
+        ("early", {"count": 4}, "EarlyTerminationDataSetIterator.restore: count must be 0 to 3, got 4"),
+        ("existing", {"count": 6}, "count must be 0 to 5, got 6"),
+        ("existing", {"cursor": 1}, "count must be 0 to 5, got None"),
+        ("list", {"cursor": 1, "total": 4}, "ListDataSetIterator.restore: total must be 5, got 4. .* other data"),
+        ("list", {"cursor": -1, "total": 5}, "cursor must be 0 to 5, got -1"),
+        ("list", {"cursor": True, "total": 5}, "cursor must be 0 to 5, got True"),
+    ],
+)
+def test_states_of_other_iterators(kind, state, message):
+    iterator = KINDS[kind]()
+    with pytest.raises(DataError, match=message):
+        iterator.restore(state)
+    assert take(iterator, 2) == take(KINDS[kind](), 2)
