@@ -165,7 +165,7 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
         raise ChoiceError(f"input preprocessor: unknown {java_name!r}, expected one of {', '.join(sorted(by_class))}.")
     _refuse_unsupported(java_name, {"cnn2dDataFormat": data.get("format", "NCHW")}, {})
     sizes = [data[key] for key in ("inputHeight", "inputWidth", "numChannels")]
-    if any(not isinstance(size, int) or size < 1 for size in sizes):
+    if any(type(size) is not int or size < 1 for size in sizes):
         raise FormatError(f"configuration: sizes of {java_name} must be integers >= 1, got {sizes}.")
     return by_class[java_name](data["inputHeight"], data["inputWidth"], data["numChannels"])
 

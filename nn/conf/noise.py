@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import nd
@@ -44,11 +45,11 @@ class Noise:
             value = getattr(self, name)
             if isinstance(value, Schedule):
                 continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if isinstance(value, bool) or not isinstance(value, Real):
                 raise nd.ConfigurationError(
                     f"{type(self).__name__}: {name} must be a number or a schedule, got {value!r}."
                 )
-            self._check(name, value, "")
+            self._check(name, float(value), "")
             object.__setattr__(self, name, float(value))
 
     def _check(self, field: str, value: float, when: str) -> None:

@@ -10,7 +10,17 @@ import nd
 from backends.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nd.losses import LOSSES
-from nn import ConvolutionLayer, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import (
+    ConvolutionLayer,
+    DenseLayer,
+    GaussianNoise,
+    InputType,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    NormalDistribution,
+    OutputLayer,
+    WeightNoise,
+)
 from nn.conf.dropout import Dropout
 from nn.preprocessors import CnnToFeedForwardPreProcessor
 from nn.propagation import Propagation
@@ -35,6 +45,14 @@ def network(*layers, shape=ROWS, output=None, preprocessors=None):
 
 class Mine(DenseLayer):
     """A layer of the user's own."""
+
+
+class MyNormal(NormalDistribution):
+    """A distribution of the user's own."""
+
+
+class MyNoise(WeightNoise):
+    """A weight noise of the user's own."""
 
 
 class Alternating(Dropout):
@@ -63,6 +81,10 @@ class Scaling(CnnToFeedForwardPreProcessor):
 
 def test_everything_of_the_library_is_its_own_and_nothing_else():
     assert is_own(network(DenseLayer(n_out=4, drop_out=0.5)).conf)
+    noise = WeightNoise(NormalDistribution())
+    assert is_own(network(DenseLayer(n_out=4, drop_out=GaussianNoise(0.5), weight_noise=noise)).conf)
+    assert not is_own(network(DenseLayer(n_out=4, weight_noise=WeightNoise(MyNormal()))).conf)
+    assert not is_own(network(DenseLayer(n_out=4, weight_noise=MyNoise(NormalDistribution()))).conf)
     assert not is_own(network(Mine(n_out=4)).conf)
     assert not is_own(network(DenseLayer(n_out=4, drop_out=Alternating(0.5))).conf)
     assert not is_own(network(DenseLayer(n_out=4), output=OutputLayer(n_out=3, loss=PerBatch())).conf)

@@ -10,9 +10,12 @@ import pytest
 
 import nd
 from nn import (
+    AlphaDropout,
     ConvolutionLayer,
     DenseLayer,
+    DropConnect,
     DropoutLayer,
+    GaussianDropout,
     InputType,
     MultiLayerConfiguration,
     MultiLayerNetwork,
@@ -21,10 +24,20 @@ from nn import (
     SubsamplingLayer,
     UniformDistribution,
     WeightInit,
+    WeightNoise,
 )
 from nn.conf.distributions import DISTRIBUTIONS
 from nn.preprocessors import PREPROCESSORS, CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
-from optimize import Adam, MapSchedule, Nesterovs, Sgd, StepSchedule
+from optimize import (
+    Adam,
+    MapSchedule,
+    MaxNormConstraint,
+    MinMaxNormConstraint,
+    Nesterovs,
+    NonNegativeConstraint,
+    Sgd,
+    StepSchedule,
+)
 
 MODELS = ("LenetMnist", "MLPMoon")
 REPLACEMENTS = (None, "x", "", -1, 0, 1.5, True, False, [], [1], {}, {"@class": "a.b.C"}, [None], float("inf"), [[]])
@@ -35,13 +48,20 @@ MISSING = object()
 def sample_conf():
     """A configuration with a value of every kind."""
     return NeuralNetConfiguration(seed=5, l2=1e-3, updater=Nesterovs(StepSchedule("iteration", 0.1, 0.5, 10.0))).list(
-        ConvolutionLayer(n_out=2, kernel_size=3, activation="leakyrelu", l1=1e-4),
+        ConvolutionLayer(
+            n_out=2, kernel_size=3, activation="leakyrelu", l1=1e-4, constrain_all_parameters=MaxNormConstraint(2.0),
+            weight_noise=WeightNoise(UniformDistribution(-0.1, 0.1)), drop_out=AlphaDropout(0.9),
+        ),
         SubsamplingLayer("avg", kernel_size=(2, 2)),
         DenseLayer(n_out=3, weight_init=UniformDistribution(-1.0, 1.0), drop_out=0.5, updater=Adam(1e-3)),
-        DropoutLayer(0.9),
-        OutputLayer(n_out=2, activation="softmax", updater=Sgd(MapSchedule("epoch", {0: 0.1, 2: 0.05}))),
+        DropoutLayer(GaussianDropout(StepSchedule("epoch", 0.2, 0.5, 2.0))),
+        OutputLayer(
+            n_out=2, activation="softmax", weight_noise=DropConnect(0.9),
+            constrain_weights=[MinMaxNormConstraint(0.1, 2.0), NonNegativeConstraint()],
+            updater=Sgd(MapSchedule("epoch", {0: 0.1, 2: 0.05})),
+        ),
         input_type=InputType.convolutional_flat(6, 6, 1),
-    )
+    )  # fmt: skip
 
 
 def sample_document():

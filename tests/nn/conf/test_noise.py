@@ -252,6 +252,7 @@ def test_a_schedule_that_leaves_the_range_says_when():
 
 
 def test_fixed_numbers_stay_floats():
+    assert Dropout(np.float32(0.5)) == Dropout(0.5)
     assert NumbersInForce(Dropout(0.5), "float32").values == (0.5,)
     assert not Dropout(0.5).scheduled
     assert Dropout(FixedSchedule(0.5)).scheduled
