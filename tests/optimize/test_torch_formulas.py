@@ -31,6 +31,7 @@ from optimize import (
 from optimize.step_functions import negative_gradient_step
 from optimize.updaters import UPDATERS
 
+LATER = 6  # the first step, from 1 on, with another rate where there is a schedule
 STEPS, CLOSE = 50, 1e-6  # largest difference of any parameter in any step
 START = np.array([2.0, -1.5, 0.5, 3.0])
 CURVATURE = np.array([1.0, 3.0, 0.2, 10.0])
@@ -101,12 +102,13 @@ def rmsprop(lr, alpha, eps):
         x -= lr * g / (np.sqrt(v) + eps)
 
 
-def sgd(lr, momentum=0.0, nesterov=False):
+def sgd(lr, momentum=0.0, nesterov=False, later=None):
+    """The rate `later` is that of a scheduler, from the step number `LATER` on."""
     b = np.zeros(4)
     while True:
-        x, g, _ = yield
+        x, g, t = yield
         b = momentum * b + g
-        x -= lr * (g + momentum * b if nesterov else b)
+        x -= (later if later and t >= LATER else lr) * (g + momentum * b if nesterov else b)
 
 
 def adabelief(lr, betas, eps):
@@ -127,14 +129,14 @@ BETAS = {"betas": (0.9, 0.999)}
 AGREE = {  # ours, PyTorch's class, its arguments
     "adadelta": (AdaDelta(0.9, 1e-6), "Adadelta", {"lr": 1.0, "rho": 0.9, "eps": 1e-6}),
     "adagrad": (AdaGrad(0.1, 1e-6), "Adagrad", {"lr": 0.1, "eps": 1e-6, "initial_accumulator_value": 1e-6}),
-    "adam": (Adam(0.05, epsilon=1e-10), "Adam", {"lr": 0.05, "eps": 1e-10, **BETAS}),
+    "adam": (Adam(0.05, epsilon=1e-8), "Adam", {"lr": 0.05, "eps": 1e-8, **BETAS}),
     "adam, weight decay": (
-        Adam(0.05, epsilon=1e-10), "AdamW", {"lr": 0.05, "eps": 1e-10, "weight_decay": 0.1, **BETAS},
+        Adam(0.05, epsilon=1e-8), "AdamW", {"lr": 0.05, "eps": 1e-8, "weight_decay": 0.1, **BETAS},
     ),
-    "adamax": (AdaMax(0.05), "Adamax", {"lr": 0.05, "eps": 1e-10, **BETAS}),
-    "amsgrad": (AMSGrad(0.05, epsilon=1e-10), "Adam", {"lr": 0.05, "eps": 1e-10, "amsgrad": True, **BETAS}),
+    "adamax": (AdaMax(0.05), "Adamax", {"lr": 0.05, "eps": 1e-8, **BETAS}),
+    "amsgrad": (AMSGrad(0.05, epsilon=1e-8), "Adam", {"lr": 0.05, "eps": 1e-8, "amsgrad": True, **BETAS}),
     "nesterovs": (Nesterovs(0.05, 0.9), "SGD", {"lr": 0.05, "momentum": 0.9, "nesterov": True}),
-    "rmsprop": (RmsProp(0.01, 0.9, 1e-10), "RMSprop", {"lr": 0.01, "alpha": 0.9, "eps": 1e-10}),
+    "rmsprop": (RmsProp(0.01, 0.9, 1e-8), "RMSprop", {"lr": 0.01, "alpha": 0.9, "eps": 1e-8}),
     "sgd": (Sgd(0.05), "SGD", {"lr": 0.05}),
 }  # fmt: skip
 DIFFER = {  # the same arguments, and why that is not enough
@@ -155,8 +157,8 @@ DIFFER = {  # the same arguments, and why that is not enough
         "v is not corrected and momentum has no schedule of its own; even momentum_decay = 0 halves beta1",
     ),
     "nesterovs, scheduled rate": (
-        Nesterovs(MapSchedule("iteration", {0: 0.05, 5: 0.01}), 0.9), "SGD",
-        {"lr": 0.05, "momentum": 0.9, "nesterov": True},
+        Nesterovs(MapSchedule("iteration", {0: 0.05, LATER - 1: 0.01}), 0.9), "SGD",
+        {"lr": 0.05, "momentum": 0.9, "nesterov": True, "later": 0.01},
         "the rate is inside of V, so that a new rate leaves the momentum that there is; PyTorch's scales all of it",
     ),
     "rmsprop, epsilon not small": (
@@ -234,8 +236,11 @@ if importlib.util.find_spec("torch") is not None:
 
         _, theirs_name, arguments = (AGREE.get(name) or DIFFER[name])[:3]
         x = torch.tensor(START, requires_grad=True)
-        optimizer = getattr(torch.optim, theirs_name)([x], **arguments)
-        for expected in theirs(FORMULAS[theirs_name], arguments):
+        given = {key: value for key, value in arguments.items() if key != "later"}
+        optimizer = getattr(torch.optim, theirs_name)([x], **given)
+        for t, expected in enumerate(theirs(FORMULAS[theirs_name], arguments), 1):
+            if "later" in arguments and t == LATER:
+                optimizer.param_groups[0]["lr"] = arguments["later"]
             x.grad = torch.tensor(slope(x.detach().numpy()))
             optimizer.step()
             np.testing.assert_allclose(x.detach().numpy(), expected, rtol=1e-7, atol=1e-12)
