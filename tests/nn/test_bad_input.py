@@ -236,7 +236,7 @@ def test_the_last_layer_must_have_a_loss(use):
 BAD_CONFIGURATIONS = {
     "activation": (lambda: DenseLayer(activation="relo"), nd.ChoiceError, r"unknown activation 'relo'.*mean 'relu'"),
     "loss": (lambda: OutputLayer(loss="mcxnt"), nd.ChoiceError, r"unknown loss 'mcxnt'.*Did you mean 'mcxent'"),
-    "updater": (lambda: network(updater="adm"), nd.ChoiceError, r"unknown updater 'adm'.*Did you mean 'adam'"),
+    "updater": (lambda: network(updater="nesterov"), nd.ChoiceError, r"unknown updater 'nesterov'.*mean 'nesterovs'"),
     "layer-updater": (lambda: DenseLayer(updater="sdg"), nd.ChoiceError, r"unknown updater 'sdg'.*Did you mean 'sgd'"),
     "no-updater": (lambda: network(updater=5), nd.ConfigurationError, r"updater: expected a name or an updater.*got 5"),
     "rate": (lambda: Sgd("0.1"), nd.ConfigurationError, r"Sgd\.learning_rate: .* number or a schedule, got '0\.1'"),
