@@ -6,7 +6,7 @@ import pytest
 import nd
 from backends.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
-from optimize import L1Regularization, L2Regularization
+from optimize import L1Regularization, L2Regularization, WeightDecay
 from optimize.updaters import UPDATERS
 
 RNG = np.random.default_rng(4)
@@ -76,7 +76,7 @@ def test_in_place_with_the_bias_before_it(device):
 @pytest.mark.parametrize("name", UPDATERS)
 def test_every_updater_with_penalties_is_one_launch(name, dtype, device):
     updater = UPDATERS[name]()
-    l1, l2 = L1Regularization(0.01), L2Regularization(0.02)
+    l1, l2, decay = L1Regularization(0.01), L2Regularization(0.02), WeightDecay(0.03)
     coefficients = updater.coefficients(3, 1)
 
     def update(params, gradient, scratch, *rest):
@@ -84,12 +84,13 @@ def test_every_updater_with_penalties_is_one_launch(name, dtype, device):
         nd.divi(gradient, 64)
         l1.apply(params, gradient, scratch, cells[0])
         l2.apply(params, gradient, scratch, cells[1])
-        updater.apply(gradient, states, scratch, cells[2:])
+        updater.apply(gradient, states, scratch, cells[3:])
+        decay.apply(params, gradient, scratch, cells[2])
         nd.subi(params, gradient)
 
     states = [np.abs(numbers(50, dtype)) for _ in updater.state_names]
     vectors = [numbers(50, dtype), numbers(50, dtype)]
-    scratch, cells = np.empty(50, dtype), [0.01, 0.02, *coefficients]
+    scratch, cells = np.empty(50, dtype), [0.01, 0.02, 0.03, *coefficients]
     formula = nd.Elementwise(update, scratch=(2,))
     for scalars in (cells, [np.array(each, dtype) for each in cells]):
         expected = [each.copy() for each in (*vectors, scratch, *states)]

@@ -2,6 +2,7 @@
 
 import ast
 import pathlib
+import tracemalloc
 from dataclasses import asdict
 
 import numpy as np
@@ -23,6 +24,7 @@ from optimize import (
     Sgd,
     StepSchedule,
     Updater,
+    WeightDecay,
     get_updater,
 )
 from optimize import updaters as package
@@ -239,6 +241,23 @@ def test_resumed_training_equals_uninterrupted(backend, dtype, name):
     np.testing.assert_array_equal(resumed_state, full_state)
     forgetful = Bench(segments, params, dtype).run(GRADIENTS[3:], first_iteration=3).host[0]
     assert np.array_equal(forgetful, full_params) is (not updater.state_names)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_steps_after_the_first_make_no_arrays(name):
+    """On NumPy, where what is made anew costs more than what is computed."""
+    n = 1 << 17
+    segments = [Segment(0, n, UPDATERS[name](), (*REGULARIZATION, WeightDecay(0.1)))]
+    with nd.use_backend("numpy"):
+        bench = Bench(segments, np.ones((1, n)), "float32")
+        for iteration in range(2):
+            bench.updater.update(8, iteration, 0, negative_gradient_step)
+        tracemalloc.start()
+        try:
+            bench.updater.update(8, 2, 0, negative_gradient_step)
+            assert tracemalloc.get_traced_memory()[1] < n  # bytes, a quarter of a vector
+        finally:
+            tracemalloc.stop()
 
 
 # ---- the exam
