@@ -121,6 +121,11 @@ class NetworkUpdater:
         return self._vectors[0]
 
     @property
+    def normalizes(self) -> bool:
+        """Whether it normalises gradients."""
+        return bool(self._normalized)
+
+    @property
     def updaters(self) -> list[Updater]:
         """Those of all blocks, in their order."""
         return [block.updater for block in self._blocks]

@@ -41,7 +41,7 @@ class BaseOptimizer:
     Raises
     ------
     ConfigurationError
-        The model has another updater.
+        The model has another updater, or normalises gradients.
 
     Notes
     -----
@@ -74,6 +74,10 @@ class BaseOptimizer:
         self._refuse_updaters()
 
     def _refuse_updaters(self) -> None:
+        if self.model.updater.normalizes:
+            raise nd.ConfigurationError(
+                f"{type(self).__name__}: expected no gradient_normalization. Line searches work on the gradient itself."
+            )
         for updater in self.model.updater.updaters:
             if type(updater) not in (Sgd, NoOp):
                 raise nd.ConfigurationError(

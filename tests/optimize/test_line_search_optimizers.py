@@ -225,9 +225,8 @@ L2 = 1e-2
 
 
 def iris_network(algorithm, iterations=1, **settings):
-    base = NeuralNetConfiguration(
-        seed=7, dtype="float64", l2=L2, optimization_algo=algorithm, updater=Sgd(0.1), iterations=iterations, **settings
-    )
+    settings = {"l2": L2, "iterations": iterations, **settings}
+    base = NeuralNetConfiguration(seed=7, dtype="float64", optimization_algo=algorithm, updater=Sgd(0.1), **settings)
     return MultiLayerNetwork(base.list(OutputLayer(n_in=4, n_out=3, loss="mcxent", activation="softmax"))).init()
 
 
@@ -336,6 +335,20 @@ def test_dropout_is_the_same_along_a_line_and_drawn_once_per_step(iris):
     rng.set_state(state)
     rng.uniform(150 * 4)
     assert rng.get_state() == after
+
+
+def test_normalised_gradients_are_refused(iris):
+    net = iris_network("lbfgs", gradient_normalization="clip_l2_per_layer")
+    with pytest.raises(nd.ConfigurationError, match="LBFGS: expected no gradient_normalization"):
+        net.fit(iris.features, iris.labels)
+
+
+def test_weight_decay_is_part_of_the_objective(iris):
+    net = iris_network("lbfgs", iterations=200, weight_decay=L2, l2=None)
+    net.fit(iris.features, iris.labels)
+    twin = iris_network("lbfgs", iterations=200)
+    twin.fit(iris.features, iris.labels)
+    assert net.score() == pytest.approx(twin.score(), rel=1e-9)
 
 
 def test_a_solver_names_the_updater_that_it_cannot_use(iris):
