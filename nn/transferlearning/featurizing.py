@@ -34,9 +34,9 @@ class TransferLearningHelper:
     Notes
     -----
     The part starts from the network's parameters, counts and, where all that has state is in it, updater state, and
-    hands them back after training. As in Java, making it seeds the global generator and draws its weights, which are
-    overwritten. Source: DL4J ``TransferLearningHelper``. Differs: `network` keeps its configuration, where Java freezes
-    its layers; preprocessors above the border are found where they belong.
+    hands them back after training, with the score. As in Java, making it seeds the global generator and draws its
+    weights, which are overwritten. Source: DL4J ``TransferLearningHelper``. Differs: `network` keeps its configuration,
+    where Java freezes its layers; preprocessors above the border are found where they belong.
     """
 
     def __init__(self, network: MultiLayerNetwork, frozen_till: int | None = None) -> None:
@@ -147,6 +147,7 @@ class TransferLearningHelper:
             if self._shares_state():
                 network.set_updater_state(tail.updater_state())
         network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
+        network._score = tail._score
 
     def output_from_featurized(self, features: Any) -> Array:
         """Return the network's output for features ``[N, ...]`` from `featurize`."""

@@ -11,6 +11,7 @@ from nd.dataset import DataSet, ListDataSetIterator
 from nn import (
     ConvolutionLayer,
     DenseLayer,
+    DropConnect,
     DropoutLayer,
     FrozenLayer,
     FrozenLayerWithBackprop,
@@ -23,7 +24,7 @@ from nn import (
     SubsamplingLayer,
 )
 from nn.layers.frozen import FrozenRuntime
-from optimize import Adam, Nesterovs
+from optimize import Adam, MaxNormConstraint, Nesterovs
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE
 
@@ -77,14 +78,17 @@ def check_frozen_stay_and_others_move(net, data, labels, batch=5):
 
 
 UPDATERS = [Nesterovs(0.1, momentum=0.9), Adam(0.01)]
-PENALTIES = {"l1": 1e-2, "l2": 1e-2, "l1_bias": 1e-2, "l2_bias": 1e-2}
+PENALTIES = {
+    "l1": 1e-2, "weight_decay": 1e-2, "l1_bias": 1e-2, "l2_bias": 1e-2, "gradient_normalization": "clip_l2_per_layer",
+    "constrain_weights": MaxNormConstraint(0.5),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("updater", UPDATERS)
 @pytest.mark.parametrize("where", [(0,), (0, 1), (1,), (0, 2), (0, 1, 2)])
 def test_parameters_stay_to_the_bit(where, updater, backend):
     wrappers = [FrozenLayer if index in where else same for index in range(3)]
-    net = stack(*wrappers, updater=updater, dtype="float32", **PENALTIES)
+    net = stack(*wrappers, updater=updater, dtype="float32", weight_noise=DropConnect(0.8), **PENALTIES)
     check_frozen_stay_and_others_move(net, X.astype(np.float32), Y.astype(np.float32))
 
 

@@ -89,6 +89,7 @@ def test_scores_are_those_of_the_whole_network():
     whole.fit(batches(), epochs=2)
     np.testing.assert_allclose(seen.scores, expected.scores, **ROWS_TO_TEN)
     assert len(seen.scores) == 6
+    assert net.score() == seen.scores[-1]
 
 
 @pytest.mark.parametrize("masked", [False, True])

@@ -13,7 +13,17 @@ from nn import (
     OutputLayer,
     TransferLearning,
 )
-from optimize import Adam, Nesterovs, NoOp, Sgd
+from optimize import (
+    Adam,
+    L1Regularization,
+    L2Regularization,
+    MaxNormConstraint,
+    Nesterovs,
+    NonNegativeConstraint,
+    NoOp,
+    Sgd,
+    WeightDecay,
+)
 from tests.nn.transferlearning.test_editing import trained
 
 
@@ -33,6 +43,28 @@ def test_zero_removes():
     conf = TransferLearning(trained(), fine_tune_configuration=settings).build().conf
     assert [layer.regularization_of(False) for layer in conf.layers] == [()] * 3
     assert conf.layers[1].drop_out is None
+
+
+def test_one_of_l2_and_weight_decay_is_left():
+    def penalties(net, **settings):
+        tune = FineTuneConfiguration(**settings)
+        layers = TransferLearning(net, fine_tune_configuration=tune).build().conf.layers
+        return {layer.regularization_of(False) for layer in layers}
+
+    assert penalties(trained(), weight_decay=0.25) == {(WeightDecay(0.25),)}
+    decaying = trained(l2=None, weight_decay=0.5)
+    assert penalties(decaying, l2=0.25) == {(L2Regularization(0.25),)}
+    assert penalties(decaying, l1=0.25) == {(L1Regularization(0.25), WeightDecay(0.5))}
+
+
+def test_constraints_take_the_place_of_all_others():
+    net = trained(constrain_bias=NonNegativeConstraint())
+    tune = FineTuneConfiguration(constrain_weights=MaxNormConstraint(0.5))
+    layers = TransferLearning(net, fine_tune_configuration=tune).build().conf.layers
+    expected = trained(constrain_weights=MaxNormConstraint(0.5)).conf.layers
+    assert [layer.constraints for layer in layers] == [layer.constraints for layer in expected]
+    kept = TransferLearning(net, fine_tune_configuration=FineTuneConfiguration(seed=3)).build().conf.layers
+    assert [layer.constraints for layer in kept] == [layer.constraints for layer in net.conf.layers]
 
 
 def test_rates_change_the_updaters_that_there_are():
