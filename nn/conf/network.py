@@ -12,13 +12,13 @@ import nd
 from nd.activations import Activation
 from nd.checks import check_choice
 from optimize import LayerConstraint, Schedule, Sgd, Updater, get_updater
+from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
 
 from ..layers.base import LayerConf, label_of
 from ..params import ParamLayout
 from ..preprocessors import InputPreProcessor
-from .builder import Builder
 from .constraints import FIELDS as CONSTRAINT_FIELDS
 from .constraints import normalise_constraints
 from .distributions import Distribution

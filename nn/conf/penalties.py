@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nd import ConfigurationError
 from optimize import L1Regularization, L2Regularization, Regularization, Schedule, WeightDecay
-
-from .builder import Builder
+from optimize.builder import Builder
 
 if TYPE_CHECKING:
     from .network import NeuralNetConfiguration

@@ -12,9 +12,9 @@ import nd
 from nd.activations import Activation, get_activation
 from nd.checks import check_choice, describe_shape
 from optimize import LayerConstraint, Regularization, Updater, get_updater
+from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
 
-from ..conf.builder import Builder
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..conf.constraints import normalise_constraints, placed_constraints
 from ..conf.distributions import Distribution

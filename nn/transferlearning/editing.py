@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import nd
+from optimize.builder import Builder
 
-from ..conf.builder import Builder
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
 from ..conf.network import MultiLayerConfiguration

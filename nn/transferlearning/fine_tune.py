@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import nd
 from nd.checks import check_choice
 from optimize import get_updater
+from optimize.builder import Builder
 
-from ..conf.builder import Builder
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..conf.constraints import placed_constraints
 from ..conf.network import NeuralNetConfiguration

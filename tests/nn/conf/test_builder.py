@@ -29,7 +29,6 @@ from nn import (
     Updater,
     WeightInit,
 )
-from nn.conf.builder import snake_case
 from nn.conf.json_values import camel_case
 from nn.layers import LAYERS
 from nn.weights import WEIGHT_INITS
@@ -42,6 +41,7 @@ from optimize import (
     UnitNormConstraint,
     WeightDecay,
 )
+from optimize.builder import snake_case
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.solvers import OPTIMIZERS
 from optimize.updaters import UPDATERS
