@@ -45,6 +45,7 @@ class Minibatch:
         self.features_mask: Array = None
         self.labels_mask: Array = None
         self._staged: list[Array] = []
+        self._stages = nd.backend().stages
 
     def set_features(self, x: Any) -> None:
         """Set features ``[N, ...]``."""
@@ -54,7 +55,7 @@ class Minibatch:
 
     def _stage(self, name: str, x: Any) -> Array | None:
         """Return host data in this minibatch's own buffer, where the backend has a way of its own for that."""
-        if not nd.backend().stages:
+        if not self._stages:
             return None
         found = nd.staged(x, self.dtype, lambda: self.buffers(name, tuple(x.shape)))
         if found is not None:

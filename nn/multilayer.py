@@ -80,6 +80,7 @@ class MultiLayerNetwork(Inference):
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
         self._batch = Minibatch(self.dtype, self._workspace.scope())
         self._inference_buffers = self._workspace.scope()
+        self._solver = None
         vectors.draw_weights() if params is None else self.set_params(params)
         return self
 
@@ -129,6 +130,7 @@ class MultiLayerNetwork(Inference):
         with self._here():
             self.updater.settle_steps(self)
             copy_vector("set_params", params, target)
+        self._solver = None  # what it has learned is of other parameters
 
     def num_params(self) -> int:
         """Return the length of the parameter vector."""
@@ -222,13 +224,19 @@ class MultiLayerNetwork(Inference):
             counts = (self.iteration_count, self.epoch_count)
             loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
             self._score = (loss, penalty, self.batch_size)
-            looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass", "on_gradient_calculation")
-            if looked_at or not self._fitting:
+            if self.listeners:
+                self._show_gradient(loss)
+            elif not self._fitting:
                 self.updater.settle()
-            for listener in self.listeners:
-                listener.on_backward_pass(self)
-            if listens(self.listeners, self.iteration_count, "on_backward_pass"):
-                self._split.watch_again(loss)  # the gradient may be another one now
+
+    def _show_gradient(self, loss: Array) -> None:
+        looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass", "on_gradient_calculation")
+        if looked_at or not self._fitting:
+            self.updater.settle()
+        for listener in tuple(self.listeners):
+            listener.on_backward_pass(self)
+        if listens(self.listeners, self.iteration_count, "on_backward_pass"):
+            self._split.watch_again(loss)  # the gradient may be another one now
 
     def _show(self, activations: list[Array]) -> None:
         for listener in self.listeners:
@@ -323,15 +331,17 @@ class MultiLayerNetwork(Inference):
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch."""
         self._made()
+        self._progress.forget()
         with self._here():
             self._set_batch(data)
             self._optimize(self._made_solver())
 
     def _made_solver(self) -> Solver:
-        """Return the solver, which stays: some optimizers learn from step to step."""
-        if self._solver is None:
-            self._solver = Solver(self.conf, self, self.listeners)
-        return self._solver
+        """Return the solver, which stays while its settings do: some optimizers learn from step to step."""
+        made = self._solver
+        if made is None or made.conf is not self.conf or made.optimizer.listeners is not self.listeners:
+            made = self._solver = Solver(self.conf, self, self.listeners)
+        return made
 
     def _optimize(self, solver: Solver, taken: int = 0) -> None:
         """Take the steps on the minibatch that is set, less those taken; until the update the gradient may stay in

@@ -90,6 +90,11 @@ class FitProgress:
         self.awaited: Progress | None = None
         self.last = Progress()
 
+    def forget(self) -> None:
+        """Where the last call ended means nothing any more."""
+        if self.awaited is not None or self.last.within:
+            self.awaited, self.last = None, Progress()
+
     def now(self) -> Progress:
         """Return what a checkpoint has to keep."""
         if self.call is not None:

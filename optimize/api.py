@@ -62,6 +62,8 @@ class Model(Protocol):
 class ConvexOptimizer(Protocol):
     """Improves a model on its current minibatch."""
 
+    listeners: Sequence[Listener]
+
     def optimize(self, iterations: int = 1) -> None:
         """Take that many steps, or fewer where a termination condition holds."""
 

@@ -36,7 +36,7 @@ class Solver:
         name = check_choice("Solver", "optimization_algo", str(conf.optimization_algo).lower(), OPTIMIZERS)
         if conf.iterations < 1:
             raise ConfigurationError(f"Solver: iterations must be >= 1, got {conf.iterations}.")
-        self.iterations = conf.iterations
+        self.conf, self.iterations = conf, conf.iterations
         self.optimizer: ConvexOptimizer = OPTIMIZERS[name](conf, model, listeners)
 
     def optimize(self, taken: int = 0) -> None:

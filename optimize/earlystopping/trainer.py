@@ -112,6 +112,7 @@ class EarlyStoppingTrainer:
             source: Any = self._iterator
             if source.async_supported():
                 source = stack.enter_context(AsyncDataSetIterator(source))
+            stack.push(lambda kind, error, traceback: solver.abandon() if error is not None else None)
             result = self._run(source, solver)
         self.listener.on_completion(result)
         return result

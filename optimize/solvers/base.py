@@ -125,15 +125,16 @@ class BaseOptimizer:
         self._check_finite(here)
         here = replace(here, gradient=nd.copy(here.gradient))
         for _ in range(iterations):
-            for listener in self.listeners:
+            for listener in tuple(self.listeners):
                 listener.on_gradient_calculation(model)
             old, here = here, self._step(here)
             model.iteration_count += 1
             if getattr(model, "constraints", None) is not None:
                 constrain(model)
+                nd.random.get_random().set_state(self._drawn)
                 here = self._evaluated()
                 here = replace(here, gradient=nd.copy(here.gradient))
-            for listener in self.listeners:
+            for listener in tuple(self.listeners):
                 listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
             if any(each.terminate(here.cost, old.cost, here.gradient) for each in self.terminations):
                 return
@@ -147,6 +148,13 @@ class BaseOptimizer:
     def _step(self, start: Trial) -> Trial:
         """Search along a line and go there; the model's score and gradient are then of that point."""
         line = _Line(self, start)
+        try:
+            return self._search(line, start)
+        except BaseException:  # Ctrl-C: a point that was only tried is none to stay at
+            line.leave()
+            raise
+
+    def _search(self, line: _Line, start: Trial) -> Trial:
         while True:
             direction = self.direction(start.gradient)
             line.turn(direction)
@@ -193,6 +201,10 @@ class _Line:
     def turn(self, direction: Array) -> None:
         """Take another direction from the origin."""
         self._direction = direction
+
+    def leave(self) -> None:
+        """Go back to where the line begins."""
+        nd.assign(self._params, self._origin)
 
     def evaluate(self, step: float) -> tuple[float, Array]:
         """Go to a step along the line; return cost and gradient there."""

@@ -58,16 +58,17 @@ class StochasticGradientDescent:
     def _step(self) -> None:
         model: Any = self.model
         model.compute_gradient_and_score()
-        guard = model.updater.ready_guard()
+        updater = model.updater
+        guard = None if updater.guard is None else updater.ready_guard()
         if guard is None:
-            self._check_finite(model)
-        for listener in self.listeners:
+            self._check_finite(model, updater)
+        for listener in tuple(self.listeners):
             listener.on_gradient_calculation(model)
         batch_size = model.batch_size if self.conf.mini_batch else None
-        model.updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
+        updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
         model.iteration_count += 1
         constrain(model, guard)
-        for listener in self.listeners:
+        for listener in tuple(self.listeners):
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
         if guard is not None:
             guard.after_step(model)
@@ -79,8 +80,8 @@ class StochasticGradientDescent:
             model.updater.guard.check(model)
 
     @staticmethod
-    def _check_finite(model: Any) -> None:
-        score, norm = model.score(), model.updater.gradient_norm()
+    def _check_finite(model: Any, updater: Any) -> None:
+        score, norm = model.score(), updater.gradient_norm()
         if math.isfinite(score) and math.isfinite(norm):
             return
         what, value = ("norm of the gradient", norm) if math.isfinite(score) else ("score", score)
