@@ -28,6 +28,9 @@ from tests.test_java_reference import lenet
 
 SCORES = 1e-4
 """How far LeNet's scores may be apart, relatively, after up to 60 steps of another order of additions."""
+ORDER = 3
+"""Of the digits: with this one, parameters moved by 1e-7 give the same scores within 1e-5, also on NumPy alone. With
+others two cells of a pooling window tie but for rounding somewhere, and the loser of one run wins the other."""
 RNG = np.random.default_rng(4)
 
 
@@ -68,7 +71,7 @@ def run(real):
         with nd.use_backend(backend):
             net, scores = MultiLayerNetwork(lenet() if real else small()).init(), CollectScoresListener()
             net.set_listeners(scores)
-            net.fit(EarlyTerminationDataSetIterator(DigitsDataSetIterator(16, seed=12345), 60 if real else 8))
+            net.fit(EarlyTerminationDataSetIterator(DigitsDataSetIterator(16, seed=ORDER), 60 if real else 8))
             output = nd.to_host(net.output(DigitsDataSetIterator(16, train=False).next().features))
             return np.array(scores.scores), nd.to_host(net.params()), output
 
