@@ -150,10 +150,10 @@ def test_a_cliff_is_not_gone_over():
         with np.errstate(invalid="ignore"):
             return (w[0] - np.log(w[0])) if w[0] > 0 else math.inf, np.array([1 - 1 / w[0]])
 
-    model = Function(log_barrier, [0.01])
+    model = Function(log_barrier, [50.0])
     LineGradientDescent(conf(), model, terminations=[]).optimize(60)
+    assert any(w[0] <= 0 for w in model.evaluations)  # tried, as steps grow, and not taken
     assert nd.to_host(model.w).tolist() == [[pytest.approx(1.0, abs=1e-3)]]
-    assert any(w[0] <= 0 for w in model.evaluations) or all(w[0] > 0 for w in model.evaluations)
 
 
 @pytest.mark.parametrize("updater", [Adam(0.1)], ids=["adam"])
