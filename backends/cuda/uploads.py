@@ -17,6 +17,8 @@ SLOTS = 3
 MOST_SHAPES = 16
 MOST_BYTES = 1 << 26
 """Of an array; larger ones are not worth what the slots keep."""
+FEW_BYTES = 1 << 14
+"""Of an array that the host turns over itself, labels say: a launch costs more."""
 SQUARE, THREADS = 32, 256  # as transpose.cu
 
 _KERNELS = {"u1": "turn_over_bytes", "f4": "turn_over_floats", "f8": "turn_over_doubles"}
@@ -54,14 +56,24 @@ class Uploads:
         current = self._cupy.cuda.get_current_stream()
         if self._stream is None:
             self._stream = self._cupy.cuda.Stream(non_blocking=True)
+        examples, numbers = array.shape[0], math.prod(array.shape[1:])
+        few = array.size * out.itemsize <= FEW_BYTES
+        if few:
+            array = array.reshape(examples, numbers).T.astype(out.dtype)
         slot = self._ring(array).next()
         slot.fill(array, self._stream)
         current.wait_event(slot.copied)
+        if few:
+            self._cupy.copyto(out.transpose((*range(1, out.ndim), 0)).reshape(numbers, examples), slot.device)
+        else:
+            self._turn_over(array, slot, out)
+        slot.consumed.record(current)
+
+    def _turn_over(self, array: Any, slot: _Slot, out: Array) -> None:
         examples, numbers = array.shape[0], math.prod(array.shape[1:])
         blocks = -(-examples // SQUARE) * -(-numbers // SQUARE)
         name = _KERNELS[array.dtype.str[1:]]
         self._kernels.launch(name, out.dtype.char, blocks * THREADS, (slot.device, out, examples, numbers), THREADS)
-        slot.consumed.record(current)
 
     def _ring(self, array: Any) -> _Ring:
         key = (array.shape, array.dtype)

@@ -16,15 +16,17 @@ def activation(device, shape, dtype="float32"):
     return device.empty_activation(shape, dtype)
 
 
+@pytest.mark.parametrize("few", [0, 1 << 30], ids=["by the device", "by the host"])
 @pytest.mark.parametrize("given", ["uint8", "float32", "float64"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_examples_are_turned_over_and_converted(device, dtype, shape, given):
+def test_examples_are_turned_over_and_converted(device, dtype, shape, given, few, monkeypatch):
+    monkeypatch.setattr("backends.cuda.uploads.FEW_BYTES", few)
     host = (250 * RNG.random(shape)).astype(given)
     out = activation(device, shape, dtype)
     assert device.staged(host, dtype, lambda: out) is out
     np.testing.assert_array_equal(device.to_host(out), host.astype(dtype))
     assert out.transpose((*range(1, out.ndim), 0)).flags.c_contiguous
-    assert len([name for name in device.cupy.launches if name.startswith("turn_over")]) == 1
+    assert len([name for name in device.cupy.launches if name.startswith("turn_over")]) == (0 if few else 1)
 
 
 def test_the_host_array_may_lie_as_it_likes_and_change_at_once(device):
@@ -64,7 +66,9 @@ def test_shapes_that_do_not_come_again_are_forgotten(device):
     assert len(uploads._rings) == MOST_SHAPES
 
 
-def test_networks_stage_their_minibatches(device):
+@pytest.mark.parametrize("few", [0, 1 << 14])
+def test_networks_stage_their_minibatches(device, few, monkeypatch):
+    monkeypatch.setattr("backends.cuda.uploads.FEW_BYTES", few)
     layers = DenseLayer(n_in=4, n_out=5, activation="tanh"), OutputLayer(n_in=5, n_out=3, loss="mcxent")
     conf = NeuralNetConfiguration(seed=5).list(*layers)
     batches = [
@@ -75,7 +79,7 @@ def test_networks_stage_their_minibatches(device):
         for each in batches:
             device.cupy.launches.clear()
             net.fit_batch(each)
-            assert device.cupy.launches.count("turn_over_floats") == 2
+            assert device.cupy.launches.count("turn_over_floats") == (0 if few else 2)
             twin.fit_batch(DataSet(nd.create(each.features), nd.create(each.labels)))  # on the device already
             np.testing.assert_array_equal(nd.to_host(net.params()), nd.to_host(twin.params()))
         np.testing.assert_array_equal(
