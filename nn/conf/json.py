@@ -8,99 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from nd import ChoiceError, ConfigurationError, FormatError, NdError
 
 from ..layers import LAYERS, BaseLayerConf, LayerConf
 from ..layers.base import label_of
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
-from .json_values import (
-    ACTIVATION,
-    LOSS,
-    MODE,
-    NORMALIZATION,
-    NUMBER,
-    PAIR,
-    PLAIN,
-    POOLING,
-    UPDATER,
-    WEIGHT_INIT,
-    Codec,
-    class_name,
-    regularization_from_json,
-    regularization_to_json,
-)
+from .forms import LAYER_FORMS
+from .forms.base import CUDNN, Json
+from .json_values import class_name, regularization_from_json, regularization_to_json
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
-from .noise_json import CONSTRAINTS_LIST, DROPOUT, WEIGHT_NOISE
 
 _LAYER_PACKAGE = "org.deeplearning4j.nn.conf.layers."
 _PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
-Json = dict[str, Any]
 
-
-class LayerForm(NamedTuple):
-    """How a layer is written: its own fields, the base it extends, and what must always be so."""
-
-    fields: dict[str, tuple[str, Codec]]
-    constants: Json
-    package: str = ""
-
-
-_LAYER = {"layerName": ("name", PLAIN), "idropout": ("drop_out", DROPOUT)}
-_BASE = {
-    **_LAYER,
-    "activationFn": ("activation", ACTIVATION),
-    "weightInitFn": ("weight_init", WEIGHT_INIT),
-    "biasInit": ("bias_init", NUMBER),
-    "iupdater": ("updater", UPDATER),
-    "biasUpdater": ("bias_updater", UPDATER),
-    "gradientNormalization": ("gradient_normalization", NORMALIZATION),
-    "gradientNormalizationThreshold": ("gradient_normalization_threshold", NUMBER),
-    "constraints": ("constraints", CONSTRAINTS_LIST),
-    "weightNoise": ("weight_noise", WEIGHT_NOISE),
-}
-_FEED_FORWARD = {**_BASE, "nin": ("n_in", PLAIN), "nout": ("n_out", PLAIN), "hasBias": ("has_bias", PLAIN)}
-_WINDOW = {
-    "convolutionMode": ("convolution_mode", MODE),
-    "kernelSize": ("kernel_size", PAIR),
-    "stride": ("stride", PAIR),
-    "padding": ("padding", PAIR),
-    "dilation": ("dilation", PAIR),
-}
-_WRAPPED = Codec(lambda layer: layer_to_json(layer), lambda data: layer_from_json(data))
-_BASE_CONSTANTS = {"gainInit": 1.0}
-_PARAMETERLESS = {"constraints": None, "gradientNormalization": "None", "gradientNormalizationThreshold": 0.0}
-_CUDNN = {
-    "cudnnAlgoMode": "PREFER_FASTEST", "cudnnAllowFallback": True, "cudnnBwdDataAlgo": None,
-    "cudnnBwdFilterAlgo": None, "cudnnFwdAlgo": None,
-}  # fmt: skip
-
-LAYER_FORMS = {
-    "activation": LayerForm({**_LAYER, "activationFn": ("activation", ACTIVATION)}, _PARAMETERLESS),
-    "convolution": LayerForm({**_FEED_FORWARD, **_WINDOW}, {**_BASE_CONSTANTS, **_CUDNN}),
-    "dense": LayerForm(_FEED_FORWARD, {**_BASE_CONSTANTS, "hasLayerNorm": False}),
-    "dropout": LayerForm(_LAYER, {**_PARAMETERLESS, "nin": 0, "nout": 0}),
-    "frozen": LayerForm({**_LAYER, "layer": ("layer", _WRAPPED)}, {"constraints": None}, "misc."),
-    "frozen_with_backprop": LayerForm({**_LAYER, "underlying": ("layer", _WRAPPED)}, {"constraints": None}, "misc."),
-    "loss": LayerForm({**_BASE, "lossFn": ("loss", LOSS)}, {**_BASE_CONSTANTS, "nin": 0, "nout": 0}),
-    "output": LayerForm({**_FEED_FORWARD, "lossFn": ("loss", LOSS)}, _BASE_CONSTANTS),
-    "subsampling": LayerForm(
-        {
-            **_LAYER,
-            **_WINDOW,
-            "poolingType": ("pooling_type", POOLING),
-            "pnorm": ("pnorm", PLAIN),
-            "avgPoolIncludePadInDivisor": ("avg_pool_include_pad_in_divisor", PLAIN),
-        },
-        {**_PARAMETERLESS, "cudnnAllowFallback": True, "eps": 1e-8},
-    ),
-}
-"""Name in LAYERS -> form."""
-
-_UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *_CUDNN, "nin", "nout", "timeDistributedFormat"}
+_UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat"}
 """Constants that change nothing here, whatever a file says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {"convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True, "avgPoolIncludePadInDivisor": True}

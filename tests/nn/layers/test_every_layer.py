@@ -5,7 +5,7 @@ import pytest
 
 import nd
 from nn import MultiLayerConfiguration, MultiLayerNetwork, NeuralNetConfiguration
-from nn.conf.json import LAYER_FORMS
+from nn.conf.forms import LAYER_FORMS
 from nn.layers import LAYERS
 from nn.layers.output import OutputMixin
 from tests.cases.layers import LAYER_CASES, TAIL, make_features, make_labels

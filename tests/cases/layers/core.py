@@ -1,8 +1,6 @@
 """A row for every variant of every layer, and what it computes, written another way: loops over float64 numbers."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,24 +27,9 @@ from nn import (
 )
 from optimize import MaxNormConstraint, MinMaxNormConstraint, NonNegativeConstraint, UnitNormConstraint
 
-N = 3  # examples in a minibatch
-ROWS = InputType.feed_forward(5)
-IMAGES = InputType.convolutional(6, 6, 2)
-ODD_IMAGES = InputType.convolutional(7, 5, 3)
+from .base import IMAGES, ODD_IMAGES, ROWS, LayerCase
+
 NOISE = WeightNoise(NormalDistribution(0.0, 0.3))
-TAIL = (OutputLayer(n_out=3, loss="mcxent", activation="softmax"),)
-
-
-class LayerCase(NamedTuple):
-    """A layer, what comes in, and its inference written another way: ``oracle(x, params) -> activations``."""
-
-    variant: str
-    layer: Any
-    input_type: InputType
-    oracle: Callable[..., np.ndarray]
-    tail: tuple[Any, ...] = TAIL
-    labels: str = "classes"
-    draws: bool = False  # training draws random numbers
 
 
 # ---- activations, by their formulas
@@ -226,7 +209,7 @@ _LOSSES = (
     ("cosine_proximity", "tanh", "reals"),
 )
 
-LAYER_CASES: dict[str, list[LayerCase]] = {
+CORE_CASES: dict[str, list[LayerCase]] = {
     "activation": [
         *(
             LayerCase(name, ActivationLayer(name), ROWS, partial(_activated, activation=name))
@@ -346,26 +329,3 @@ LAYER_CASES: dict[str, list[LayerCase]] = {
     ],
 }
 """Name in LAYERS -> rows."""
-
-
-# ---- data
-
-
-def make_features(case, seed=0, n=N):
-    """Return float64 features ``[n, ...]`` for a row."""
-    return np.random.default_rng([seed, 1]).normal(0.0, 0.8, (n, *case.input_type.shape))
-
-
-def make_labels(case, n_out, seed=0, n=N):
-    """Return float64 labels of the row's kind."""
-    rng = np.random.default_rng([seed, 2])
-    kinds = {
-        "bits": lambda: rng.integers(0, 2, (n, n_out)),
-        "classes": lambda: np.eye(n_out)[rng.integers(0, n_out, n)],
-        "indices": lambda: rng.integers(0, n_out, (n, 1)),
-        "positives": lambda: rng.uniform(0.2, 2.0, (n, n_out)),
-        "probabilities": lambda: rng.dirichlet([2.0] * n_out, n),
-        "reals": lambda: rng.normal(0.0, 1.0, (n, n_out)),
-        "signs": lambda: 2.0 * rng.integers(0, 2, (n, n_out)) - 1.0,
-    }
-    return np.asarray(kinds[case.labels](), np.float64)

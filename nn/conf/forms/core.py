@@ -1,0 +1,45 @@
+"""JSON forms of the layers that every kind of network has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..json_values import ACTIVATION, LOSS, PLAIN, POOLING, Codec
+from .base import BASE, BASE_CONSTANTS, CUDNN, FEED_FORWARD, LAYER, PARAMETERLESS, WINDOW, LayerForm
+
+
+def _encode_wrapped(layer: Any) -> Any:
+    from ..json import layer_to_json
+
+    return layer_to_json(layer)
+
+
+def _decode_wrapped(data: Any) -> Any:
+    from ..json import layer_from_json
+
+    return layer_from_json(data)
+
+
+WRAPPED = Codec(_encode_wrapped, _decode_wrapped)
+
+CORE_FORMS: dict[str, LayerForm] = {
+    "activation": LayerForm({**LAYER, "activationFn": ("activation", ACTIVATION)}, PARAMETERLESS),
+    "convolution": LayerForm({**FEED_FORWARD, **WINDOW}, {**BASE_CONSTANTS, **CUDNN}),
+    "dense": LayerForm(FEED_FORWARD, {**BASE_CONSTANTS, "hasLayerNorm": False}),
+    "dropout": LayerForm(LAYER, {**PARAMETERLESS, "nin": 0, "nout": 0}),
+    "frozen": LayerForm({**LAYER, "layer": ("layer", WRAPPED)}, {"constraints": None}, "misc."),
+    "frozen_with_backprop": LayerForm({**LAYER, "underlying": ("layer", WRAPPED)}, {"constraints": None}, "misc."),
+    "loss": LayerForm({**BASE, "lossFn": ("loss", LOSS)}, {**BASE_CONSTANTS, "nin": 0, "nout": 0}),
+    "output": LayerForm({**FEED_FORWARD, "lossFn": ("loss", LOSS)}, BASE_CONSTANTS),
+    "subsampling": LayerForm(
+        {
+            **LAYER,
+            **WINDOW,
+            "poolingType": ("pooling_type", POOLING),
+            "pnorm": ("pnorm", PLAIN),
+            "avgPoolIncludePadInDivisor": ("avg_pool_include_pad_in_divisor", PLAIN),
+        },
+        {**PARAMETERLESS, "cudnnAllowFallback": True, "eps": 1e-8},
+    ),
+}
+"""Name in LAYERS -> form, sorted."""

@@ -1,0 +1,46 @@
+"""What a row is, and the data that every row is fed with."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nn import InputType, OutputLayer
+
+N = 3  # examples in a minibatch
+ROWS = InputType.feed_forward(5)
+IMAGES = InputType.convolutional(6, 6, 2)
+ODD_IMAGES = InputType.convolutional(7, 5, 3)
+TAIL = (OutputLayer(n_out=3, loss="mcxent", activation="softmax"),)
+
+
+class LayerCase(NamedTuple):
+    """A layer, what comes in, and its inference written another way: ``oracle(x, params) -> activations``."""
+
+    variant: str
+    layer: Any
+    input_type: InputType
+    oracle: Callable[..., np.ndarray]
+    tail: tuple[Any, ...] = TAIL
+    labels: str = "classes"
+    draws: bool = False  # training draws random numbers
+
+
+def make_features(case, seed=0, n=N):
+    """Return float64 features ``[n, ...]`` for a row."""
+    return np.random.default_rng([seed, 1]).normal(0.0, 0.8, (n, *case.input_type.shape))
+
+
+def make_labels(case, n_out, seed=0, n=N):
+    """Return float64 labels of the row's kind."""
+    rng = np.random.default_rng([seed, 2])
+    kinds = {
+        "bits": lambda: rng.integers(0, 2, (n, n_out)),
+        "classes": lambda: np.eye(n_out)[rng.integers(0, n_out, n)],
+        "indices": lambda: rng.integers(0, n_out, (n, 1)),
+        "positives": lambda: rng.uniform(0.2, 2.0, (n, n_out)),
+        "probabilities": lambda: rng.dirichlet([2.0] * n_out, n),
+        "reals": lambda: rng.normal(0.0, 1.0, (n, n_out)),
+        "signs": lambda: 2.0 * rng.integers(0, 2, (n, n_out)) - 1.0,
+    }
+    return np.asarray(kinds[case.labels](), np.float64)
