@@ -37,5 +37,15 @@ from .layers import (
     SubsamplingLayer,
 )
 from .multilayer import MultiLayerNetwork
-from .preprocessors import CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
+from .preprocessors import (
+    Cnn3DToFeedForwardPreProcessor,
+    CnnToFeedForwardPreProcessor,
+    CnnToRnnPreProcessor,
+    FeedForwardToCnn3DPreProcessor,
+    FeedForwardToCnnPreProcessor,
+    FeedForwardToRnnPreProcessor,
+    InputPreProcessor,
+    RnnToCnnPreProcessor,
+    RnnToFeedForwardPreProcessor,
+)
 from .transferlearning import FineTuneConfiguration, TransferLearning, TransferLearningHelper

@@ -68,7 +68,7 @@ class Minibatch:
         self.labels = nd.as_array(y, self.dtype) if found is None else found
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
-        """Set masks ``[N, 1]``, or ``[N, n_out]`` for labels; None for none."""
+        """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels ``[N, n_out]``; None for none."""
         self.features_mask = None if features_mask is None else nd.as_array(features_mask, self.dtype)
         self.labels_mask = None if labels_mask is None else nd.as_array(labels_mask, self.dtype)
 
@@ -138,10 +138,9 @@ class Minibatch:
         if self.labels_mask is not None:
             nd.assign(self.labels_mask, other.labels_mask)
 
-    @property
-    def loss_mask(self) -> Array | None:
-        """The labels' mask; as in Java, the features' mask stands in where there is none."""
-        return self.features_mask if self.labels_mask is None else self.labels_mask
+    def loss_mask(self, cache: Any) -> Array | None:
+        """Return the labels' mask; as in Java, where there is none, the mask that reached the last layer."""
+        return cache.mask if self.labels_mask is None else self.labels_mask
 
     def check(self) -> None:
         """Raise unless features and labels are there, one row of everything for each example."""
@@ -151,8 +150,20 @@ class Minibatch:
         self._check_rows("labels", self.labels, n)
         if self.labels_mask is not None:
             self._check_rows("labels' mask", self.labels_mask, n)
-        if mask is not None and tuple(mask.shape) != (n, 1):
-            raise nd.ShapeError(f"MultiLayerNetwork: the features' mask must be [{n}, 1], got {list(mask.shape)}.")
+        if mask is not None:
+            self._check_features_mask(mask, n)
+
+    def _check_features_mask(self, mask: Array, n: int) -> None:
+        """Rows have one number each, series one for a time step, images one for a place or for all of an axis."""
+        shape = self.features.shape
+        places: tuple[int, ...] = {2: (1,), 3: shape[2:]}.get(len(shape), (1, *shape[2:]))
+        found = tuple(mask.shape)
+        fits = len(found) == len(places) + 1 and all(f in {1, p} for f, p in zip(found[1:], places, strict=True))
+        if found[:1] != (n,) or not fits or (len(shape) == 3 and found[1:] != places):
+            raise nd.ShapeError(
+                f"MultiLayerNetwork: the features' mask must be {[n, *places]}, got {list(found)}, for features "
+                f"{list(shape)}."
+            )
 
     @staticmethod
     def _check_rows(name: str, array: Array, n: int) -> None:

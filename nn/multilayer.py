@@ -199,7 +199,7 @@ class MultiLayerNetwork(Inference):
             self._batch.set_labels(y)
 
     def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
-        """Set the minibatch's masks ``[N, 1]``, or ``[N, n_out]`` for labels; None for none."""
+        """Set the minibatch's masks; see `DataSet` for their shapes. None for none."""
         self._made()
         with self._here():
             self._batch.set_masks(features_mask, labels_mask)
@@ -277,7 +277,7 @@ class MultiLayerNetwork(Inference):
             batch.set(data)
             whole = self._whole.at(self.iteration_count, self.epoch_count)
             _, caches = whole.forward(batch.features, training, mask=batch.features_mask)
-            loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask)
+            loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask(caches[-1]))
             penalty = self._made().penalty(self.iteration_count, self.epoch_count)
             return nd.item(self._mean(loss, batch.features.shape[0]) + penalty)
 

@@ -97,11 +97,13 @@ class Propagation:
         self, x: Array, training: bool, stop: int | None = None, mask: Array | None = None
     ) -> tuple[list[Array], list[Any]]:
         """Run layers 0 .. stop - 1; return [x, activations of each] and their caches."""
-        activations, caches = [x], []
+        activations, caches, examples = [x], [], x.shape[0]
         for _, preprocessor, layer in self._stages[:stop]:
             if preprocessor is not None:
-                x = preprocessor.pre_process(x, layer.buffers)
+                x = preprocessor.pre_process(x, layer.buffers, examples)
+                mask = None if mask is None else preprocessor.feed_forward_mask(mask, examples)
             x, cache = layer.forward(x, training, mask)
+            mask = None if mask is None else layer.feed_forward_mask(mask)
             activations.append(x)
             caches.append(cache)
         return activations, caches
@@ -116,8 +118,8 @@ class Propagation:
             activations, caches = self.forward(batch.features, training=True, mask=batch.features_mask)
             if watch is not None:
                 watch(activations)
-            loss, delta = last.loss_and_delta(batch.labels, caches[-1], batch.loss_mask)
-            self.backward(delta, caches)
+            loss, delta = last.loss_and_delta(batch.labels, caches[-1], batch.loss_mask(caches[-1]))
+            self.backward(delta, caches, batch.features.shape[0])
         return loss
 
     def output(self, batch: Minibatch) -> Array:
@@ -125,14 +127,17 @@ class Propagation:
         with self.workspace:
             return self.forward(batch.features, training=False)[0][-1]
 
-    def backward(self, delta: Array, caches: list[Any]) -> None:
-        """Fill the gradient vector from the last layer's delta; nothing is computed below the lowest parameters."""
+    def backward(self, delta: Array, caches: list[Any], examples: int) -> None:
+        """Fill the gradient vector from the last layer's delta, of so many examples.
+
+        Nothing is computed below the lowest parameters.
+        """
         *before, (last, preprocessor, layer) = self._stages
         epsilon = layer.backprop_delta(delta, caches[-1], last > self._lowest)
         for (first, next_preprocessor, layer), cache in zip(reversed(before), reversed(caches[:-1]), strict=True):
             if epsilon is None:
                 return
             if preprocessor is not None:
-                epsilon = preprocessor.backprop(epsilon)
+                epsilon = preprocessor.backprop(epsilon, examples)
             epsilon = layer.backprop_gradient(epsilon, cache, first > self._lowest)
             preprocessor = next_preprocessor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from nd import ConfigurationError
 
@@ -21,17 +22,22 @@ class InputType:
     """
 
     def __post_init__(self) -> None:
-        if any(not isinstance(axis, int) or axis < 1 for axis in self.shape):
+        if any(type(axis) is not int or axis < 1 for axis in self.sizes):
             raise ConfigurationError(f"InputType: every size must be an integer >= 1, got {self!r}.")
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of one example."""
+    def shape(self) -> tuple[Any, ...]:
+        """Shape of one example; None for an axis whose length is not known."""
         raise NotImplementedError
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes in `shape` that are known."""
+        return tuple(axis for axis in self.shape if axis is not None)
+
+    @property
     def size(self) -> int:
-        """Numbers in one example."""
+        """Numbers in one example; in one time step where there are such."""
         return math.prod(self.shape)
 
     @staticmethod
@@ -43,6 +49,16 @@ class InputType:
     def convolutional(height: int, width: int, channels: int) -> ConvolutionalType:
         """``[N, channels, height, width]``."""
         return ConvolutionalType(height, width, channels)
+
+    @staticmethod
+    def convolutional3d(depth: int, height: int, width: int, channels: int) -> Convolutional3DType:
+        """``[N, channels, depth, height, width]``."""
+        return Convolutional3DType(depth, height, width, channels)
+
+    @staticmethod
+    def recurrent(size: int, time_series_length: int | None = None) -> RecurrentType:
+        """``[N, size, time_series_length]``; None where the length differs from minibatch to minibatch."""
+        return RecurrentType(size, time_series_length)
 
     @staticmethod
     def convolutional_flat(height: int, width: int, channels: int) -> ConvolutionalFlatType:
@@ -94,3 +110,40 @@ class ConvolutionalFlatType(InputType):
 
     def __repr__(self) -> str:
         return f"convolutional_flat({self.height}x{self.width}x{self.channels})"
+
+
+@dataclass(frozen=True, repr=False)
+class Convolutional3DType(InputType):
+    """``[N, C, D, H, W]``."""
+
+    depth: int
+    height: int
+    width: int
+    channels: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.channels, self.depth, self.height, self.width
+
+    def __repr__(self) -> str:
+        return f"convolutional3d({self.depth}x{self.height}x{self.width}x{self.channels})"
+
+
+@dataclass(frozen=True, repr=False)
+class RecurrentType(InputType):
+    """``[N, n, T]``: time series, or one-dimensional images of n channels."""
+
+    n: int
+    time_series_length: int | None = None
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        return self.n, self.time_series_length
+
+    @property
+    def size(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        length = "" if self.time_series_length is None else f"x{self.time_series_length}"
+        return f"recurrent({self.n}{length})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from nd import ChoiceError, ConfigurationError, FormatError, NdError
@@ -17,11 +18,12 @@ from ..layers.base import label_of
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
 from .forms import LAYER_FORMS
 from .forms.base import CUDNN, Json
-from .json_values import class_name, regularization_from_json, regularization_to_json
+from .json_values import camel_case, class_name, regularization_from_json, regularization_to_json
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
 
 _LAYER_PACKAGE = "org.deeplearning4j.nn.conf.layers."
 _PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
+_PREPROCESSOR_MUST_BE = {"rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
@@ -36,7 +38,8 @@ def layer_to_json(conf: LayerConf) -> Json:
     """Return a layer as DL4J writes it."""
     name = next(name for name, layer_class in LAYERS.items() if layer_class is type(conf))
     form = LAYER_FORMS[name]
-    out: Json = {"@class": _LAYER_PACKAGE + form.package + type(conf).__name__, **form.constants}
+    package = form.package if form.package.startswith("org.") else _LAYER_PACKAGE + form.package
+    out: Json = {"@class": package + type(conf).__name__, **form.constants}
     out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
     if isinstance(conf, BaseLayerConf):
         out["regularization"] = regularization_to_json(conf.regularization_of(bias=False))
@@ -75,12 +78,8 @@ def _refuse_unsupported(java_name: str, data: Json, constants: Json) -> None:
 
 
 def _preprocessor_to_json(preprocessor: InputPreProcessor) -> Json:
-    return {
-        "@class": _PREPROCESSOR_PACKAGE + type(preprocessor).__name__,
-        "inputHeight": preprocessor.input_height,
-        "inputWidth": preprocessor.input_width,
-        "numChannels": preprocessor.num_channels,
-    }
+    sizes = {camel_case(field.name): getattr(preprocessor, field.name) for field in fields(preprocessor)}
+    return {"@class": _PREPROCESSOR_PACKAGE + type(preprocessor).__name__, **sizes}
 
 
 def _preprocessor_from_json(data: Json) -> InputPreProcessor:
@@ -89,10 +88,13 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
     if java_name not in by_class:
         raise ChoiceError(f"input preprocessor: unknown {java_name!r}, expected one of {', '.join(sorted(by_class))}.")
     _refuse_unsupported(java_name, {"cnn2dDataFormat": data.get("format", "NCHW")}, {})
-    sizes = [data[key] for key in ("inputHeight", "inputWidth", "numChannels")]
-    if any(type(size) is not int or size < 1 for size in sizes):
-        raise FormatError(f"configuration: sizes of {java_name} must be integers >= 1, got {sizes}.")
-    return by_class[java_name](data["inputHeight"], data["inputWidth"], data["numChannels"])
+    for key, only in _PREPROCESSOR_MUST_BE.items():
+        if data.get(key, only) != only:
+            raise ConfigurationError(f"{java_name}: {key} {data[key]!r} is not supported, only {only!r}.")
+    sizes = {field.name: data[camel_case(field.name)] for field in fields(by_class[java_name])}
+    if any(type(size) is not int or size < 1 for size in sizes.values()):
+        raise FormatError(f"configuration: sizes of {java_name} must be integers >= 1, got {[*sizes.values()]}.")
+    return by_class[java_name](**sizes)
 
 
 def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:

@@ -340,8 +340,8 @@ class LayerRuntime(NoisyRuntime):
         x : array ``[N, ...]``
         training : bool
             Apply dropout and weight noise.
-        mask : array ``[N, 1]``, optional
-            0 for rows that do not count.
+        mask : array ``[N, 1]``, ``[N, T]`` or ``[N, 1, H, W]``, optional
+            0 for rows, time steps or places that do not count.
         """
         raise NotImplementedError
 
@@ -356,6 +356,10 @@ class LayerRuntime(NoisyRuntime):
             From `forward`. Used up.
         """
         raise NotImplementedError
+
+    def feed_forward_mask(self, mask: Array) -> Array | None:
+        """Return the mask of the layer's activations, from that of its input."""
+        return mask
 
     # ---- shared by the layers
 

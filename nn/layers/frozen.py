@@ -31,6 +31,9 @@ class FrozenRuntime(LayerRuntime):
     def pre_output(self, x: Array, training: bool = False) -> Array:
         return self.layer.pre_output(x, False)
 
+    def feed_forward_mask(self, mask: Array) -> Array | None:
+        return self.layer.feed_forward_mask(mask)
+
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
         return self.layer.forward(x, False, mask)
 

@@ -62,6 +62,11 @@ class PooledConvolution:
         )
         return below if cache.drop_mask is None else layer.undropped(below, cache.drop_mask)
 
+    def feed_forward_mask(self, mask: Array) -> Array | None:
+        """Return the mask of the pooled activations, from that of the input."""
+        between = self.convolution.feed_forward_mask(mask)
+        return None if between is None else self.pooling.feed_forward_mask(between)
+
 
 class FrozenPooledConvolution(PooledConvolution):
     """Both frozen, with nothing to train below: forward as outside of training, and never backward."""

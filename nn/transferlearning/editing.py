@@ -16,7 +16,13 @@ from ..layers import FeedForwardConf, FrozenLayer, LayerConf
 from ..layers.base import label_of
 from ..multilayer import MultiLayerNetwork
 from ..params import ParamLayout
-from ..preprocessors import CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor, InputPreProcessor
+from ..preprocessors import (
+    Cnn3DToFeedForwardPreProcessor,
+    CnnToFeedForwardPreProcessor,
+    FeedForwardToCnn3DPreProcessor,
+    FeedForwardToCnnPreProcessor,
+    InputPreProcessor,
+)
 from ..vectors import draw_param
 from .fine_tune import FineTuneConfiguration
 
@@ -134,10 +140,10 @@ class _Editing:
     def _through(self, index: int, channels: int) -> int:
         """Return how many numbers or channels come into a layer, and mend its preprocessor."""
         preprocessor = self.preprocessors.get(index)
-        if isinstance(preprocessor, CnnToFeedForwardPreProcessor):
+        if isinstance(preprocessor, (CnnToFeedForwardPreProcessor, Cnn3DToFeedForwardPreProcessor)):
             mended = self.preprocessors[index] = replace(preprocessor, num_channels=channels)
             return mended.features
-        if isinstance(preprocessor, FeedForwardToCnnPreProcessor):
+        if isinstance(preprocessor, (FeedForwardToCnnPreProcessor, FeedForwardToCnn3DPreProcessor)):
             if preprocessor.features != channels:
                 raise nd.ConfigurationError(
                     f"TransferLearning: n_out must be {preprocessor.features} before {preprocessor!r}, got {channels}."

@@ -16,6 +16,7 @@ class LayerForm(NamedTuple):
     fields: dict[str, tuple[str, Codec]]
     constants: Json
     package: str = ""
+    """Below the layers' package; one that begins with "org." is whole."""
 
 
 LAYER = {"layerName": ("name", PLAIN), "idropout": ("drop_out", DROPOUT)}

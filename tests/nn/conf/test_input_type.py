@@ -6,16 +6,22 @@ import pytest
 import nd
 from nn import (
     ActivationLayer,
+    Cnn3DToFeedForwardPreProcessor,
     CnnToFeedForwardPreProcessor,
+    CnnToRnnPreProcessor,
     ConvolutionLayer,
     DenseLayer,
     DropoutLayer,
+    FeedForwardToCnn3DPreProcessor,
     FeedForwardToCnnPreProcessor,
+    FeedForwardToRnnPreProcessor,
     InputType,
     LossLayer,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
+    RnnToCnnPreProcessor,
+    RnnToFeedForwardPreProcessor,
     SubsamplingLayer,
 )
 from tests.stand_ins import as_input
@@ -137,11 +143,11 @@ def test_rows_to_images_and_back_in_c_order(backend, order):
     to_images, to_rows = FeedForwardToCnnPreProcessor(2, 4, 3), CnnToFeedForwardPreProcessor(2, 4, 3)
     for preprocessor, given, made in ((to_images, rows, images), (to_rows, images, rows)):
         np.testing.assert_array_equal(
-            nd.to_host(preprocessor.pre_process(as_input(backend, given, order), buffers)), made
+            nd.to_host(preprocessor.pre_process(as_input(backend, given, order), buffers, 2)), made
         )
-        np.testing.assert_array_equal(nd.to_host(preprocessor.backprop(as_input(backend, made, order))), given)
+        np.testing.assert_array_equal(nd.to_host(preprocessor.backprop(as_input(backend, made, order), 2)), given)
         np.testing.assert_array_equal(
-            nd.to_host(preprocessor.pre_process(as_input(backend, made, order), buffers)), made
+            nd.to_host(preprocessor.pre_process(as_input(backend, made, order), buffers, 2)), made
         )
 
 
@@ -157,10 +163,55 @@ def test_rows_to_images_and_back_in_c_order(backend, order):
 )
 def test_what_does_not_fit_a_preprocessor(preprocessor, shape, message, backend):
     with pytest.raises(nd.ShapeError, match=message):
-        preprocessor.pre_process(nd.zeros(*shape), nd.Workspace("float32").scope())
+        preprocessor.pre_process(nd.zeros(*shape), nd.Workspace("float32").scope(), shape[0])
 
 
 def test_a_network_takes_flat_rows_and_images_alike(backend):
     net = MultiLayerNetwork(conf_of(FLAT, CONV, OUT)).init()
     x = np.random.default_rng(0).normal(size=(2, 1, 6, 8)).astype(np.float32)
     np.testing.assert_array_equal(nd.to_host(net.output(x)), nd.to_host(net.output(x.reshape(2, 48))))
+
+
+# ---- time series and volumes
+
+SERIES = np.arange(2 * 3 * 4, dtype=np.float64).reshape(2, 3, 4)  # [N, C, T]
+STEPS = np.array([SERIES[n, :, t] for t in range(4) for n in range(2)])  # row n + t * N
+VOLUMES = np.arange(2 * 24, dtype=np.float64).reshape(2, 2, 3, 2, 2)
+OTHER_KINDS = {
+    "series-to-rows": (RnnToFeedForwardPreProcessor(), SERIES, STEPS),
+    "rows-to-series": (FeedForwardToRnnPreProcessor(), STEPS, SERIES),
+    "series-to-images": (RnnToCnnPreProcessor(1, 3, 1), SERIES, STEPS.reshape(8, 1, 1, 3)),
+    "images-to-series": (CnnToRnnPreProcessor(1, 3, 1), STEPS.reshape(8, 1, 1, 3), SERIES),
+    "volumes-to-rows": (Cnn3DToFeedForwardPreProcessor(3, 2, 2, 2), VOLUMES, VOLUMES.reshape(2, 24)),
+    "rows-to-volumes": (FeedForwardToCnn3DPreProcessor(3, 2, 2, 2), VOLUMES.reshape(2, 24), VOLUMES),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_KINDS)
+def test_series_and_volumes_change_shape_and_back(name, backend, order):
+    preprocessor, given, made = OTHER_KINDS[name]
+    buffers = nd.Workspace("float64").scope()
+    found = preprocessor.pre_process(as_input(backend, given, order), buffers, 2)
+    np.testing.assert_array_equal(nd.to_host(found), made)
+    np.testing.assert_array_equal(nd.to_host(preprocessor.backprop(as_input(backend, made, order), 2)), given)
+
+
+def test_masks_follow_the_shapes(backend):
+    mask = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]])  # [N, T]
+    rows = np.array([[1.0], [1.0], [1.0], [0.0], [0.0], [0.0]])
+    for preprocessor, given, made in (
+        (RnnToFeedForwardPreProcessor(), mask, rows),
+        (FeedForwardToRnnPreProcessor(), rows, mask),
+        (RnnToCnnPreProcessor(1, 3, 1), mask, rows.reshape(6, 1, 1, 1)),
+        (CnnToRnnPreProcessor(1, 3, 1), rows.reshape(6, 1, 1, 1), mask),
+        (CnnToFeedForwardPreProcessor(2, 2, 1), rows.reshape(6, 1, 1, 1), rows),
+        (FeedForwardToCnnPreProcessor(2, 2, 1), rows, rows.reshape(6, 1, 1, 1)),
+    ):
+        np.testing.assert_array_equal(nd.to_host(preprocessor.feed_forward_mask(as_input(backend, given), 2)), made)
+
+
+@pytest.mark.parametrize("preprocessor", [FeedForwardToRnnPreProcessor(), CnnToRnnPreProcessor(1, 3, 1)])
+def test_rows_that_are_no_time_steps(preprocessor):
+    x = nd.zeros(7, 3) if isinstance(preprocessor, FeedForwardToRnnPreProcessor) else nd.zeros(7, 1, 1, 3)
+    with pytest.raises(nd.ShapeError, match="rows must be time steps of 2 examples, got 7 rows"):
+        preprocessor.pre_process(x, nd.Workspace("float32").scope(), 2)

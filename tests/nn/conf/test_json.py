@@ -1,6 +1,7 @@
 """DL4J's configuration JSON: Java's own documents, what is refused, and documents that are broken."""
 
 import copy
+import dataclasses
 import json
 import random
 import zipfile
@@ -151,10 +152,19 @@ def test_a_schedule_where_there_is_none_is_refused():
 
 def test_preprocessors_keep_their_places():
     conf = sample_conf()
-    assert set(PREPROCESSORS.values()) == {FeedForwardToCnnPreProcessor, CnnToFeedForwardPreProcessor}
     assert dict(read(json.loads(conf.to_json())).preprocessors) == {
         0: FeedForwardToCnnPreProcessor(6, 6, 1), 2: CnnToFeedForwardPreProcessor(2, 2, 2),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PREPROCESSORS)
+def test_every_preprocessor_is_written_and_read(kind):
+    preprocessor = PREPROCESSORS[kind](*range(2, 2 + len(dataclasses.fields(PREPROCESSORS[kind]))))
+    conf = dataclasses.replace(sample_conf(), preprocessors={2: preprocessor})
+    document = json.loads(conf.to_json())
+    java = document["inputPreProcessors"]["2"]["@class"]
+    assert java == f"org.deeplearning4j.nn.conf.preprocessor.{type(preprocessor).__name__}"
+    assert dict(read(document).preprocessors) == {2: preprocessor}
 
 
 def test_the_older_spelling_of_sizes_is_read():
@@ -218,7 +228,7 @@ UNSUPPORTED = {
     ),
     "optimizer": (("confs", 0, "optimizationAlgo"), "HESSIAN_FREE", nd.ChoiceError, "hessian_free"),
     "preprocessor": (
-        ("inputPreProcessors", "0", "@class"), "a.RnnToCnnPreProcessor", nd.ChoiceError, "'RnnToCnnPreProcessor'",
+        ("inputPreProcessors", "0", "@class"), "a.KerasFlattenRnnPreprocessor", nd.ChoiceError, "'KerasFlattenRnn",
     ),
     "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
     "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ChoiceError, "unknown convolution mode 'causal'"),
