@@ -11,18 +11,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd import FormatError
+from nd import FormatError, serde
+from optimize import OptimizerState
 from optimize.listeners.checkpoint_folder import find_checkpoint
 
+from .own_settings import ENTRY, plain, to_document
 from .progress import Progress
-from .serializer import read_text, reading, restore, write_entries
+from .serializer import read_own, read_vectors, reading, restore, write_entries
 
 if TYPE_CHECKING:
-    from .conf.network import NeuralNetConfiguration
     from .multilayer import MultiLayerNetwork
 
-ENTRY = "ndwright.json"
-VERSION = 1
+OPTIMIZER_STATE = "ndwrightOptimizer.bin"
 
 
 def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], save_updater: bool = True) -> None:
@@ -51,7 +51,8 @@ def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     The file is a model zip as Deeplearning4j's, but not compressed (floats hardly shrink, and it takes ten times as
     long), with one more entry, ``ndwright.json``: `Progress` (the position
     of the iterator, of what was trained on and not of what was read ahead; epochs of this call of fit that are
-    complete; the global generator's state), and `iterations` and `step_function`, which DL4J 1.0 does not have. An
+    complete; the global generator's state), the settings that DL4J 1.0 does not have, and what an optimizer that
+    searches along lines has learned; its vectors are in ``ndwrightOptimizer.bin``. An
     iterator that cannot say where it stands brings a warning within an epoch, and an error if `fit` is to continue
     from there.
     """
@@ -61,11 +62,11 @@ def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     progress = replace(fits.now(), iteration=network.iteration_count, random=nd.random.get_random().get_state())
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)
+    learned = network._made_solver().optimizer.get_state()
     document = {
-        "version": VERSION,
-        "iterations": base.iterations,
-        "step_function": base.step_function,
+        **to_document(base),
         "progress": progress.to_json(),
+        "optimizer": [number.hex() for number in learned.numbers],
     }
     try:
         content = json.dumps(document, allow_nan=False).encode()
@@ -73,10 +74,13 @@ def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], s
         raise nd.DataError(
             f"save_checkpoint: the iterator's state must be numbers, strings, lists and dicts, got {error}."
         ) from error
-    epochs = network.epoch_count if fits.call is None else fits.call.epochs_done()
-    plain = replace(network.conf, base=replace(base, iterations=1, step_function=None))
-    counted = plain.with_counts(network.iteration_count, epochs)
-    write_entries(network, path, counted, save_updater, {ENTRY: content}, compressed=False)
+    epochs = network.epoch_count + fits.epoch_over
+    counted = replace(network.conf, base=plain(base)).with_counts(network.iteration_count, epochs)
+    more = {ENTRY: content}
+    if learned.vectors:
+        with nd.use_backend(network._backend):
+            more[OPTIMIZER_STATE] = serde.to_bytes(nd.reshape(nd.concat(learned.vectors), (1, -1)), "c")
+    write_entries(network, path, counted, save_updater, more, compressed=False)
 
 
 def read_checkpoint(path: str | os.PathLike[str], number: int | None = None) -> MultiLayerNetwork:
@@ -116,17 +120,27 @@ def _read(path: pathlib.Path, archive: zipfile.ZipFile) -> MultiLayerNetwork:
     network = restore(path, archive, load_updater=True)
     if ENTRY not in archive.namelist():
         return network
-    document = json.loads(read_text(path, archive, ENTRY))
-    if not isinstance(document, dict) or document.get("version") != VERSION:
-        found = document.get("version") if isinstance(document, dict) else document
-        raise FormatError(f"{path}: {ENTRY} must have version {VERSION}, got {found!r}. Is the library too old for it?")
-    progress = Progress.from_json(document.get("progress"))
-    network.conf = replace(network.conf, base=_completed(network.conf.base, document))
+    document = read_own(path, archive)
+    if "progress" not in document:
+        return network
+    progress = Progress.from_json(document["progress"])
     network._progress.awaited = progress
+    _teach(network, path, archive, document.get("optimizer", []))
     if progress.random is not None:
         nd.random.get_random().set_state(progress.random)
     return network
 
 
-def _completed(base: NeuralNetConfiguration, document: dict[str, Any]) -> NeuralNetConfiguration:
-    return replace(base, iterations=document.get("iterations", 1), step_function=document.get("step_function"))
+def _teach(network: MultiLayerNetwork, path: pathlib.Path, archive: zipfile.ZipFile, written: Any) -> None:
+    """Tell the network's optimizer what it had learned."""
+    try:
+        numbers = tuple(map(float.fromhex, written))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormatError(f"{path}: the optimizer's numbers must be hexadecimal, got {written!r}.") from error
+    vectors: tuple[Any, ...] = ()
+    n = network.num_params()
+    if OPTIMIZER_STATE in archive.namelist():
+        found = read_vectors(path, archive, OPTIMIZER_STATE, n, 2 * network.conf.lbfgs_memory, network.dtype)
+        vectors = tuple(found[0, start : start + n] for start in range(0, found.shape[1], n))
+    if numbers or vectors:
+        network._made_solver().optimizer.set_state(OptimizerState(numbers, vectors))

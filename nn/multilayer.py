@@ -54,7 +54,7 @@ class MultiLayerNetwork(Inference):
         self._vectors: FlatVectors | None = None
         self._score: Any = float("nan")
         self._solver: Solver | None = None
-        self._fitting = False
+        self._fitting = False  # until the update the gradient may stay in parts
         self._progress = FitProgress()
 
     # ---- making
@@ -100,12 +100,14 @@ class MultiLayerNetwork(Inference):
         return self._vectors
 
     def clone(self) -> MultiLayerNetwork:
-        """Return an independent copy: configuration, parameters, updater state, counters."""
+        """Return an independent copy: configuration, parameters, state of updater and optimizer, counters."""
         params, state = self.params(), self.updater_state()
         with self._here():
             self.updater.settle_steps(self)
             twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count)).init(params)
             nd.assign(twin.updater_state(), state)
+            if self._solver is not None:
+                twin._made_solver().optimizer.set_state(self._solver.optimizer.get_state())
         return twin
 
     def _here(self) -> Any:
@@ -336,17 +338,26 @@ class MultiLayerNetwork(Inference):
             self._set_batch(data)
             self._optimize(self._made_solver())
 
+    def end_epoch(self) -> None:
+        """Tell the listeners that an epoch is over, then count it: for loops of one's own around `fit_batch`."""
+        self._progress.epoch_over = True
+        try:
+            for listener in self.listeners:
+                listener.on_epoch_end(self)
+        finally:
+            self._progress.epoch_over = False
+        self.epoch_count += 1
+
     def _made_solver(self) -> Solver:
         """Return the solver, which stays while its settings do: some optimizers learn from step to step."""
         made = self._solver
-        if made is None or made.conf is not self.conf or made.optimizer.listeners is not self.listeners:
-            made = self._solver = Solver(self.conf, self, self.listeners)
+        if made is None or made.conf is not self.conf:
+            made = self._solver = Solver(self.conf, self)
+        made.optimizer.listeners = self.listeners
         return made
 
     def _optimize(self, solver: Solver, taken: int = 0) -> None:
-        """Take the steps on the minibatch that is set, less those taken; until the update the gradient may stay in
-        parts.
-        """
+        """Take the steps on the minibatch that is set, less those taken."""
         self._fitting = True
         try:
             with self._here():
@@ -357,7 +368,7 @@ class MultiLayerNetwork(Inference):
     # ---- files and text
 
     def save(self, path: str | os.PathLike[str], save_updater: bool = True) -> None:
-        """Write a DL4J 1.0 model zip, which has no place for `iterations` and `step_function`; see `nn.serializer`."""
+        """Write a DL4J 1.0 model zip; see `nn.serializer.write_model`."""
         from .serializer import write_model
 
         self.updater.settle_steps(self)

@@ -83,12 +83,15 @@ class FitProgress:
         Of a checkpoint, for the next call to go on from.
     last : Progress
         Where the last call ended.
+    epoch_over : bool
+        The last minibatch of an epoch is trained on, and listeners are hearing of it; the epoch is not counted yet.
     """
 
     def __init__(self) -> None:
         self.call: Training | None = None
         self.awaited: Progress | None = None
         self.last = Progress()
+        self.epoch_over = False
 
     def forget(self) -> None:
         """Where the last call ended means nothing any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import lzma
 import os
 import pathlib
@@ -11,6 +12,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +21,7 @@ from nd import FormatError, NdError, serde
 from nd.files import replacing
 
 from .conf.network import MultiLayerConfiguration
+from .own_settings import ENTRY, completed, own_settings, plain, to_document
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
@@ -60,10 +63,12 @@ def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_u
 
     Notes
     -----
-    Source: DL4J ``ModelSerializer.writeModel``.
+    What DL4J 1.0 has no place for (`iterations`, `step_function`, `terminations`, `lbfgs_memory`) goes into an entry
+    of our own, ``ndwright.json``, where it is not the default. Source: DL4J ``ModelSerializer.writeModel``.
     """
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
-    write_entries(network, path, conf, save_updater)
+    own = {ENTRY: json.dumps(to_document(conf.base)).encode()} if own_settings(conf.base) else {}
+    write_entries(network, path, replace(conf, base=plain(conf.base)), save_updater, own)
 
 
 def write_entries(
@@ -141,12 +146,19 @@ def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool) -> MultiLay
 
     _check_names(path, archive)
     text = read_text(path, archive, CONFIGURATION)
-    network = MultiLayerNetwork(MultiLayerConfiguration.from_json(text))
+    conf = MultiLayerConfiguration.from_json(text)
+    own = read_own(path, archive)
+    network = MultiLayerNetwork(conf if own is None else replace(conf, base=completed(conf.base, own)))
     network.init(_read_vector(path, archive, COEFFICIENTS, network.num_params(), network.dtype))
     if load_updater and UPDATER_STATE in archive.namelist():
         state = network.updater_state()
         network.set_updater_state(_read_vector(path, archive, UPDATER_STATE, state.shape[1], network.dtype))
     return network
+
+
+def read_own(path: Any, archive: zipfile.ZipFile) -> Any:
+    """Return what this library has added to the archive, None where there is nothing."""
+    return json.loads(read_text(path, archive, ENTRY)) if ENTRY in archive.namelist() else None
 
 
 def read_text(path: Any, archive: zipfile.ZipFile, name: str) -> str:
@@ -180,10 +192,17 @@ def _open(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.Buffe
 
 def _read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int, dtype: str) -> Any:
     """Return ``[1, n]`` in the network's dtype."""
+    return read_vectors(path, archive, name, n, 1, dtype, exactly=True)
+
+
+def read_vectors(
+    path: Any, archive: zipfile.ZipFile, name: str, n: int, most: int, dtype: str, exactly: bool = False
+) -> Any:
+    """Return ``[1, k * n]``, k at most `most`, or exactly that, in the network's dtype."""
     if n == 0:
         return nd.zeros(1, 0, dtype=dtype)
-    with _open(path, archive, name, 8 * n + _ARRAY_HEADER) as stream:
+    with _open(path, archive, name, 8 * n * most + _ARRAY_HEADER) as stream:
         vector = serde.read_array(stream)
-    if vector.size != n:
-        raise FormatError(f"{path}: {name} must hold {n:,} numbers for this configuration, got {vector.size:,}.")
-    return nd.as_array(vector.reshape(1, n), dtype)
+    if vector.size != n * most and (exactly or vector.size % n or vector.size > n * most):
+        raise FormatError(f"{path}: {name} must hold {n * most:,} numbers for this configuration, got {vector.size:,}.")
+    return nd.as_array(vector.reshape(1, vector.size), dtype)

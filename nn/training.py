@@ -107,7 +107,7 @@ class Training:
         """Return what a checkpoint keeps: what was trained on, not what was read ahead."""
         network = self.network
         taken = 0 if self._began is None else network.iteration_count - self._began
-        whole = self._began is None or taken >= network.conf.iterations
+        whole = self._began is None or network._made_solver().is_done(taken)
         position = self._before
         if whole and self._source is not None:
             position = position_of(self._source)
@@ -123,10 +123,6 @@ class Training:
             random=nd.random.get_random().get_state(),
         )
         return replace(found, fitting="", epochs=0, within=False) if self._complete else found
-
-    def epochs_done(self) -> int:
-        """Return the network's epochs, the one included whose last minibatch is trained on when `on_epoch_end` runs."""
-        return self.network.epoch_count + self._ended
 
     def _resume(self) -> None:
         """Go on where a checkpoint's call stood."""
@@ -195,9 +191,7 @@ class Training:
         self._fit_batches(solver, source)
         solver.finish()
         self._ended = True
-        for listener in network.listeners:
-            listener.on_epoch_end(network)
-        network.epoch_count += 1
+        network.end_epoch()
         self._done += 1
         self._within = self._ended = False
 

@@ -41,6 +41,7 @@ from .schedules import (
     StepSchedule,
 )
 from .solver import Solver
+from .solver_state import OptimizerState
 from .solvers import LBFGS, ConjugateGradient, LineGradientDescent, StochasticGradientDescent
 from .terminations import EpsTermination, Norm2Termination, TerminationCondition, ZeroDirection
 from .updaters import (
@@ -97,6 +98,7 @@ __all__ = [
     "NoOp",
     "NonNegativeConstraint",
     "Norm2Termination",
+    "OptimizerState",
     "PerformanceListener",
     "PolySchedule",
     "ProgressBarListener",

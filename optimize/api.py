@@ -8,12 +8,16 @@ from typing import Any, Protocol
 from nd import DTypeError, NumericError
 
 from .network_updater import NetworkUpdater
+from .solver_state import OptimizerState
 
 Array = Any
 
 
 class OptimizationConf(Protocol):
-    """The part of a configuration that a solver reads."""
+    """The part of a configuration that a solver reads.
+
+    It may also have `terminations`, conditions that end the steps on a minibatch early, and `lbfgs_memory`.
+    """
 
     @property
     def optimization_algo(self) -> str:
@@ -63,6 +67,16 @@ class ConvexOptimizer(Protocol):
     """Improves a model on its current minibatch."""
 
     listeners: Sequence[Listener]
+
+    @property
+    def ended(self) -> bool:
+        """Whether a termination condition has ended the steps on the last minibatch."""
+
+    def get_state(self) -> OptimizerState:
+        """Return what was learned from the steps so far."""
+
+    def set_state(self, state: OptimizerState) -> None:
+        """Take over what `get_state` returned."""
 
     def optimize(self, iterations: int = 1) -> None:
         """Take that many steps, or fewer where a termination condition holds."""

@@ -46,6 +46,10 @@ class Solver:
         """
         self.optimizer.optimize(self.iterations - taken)
 
+    def is_done(self, taken: int) -> bool:
+        """Tell whether the last minibatch has had all its steps, after so many of them."""
+        return taken >= self.iterations or (taken > 0 and self.optimizer.ended)
+
     def finish(self) -> None:
         """Wait for what is still computed, and raise its NumericError if there is one: after an epoch, say."""
         self.optimizer.finish()

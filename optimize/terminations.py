@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +62,32 @@ class ZeroDirection(TerminationCondition):
     def terminate(self, score: float, old_score: float, gradient: Array) -> bool:
         return nd.item(nd.sum(nd.absolute(gradient))) == 0.0
 
+
+def as_terminations(
+    who: str, given: TerminationCondition | Sequence[TerminationCondition] | None
+) -> tuple[TerminationCondition, ...] | None:
+    """Return conditions as a tuple, one alone too; None stays None.
+
+    Raises
+    ------
+    ConfigurationError
+        One of them is something else.
+    """
+    if given is None:
+        return None
+    found = (given,) if isinstance(given, TerminationCondition) else tuple(given)
+    for each in found:
+        if not isinstance(each, TerminationCondition):
+            raise nd.ConfigurationError(f"{who}: terminations must be TerminationConditions, got {each!r}.")
+    return found
+
+
+TERMINATIONS: dict[str, type[TerminationCondition]] = {
+    "eps": EpsTermination,
+    "norm2": Norm2Termination,
+    "zero_direction": ZeroDirection,
+}
+"""Name -> class, sorted."""
 
 DEFAULT_TERMINATIONS: tuple[TerminationCondition, ...] = (ZeroDirection(), EpsTermination())
 """Those of DL4J 0.x."""

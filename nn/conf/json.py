@@ -15,6 +15,7 @@ from nd import ChoiceError, ConfigurationError, FormatError, NdError
 
 from ..layers import LAYERS, BaseLayerConf, LayerConf
 from ..layers.base import label_of
+from ..own_settings import own_settings
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
 from .forms import LAYER_FORMS
 from .forms.base import CUDNN, Json
@@ -118,11 +119,9 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
 
 def network_to_json(conf: MultiLayerConfiguration) -> str:
     """Return the whole configuration as DL4J 1.0 writes it."""
-    if conf.base.step_function is not None or conf.base.iterations != 1:
-        raise ConfigurationError(
-            f"to_json: DL4J 1.0 has no place for step_function {conf.base.step_function!r} and iterations "
-            f"{conf.base.iterations}. Leave them at None and 1, or set them again after loading."
-        )
+    if own := own_settings(conf.base):
+        said = ", ".join(f"{name} {value!r}" for name, value in own.items())
+        raise ConfigurationError(f"to_json: DL4J 1.0 has no place for {said}. Leave it out, or save a zip, which has.")
     whole = {
         "backpropType": "Standard",
         "cacheMode": "NONE",

@@ -15,6 +15,7 @@ from optimize import LayerConstraint, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
+from optimize.terminations import TerminationCondition, as_terminations
 
 from ..layers.base import LayerConf, label_of
 from ..params import ParamLayout
@@ -51,6 +52,11 @@ class NeuralNetConfiguration:
         Divide gradient and score by the number of examples.
     optimization_algo, step_function : str
         Names from `optimize`.
+    terminations : TerminationCondition or several, optional
+        What ends the steps on a minibatch early, for optimizers that search along lines; without it DL4J 0.x's
+        `ZeroDirection` and `EpsTermination`, none with ``()``.
+    lbfgs_memory : int
+        Steps that LBFGS remembers.
     activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, weight_decay, weight_decay_bias,
     bias_updater, gradient_normalization, gradient_normalization_threshold, convolution_mode
         Defaults of the layers, see `nn.layers`.
@@ -74,6 +80,8 @@ class NeuralNetConfiguration:
     optimization_algo: str = "stochastic_gradient_descent"
     step_function: str | None = None
     max_num_line_search_iterations: int = 5
+    terminations: TerminationCondition | Sequence[TerminationCondition] | None = None
+    lbfgs_memory: int = 4
     activation: str | Activation = "sigmoid"
     weight_init: str | Distribution = "xavier"
     dist: Distribution | None = None
@@ -106,9 +114,10 @@ class NeuralNetConfiguration:
         object.__setattr__(self, "seed", operator.index(self.seed))  # type: ignore[arg-type]
         if not isinstance(self.minimize, bool):
             raise nd.ConfigurationError(f"{who}: minimize must be True or False, got {self.minimize!r}.")
-        for name in ("iterations", "max_num_line_search_iterations"):
-            if getattr(self, name) < 1:
-                raise nd.ConfigurationError(f"{who}: {name} must be >= 1, got {getattr(self, name)}.")
+        for name in ("iterations", "lbfgs_memory", "max_num_line_search_iterations"):
+            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
+                raise nd.ConfigurationError(f"{who}: {name} must be an integer >= 1, got {getattr(self, name)!r}.")
+        object.__setattr__(self, "terminations", as_terminations(who, self.terminations))
         normalise_constraints(self, *CONSTRAINT_FIELDS)
         self._settle_updater()
         settle_penalties(self)
@@ -339,6 +348,16 @@ class MultiLayerConfiguration:
     def max_num_line_search_iterations(self) -> int:
         """Evaluations of a line search, at most."""
         return self.base.max_num_line_search_iterations
+
+    @property
+    def terminations(self) -> tuple[TerminationCondition, ...] | None:
+        """What ends the steps on a minibatch early; None for DL4J 0.x's."""
+        return self.base.terminations  # type: ignore[return-value]
+
+    @property
+    def lbfgs_memory(self) -> int:
+        """Steps that LBFGS remembers."""
+        return self.base.lbfgs_memory
 
     @property
     def mini_batch(self) -> bool:

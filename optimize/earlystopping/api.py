@@ -25,6 +25,9 @@ class EarlyStoppingModel(Model, Protocol):
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch."""
 
+    def end_epoch(self) -> None:
+        """Tell the listeners that an epoch is over, and count it."""
+
     def score(self, data: DataSet | None = None, training: bool = False) -> float:
         """Return the score of the last minibatch, or of `data`."""
 

@@ -114,6 +114,9 @@ class EarlyStoppingTrainer:
                 source = stack.enter_context(AsyncDataSetIterator(source))
             stack.push(lambda kind, error, traceback: solver.abandon() if error is not None else None)
             result = self._run(source, solver)
+            if result.error is None:
+                for listener in self.model.listeners:
+                    listener.on_fit_end(self.model)
         self.listener.on_completion(result)
         return result
 
@@ -141,9 +144,7 @@ class EarlyStoppingTrainer:
         if end is not None and end.reason is TerminationReason.ERROR:
             return end
         if not source.has_next():
-            for listener in self.model.listeners:
-                listener.on_epoch_end(self.model)
-            self.model.epoch_count += 1
+            self.model.end_epoch()
         if end is not None and self.conf.save_last_model:
             self.conf.model_saver.save_latest_model(self.model, float("nan"))
         return end
@@ -157,10 +158,19 @@ class EarlyStoppingTrainer:
             solver.finish()
         except NumericError as error:
             # A condition that met the score first has ended training, and the device tells of the same step.
-            end = end or self._iteration_end(error) or self._error_end(error)
+            end = end or self._iteration_end(error) or self._error_end(self._told(error))
         except Exception as error:
             return self._error_end(error)
         return end
+
+    def _told(self, error: NumericError) -> NumericError:
+        """Tell the listeners of the error; return it, or what one of them says in its place."""
+        try:
+            for listener in self.model.listeners:
+                listener.on_numeric_error(self.model, error)
+        except NumericError as said:
+            return said
+        return error
 
     def _next(self, source: Any) -> DataSet | None:
         asked = time.perf_counter()

@@ -13,6 +13,7 @@ from ..api import Listener, Model, OptimizationConf
 from ..constraints import constrain
 from ..guard import refuse
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
+from ..solver_state import OptimizerState
 from ..step_functions import get_step_function
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd
@@ -35,8 +36,13 @@ class BaseOptimizer:
     model : Model
         Its updater must be `Sgd` or `NoOp`: the objective's own gradient is used, and no learning rate.
     listeners : sequence of Listener
-    terminations : sequence of TerminationCondition
-        Any of which ends the steps on a minibatch.
+    terminations : sequence of TerminationCondition, optional
+        Any of which ends the steps on a minibatch; without them the configuration's.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether one of them has ended the steps on the last minibatch.
 
     Raises
     ------
@@ -46,8 +52,9 @@ class BaseOptimizer:
     Notes
     -----
     Directions and what was learned of the objective live on from one minibatch to the next. Random numbers, of dropout,
-    say, are the same in all evaluations of one iteration. Source: DL4J ``BaseOptimizer``. Differs: updaters with a
-    state are refused; DL4J runs them twice per iteration.
+    say, are the same in all evaluations of one iteration, and others in the next. `Listener.on_gradient_calculation`
+    sees the gradient of the objective, regularised and averaged. Source: DL4J ``BaseOptimizer``. Differs: updaters
+    with a state are refused; DL4J runs them twice per iteration.
     """
 
     default_step_function = "negative_default"
@@ -57,9 +64,13 @@ class BaseOptimizer:
         conf: OptimizationConf,
         model: Model,
         listeners: Sequence[Listener] = (),
-        terminations: Sequence[TerminationCondition] = DEFAULT_TERMINATIONS,
+        terminations: Sequence[TerminationCondition] | None = None,
     ) -> None:
-        self.conf, self.model, self.listeners, self.terminations = conf, model, listeners, tuple(terminations)
+        self.conf, self.model, self.listeners = conf, model, listeners
+        if terminations is None:
+            terminations = getattr(conf, "terminations", None)
+        self.terminations = DEFAULT_TERMINATIONS if terminations is None else tuple(terminations)
+        self.ended = False
         self.minimize: bool = conf.minimize
         default = self.default_step_function if self.minimize else "default"
         name = str(conf.step_function or default).lower()
@@ -109,6 +120,20 @@ class BaseOptimizer:
         """Forget it where the direction was no good; tell whether there was anything to forget."""
         return False
 
+    def get_state(self) -> OptimizerState:
+        """Return what was learned, as a checkpoint keeps it."""
+        raise NotImplementedError
+
+    def set_state(self, state: OptimizerState) -> None:
+        """Take over what `get_state` returned.
+
+        Raises
+        ------
+        FormatError
+            It is another optimizer's.
+        """
+        raise NotImplementedError
+
     # ---- the loop
 
     def optimize(self, iterations: int = 1) -> None:
@@ -117,14 +142,15 @@ class BaseOptimizer:
         Raises
         ------
         NumericError
-            The score or the gradient is NaN or infinite before the first step, and nothing has changed.
+            The score or the gradient is NaN or infinite before a step, which then changes nothing.
         """
         model: Any = self.model
-        self._drawn = nd.random.get_random().get_state()
-        here = self._evaluated()
-        self._check_finite(here)
-        here = replace(here, gradient=nd.copy(here.gradient))
-        for _ in range(iterations):
+        self.ended = False
+        here = self._begun()
+        draws = nd.random.get_random().get_state() != self._drawn
+        for step in range(iterations):
+            if step and draws:
+                here = self._begun()
             for listener in tuple(self.listeners):
                 listener.on_gradient_calculation(model)
             old, here = here, self._step(here)
@@ -134,10 +160,18 @@ class BaseOptimizer:
                 nd.random.get_random().set_state(self._drawn)
                 here = self._evaluated()
                 here = replace(here, gradient=nd.copy(here.gradient))
+            self.ended = any(each.terminate(here.cost, old.cost, here.gradient) for each in self.terminations)
             for listener in tuple(self.listeners):
                 listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
-            if any(each.terminate(here.cost, old.cost, here.gradient) for each in self.terminations):
+            if self.ended:
                 return
+
+    def _begun(self) -> Trial:
+        """Return where an iteration begins, and remember the random numbers of its evaluations."""
+        self._drawn = nd.random.get_random().get_state()
+        here = self._evaluated()
+        self._check_finite(here)
+        return replace(here, gradient=nd.copy(here.gradient))
 
     def finish(self) -> None:
         """Nothing is left to be said: every step has asked for its score."""

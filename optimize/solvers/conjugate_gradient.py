@@ -7,6 +7,7 @@ from typing import Any
 import nd
 
 from ..line_search import Evaluate, Trial
+from ..solver_state import OptimizerState
 from .base import BaseOptimizer
 
 Array = Any
@@ -70,6 +71,15 @@ class ConjugateGradient(BaseOptimizer):
         bend = nd.item(nd.dot(direction, start.gradient)) - nd.item(nd.dot(direction, found.gradient))
         self._curvature = bend / (found.step * nd.item(nd.dot(direction, direction)))
         self._gradient, self._direction = nd.copy(start.gradient), nd.copy(direction)
+
+    def get_state(self) -> OptimizerState:
+        vectors = () if self._gradient is None else (self._gradient, self._direction)
+        return OptimizerState((self._curvature,), vectors)
+
+    def set_state(self, state: OptimizerState) -> None:
+        state.check("ConjugateGradient", 1, 2 if state.vectors else 0)
+        (self._curvature,) = state.numbers
+        self._gradient, self._direction = state.vectors or (None, None)
 
     def forget(self) -> bool:
         known, self._gradient, self._curvature = self._gradient is not None, None, 0.0

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import nd
 
 from ..line_search import Trial
+from ..solver_state import OptimizerState
 from .base import BaseOptimizer
 
 Array = Any
+MEMORY = 4  # steps, as DL4J
 LEAST_CURVATURE = 1e-10  # cosine between a step and the gradient's change below which the pair says nothing
 
 
@@ -29,8 +31,9 @@ class LBFGS(BaseOptimizer):
     ----------
     conf, model, listeners, terminations
         As for `BaseOptimizer`.
-    m : int
-        Steps that are remembered, each with two vectors of the parameters' length.
+    m : int, optional
+        Steps that are remembered, each with two vectors of the parameters' length; without it the configuration's
+        `lbfgs_memory`, if it has one, or 4.
 
     Notes
     -----
@@ -40,8 +43,9 @@ class LBFGS(BaseOptimizer):
     Differs: DL4J scales by other quotients and its differences of gradients are 0, by aliasing.
     """
 
-    def __init__(self, *arguments: Any, m: int = 4, **keywords: Any) -> None:
+    def __init__(self, *arguments: Any, m: int | None = None, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
+        m = getattr(self.conf, "lbfgs_memory", MEMORY) if m is None else m
         if m < 1:
             raise nd.ConfigurationError(f"LBFGS: m must be >= 1, got {m}.")
         self._pairs: deque[_Pair] = deque(maxlen=m)
@@ -74,6 +78,16 @@ class LBFGS(BaseOptimizer):
         squares = nd.item(nd.dot(step, step)) * nd.item(nd.dot(change, change))
         if product > LEAST_CURVATURE * squares**0.5:
             self._pairs.append(_Pair(step, change, product))
+
+    def get_state(self) -> OptimizerState:
+        vectors = tuple(vector for pair in self._pairs for vector in (pair.step, pair.change))
+        return OptimizerState(tuple(pair.product for pair in self._pairs), vectors)
+
+    def set_state(self, state: OptimizerState) -> None:
+        known = len(state.numbers)
+        state.check("LBFGS", known, 2 * known)
+        self._pairs.clear()
+        self._pairs.extend(map(_Pair, state.vectors[::2], state.vectors[1::2], state.numbers))
 
     def forget(self) -> bool:
         known = bool(self._pairs)

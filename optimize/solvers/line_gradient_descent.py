@@ -7,6 +7,7 @@ from typing import Any
 import nd
 
 from ..line_search import LEAST_SHRINK, MOST_SHRINK, Trial
+from ..solver_state import OptimizerState
 from .base import BaseOptimizer
 
 Array = Any
@@ -46,6 +47,13 @@ class LineGradientDescent(BaseOptimizer):
 
     def learn(self, start: Trial, found: Trial, direction: Array) -> None:
         self._taken = found.step
+
+    def get_state(self) -> OptimizerState:
+        return OptimizerState((self._tried, self._taken))
+
+    def set_state(self, state: OptimizerState) -> None:
+        state.check("LineGradientDescent", 2, 0)
+        self._tried, self._taken = state.numbers
 
     def forget(self) -> bool:
         return self._tried > SHORTEST

@@ -9,6 +9,7 @@ from typing import Any
 from ..api import Listener, Model, OptimizationConf
 from ..constraints import constrain
 from ..guard import refuse
+from ..solver_state import OptimizerState
 from ..step_functions import get_step_function
 
 
@@ -27,6 +28,9 @@ class StochasticGradientDescent:
     it reaches the parameters; constraints are applied before listeners hear of the iteration, so that a listener that
     saves the parameters saves those with which training goes on.
     """
+
+    ended = False
+    """No condition ends its steps."""
 
     def __init__(self, conf: OptimizationConf, model: Model, listeners: Sequence[Listener]) -> None:
         self.conf, self.model, self.listeners = conf, model, listeners
@@ -49,6 +53,14 @@ class StochasticGradientDescent:
         except BaseException:
             self.abandon()
             raise
+
+    def get_state(self) -> OptimizerState:
+        """Return nothing: what is learned is the updater's."""
+        return OptimizerState()
+
+    def set_state(self, state: OptimizerState) -> None:
+        """Take over nothing. Raises FormatError for anything else."""
+        state.check("StochasticGradientDescent", 0, 0)
 
     def abandon(self) -> None:
         """Settle what the device has still to say, where training ends by another error."""

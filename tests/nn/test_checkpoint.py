@@ -16,7 +16,13 @@ from nd.dataset import (
 )
 from nd.dataset.image_iterator import ImageDataSetIterator
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from optimize import Adam, CollectScoresListener, Listener, Nesterovs, Sgd
+from optimize import (
+    Adam,
+    CollectScoresListener,
+    Listener,
+    Nesterovs,
+    Sgd,
+)
 from optimize.updaters import UPDATERS
 
 RNG = np.random.default_rng(77)

@@ -40,6 +40,7 @@ from optimize import (
     Sgd,
     UnitNormConstraint,
     WeightDecay,
+    ZeroDirection,
 )
 from optimize.builder import snake_case
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
@@ -172,7 +173,7 @@ def test_every_field_has_its_call(target):
         "weight_noise": DropConnect(0.5), "constraints": NonNegativeConstraint(),
         "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(),
         "constrain_all_parameters": MinMaxNormConstraint(1, 2),
-        "layer": DenseLayer(n_out=2),
+        "layer": DenseLayer(n_out=2), "lbfgs_memory": 7, "terminations": (ZeroDirection(),),
     }  # fmt: skip
     exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
     names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay

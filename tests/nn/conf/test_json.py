@@ -182,7 +182,7 @@ def test_unknown_fields_are_ignored():
 
 def test_what_dl4j_cannot_say_is_not_written():
     conf = NeuralNetConfiguration(iterations=3).list(DenseLayer(n_in=1, n_out=1))
-    with pytest.raises(nd.ConfigurationError, match=r"no place for step_function None and iterations 3"):
+    with pytest.raises(nd.ConfigurationError, match=r"no place for iterations 3\. Leave it out"):
         conf.to_json()
 
 

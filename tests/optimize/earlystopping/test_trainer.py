@@ -49,6 +49,11 @@ class Fake:
         self.steps += 1
         self.last = step
 
+    def end_epoch(self):
+        for listener in self.listeners:
+            listener.on_epoch_end(self)
+        self.epoch_count += 1
+
     def score(self):
         self.asked += 1
         return self.last

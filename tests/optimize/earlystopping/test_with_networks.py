@@ -10,7 +10,7 @@ import nd
 from nd.dataset import DataSet, DigitsDataSetIterator, EarlyTerminationDataSetIterator, ListDataSetIterator
 from nd.evaluation import Evaluation
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from optimize import MapSchedule, Nesterovs
+from optimize import Listener, MapSchedule, NanListener, Nesterovs
 from optimize.earlystopping import (
     ClassificationScoreCalculator,
     DataSetLossCalculator,
@@ -272,3 +272,48 @@ def test_a_file_that_somebody_cut_short(tmp_path):
     (tmp_path / "bestModel.zip").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(nd.FormatError, match="expected a model zip"):
         saver.get_best_model()
+
+
+# ---- listeners
+
+
+class Heard(Listener):
+    """Keeps the names of the hooks that were called, and a checkpoint of the end of every epoch."""
+
+    def __init__(self, folder):
+        self.folder, self.names, self.files = folder, [], []
+
+    def on_epoch_end(self, model):
+        self.names.append("epoch")
+        self.files.append(self.folder / f"{len(self.files)}.zip")
+        model.save_checkpoint(self.files[-1])
+
+    def on_fit_end(self, model):
+        self.names.append("end")
+
+
+def test_listeners_hear_of_the_end_and_checkpoints_count_the_epoch(tmp_path):
+    net, heard = network(), Heard(tmp_path)
+    net.set_listeners(heard)
+    EarlyStoppingTrainer(conf_of(), net, DataSet(X, Y)).fit()
+    assert heard.names == ["epoch", "epoch", "epoch", "end"]
+    assert [MultiLayerNetwork.load_checkpoint(path).epoch_count for path in heard.files] == [1, 2, 3]
+
+
+def test_the_nan_listener_says_where_it_comes_from(tmp_path):
+    net, heard = network(), Heard(tmp_path)
+    net.set_listeners(NanListener(), heard)
+    broken = np.where(np.arange(40).reshape(10, 4) == 7, np.nan, X)
+    result = EarlyStoppingTrainer(conf_of(), net, DataSet(broken, Y)).fit()
+    assert result.termination_reason is TerminationReason.ERROR
+    assert "NanListener: minibatch: features must be finite, got 1 NaN" in result.termination_details
+    assert heard.names == []
+
+
+def test_files_of_networks_with_settings_that_java_has_not(tmp_path):
+    net = network(iterations=2, step_function="negative_gradient")
+    saver = LocalFileModelSaver(tmp_path)
+    result = EarlyStoppingTrainer(conf_of(model_saver=saver), net, DataSet(X, Y)).fit()
+    assert result.termination_reason is TerminationReason.EPOCH_TERMINATION
+    assert result.best_model.conf.iterations == 2
+    assert result.best_model.conf.step_function == "negative_gradient"
