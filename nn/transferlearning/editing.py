@@ -45,6 +45,8 @@ class TransferLearning:
     n_out_replace : dict of layer index -> ``n_out`` or ``(n_out, weight_init[, weight_init of the next layer])``
         The layer gets another size, the next one with parameters another n_in; both start anew. By default the
         initialisation is the layer's own, and the next layer's is the same as the layer's where that is given.
+    n_in_replace : dict of layer index -> ``n_in`` or ``(n_in, weight_init)``
+        The layer takes another size, and starts anew; with layer 0 the network takes other inputs.
     remove_layers_from_output : int
         So many layers are removed at the end.
     add_layers : sequence of LayerConf
@@ -72,6 +74,7 @@ class TransferLearning:
     fine_tune_configuration: FineTuneConfiguration | None = None
     feature_extractor: int | None = None
     n_out_replace: Mapping[int, Any] = field(default_factory=dict)
+    n_in_replace: Mapping[int, Any] = field(default_factory=dict)
     remove_layers_from_output: int = 0
     add_layers: Sequence[LayerConf] = ()
     input_pre_processors: Mapping[int, InputPreProcessor] = field(default_factory=dict)
@@ -85,7 +88,9 @@ class TransferLearning:
     @staticmethod
     def Builder(network: MultiLayerNetwork) -> Builder:
         """Start DL4J's fluent style."""
-        return Builder(TransferLearning, network=network, n_out_replace={}, add_layers=[], input_pre_processors={})
+        return Builder(
+            TransferLearning, network=network, n_out_replace={}, n_in_replace={}, add_layers=[], input_pre_processors={}
+        )
 
     def build(self) -> MultiLayerNetwork:
         """Make the new network, on the backend of the old one.
@@ -100,6 +105,8 @@ class TransferLearning:
             for index, sizes in sorted(self.n_out_replace.items()):
                 n_out, *inits = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
                 editing.replace_n_out(index, n_out, *inits)
+            for index, sizes in sorted(self.n_in_replace.items()):
+                editing.replace_n_in(index, *(sizes if isinstance(sizes, (tuple, list)) else (sizes,)))
             editing.remove(self.remove_layers_from_output)
             editing.add(self.add_layers, self.input_pre_processors)
             if self.feature_extractor is not None:
@@ -115,7 +122,7 @@ class _Editing:
     def __init__(self, network: MultiLayerNetwork, fine_tune: FineTuneConfiguration) -> None:
         self.old, self.fine_tune = network.conf, fine_tune
         self.layers = [fine_tune.of_layer(layer) for layer in self.old.layers]
-        self.preprocessors = dict(self.old.preprocessors)
+        self.preprocessors, self.input_type = dict(self.old.preprocessors), self.old.input_type
         layout = self.old.layout()
         self.params: list[list[Array]] = [
             [nd.copy(view.flat(network.params())) for view in layout.of_layer(index)]
@@ -137,6 +144,15 @@ class _Editing:
                 self._restart(after, next_init[0] if next_init else init, n_in=channels)
                 return
 
+    def replace_n_in(self, index: int, n_in: int, init: Init = None) -> None:
+        """Give a layer another n_in; the first layer's is that of the network's inputs."""
+        self._restart(index, init, n_in=n_in)
+        if index == 0 and self.input_type is not None:
+            field = "n" if hasattr(self.input_type, "n") else "channels"
+            self.input_type = replace(self.input_type, **{field: n_in})
+        if index == 0 and isinstance(found := self.preprocessors.get(0), FeedForwardToCnnPreProcessor):
+            self.preprocessors[0] = replace(found, num_channels=n_in)
+
     def _through(self, index: int, channels: int) -> int:
         """Return how many numbers or channels come into a layer, and mend its preprocessor."""
         preprocessor = self.preprocessors.get(index)
@@ -153,15 +169,13 @@ class _Editing:
 
     def _restart(self, index: int, init: Init, **sizes: Any) -> None:
         """Change a layer's sizes, and draw its parameters."""
+        who = f"TransferLearning: {next(iter(sizes))}_replace"
         if not isinstance(index, int) or not 0 <= index < len(self.layers):
-            raise nd.ConfigurationError(
-                f"TransferLearning: n_out_replace: layer must be 0..{len(self.layers) - 1}, got {index!r}."
-            )
+            raise nd.ConfigurationError(f"{who}: layer must be 0..{len(self.layers) - 1}, got {index!r}.")
         layer = self.layers[index]
         if not isinstance(layer, FeedForwardConf):
             raise nd.ConfigurationError(
-                f"TransferLearning: n_out_replace: {label_of(index, layer)} must be a layer with n_in and n_out that "
-                "is not frozen."
+                f"{who}: {label_of(index, layer)} must be a layer with n_in and n_out that is not frozen."
             )
         if init is not None:
             layer = replace(layer, weight_init=init)
@@ -201,7 +215,7 @@ class _Editing:
             )
         self.preprocessors.update(chosen)
         self.preprocessors = {index: each for index, each in self.preprocessors.items() if index < len(self.layers)}
-        input_type = self.old.input_type or _input_type_of(self.layers[0], self.preprocessors.get(0))
+        input_type = self.input_type or _input_type_of(self.layers[0], self.preprocessors.get(0))
         before: tuple[str, int] | None = None
         for index in range(len(self.layers)):
             if input_type is None:
@@ -240,7 +254,7 @@ class _Editing:
             base=self.fine_tune.of_network(self.old.base),
             layers=tuple(self.layers),
             preprocessors=dict(sorted(self.preprocessors.items())),
-            input_type=self.old.input_type,
+            input_type=self.input_type,
         )
         network = MultiLayerNetwork(conf).init()
         parts = [part for of_layer in self.params for part in of_layer]
@@ -274,6 +288,11 @@ def _n_out_verb(builder: Builder, layer: int, n_out: int, *inits: Init) -> Build
     return builder
 
 
+def _n_in_verb(builder: Builder, layer: int, n_in: int, *init: Init) -> Builder:
+    builder._values["n_in_replace"][layer] = (n_in, *init)
+    return builder
+
+
 def _remove_verb(builder: Builder, count: int = 1) -> Builder:
     if builder._values.get("remove_layers_from_output"):
         raise nd.ConfigurationError(
@@ -295,6 +314,7 @@ def _preprocessor_verb(builder: Builder, layer: int, preprocessor: InputPreProce
 
 TransferLearning.builder_verbs = {
     "add_layer": _layer_verb,
+    "n_in_replace": _n_in_verb,
     "n_out_replace": _n_out_verb,
     "remove_layers_from_output": _remove_verb,
     "remove_output_layer": _remove_verb,

@@ -123,6 +123,32 @@ def test_replaced_sizes_keep_the_other_layers():
     new.fit(X, Y)
 
 
+def test_a_replaced_input_keeps_the_other_layers():
+    net = trained()
+    before = table(net)
+    new = TransferLearning(net, n_in_replace={0: (2, "ones")}).build()
+    after = table(new)
+    np.testing.assert_array_equal(after["0_W"], np.ones((2, before["0_W"].shape[1])))
+    for key in ("1_W", "1_b", "2_W", "2_b"):
+        assert after[key].tobytes() == before[key].tobytes()
+    new.fit(X[:, :2], Y)
+    with pytest.raises(nd.ConfigurationError, match=r"layer 2 .*n_in must be 6, the size of what comes in, got 4"):
+        TransferLearning(net, n_in_replace={2: 4}).build()
+
+
+def test_replaced_channels_of_images():
+    conf = NeuralNetConfiguration(seed=1).list(
+        ConvolutionLayer(n_out=2, kernel_size=2),
+        OutputLayer(n_out=3, activation="softmax"),
+        input_type=InputType.convolutional_flat(4, 4, 1),
+    )
+    net = MultiLayerNetwork(conf).init()
+    new = TransferLearning.Builder(net).nInReplace(0, 3).build()
+    assert new.conf.input_type == InputType.convolutional_flat(4, 4, 3)
+    assert tuple(new.output(np.zeros((2, 48), np.float32)).shape) == (2, 3)
+    assert table(new)["1_W"].tobytes() == table(net)["1_W"].tobytes()
+
+
 # ---- random numbers
 
 
