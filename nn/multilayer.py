@@ -221,7 +221,7 @@ class MultiLayerNetwork(Inference):
         """
         self._last_layer()
         self._batch.check()
-        watching = listens(self.listeners, self.iteration_count, "on_forward_pass")
+        watching = bool(self.listeners) and listens(self.listeners, self.iteration_count, "on_forward_pass")
         with self._here(), self._workspace:
             counts = (self.iteration_count, self.epoch_count)
             loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
@@ -261,14 +261,15 @@ class MultiLayerNetwork(Inference):
 
         The last minibatch's was computed before its update, as in DL4J.
         """
-        self._made()
+        updater = self._made().updater
         if data is not None:
             return self._score_of(data, training)
         if type(self._score) is tuple:  # nobody has asked yet
             loss, penalty, batch_size = self._score
             with self._here():
                 self._score = nd.item(self._mean(loss, batch_size) + penalty)
-            self.updater.score_asked(self, self._fitting)
+            if updater.guard is not None:
+                updater.score_asked(self, self._fitting)
         return self._score
 
     def _score_of(self, data: DataSet, training: bool) -> float:
@@ -284,7 +285,7 @@ class MultiLayerNetwork(Inference):
             return nd.item(self._mean(loss, batch.features.shape[0]) + penalty)
 
     def _set_batch(self, data: DataSet) -> None:
-        with self._here(), self._workspace:
+        with self._workspace:
             self._batch.set(data)
         self.batch_size = self._batch.features.shape[0]
 
@@ -357,11 +358,10 @@ class MultiLayerNetwork(Inference):
         return made
 
     def _optimize(self, solver: Solver, taken: int = 0) -> None:
-        """Take the steps on the minibatch that is set, less those taken."""
+        """Take the steps on the minibatch that is set, less those taken; on the network's backend."""
         self._fitting = True
         try:
-            with self._here():
-                solver.optimize(taken)
+            solver.optimize(taken)
         finally:
             self._fitting = False
 
