@@ -17,7 +17,7 @@ NUMPY_IN_ND = {
     "nd/dataset/checks.py", "nd/dataset/dataset.py", "nd/dataset/digits.py", "nd/dataset/fetch.py",
     "nd/dataset/image_iterator.py", "nd/dataset/iris.py", "nd/dataset/java_random.py", "nd/dataset/mnist.py",
     "nd/dataset/reuse.py",
-    "nd/evaluation/confusion.py", "nd/evaluation/rows.py", "nd/serde.py", "nd/serde_buffers.py",
+    "nd/archives.py", "nd/evaluation/confusion.py", "nd/evaluation/rows.py", "nd/serde.py", "nd/serde_buffers.py",
 }  # fmt: skip
 """Modules of nd whose job is the host: files on disk, decoding, counting."""
 DRAWERS = {"data2", "helper", "helpers", "tmp", "util", "utils"}
