@@ -123,7 +123,7 @@ class EvaluationBinary(IEvaluation):
         cells = (actual & predicted, ~actual & predicted, ~actual & ~predicted, actual & ~predicted)
         counted = np.stack([(cell if kept is None else cell & kept).sum(axis=0) for cell in cells])
         if self.roc_binary is not None:
-            self.roc_binary.eval(labels, predictions, mask)
+            self.roc_binary.add(truth, guess, kept)
         self._add(who, counted)
 
     def _threshold(self, dtype: Any) -> Any:

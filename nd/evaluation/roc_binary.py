@@ -65,7 +65,7 @@ class ROCBinary(RocOutputs):
             As `ROC.eval`.
         """
         truth, guess, kept = output_rows(self._who("eval"), labels, predictions, mask, self.axis)
-        self._count(truth, guess, kept)
+        self.add(truth, guess, kept)
 
     def num_labels(self) -> int:
         """Return the number of outputs, -1 while it is unknown."""

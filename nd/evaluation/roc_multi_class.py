@@ -63,7 +63,7 @@ class ROCMultiClass(RocOutputs):
             As `ROC.eval`.
         """
         truth, guess = paired_rows(labels, predictions, mask, self.axis, self._who("eval"))
-        self._count(truth, guess)
+        self.add(truth, guess)
 
     def get_num_classes(self) -> int:
         """Return the number of classes, -1 while it is unknown."""

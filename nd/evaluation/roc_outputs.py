@@ -57,8 +57,8 @@ class RocOutputs(IEvaluation):
     def _who(self, what: str) -> str:
         return f"{type(self).__name__}.{what}"
 
-    def _count(self, truth: Any, guess: Any, kept: Any = None) -> None:
-        """Count checked rows on the host, all ``[rows, columns]``; of each column those that are kept."""
+    def add(self, truth: Any, guess: Any, kept: Any = None) -> None:
+        """Count rows on the host: labels, predictions and which of them count, all ``[rows, columns]``."""
         if len(truth) == 0:
             return
         who = self._who("eval")

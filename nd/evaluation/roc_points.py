@@ -5,7 +5,7 @@ Counting is host work, so this module uses NumPy whatever the backend.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,11 +40,14 @@ class ExactPairs:
         dtype = np.result_type(self._scores, scores)
         end = self.count + len(scores)
         if dtype != self._scores.dtype or end > len(self._scores):
-            size = max(end, len(self._scores) if end <= len(self._scores) else 2 * self.count)
-            self._scores = np.concatenate([self._scores[: self.count], np.empty(size - self.count)], dtype=dtype)
-            self._positive = np.concatenate([self._positive[: self.count], np.empty(size - self.count, np.bool_)])
+            self._grow(max(end, len(self._scores) if end <= len(self._scores) else 2 * self.count), dtype)
         self._scores[self.count : end], self._positive[self.count : end] = scores, positive
         self.count = end
+
+    def _grow(self, size: int, dtype: np.dtype[Any]) -> None:
+        scores, positive = np.empty(size, dtype), np.empty(size, np.bool_)
+        scores[: self.count], positive[: self.count] = self._scores[: self.count], self._positive[: self.count]
+        self._scores, self._positive = scores, positive
 
     def merge(self, other: ExactPairs) -> None:
         """Keep what another one keeps."""
