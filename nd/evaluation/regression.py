@@ -133,17 +133,17 @@ class RegressionEvaluation(IEvaluation):
         """Return sum (prediction - label)^2 / sum (label - mean)^2, infinite where the labels do not vary."""
         if math.isnan(self._count(column)):
             return math.nan
-        spread = self._sum("labels", column)
+        spread = self._spread("labels", column)
         return self._sum("sumSquaredErrorsPerColumn", column) / spread if spread else math.inf
 
     def pearson_correlation(self, column: int) -> float:
         """Return the correlation of labels and predictions, NaN where one of them does not vary."""
-        spread = math.sqrt(self._sum("labels", column)) * math.sqrt(self._sum("predictions", column))
+        spread = math.sqrt(self._spread("labels", column)) * math.sqrt(self._spread("predictions", column))
         return max(-1.0, min(1.0, self._sum("products", column) / spread)) if spread else math.nan
 
     def r_squared(self, column: int) -> float:
         """Return 1 - `relative_squared_error`; where the labels do not vary -infinity, or NaN without any error."""
-        error, spread = self._sum("sumSquaredErrorsPerColumn", column), self._sum("labels", column)
+        error, spread = self._sum("sumSquaredErrorsPerColumn", column), self._spread("labels", column)
         if spread:
             return (spread - error) / spread
         return -math.inf if error else math.nan
@@ -187,13 +187,19 @@ class RegressionEvaluation(IEvaluation):
     MINIMIZED: ClassVar = frozenset({"mae", "mse", "rmse", "rse"})
 
     def _sum(self, name: str, column: int) -> float:
+        return self._checked(column).value(name, column)
+
+    def _spread(self, name: str, column: int) -> float:
+        return self._checked(column).spread(name, column)
+
+    def _checked(self, column: int) -> ColumnSums:
         if self._sums is None or not self._sums.has_data():
             raise DataError("RegressionEvaluation: nothing has been evaluated, got 0 rows. Call eval first.")
         if not 0 <= column < self.num_columns():
             raise DataError(
                 f"RegressionEvaluation: a column is 0 to {self.num_columns() - 1}, got {column}. Check the index."
             )
-        return self._sums.value(name, column)
+        return self._sums
 
     def _count(self, column: int) -> float:
         return self._sum("exampleCountPerColumn", column) or math.nan

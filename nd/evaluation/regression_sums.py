@@ -15,6 +15,8 @@ from .json_fields import Fields
 
 # Sums about a mean that came out of large sums are nothing but rounding below this share of them.
 _ROUNDING = 1e-12
+# And deviations from a mean below this share of it: its own last bits.
+_LAST_BITS = 16 * float(np.finfo(np.float64).eps)
 
 
 class ColumnSums:
@@ -100,6 +102,12 @@ class ColumnSums:
     def value(self, name: str, column: int) -> float:
         """Return one sum of one column."""
         return float(self._sums[name][column])
+
+    def spread(self, name: str, column: int) -> float:
+        """Return the sum of squares of "labels" or "predictions" about their mean, 0 where it is but rounding."""
+        about = self.value(name, column)
+        last_bits = _LAST_BITS * self.value(self.ABOUT_MEANS[name][0], column)
+        return about if about > self.value("exampleCountPerColumn", column) * last_bits * last_bits else 0.0
 
     def fields(self) -> dict[str, Any]:
         """Return the JSON form of what Java keeps."""
