@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import nd
 from nd.dataset import DataSet
-from nd.evaluation import Evaluation
+from nd.evaluation import ROC, Evaluation, IEvaluation, RegressionEvaluation, ROCMultiClass
 
 from .minibatch import Minibatch, as_features
 
@@ -71,13 +71,55 @@ class Inference:
         DataError
             The iterator is empty, or labels are missing.
         """
-        self._made()
-        evaluation = Evaluation()
-        with self._here():
-            for batch in [data] if isinstance(data, DataSet) else data:
-                if batch.labels is None:
-                    raise nd.DataError("evaluate: a data set needs labels to be compared with, got none.")
-                evaluation.eval(batch.labels, self.output(batch.features), batch.labels_mask)
+        (evaluation,) = self._evaluated("evaluate", data, Evaluation())
         if not evaluation.num_row_counter:
             raise nd.DataError("evaluate: the iterator must have at least one minibatch, got none.")
         return evaluation
+
+    def evaluate_regression(
+        self, data: DataSet | Iterable[DataSet], column_names: Sequence[str] | None = None
+    ) -> RegressionEvaluation:
+        """Compare outputs with labels column by column; `column_names` are for the report. Errors as `evaluate`."""
+        (evaluation,) = self._evaluated("evaluate_regression", data, RegressionEvaluation(column_names))
+        return evaluation
+
+    def evaluate_roc(self, data: DataSet | Iterable[DataSet], threshold_steps: int = 0) -> ROC:
+        """Return the ROC of a network with one or two outputs, exact with 0 steps. Errors as `evaluate`."""
+        (evaluation,) = self._evaluated("evaluate_roc", data, ROC(threshold_steps))
+        return evaluation
+
+    def evaluate_roc_multi_class(self, data: DataSet | Iterable[DataSet], threshold_steps: int = 0) -> ROCMultiClass:
+        """Return the ROC of every class against the rest, exact with 0 steps. Errors as `evaluate`."""
+        (evaluation,) = self._evaluated("evaluate_roc_multi_class", data, ROCMultiClass(threshold_steps))
+        return evaluation
+
+    def do_evaluation(self, data: DataSet | Iterable[DataSet], *evaluations: IEvaluation) -> tuple[IEvaluation, ...]:
+        """Show the predictions for all minibatches to several evaluations, in one pass.
+
+        Parameters
+        ----------
+        data : DataSet or iterable of DataSet
+        *evaluations : IEvaluation
+            They are added to, and returned.
+
+        Raises
+        ------
+        DataError
+            The iterator is empty, or labels are missing.
+        """
+        return self._evaluated("do_evaluation", data, *evaluations)
+
+    def _evaluated(self, who: str, data: DataSet | Iterable[DataSet], *evaluations: Any) -> tuple[Any, ...]:
+        self._made()
+        count = 0
+        with self._here():
+            for batch in [data] if isinstance(data, DataSet) else data:
+                if batch.labels is None:
+                    raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
+                output = nd.to_host(self.output(batch.features))  # once for all of them
+                for evaluation in evaluations:
+                    evaluation.eval(batch.labels, output, batch.labels_mask)
+                count += 1
+        if not count:
+            raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
+        return evaluations

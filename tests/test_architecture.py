@@ -9,17 +9,12 @@ import pathlib
 
 import pytest
 
+from tests.cases.architecture import NUMPY_IN_ND, REGISTRIES
+
 ROOT = pathlib.Path(__file__).parent.parent
 FLOORS = ("backends", "nd", "optimize", "nn")  # each may import those before it
 LAST_LINES, LAST_FUNCTION_LINES, LAST_NESTING = 400, 50, 3
 NUMERIC_LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends"}
-NUMPY_IN_ND = {
-    "nd/dataset/checks.py", "nd/dataset/dataset.py", "nd/dataset/digits.py", "nd/dataset/fetch.py",
-    "nd/dataset/image_iterator.py", "nd/dataset/iris.py", "nd/dataset/java_random.py", "nd/dataset/mnist.py",
-    "nd/dataset/reuse.py",
-    "nd/archives.py", "nd/evaluation/confusion.py", "nd/evaluation/rows.py", "nd/serde.py", "nd/serde_buffers.py",
-}  # fmt: skip
-"""Modules of nd whose job is the host: files on disk, decoding, counting."""
 DRAWERS = {"data2", "helper", "helpers", "tmp", "util", "utils"}
 CUDA_WORDS = ("__" + "global__", "__" + "device__", "block" + "Idx", "thread" + "Idx")
 
@@ -298,8 +293,7 @@ def test_every_rule_lets_good_code_pass():
 
 
 def test_cuda_text_lies_in_backends():
-    folders = (*FLOORS, "examples", "benchmarks")
-    assert [folder for folder in folders if list((ROOT / folder).rglob("*.cu"))] == ["backends"]
+    assert [f for f in (*FLOORS, "examples", "benchmarks") if list((ROOT / f).rglob("*.cu"))] == ["backends"]
 
 
 def test_the_list_of_host_modules_is_not_stale():
@@ -308,24 +302,6 @@ def test_the_list_of_host_modules_is_not_stale():
 
 
 # ---- registries: literal, sorted, complete
-
-REGISTRIES = {  # table -> its file, where what it lists is defined, the common root
-    "ACTIVATIONS": ("nd/activations/__init__.py", "nd/activations", "Activation"),
-    "BACKENDS": ("backends/__init__.py", "backends", "Backend"),
-    "CONSTRAINTS": ("optimize/constraints.py", "optimize/constraints.py", "LayerConstraint"),
-    "DISTRIBUTIONS": ("nn/conf/distributions.py", "nn/conf/distributions.py", "Distribution"),
-    "DROPOUTS": ("nn/conf/dropout.py", "nn/conf/dropout.py", "IDropout"),
-    "LAYERS": ("nn/layers/__init__.py", "nn/layers", "LayerConf"),
-    "LOSSES": ("nd/losses/__init__.py", "nd/losses", "Loss"),
-    "OPS": ("nd/ops/__init__.py", "nd/ops", "Op"),
-    "OPTIMIZERS": ("optimize/solvers/__init__.py", "optimize/solvers", "def optimize"),
-    "PREPROCESSORS": ("nn/preprocessors.py", "nn/preprocessors.py", "InputPreProcessor"),
-    "REGULARIZATIONS": ("optimize/regularization.py", "optimize/regularization.py", "Regularization"),
-    "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
-    "STEP_FUNCTIONS": ("optimize/step_functions.py", "optimize/step_functions.py", "_step"),
-    "UPDATERS": ("optimize/updaters/__init__.py", "optimize/updaters", "Updater"),
-    "WEIGHT_NOISES": ("nn/conf/weight_noise.py", "nn/conf/weight_noise.py", "IWeightNoise"),
-}
 
 
 def defined(texts, root):

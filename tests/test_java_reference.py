@@ -12,6 +12,7 @@ import pytest
 import nd
 from nd import serde
 from nd.dataset import DataSet, EarlyTerminationDataSetIterator, ListDataSetIterator, MnistDataSetIterator
+from nd.evaluation import Evaluation, EvaluationCalibration, ROCMultiClass
 from nn import (
     ConvolutionLayer,
     DenseLayer,
@@ -26,6 +27,7 @@ from optimize import CollectScoresListener, Nesterovs
 from tests.stand_ins import make_backend
 
 WEIGHTS, PREDICTIONS, GRADIENT, SCORES, FINAL = 1e-6, 1e-6, 1e-5, 1e-5, 1e-5
+AREA, PROBABILITY, SWAPPED = 1e-12, 2e-6, 1e-4
 
 
 def lenet():
@@ -169,8 +171,50 @@ def test_training_curve_parameters_and_evaluation(case, device):
     assert len(theirs) == case.batches == net.iteration_count
     np.testing.assert_allclose(scores.scores, theirs, rtol=SCORES)
     assert distance(net.params(), serde.load(case.folder / "paramsPostTrain.bin")) < FINAL
-    evaluation = json.loads(net.evaluate(case.evaluation()).to_json())
-    assert evaluation == json.loads((case.folder / "evaluation" / "0.Evaluation.json").read_text())
+    kinds = {path.stem.partition(".")[2]: path.read_text() for path in (case.folder / "evaluation").iterdir()}
+    evaluations = {type(each).__name__: each for each in (Evaluation(), ROCMultiClass(), EvaluationCalibration())}
+    net.do_evaluation(case.evaluation(), *evaluations.values())
+    assert json.loads(evaluations["Evaluation"].to_json()) == json.loads(kinds.pop("Evaluation"))
+    rocs = json.loads(kinds.pop("ROCMultiClass"))["underlying"]
+    if device.name != "numpy":  # whose probabilities may change places that are 2e-6 from each other
+        areas = [[roc.calculate_auc(), roc.calculate_auc_pr()] for roc in evaluations["ROCMultiClass"].underlying]
+        np.testing.assert_allclose(areas, [[fields["auc"], fields["auprc"]] for fields in rocs], atol=SWAPPED)
+        return
+    check_rocs(evaluations["ROCMultiClass"], rocs)
+    for text in kinds.values():
+        check_calibration(evaluations["EvaluationCalibration"], EvaluationCalibration.from_json(text))
+
+
+def check_rocs(ours, theirs):
+    assert ours.get_num_classes() == len(theirs)
+    for cls, fields in enumerate(theirs):
+        assert ours.get_count_actual_positive(cls) == fields["countActualPositive"]
+        assert ours.get_count_actual_negative(cls) == fields["countActualNegative"]
+        assert ours.calculate_auc(cls) == pytest.approx(fields["auc"], rel=AREA)
+        assert ours.calculate_auc_pr(cls) == pytest.approx(fields["auprc"], rel=AREA)
+        curve = ours.get_roc_curve(cls)
+        np.testing.assert_allclose(curve.threshold, fields["rocCurve"]["threshold"], atol=PROBABILITY)
+        np.testing.assert_allclose(curve.fpr, fields["rocCurve"]["fpr"], rtol=AREA)
+        np.testing.assert_allclose(curve.tpr, fields["rocCurve"]["tpr"], rtol=AREA)
+        check_precision_and_recall(ours.get_precision_recall_curve(cls), fields["prCurve"])
+
+
+def check_precision_and_recall(ours, theirs):
+    """Java keeps more points: it divides by numbers that are whole but for their last bits, and finds none equal."""
+    columns = (theirs[name] for name in ("tpCount", "fpCount", "threshold", "precision", "recall"))
+    by_counts = {(tp, fp): rest for tp, fp, *rest in zip(*columns, strict=True)}
+    assert (len(by_counts), ours.total_count) == (len(theirs["threshold"]), theirs["totalCount"])
+    for i, counts in enumerate(zip(ours.tp_count.tolist(), ours.fp_count.tolist(), strict=True)):
+        threshold, precision, recall = by_counts[counts]
+        assert ours.get_threshold(i) == pytest.approx(threshold, abs=PROBABILITY)
+        assert (ours.get_precision(i), ours.get_recall(i)) == pytest.approx((precision, recall), rel=AREA)
+
+
+def check_calibration(ours, theirs):
+    mine, java = json.loads(ours.to_json()), json.loads(theirs.to_json())
+    sums = [serde.array_from_json(fields.pop("rDiagBinSumPredictions")) for fields in (mine, java)]
+    np.testing.assert_allclose(*sums, atol=PROBABILITY * 1000)  # of a thousand float32 probabilities
+    assert mine == java
 
 
 def test_a_saved_network_goes_on_as_if_uninterrupted(case, device, tmp_path):

@@ -1,6 +1,41 @@
-"""Evaluation of classifiers: counts, metrics and the report that Deeplearning4j prints."""
+"""Evaluation of classifiers and of regression: counts, metrics, curves and the reports that Deeplearning4j prints."""
 
+from .base import IEvaluation
+from .binary import EvaluationBinary
+from .calibration import EvaluationCalibration
 from .classification import Evaluation
 from .confusion import ConfusionMatrix
+from .curves import PrecisionRecallCurve, RocCurve
+from .histograms import Histogram, ReliabilityDiagram
+from .plots import (
+    plot_confusion_matrix,
+    plot_histogram,
+    plot_precision_recall_curve,
+    plot_reliability_diagram,
+    plot_roc_curve,
+)
+from .regression import RegressionEvaluation
+from .roc import ROC
+from .roc_binary import ROCBinary
+from .roc_multi_class import ROCMultiClass
 
-__all__ = ["ConfusionMatrix", "Evaluation"]
+__all__ = [
+    "ROC",
+    "ConfusionMatrix",
+    "Evaluation",
+    "EvaluationBinary",
+    "EvaluationCalibration",
+    "Histogram",
+    "IEvaluation",
+    "PrecisionRecallCurve",
+    "ROCBinary",
+    "ROCMultiClass",
+    "RegressionEvaluation",
+    "ReliabilityDiagram",
+    "RocCurve",
+    "plot_confusion_matrix",
+    "plot_histogram",
+    "plot_precision_recall_curve",
+    "plot_reliability_diagram",
+    "plot_roc_curve",
+]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from backends.errors import DataError, ShapeError, check_choice
 
 from . import json_form, metrics, report
+from .base import IEvaluation
 from .confusion import ConfusionMatrix
 from .metrics import Metric, Outcomes
 from .rows import checked_cost, decide, paired_rows, top_n_hits
 
 
-class Evaluation:
+class Evaluation(IEvaluation):
     """Count right and wrong predictions, minibatch by minibatch.
 
     Parameters
@@ -29,11 +30,13 @@ class Evaluation:
         With one or two columns: class 1 is predicted where its probability is above this.
     cost_array : array, optional, shape [1, C] or [C]
         The predicted class is argmax(cost_array * predictions).
+    binary_positive_class : {1, 0, None}
+        Of two classes the one that the metrics are of; with None they are means over both.
 
     Raises
     ------
     DataError
-        A negative cost, or fewer than two labels.
+        A negative cost, fewer than two labels, or another positive class.
     ShapeError
         The cost array is not a row vector.
 
@@ -62,13 +65,16 @@ class Evaluation:
         axis: int = 1,
         binary_decision_threshold: float | None = None,
         cost_array: Any = None,
+        binary_positive_class: int | None = 1,
     ) -> None:
+        if binary_positive_class not in (0, 1, None):
+            raise DataError(f"Evaluation: the positive class is 0, 1 or None, got {binary_positive_class}.")
         self.top_n = top_n
         self.axis = axis
         self.binary_decision_threshold = binary_decision_threshold
         self.cost_array = None if cost_array is None else checked_cost(cost_array)
         self.max_warning_classes_to_print = 16
-        self.binary_positive_class: int | None = 1
+        self.binary_positive_class = binary_positive_class
         self.labels_list: list[str] = []
         self.confusion: ConfusionMatrix | None = None
         self.top_n_counts = (0, 0)  # correct, total
@@ -77,7 +83,7 @@ class Evaluation:
 
     def _set_labels(self, labels: Sequence[str] | int) -> None:
         if isinstance(labels, int):
-            self.binary_positive_class = 1 if labels == 2 else None
+            self.binary_positive_class = self.binary_positive_class if labels == 2 else None
             labels = [str(cls) for cls in range(2 if labels == 1 else labels)]
         if len(labels) < 2:
             raise DataError(f"Evaluation: expected at least two labels, got {list(labels)}. Name both binary classes.")
@@ -154,7 +160,6 @@ class Evaluation:
         return self.confusion
 
     def reset(self) -> None:
-        """Forget all counts; the labels stay."""
         self.confusion = None
         self.top_n_counts = (0, 0)
 
@@ -229,6 +234,15 @@ class Evaluation:
     def false_alarm_rate(self) -> float:
         """Return the mean of false positive and false negative rate."""
         return (self.false_positive_rate() + self.false_negative_rate()) / 2.0
+
+    METRICS: ClassVar = {
+        "accuracy": accuracy,
+        "f1": f1,
+        "gmeasure": g_measure,
+        "mcc": matthews_correlation,
+        "precision": precision,
+        "recall": recall,
+    }
 
     def average_precision_num_classes_excluded(self) -> int:
         """Return how many classes have no precision (0/0) and are not in its macro average."""
@@ -311,22 +325,11 @@ class Evaluation:
         """Return the confusion matrix as a table with the labels in front."""
         return report.confusion_listing(self._data("confusion_to_string"), self.labels_list)
 
-    def __str__(self) -> str:
-        return self.stats()
-
     def to_json(self) -> str:
-        """Return the JSON text that Java reads as an equal object."""
         return json_form.write(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Evaluation:
-        """Return the evaluation that a JSON text holds, of package org.nd4j.evaluation or org.deeplearning4j.eval.
-
-        Raises
-        ------
-        FormatError
-            The text is not JSON, of another class, or contradicts itself.
-        """
         evaluation = cls()
         json_form.read_into(evaluation, text)
         return evaluation

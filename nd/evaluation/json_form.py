@@ -9,17 +9,14 @@ from backends.errors import DataError, FormatError, ShapeError
 from nd.serde import array_from_json, array_to_json
 
 from .confusion import MAX_CLASSES, ConfusionMatrix
+from .json_fields import JAVA_INT, Fields, java_class
 from .rows import checked_cost
 
 if TYPE_CHECKING:
     from .classification import Evaluation
 
-CLASS = "org.nd4j.evaluation.classification.Evaluation"
-OLD_CLASS = "org.deeplearning4j.eval.Evaluation"
-
 _WHO = "Evaluation.from_json"
 _REMEDY = "Give the text that toJson() of Java, or to_json(), wrote for an Evaluation."
-_JAVA_INT = 2**31 - 1
 
 
 def write(evaluation: Evaluation) -> str:
@@ -27,7 +24,7 @@ def write(evaluation: Evaluation) -> str:
     cost = evaluation.cost_array
     return json.dumps(
         {
-            "@class": CLASS,
+            "@class": java_class("Evaluation", "classification"),
             "axis": evaluation.axis,
             "binaryPositiveClass": evaluation.binary_positive_class,
             "topN": evaluation.top_n,
@@ -49,15 +46,15 @@ def write(evaluation: Evaluation) -> str:
 
 def read_into(evaluation: Evaluation, text: str | bytes) -> None:
     """Set a fresh evaluation to what the JSON text says."""
-    fields = _object(text)
-    evaluation.axis = _integer(fields, "axis", 1)
-    evaluation.binary_positive_class = _integer(fields, "binaryPositiveClass", 1, nullable=True)
-    evaluation.top_n = _integer(fields, "topN", 1)
-    evaluation.top_n_counts = (_integer(fields, "topNCorrectCount", 0), _integer(fields, "topNTotalCount", 0))
-    evaluation.max_warning_classes_to_print = _integer(fields, "maxWarningClassesToPrint", 16)
-    evaluation.binary_decision_threshold = _threshold(fields)
+    fields = Fields.parse("Evaluation", "classification", text)
+    evaluation.axis = fields.integer("axis", 1)
+    evaluation.binary_positive_class = fields.integer("binaryPositiveClass", 1, nullable=True)
+    evaluation.top_n = fields.integer("topN", 1)
+    evaluation.top_n_counts = (fields.integer("topNCorrectCount", 0), fields.integer("topNTotalCount", 0))
+    evaluation.max_warning_classes_to_print = fields.integer("maxWarningClassesToPrint", 16)
+    evaluation.binary_decision_threshold = fields.number("binaryDecisionThreshold", nullable=True)
     evaluation.cost_array = _cost(fields)
-    evaluation.confusion = _read_confusion(fields.get("confusion"))
+    evaluation.confusion = _read_confusion(fields)
     evaluation.labels_list = _labels(fields, evaluation.confusion)
     _check_counters(evaluation, fields)
 
@@ -78,53 +75,23 @@ def _confusion(confusion: ConfusionMatrix) -> dict[str, Any]:
     return {"classes": confusion.classes, "matrix": matrix}
 
 
-def _object(text: str | bytes) -> dict[str, Any]:
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{_WHO}: the text must be JSON, got: {error}. {_REMEDY}") from error
-    found = fields.get("@class") if isinstance(fields, dict) else type(fields).__name__
-    if found not in (CLASS, OLD_CLASS):
-        raise FormatError(f"{_WHO}: expected an object of class {CLASS} or {OLD_CLASS}, got {found!r}. {_REMEDY}")
-    return dict(fields)
-
-
-def _integer(fields: dict[str, Any], name: str, default: int, nullable: bool = False) -> Any:
-    value = fields.get(name, default)
-    if value is None and nullable:
-        return None
-    if type(value) is not int or not 0 <= value <= _JAVA_INT:
-        raise FormatError(f"{_WHO}: {name} must be an integer of 0 to {_JAVA_INT}, got {value!r}. {_REMEDY}")
-    return value
-
-
-def _threshold(fields: dict[str, Any]) -> float | None:
-    value = fields.get("binaryDecisionThreshold")
-    if value is not None and type(value) not in (int, float):
-        raise FormatError(f"{_WHO}: binaryDecisionThreshold must be a number or null, got {value!r}. {_REMEDY}")
-    return None if value is None else float(value)
-
-
-def _cost(fields: dict[str, Any]) -> Any:
-    value = fields.get("costArray")
+def _cost(fields: Fields) -> Any:
+    value = fields.value.get("costArray")
     try:
         return None if value is None else checked_cost(array_from_json(value))
     except (DataError, ShapeError) as error:
-        raise FormatError(f"{_WHO}: costArray must be a row of costs, got: {error} {_REMEDY}") from error
+        raise FormatError(f"{fields.who}: costArray must be a row of costs, got: {error} {fields.remedy}") from error
 
 
-def _labels(fields: dict[str, Any], confusion: ConfusionMatrix | None) -> list[str]:
-    labels = fields.get("labelsList")
-    if labels is None:
-        return []
-    if not isinstance(labels, list) or any(not isinstance(label, str) for label in labels):
-        raise FormatError(f"{_WHO}: labelsList must be a list of strings or null, got {labels!r}. {_REMEDY}")
+def _labels(fields: Fields, confusion: ConfusionMatrix | None) -> list[str]:
+    labels = fields.texts("labelsList") or []
     if labels and confusion is not None and len(labels) != confusion.n_classes:
-        raise FormatError(f"{_WHO}: expected {confusion.n_classes} labels, got {len(labels)}. {_REMEDY}")
+        raise FormatError(f"{fields.who}: expected {confusion.n_classes} labels, got {len(labels)}. {fields.remedy}")
     return labels
 
 
-def _read_confusion(value: Any) -> ConfusionMatrix | None:
+def _read_confusion(fields: Fields) -> ConfusionMatrix | None:
+    value = fields.value.get("confusion")
     if value is None:
         return None
     classes = value.get("classes") if isinstance(value, dict) else None
@@ -152,7 +119,7 @@ def _read_row(confusion: ConfusionMatrix, actual: int | None, row: Any) -> None:
         )
     for predicted, count in zip(*row, strict=True):
         valid = type(predicted) is int and 0 <= predicted < confusion.n_classes
-        if not valid or type(count) is not int or not 0 <= count <= _JAVA_INT:
+        if not valid or type(count) is not int or not 0 <= count <= JAVA_INT:
             raise FormatError(
                 f"{_WHO}: row {actual} of the confusion matrix must hold classes below {confusion.n_classes} and "
                 f"counts, got class {predicted!r} with count {count!r}. {_REMEDY}"
@@ -161,7 +128,7 @@ def _read_row(confusion: ConfusionMatrix, actual: int | None, row: Any) -> None:
             confusion.add(actual, predicted, count)
 
 
-def _check_counters(evaluation: Evaluation, fields: dict[str, Any]) -> None:
+def _check_counters(evaluation: Evaluation, fields: Fields) -> None:
     """The counters follow from the confusion matrix and are not kept: refuse a file where they do not."""
     expected = {
         "truePositives": evaluation.true_positives(),
@@ -170,7 +137,7 @@ def _check_counters(evaluation: Evaluation, fields: dict[str, Any]) -> None:
         "falseNegatives": evaluation.false_negatives(),
     }
     for name, counts in expected.items():
-        counter = fields.get(name)
+        counter = fields.value.get(name)
         found = counter.get("map") if isinstance(counter, dict) else None
         present = {str(cls): count for cls, count in counts.items() if count}
         if not isinstance(found, dict) or {cls: count for cls, count in found.items() if count} != present:
@@ -178,7 +145,7 @@ def _check_counters(evaluation: Evaluation, fields: dict[str, Any]) -> None:
                 f"{_WHO}: {name} must agree with the confusion matrix, expected {present!r:.80}, got {found!r:.80}. "
                 f"{_REMEDY}"
             )
-    rows = _integer(fields, "numRowCounter", 0)
+    rows = fields.integer("numRowCounter", 0)
     if rows != evaluation.num_row_counter:
         raise FormatError(
             f"{_WHO}: numRowCounter must be the total of the confusion matrix, {evaluation.num_row_counter}, "

@@ -16,7 +16,11 @@ from nd.serde import as_host
 WHO = "Evaluation.eval"
 
 
-def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
+# An activation may leave 0 to 1 by rounding.
+PROBABILITY_SLACK = 1e-6
+
+
+def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int, who: str = WHO) -> tuple[np.ndarray, np.ndarray]:
     """Flatten a minibatch to one row per decision.
 
     Parameters
@@ -32,22 +36,75 @@ def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int) -> tuple[np
     tuple of numpy.ndarray
         Labels and predictions, shape [rows, C].
     """
-    truth, guess = _numbers("labels", labels), _numbers("predictions", predictions)
+    truth, guess = _same_shape(who, labels, predictions, axis)
+    kept = _kept(who, truth.shape, mask, axis)
+    truth, guess = _as_rows(truth, axis), _as_rows(guess, axis)
+    if kept is not None:
+        truth, guess = truth[kept], guess[kept]
+    _check_finite(who, truth, guess)
+    return truth, guess
+
+
+def output_rows(
+    who: str, labels: Any, predictions: Any, mask: Any, axis: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Flatten a minibatch of independent outputs, each of which may be masked.
+
+    Parameters
+    ----------
+    labels, predictions, mask, axis
+        As in `paired_rows`; the mask may also have the whole shape of the labels, 0 where there is no label.
+
+    Returns
+    -------
+    truth, guess : numpy.ndarray, shape [rows, C]
+    kept : numpy.ndarray of bool or None, shape [rows, C]
+        Which of them count; None for all. The others are 0.
+    """
+    host = None if mask is None else _numbers(who, "mask", mask)
+    truth, guess = _same_shape(who, labels, predictions, axis)
+    if host is None or host.shape != truth.shape or truth.shape[axis] == 1:
+        return (*paired_rows(truth, guess, host, axis, who), None)
+    kept = _as_rows(host, axis) != 0
+    truth, guess = np.where(kept, _as_rows(truth, axis), 0), np.where(kept, _as_rows(guess, axis), 0)
+    _check_finite(who, truth, guess)
+    return truth, guess, kept
+
+
+def as_binary(who: str, truth: np.ndarray) -> np.ndarray:
+    """Return labels of 0 and 1 as booleans; raise DataError for others."""
+    positive: np.ndarray = truth != 0
+    if (truth[positive] != 1).any():
+        raise DataError(
+            f"{who}: labels must be 0 or 1, got values from {truth.min()} to {truth.max()}. "
+            "Evaluate with the labels as they were before they were smoothed or scaled."
+        )
+    return positive
+
+
+def as_probabilities(who: str, guess: np.ndarray) -> np.ndarray:
+    """Return predictions from 0 to 1, of a float type; raise DataError for others."""
+    guess = guess if guess.dtype.kind == "f" else guess.astype(np.float64)
+    if guess.size and not -PROBABILITY_SLACK <= guess.min() <= guess.max() <= 1 + PROBABILITY_SLACK:
+        raise DataError(
+            f"{who}: predictions must be probabilities from 0 to 1, got values from {guess.min()} to {guess.max()}. "
+            "Give the output layer a softmax or sigmoid activation."
+        )
+    return guess.clip(0, 1)
+
+
+def _same_shape(who: str, labels: Any, predictions: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    truth, guess = _numbers(who, "labels", labels), _numbers(who, "predictions", predictions)
     if truth.shape != guess.shape:
         raise ShapeError(
-            f"{WHO}: labels and predictions must have the same shape, got {describe_shape(truth.shape)} and "
+            f"{who}: labels and predictions must have the same shape, got {describe_shape(truth.shape)} and "
             f"{describe_shape(guess.shape)}. Use one-hot labels, one column per output of the network."
         )
     if not 2 <= truth.ndim <= 5 or not 1 <= axis < truth.ndim or truth.shape[axis] == 0:
         raise ShapeError(
-            f"{WHO}: expected labels [N, C], [N, C, T], [N, C, H, W] or [N, C, D, H, W] with classes on axis {axis}, "
+            f"{who}: expected labels [N, C], [N, C, T], [N, C, H, W] or [N, C, D, H, W] with classes on axis {axis}, "
             f"got {describe_shape(truth.shape)}. Add the minibatch axis, or set axis."
         )
-    kept = _kept(truth.shape, mask, axis)
-    truth, guess = _as_rows(truth, axis), _as_rows(guess, axis)
-    if kept is not None:
-        truth, guess = truth[kept], guess[kept]
-    _check_finite(truth, guess)
     return truth, guess
 
 
@@ -108,10 +165,10 @@ def checked_cost(cost_array: Any) -> np.ndarray:
     return cost
 
 
-def _numbers(name: str, array: Any) -> np.ndarray:
+def _numbers(who: str, name: str, array: Any) -> np.ndarray:
     host = as_host(array)
     if host.dtype.kind not in "biuf":
-        raise DTypeError(f"{WHO}: {name} must be real numbers, got {host.dtype}. Convert them to float32.")
+        raise DTypeError(f"{who}: {name} must be real numbers, got {host.dtype}. Convert them to float32.")
     return host
 
 
@@ -119,26 +176,26 @@ def _as_rows(array: np.ndarray, axis: int) -> np.ndarray:
     return np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis])
 
 
-def _kept(shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray | None:
+def _kept(who: str, shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray | None:
     if mask is None:
         return None
-    host = _numbers("mask", mask)
+    host = _numbers(who, "mask", mask)
     per_row = shape[:axis] + shape[axis + 1 :]
     if host.shape not in (per_row, (*shape[:axis], 1, *shape[axis + 1 :])):
         raise ShapeError(
-            f"{WHO}: expected a mask of shape {describe_shape(per_row)} for labels {describe_shape(shape)}, "
+            f"{who}: expected a mask of shape {describe_shape(per_row)} for labels {describe_shape(shape)}, "
             f"got {describe_shape(host.shape)}. Classifiers are masked per example or time step, not per output."
         )
     kept = host.reshape(math.prod(per_row)) != 0
     return None if kept.all() else kept
 
 
-def _check_finite(truth: np.ndarray, guess: np.ndarray) -> None:
+def _check_finite(who: str, truth: np.ndarray, guess: np.ndarray) -> None:
     # argmax would take the first NaN for the winner.
     if guess.dtype.kind == "f" and np.isnan(guess).any():
         raise NumericError(
-            f"{WHO}: predictions must not be NaN, got {int(np.isnan(guess).sum())} NaN in {len(guess)} rows. "
+            f"{who}: predictions must not be NaN, got {int(np.isnan(guess).sum())} NaN in {len(guess)} rows. "
             "The network diverged: lower the learning rate or clip the gradients."
         )
     if truth.dtype.kind == "f" and np.isnan(truth).any():
-        raise DataError(f"{WHO}: labels must not be NaN, got {int(np.isnan(truth).sum())} NaN. Clean the data set.")
+        raise DataError(f"{who}: labels must not be NaN, got {int(np.isnan(truth).sum())} NaN. Clean the data set.")

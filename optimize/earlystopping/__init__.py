@@ -20,7 +20,12 @@ from .iteration_conditions import (
     MaxTimeIterationTerminationCondition,
 )
 from .savers import InMemoryModelSaver, LocalFileModelSaver
-from .score_calculators import ClassificationScoreCalculator, DataSetLossCalculator
+from .score_calculators import (
+    ClassificationScoreCalculator,
+    DataSetLossCalculator,
+    RegressionScoreCalculator,
+    ROCScoreCalculator,
+)
 from .trainer import EarlyStoppingTrainer
 
 __all__ = [
@@ -41,6 +46,8 @@ __all__ = [
     "MaxEpochsTerminationCondition",
     "MaxScoreIterationTerminationCondition",
     "MaxTimeIterationTerminationCondition",
+    "ROCScoreCalculator",
+    "RegressionScoreCalculator",
     "ScoreCalculator",
     "ScoreImprovementEpochTerminationCondition",
     "TerminationReason",

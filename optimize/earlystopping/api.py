@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import os
 
     from nd.dataset import DataSet
-    from nd.evaluation import Evaluation
+    from nd.evaluation import Evaluation, IEvaluation
 
     from .configuration import EarlyStoppingConfiguration, EarlyStoppingResult
 
@@ -33,6 +33,9 @@ class EarlyStoppingModel(Model, Protocol):
 
     def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
         """Compare predictions with labels."""
+
+    def do_evaluation(self, data: DataSet | Iterable[DataSet], *evaluations: IEvaluation) -> tuple[IEvaluation, ...]:
+        """Show the predictions to evaluations, and return them."""
 
     def clone(self) -> Self:
         """Return an independent copy."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from nd import DataError
 from nd.checks import check_choice
 from nd.dataset import DataSet
-from nd.evaluation import Evaluation
+from nd.evaluation import ROC, Evaluation, RegressionEvaluation, ROCBinary, ROCMultiClass
 
 
 class DataSetLossCalculator:
@@ -45,17 +45,6 @@ class DataSetLossCalculator:
         return f"DataSetLossCalculator(average={self.average})"
 
 
-METRICS: dict[str, Callable[[Evaluation], float]] = {
-    "accuracy": Evaluation.accuracy,
-    "f1": Evaluation.f1,
-    "gmeasure": Evaluation.g_measure,
-    "mcc": Evaluation.matthews_correlation,
-    "precision": Evaluation.precision,
-    "recall": Evaluation.recall,
-}
-"""Name -> metric, sorted. Source: DL4J ``Evaluation.Metric``."""
-
-
 class ClassificationScoreCalculator:
     """A metric of `Evaluation` over a data set; larger is better.
 
@@ -78,12 +67,92 @@ class ClassificationScoreCalculator:
     minimize_score = False
 
     def __init__(self, metric: str, iterator: Iterable[DataSet]) -> None:
-        self.metric = check_choice("ClassificationScoreCalculator", "metric", str(metric).lower(), METRICS)
+        self.metric = check_choice("ClassificationScoreCalculator", "metric", str(metric).lower(), Evaluation.METRICS)
         self.iterator = iterator
 
     def calculate_score(self, model: Any) -> float:
         """Return the metric; raise DataError if there are no data."""
-        return METRICS[self.metric](model.evaluate(self.iterator))
+        return model.evaluate(self.iterator).get_value(self.metric)
 
     def __repr__(self) -> str:
         return f"ClassificationScoreCalculator({self.metric})"
+
+
+class RegressionScoreCalculator:
+    """A metric of `RegressionEvaluation` over a data set, the mean over the columns.
+
+    Parameters
+    ----------
+    metric : {"mae", "mse", "pc", "r2", "rmse", "rse"}
+        Of "pc", the Pearson correlation, and "r2" more is better, of the errors less.
+    iterator : DataSetIterator or other iterable of DataSet
+        As in `DataSetLossCalculator`.
+
+    Raises
+    ------
+    ChoiceError
+        The metric is unknown.
+
+    Notes
+    -----
+    Source: DL4J ``RegressionScoreCalculator``.
+    """
+
+    def __init__(self, metric: str, iterator: Iterable[DataSet]) -> None:
+        names = RegressionEvaluation.METRICS
+        self.metric = check_choice("RegressionScoreCalculator", "metric", str(metric).lower(), names)
+        self.minimize_score = self.metric in RegressionEvaluation.MINIMIZED
+        self.iterator = iterator
+
+    def calculate_score(self, model: Any) -> float:
+        """Return the metric; raise DataError if there are no data."""
+        (evaluation,) = model.do_evaluation(self.iterator, RegressionEvaluation())
+        return evaluation.get_value(self.metric)
+
+    def __repr__(self) -> str:
+        return f"RegressionScoreCalculator({self.metric})"
+
+
+KINDS = {"binary": ROCBinary, "multiclass": ROCMultiClass, "roc": ROC}
+"""Name -> evaluation, sorted. Source: DL4J ``ROCScoreCalculator.ROCType``."""
+
+AREAS = {"auc": "auroc", "auprc": "auprc"}
+"""Name -> metric of those evaluations, sorted. Source: DL4J ``ROCScoreCalculator.Metric``."""
+
+
+class ROCScoreCalculator:
+    """An area under a curve, exact, over a data set; larger is better.
+
+    Parameters
+    ----------
+    kind : {"binary", "multiclass", "roc"}
+        The mean over independent outputs, the mean over classes each against the rest, or of one or two outputs.
+    metric : {"auc", "auprc"}
+        The area under the ROC curve, or the precision/recall curve.
+    iterator : DataSetIterator or other iterable of DataSet
+        As in `DataSetLossCalculator`.
+
+    Raises
+    ------
+    ChoiceError
+        The kind or the metric is unknown.
+
+    Notes
+    -----
+    Source: DL4J ``ROCScoreCalculator``. Differs: Java returns the area under the ROC curve for "binary" with "auprc".
+    """
+
+    minimize_score = False
+
+    def __init__(self, kind: str, metric: str, iterator: Iterable[DataSet]) -> None:
+        self.kind = check_choice("ROCScoreCalculator", "kind", str(kind).lower(), KINDS)
+        self.metric = check_choice("ROCScoreCalculator", "metric", str(metric).lower(), AREAS)
+        self.iterator = iterator
+
+    def calculate_score(self, model: Any) -> float:
+        """Return the area; raise DataError if there are no data."""
+        (evaluation,) = model.do_evaluation(self.iterator, KINDS[self.kind]())
+        return evaluation.get_value(AREAS[self.metric])
+
+    def __repr__(self) -> str:
+        return f"ROCScoreCalculator({self.kind}, {self.metric})"

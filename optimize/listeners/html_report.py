@@ -14,15 +14,14 @@ from typing import Any
 import nd
 from nd import ConfigurationError
 from nd.dataset import DataSet
-from nd.evaluation import Evaluation
+from nd.evaluation import Evaluation, plot_confusion_matrix
+from nd.extras import optional
 from nd.files import replacing
 
 from ..api import Listener
 from .evaluative import evaluated
-from .extras import optional
 
 MOST_FILTERS = 64
-MOST_COUNTED = 20  # classes up to which the counts are written into the confusion matrix
 _STYLE = "body{font-family:sans-serif;max-width:60em;margin:2em auto}img{max-width:100%}pre{overflow:auto}"
 
 
@@ -94,7 +93,13 @@ class HtmlReportListener(Listener):
         sections = [("Score", self._score_curve(), f"{len(self.scores)} scores, last {self._last_score()}")]
         if self.data is not None:
             evaluation = evaluated(model, self.data, [Evaluation()])[0]
-            sections.append(("Confusion matrix", self._confusion(evaluation), evaluation.stats()))
+            sections.append(
+                (
+                    "Confusion matrix",
+                    plot_confusion_matrix(evaluation.confusion, evaluation.labels_list),
+                    evaluation.stats(),
+                )
+            )
         filters = first_filters(model)
         if filters:
             sections.append(("Filters of the first layer", self._grid(filters), f"{len(filters)} shown"))
@@ -112,21 +117,6 @@ class HtmlReportListener(Listener):
         axes.grid(alpha=0.3)
         if self.scores and min(self.scores) > 0 and max(self.scores) > 20 * min(self.scores):
             axes.set_yscale("log")
-        return figure
-
-    def _confusion(self, evaluation: Evaluation) -> Any:
-        counts = evaluation.confusion.counts.tolist()  # type: ignore[union-attr]
-        size = min(12.0, 2.0 + 0.45 * len(counts))
-        figure = self._figures.Figure(figsize=(size, size), layout="constrained")
-        axes = figure.add_subplot(xlabel="predicted", ylabel="actual")
-        axes.imshow([[math.log1p(count) for count in row] for row in counts], cmap="Blues")
-        if len(counts) <= MOST_COUNTED:
-            names = [str(name) for name in evaluation.labels_list] or [str(number) for number in range(len(counts))]
-            axes.set_xticks(range(len(counts)), names)
-            axes.set_yticks(range(len(counts)), names)
-            for row, each in enumerate(counts):
-                for column, count in enumerate(each):
-                    axes.text(column, row, str(count), ha="center", va="center", fontsize=8, color="darkorange")
         return figure
 
     def _grid(self, filters: list[Any]) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import nd
 from nd import ConfigurationError
+from nd.extras import optional
 
 from ..api import Listener
-from .extras import optional
 
 
 class TensorBoardListener(Listener):

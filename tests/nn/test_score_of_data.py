@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn import metrics as sk
 
 import nd
-from nd.dataset import DataSet
+from nd.dataset import DataSet, ListDataSetIterator
+from nd.evaluation import Evaluation, RegressionEvaluation, ROCMultiClass
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import L2Regularization, Listener, Nesterovs, Sgd, Solver
 from tests.stand_ins import make_backend
@@ -87,6 +89,44 @@ def test_evaluating_one_data_set():
     assert network().evaluate(BATCH).get_num_row_counter() == 8
     with pytest.raises(nd.DataError, match="evaluate: a data set needs labels"):
         network().evaluate([DataSet(BATCH.features)])
+
+
+def test_several_evaluations_in_one_pass():
+    net, passes = network(), []
+    output = net.output
+    net.output = lambda x: passes.append(1) or output(x)
+    data = ListDataSetIterator(BATCH, 3)
+    evaluations = net.do_evaluation(data, Evaluation(), ROCMultiClass(), RegressionEvaluation())
+    assert len(passes) == 3
+    alone = net.evaluate(data), net.evaluate_roc_multi_class(data), net.evaluate_regression(data)
+    assert [each.to_json() for each in evaluations] == [each.to_json() for each in alone]
+    assert net.evaluate_roc_multi_class(data, 10).threshold_steps == 10
+    guess = nd.to_host(output(BATCH.features))
+    expected = sk.roc_auc_score(nd.to_host(BATCH.labels)[:, 1], guess[:, 1])
+    assert net.evaluate_roc(data).calculate_auc() == pytest.approx(expected)
+    assert net.evaluate_roc(data, threshold_steps=5).get_roc_curve().num_points() == 6
+    named = net.evaluate_regression(data, ["first", "second"])
+    assert named.column_names == ["first", "second"]
+    error = guess - nd.to_host(BATCH.labels)
+    assert named.mean_squared_error(1) == pytest.approx((error[:, 1].astype(float) ** 2).mean(), rel=1e-6)
+
+
+def test_rows_of_a_mask_are_left_out():
+    mask = np.array([1, 0, 1, 1, 1, 0, 1, 1])
+    masked = DataSet(BATCH.features, BATCH.labels, labels_mask=mask)
+    for evaluation in network().do_evaluation(masked, Evaluation(), ROCMultiClass(), RegressionEvaluation()):
+        kept = DataSet(BATCH.features[mask == 1], BATCH.labels[mask == 1])
+        (expected,) = network().do_evaluation(kept, type(evaluation)())
+        assert evaluation.values() == pytest.approx(expected.values(), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["evaluate", "evaluate_regression", "evaluate_roc", "evaluate_roc_multi_class"])
+def test_nothing_to_evaluate(name):
+    evaluate = getattr(network(), name)
+    with pytest.raises(nd.DataError, match=f"^{name}: the iterator must have at least one minibatch, got none"):
+        evaluate([])
+    with pytest.raises(nd.DataError, match=f"^{name}: a data set needs labels to be compared with, got none"):
+        evaluate(DataSet(BATCH.features))
 
 
 def test_numpy_integers_are_integers():

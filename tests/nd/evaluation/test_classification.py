@@ -302,3 +302,18 @@ def test_metric_arguments():
         evaluation.recall(averaging="weighted")
     with pytest.raises(ChoiceError, match="unknown averaging 'weighted'"):
         evaluated([0], [1], 2).f1(averaging="weighted")
+
+
+def test_the_positive_class_is_chosen():
+    labels, predictions = np.eye(2)[[0, 0, 0, 1]], np.eye(2)[[0, 0, 1, 1]]
+    for settings in ({}, {"labels": 2}, {"labels": ["a", "b"]}):
+        evaluation = Evaluation(binary_positive_class=0, **settings)
+        evaluation.eval(labels, predictions)
+        assert (evaluation.precision(), evaluation.recall()) == (1.0, 2 / 3)
+        assert "reported for positive class (class 0" in evaluation.stats()
+        assert Evaluation.from_json(evaluation.to_json()).recall() == 2 / 3
+    both = Evaluation(binary_positive_class=None)
+    both.eval(labels, predictions)
+    assert both.recall() == (2 / 3 + 1) / 2
+    with pytest.raises(DataError, match="the positive class is 0, 1 or None, got 2"):
+        Evaluation(binary_positive_class=2)

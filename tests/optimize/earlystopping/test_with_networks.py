@@ -5,6 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn import metrics as sk
 
 import nd
 from nd.dataset import DataSet, DigitsDataSetIterator, EarlyTerminationDataSetIterator, ListDataSetIterator
@@ -22,6 +23,8 @@ from optimize.earlystopping import (
     LocalFileModelSaver,
     MaxEpochsTerminationCondition,
     MaxTimeIterationTerminationCondition,
+    RegressionScoreCalculator,
+    ROCScoreCalculator,
     ScoreImprovementEpochTerminationCondition,
     TerminationReason,
 )
@@ -145,7 +148,57 @@ def test_metrics_of_an_evaluation(metric, expected):
     assert calculator.calculate_score(net) == expected(net.evaluate(DataSet(X, Y)))
 
 
+@pytest.mark.parametrize("metric", ["mse", "MAE", "rmse", "rse", "pc", "r2"])
+def test_metrics_of_regression(metric):
+    net, data = network(), ListDataSetIterator(DataSet(X, Y), 4)
+    calculator = RegressionScoreCalculator(metric, data)
+    truth, guess = Y, nd.to_host(net.output(X)).astype(np.float64)
+    error, spread = ((guess - truth) ** 2).sum(axis=0), ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
+    expected = {
+        "mse": error / 10,
+        "mae": np.abs(guess - truth).mean(axis=0),
+        "rmse": np.sqrt(error / 10),
+        "rse": error / spread,
+        "pc": [np.corrcoef(truth[:, i], guess[:, i])[0, 1] for i in range(3)],
+        "r2": 1 - error / spread,
+    }[metric.lower()]
+    assert calculator.minimize_score == (metric not in ("pc", "r2"))
+    assert calculator.calculate_score(net) == pytest.approx(np.mean(expected), rel=1e-9)
+    assert repr(calculator) == f"RegressionScoreCalculator({metric.lower()})"
+
+
+@pytest.mark.parametrize("metric", ["auc", "AUPRC"])
+@pytest.mark.parametrize(("kind", "outputs"), [("binary", 3), ("Multiclass", 3), ("roc", 2)])
+def test_areas_under_curves(kind, outputs, metric):
+    net, labels = network(n_out=outputs), np.eye(outputs)[np.arange(10) % outputs]
+    calculator = ROCScoreCalculator(kind, metric, ListDataSetIterator(DataSet(X, labels), 4))
+    guess, areas = nd.to_host(net.output(X)), []
+    for column in [1] if kind == "roc" else range(outputs):
+        precision, recall, _ = sk.precision_recall_curve(labels[:, column], guess[:, column])
+        auc = sk.roc_auc_score(labels[:, column], guess[:, column])
+        areas.append(auc if metric == "auc" else sk.auc(recall, precision))
+    assert not calculator.minimize_score
+    assert calculator.calculate_score(net) == pytest.approx(np.mean(areas), rel=1e-9)
+    assert repr(calculator) == f"ROCScoreCalculator({kind.lower()}, {metric.lower()})"
+
+
+def test_training_stops_by_an_area():
+    calculator = ROCScoreCalculator("multiclass", "auc", ListDataSetIterator(DataSet(X, Y), 4))
+    result = EarlyStoppingTrainer(conf_of(calculator), network(), ListDataSetIterator(DataSet(X, Y), 4)).fit()
+    assert result.best_model_score == max(result.score_vs_epoch.values())
+    assert calculator.calculate_score(result.best_model) == result.best_model_score
+
+
 def test_scores_that_cannot_be_calculated():
+    with pytest.raises(nd.ChoiceError, match="RegressionScoreCalculator: unknown metric 'mde'"):
+        RegressionScoreCalculator("mde", [])
+    with pytest.raises(nd.ChoiceError, match="ROCScoreCalculator: unknown kind 'ternary'"):
+        ROCScoreCalculator("ternary", "auc", [])
+    with pytest.raises(nd.ChoiceError, match="ROCScoreCalculator: unknown metric 'f1'"):
+        ROCScoreCalculator("roc", "f1", [])
+    for calculator in (RegressionScoreCalculator("mse", []), ROCScoreCalculator("roc", "auc", [])):
+        with pytest.raises(nd.DataError, match="do_evaluation: the iterator must have at least one minibatch"):
+            calculator.calculate_score(network())
     with pytest.raises(nd.ChoiceError, match=r"unknown metric 'acuracy'.*Did you mean 'accuracy'"):
         ClassificationScoreCalculator("acuracy", [])
     with pytest.raises(nd.DataError, match="DataSetLossCalculator: the iterator must have at least one minibatch"):

@@ -1,11 +1,11 @@
-"""Packages that only some listeners need."""
+"""Packages that only a few functions need: they are extras of the distribution and imported when asked for."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-from nd import ConfigurationError
+from backends.errors import ConfigurationError
 
 
 def optional(who: str, module: str, package: str, extra: str) -> Any:

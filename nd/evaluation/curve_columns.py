@@ -1,0 +1,85 @@
+"""What curves and histograms have in common: columns of numbers on the host, in JSON under Java's names."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from backends.errors import DataError
+
+from .json_fields import Fields, java_class
+
+
+def column(values: Any, dtype: Any = np.float64) -> np.ndarray:
+    """Return a read-only copy of numbers."""
+    copy = np.array(values, dtype)
+    copy.flags.writeable = False
+    return copy
+
+
+class Columns:
+    """Points in columns of one length, compared by value, in JSON under Java's names."""
+
+    COLUMNS: ClassVar[dict[str, str]] = {}  # attribute -> JSON name, the first tells how many points there are
+    DERIVED: ClassVar[frozenset[str]] = frozenset()  # JSON names of what follows from the columns
+
+    def num_points(self) -> int:
+        """Return the number of points."""
+        return len(getattr(self, next(iter(self.COLUMNS))))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self.fields(), other.fields()
+        return {name: mine[name] for name in mine.keys() - self.DERIVED} == {
+            name: theirs[name] for name in theirs.keys() - self.DERIVED
+        }
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.num_points()} points)"
+
+    def to_json(self) -> str:
+        """Return the JSON text that Java reads as an equal object."""
+        return json.dumps(self.fields())
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON form, ready for ``json.dumps``."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return what a JSON text holds; raise FormatError if it does not."""
+        return cls.from_fields(Fields.parse(cls.__name__, "curves", text).value)
+
+    @classmethod
+    def from_fields(cls, value: Any) -> Self:
+        """Return what a parsed JSON value holds; raise FormatError if it does not."""
+        raise NotImplementedError
+
+    def class_field(self) -> dict[str, Any]:
+        """Return the first field."""
+        return {"@class": java_class(type(self).__name__, "curves")}
+
+    def _point(self, name: str, i: int) -> float:
+        if not 0 <= i < self.num_points():
+            raise DataError(
+                f"{type(self).__name__}: a point is 0 to {self.num_points() - 1}, got {i}. Check the index."
+            )
+        return float(getattr(self, name)[i])
+
+
+def read_columns(fields: Fields, names: list[str]) -> list[list[float]]:
+    """Return plain lists of numbers; raise FormatError where they are empty or of different lengths."""
+    columns = [fields.numbers(name) for name in names]
+    lengths = [len(column) for column in columns]
+    fields.check(min(lengths) > 0 and len(set(lengths)) == 1, f"{', '.join(names)} must have one length", lengths)
+    return columns
+
+
+def area(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the area under a curve, by trapezoids; its points may go to the right or to the left."""
+    return float((np.abs(np.diff(x)) * (y[1:] + y[:-1]) / 2).sum())

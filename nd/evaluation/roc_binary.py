@@ -1,0 +1,91 @@
+"""ROC of independent binary outputs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .java_text import fixed
+from .roc import threshold_note
+from .roc_outputs import RocOutputs
+from .rows import output_rows
+
+
+class ROCBinary(RocOutputs):
+    """Receiver operating characteristics of independent outputs, each between 0 and 1: a curve for each.
+
+    Parameters
+    ----------
+    threshold_steps : int
+        0 is exact and keeps every probability; else counts at so many steps, see `ROC`.
+    roc_remove_redundant_pts : bool
+        See `ROC`.
+    labels : sequence of str, optional
+        Names of the outputs, for the report.
+    axis : int
+        Where the outputs are in the arrays.
+
+    Raises
+    ------
+    ConfigurationError
+        A negative number of steps.
+
+    Notes
+    -----
+    Source: org.nd4j.evaluation.classification.ROCBinary. Differs: as `ROC` does.
+
+    Examples
+    --------
+    >>> evaluation = ROCBinary(labels=["rain", "wind"])
+    >>> evaluation.eval([[1, 0], [0, 1], [1, 1]], [[0.9, 0.3], [0.2, 0.1], [0.6, 0.8]], mask=[[1, 1], [1, 0], [1, 1]])
+    >>> print(evaluation.stats())
+    Label               AUC         AUPRC       # Pos     # Neg
+    rain                1.0000      1.0000      2         1
+    wind                1.0000      1.0000      1         1
+    """
+
+    COLUMN: ClassVar = "an output"
+
+    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+        """Count one minibatch.
+
+        Parameters
+        ----------
+        labels : array, shape [N, n] or [N, n, T] (also [N, n, H, W], [N, n, D, H, W])
+            0 or 1.
+        predictions : array, same shape
+            Probabilities of 1.
+        mask : array, optional, shape [N] or [N, 1]; [N, T]; [N, H, W]; or that of the labels
+            Rows, or single labels, with 0 are left out.
+
+        Raises
+        ------
+        ShapeError
+            Shapes that do not fit each other, or another number of outputs than before.
+        DTypeError, DataError, NumericError
+            As `ROC.eval`.
+        """
+        truth, guess, kept = output_rows(self._who("eval"), labels, predictions, mask, self.axis)
+        self.add(truth, guess, kept)
+
+    def num_labels(self) -> int:
+        """Return the number of outputs, -1 while it is unknown."""
+        return -1 if self.underlying is None else len(self.underlying)
+
+    def stats(self, print_precision: int = 4) -> str:
+        """Return the table that Java prints."""
+        width = self.label_width()
+        text = f"{'Label':<{width}}{'AUC':<12}{'AUPRC':<12}{'# Pos':<10}{'# Neg':<10}"
+        if self.underlying is None:
+            return text + "\n-- No Data --\n"
+        for output, roc in enumerate(self.underlying):
+            areas = (self.calculate_auc(output), self.calculate_auc_pr(output))
+            text += f"\n{self.label(output):<{width}}" + "".join(
+                f"{fixed(area, print_precision):<12}" for area in areas
+            )
+            text += f"{roc.count_actual_positive:<10}{roc.count_actual_negative:<10}"
+        return text + threshold_note(self.threshold_steps)
+
+    def fields(self) -> dict[str, Any]:
+        fields = super().fields()
+        first = {name: fields[name] for name in ("@class", "underlying")}  # Java's order
+        return first | fields

@@ -1,0 +1,82 @@
+"""ROC of a classifier of many classes, each against the rest."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .java_text import fixed
+from .roc import threshold_note
+from .roc_outputs import RocOutputs
+from .rows import paired_rows
+
+
+class ROCMultiClass(RocOutputs):
+    """Receiver operating characteristics of a classifier: a curve for each class against the rest.
+
+    Parameters
+    ----------
+    threshold_steps : int
+        0 is exact and keeps every probability; else counts at so many steps, see `ROC`.
+    roc_remove_redundant_pts : bool
+        See `ROC`.
+    labels : sequence of str, optional
+        Names of the classes, for the report.
+    axis : int
+        Where the classes are in the arrays.
+
+    Raises
+    ------
+    ConfigurationError
+        A negative number of steps.
+
+    Notes
+    -----
+    Source: org.nd4j.evaluation.classification.ROCMultiClass. Differs: as `ROC` does.
+
+    Examples
+    --------
+    >>> evaluation = ROCMultiClass()
+    >>> evaluation.eval([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.3, 0.5, 0.2]])
+    >>> [evaluation.calculate_auc(cls) for cls in range(3)]
+    [1.0, 0.75, 0.5]
+    """
+
+    COLUMN: ClassVar = "a class"
+
+    def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
+        """Count one minibatch.
+
+        Parameters
+        ----------
+        labels : array, shape [N, C] or [N, C, T] (also [N, C, H, W], [N, C, D, H, W])
+            0 or 1.
+        predictions : array, same shape
+            Probabilities of the classes.
+        mask : array, optional, shape [N] or [N, 1]; [N, T]; [N, H, W]
+            Rows with 0 are left out.
+
+        Raises
+        ------
+        ShapeError
+            Shapes that do not fit each other, or another number of classes than before.
+        DTypeError, DataError, NumericError
+            As `ROC.eval`.
+        """
+        truth, guess = paired_rows(labels, predictions, mask, self.axis, self._who("eval"))
+        self.add(truth, guess)
+
+    def get_num_classes(self) -> int:
+        """Return the number of classes, -1 while it is unknown."""
+        return -1 if self.underlying is None else len(self.underlying)
+
+    def stats(self, print_precision: int = 4) -> str:
+        """Return the table that Java prints, its average right behind the last row as there."""
+        width = self.label_width()
+        text = f"{'Label':<{width}}{'AUC':<12}{'# Pos':<10}{'# Neg':<10}"
+        if self.underlying is None:
+            return text + "\n-- No Data --\n"
+        for cls, roc in enumerate(self.underlying):
+            text += f"\n{self.label(cls):<{width}}{fixed(self.calculate_auc(cls), print_precision):<12}"
+            text += f"{roc.count_actual_positive:<10}{roc.count_actual_negative:<10}"
+        text += f"Average AUC: {fixed(self.calculate_average_auc(), print_precision):<12}"
+        return text + threshold_note(self.threshold_steps)

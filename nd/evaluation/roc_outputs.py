@@ -1,0 +1,195 @@
+"""What ROCBinary and ROCMultiClass have in common: a ROC for every column."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
+
+from backends.errors import DataError, ShapeError
+
+from .base import IEvaluation
+from .curves import PrecisionRecallCurve, RocCurve
+from .json_fields import Fields, java_class
+from .roc import ROC
+from .rows import as_binary, as_probabilities
+
+
+class RocOutputs(IEvaluation):
+    """A ROC for every column: a class against the rest, or an independent output.
+
+    Parameters
+    ----------
+    threshold_steps, roc_remove_redundant_pts
+        As in `ROC`.
+    labels : sequence of str, optional
+        Names of the columns, for the report.
+    axis : int
+        Where the columns are in the arrays.
+    """
+
+    COLUMN: ClassVar[str]  # what a column is, in messages
+
+    def __init__(
+        self,
+        threshold_steps: int = 0,
+        roc_remove_redundant_pts: bool = True,
+        *,
+        labels: Sequence[str] | None = None,
+        axis: int = 1,
+    ) -> None:
+        self.threshold_steps = ROC(threshold_steps).threshold_steps
+        self.roc_remove_redundant_pts = roc_remove_redundant_pts
+        self.axis = axis
+        self.underlying: list[ROC] | None = None
+        self.set_label_names(labels)
+
+    def set_label_names(self, labels: Sequence[str] | None) -> None:
+        """Name the columns, for the report; raise DataError where they are not as many as there are."""
+        names = None if labels is None else list(labels)
+        if names is not None and self.underlying is not None and len(names) != len(self.underlying):
+            raise DataError(
+                f"{self._who('set_label_names')}: expected {len(self.underlying)} labels, got {names}. Name each."
+            )
+        self.labels = names
+
+    def _who(self, what: str) -> str:
+        return f"{type(self).__name__}.{what}"
+
+    def add(self, truth: Any, guess: Any, kept: Any = None) -> None:
+        """Count rows on the host: labels, predictions and which of them count, all ``[rows, columns]``."""
+        if len(truth) == 0:
+            return
+        who = self._who("eval")
+        positive = as_binary(who, truth)
+        scores = as_probabilities(who, guess) if self.threshold_steps else guess
+        for column, roc in enumerate(self._rocs("eval", truth.shape[1])):
+            rows = slice(None) if kept is None else kept[:, column]
+            roc.add(positive[rows, column], scores[rows, column])
+
+    def _rocs(self, what: str, columns: int) -> list[ROC]:
+        expected = columns if self.underlying is None and self.labels is None else self._columns()
+        if columns != expected:
+            raise ShapeError(
+                f"{self._who(what)}: expected {expected} columns, got {columns}. "
+                "Use one evaluation per output layer, and as many labels as columns."
+            )
+        if self.underlying is None:
+            self.underlying = [ROC(self.threshold_steps, self.roc_remove_redundant_pts) for _ in range(columns)]
+        return self.underlying
+
+    def _columns(self) -> int:
+        return len(self.labels or []) if self.underlying is None else len(self.underlying)
+
+    def merge(self, other: Self) -> None:
+        if other.threshold_steps != self.threshold_steps:
+            raise DataError(
+                f"{self._who('merge')}: both must have the same threshold_steps, "
+                f"got {self.threshold_steps} and {other.threshold_steps}. Create both alike."
+            )
+        if other.underlying is None:
+            return
+        for mine, theirs in zip(self._rocs("merge", len(other.underlying)), other.underlying, strict=True):
+            mine.merge(theirs)
+
+    def reset(self) -> None:
+        self.underlying = None
+
+    # ---- curves and areas
+
+    def get_roc(self, column: int) -> ROC:
+        """Return the ROC of one column. Raises DataError if there is none, as everything that asks for a column."""
+        if self.underlying is None:
+            raise DataError(f"{type(self).__name__}: nothing has been evaluated, got 0 examples. Call eval first.")
+        if not 0 <= column < len(self.underlying):
+            raise DataError(
+                f"{type(self).__name__}: {self.COLUMN} is 0 to {len(self.underlying) - 1}, got {column}. "
+                "Check the index."
+            )
+        return self.underlying[column]
+
+    def get_roc_curve(self, column: int) -> RocCurve:
+        """Return the ROC curve of one column."""
+        return self.get_roc(column).get_roc_curve()
+
+    def get_precision_recall_curve(self, column: int) -> PrecisionRecallCurve:
+        """Return the precision/recall curve of one column."""
+        return self.get_roc(column).get_precision_recall_curve()
+
+    def calculate_auc(self, column: int) -> float:
+        """Return the area under the ROC curve of one column, NaN where all its labels are of one class or masked."""
+        roc = self.get_roc(column)
+        return roc.calculate_auc() if roc.example_count else math.nan
+
+    def calculate_auc_pr(self, column: int) -> float:
+        """Return the area under the precision/recall curve of one column, NaN where all its labels are masked."""
+        roc = self.get_roc(column)
+        return roc.calculate_auc_pr() if roc.example_count else math.nan
+
+    def calculate_average_auc(self) -> float:
+        """Return the mean area under the ROC curves, NaN if one of them is."""
+        return self._mean(self.calculate_auc)
+
+    def calculate_average_auc_pr(self) -> float:
+        """Return the mean area under the precision/recall curves, NaN if one of them is."""
+        return self._mean(self.calculate_auc_pr)
+
+    def _mean(self, area: Callable[[int], float]) -> float:
+        return sum(map(area, range(max(1, self._columns())))) / max(1, self._columns())
+
+    METRICS: ClassVar = {"auprc": calculate_average_auc_pr, "auroc": calculate_average_auc}
+
+    def get_count_actual_positive(self, column: int) -> int:
+        """Return how often the label of one column was 1."""
+        return self.get_roc(column).count_actual_positive
+
+    def get_count_actual_negative(self, column: int) -> int:
+        """Return how often the label of one column was 0."""
+        return self.get_roc(column).count_actual_negative
+
+    # ---- text
+
+    def label(self, column: int) -> str:
+        """Return the name of a column, its number where it has none."""
+        return str(column) if self.labels is None else self.labels[column]
+
+    def label_width(self) -> int:
+        """Return how wide the names are in the report."""
+        return max([15, *map(len, self.labels or [])]) + 5
+
+    def to_json(self) -> str:
+        return json.dumps(self.fields())
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON form, ready for ``json.dumps``."""
+        rocs = None if self.underlying is None else [roc.fields() for roc in self.underlying]
+        return {
+            "@class": java_class(type(self).__name__, "classification"),
+            "thresholdSteps": self.threshold_steps,
+            "rocRemoveRedundantPts": self.roc_remove_redundant_pts,
+            "underlying": rocs,
+            "labels": self.labels,
+            "axis": self.axis,
+        }
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        return cls.from_fields(Fields.parse(cls.__name__, "classification", text))
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Self:
+        """Return the evaluation that the fields hold; raise FormatError if they do not."""
+        steps, reduce = fields.integer("thresholdSteps", 0), fields.flag("rocRemoveRedundantPts", True)
+        evaluation = cls(steps, reduce, labels=fields.texts("labels"), axis=fields.integer("axis", 1))
+        values = fields.value.get("underlying")
+        if values is None:
+            return evaluation
+        fields.check(isinstance(values, list) and bool(values), "underlying must be a list of ROCs or null", values)
+        rocs = [ROC.from_fields(Fields("ROC", "classification", value)) for value in values]
+        found = [roc.threshold_steps for roc in rocs]
+        fields.check(set(found) == {steps}, f"every ROC must have {steps} thresholdSteps", found)
+        names = evaluation.labels
+        fields.check(names is None or len(names) == len(rocs), f"there must be {len(rocs)} labels", names)
+        evaluation.underlying = rocs
+        return evaluation

@@ -1,0 +1,146 @@
+"""What a ROC remembers: every probability with its label, or counts at fixed thresholds; and the curves from them.
+
+Counting is host work, so this module uses NumPy whatever the backend.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .curves import PrecisionRecallCurve, RocCurve
+
+
+class Points(NamedTuple):
+    """How many examples are predicted positive, rightly and wrongly, at each threshold.
+
+    Attributes
+    ----------
+    threshold : numpy.ndarray, shape [points]
+    tp, fp : numpy.ndarray of int64, shape [points]
+        Examples at or above the threshold.
+    """
+
+    threshold: np.ndarray
+    tp: np.ndarray
+    fp: np.ndarray
+
+
+class ExactPairs:
+    """Every probability with its label: 5 bytes each for float32."""
+
+    def __init__(self) -> None:
+        self._scores = np.empty(0, np.float32)
+        self._positive = np.empty(0, np.bool_)
+        self.count = 0
+
+    def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
+        """Keep a minibatch: probabilities ``[rows]`` and whether each label is 1, ``[rows]``."""
+        dtype = np.result_type(self._scores, scores)
+        end = self.count + len(scores)
+        if dtype != self._scores.dtype or end > len(self._scores):
+            self._grow(max(end, len(self._scores) if end <= len(self._scores) else 2 * self.count), dtype)
+        self._scores[self.count : end], self._positive[self.count : end] = scores, positive
+        self.count = end
+
+    def _grow(self, size: int, dtype: np.dtype[Any]) -> None:
+        scores, positive = np.empty(size, dtype), np.empty(size, np.bool_)
+        scores[: self.count], positive[: self.count] = self._scores[: self.count], self._positive[: self.count]
+        self._scores, self._positive = scores, positive
+
+    def merge(self, other: ExactPairs) -> None:
+        """Keep what another one keeps."""
+        self.add(other._scores[: other.count], other._positive[: other.count])
+
+    def points(self) -> Points:
+        """Return the counts at every distinct probability, from the highest to the lowest."""
+        order = np.argsort(self._scores[: self.count])[::-1]
+        scores, tp = self._scores[order].astype(np.float64), np.cumsum(self._positive[order], dtype=np.int64)
+        last = np.append(scores[1:] != scores[:-1], True)  # of equal ones: they are told apart by no threshold
+        return Points(scores[last], tp[last], (np.arange(1, self.count + 1) - tp)[last])
+
+
+class ThresholdCounts:
+    """Counts at ``steps + 1`` thresholds from 0 to 1."""
+
+    def __init__(self, steps: int) -> None:
+        self.threshold = np.arange(steps + 1) * (1.0 / steps)
+        self.tp, self.fp = np.zeros(steps + 1, np.int64), np.zeros(steps + 1, np.int64)
+
+    def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
+        """Count a minibatch: probabilities ``[rows]`` and whether each label is 1, ``[rows]``."""
+        # Compared as Java does, in the type of the probabilities. At the last threshold nothing is positive.
+        reached = np.searchsorted(self.threshold[:-1].astype(scores.dtype), scores, side="right")
+        for counts, cells in ((self.tp, reached[positive]), (self.fp, reached[~positive])):
+            at_least = np.bincount(cells, minlength=len(counts))[::-1].cumsum()[::-1]
+            counts[:-1] += at_least[1:]
+
+    def merge(self, other: ThresholdCounts) -> None:
+        """Add what another one counted at the same thresholds."""
+        self.tp += other.tp
+        self.fp += other.fp
+
+    def points(self) -> Points:
+        """Return the counts, from the lowest threshold to the highest."""
+        return Points(self.threshold, self.tp, self.fp)
+
+
+def exact_roc_curve(points: Points, positives: int, negatives: int, remove_redundant: bool) -> RocCurve:
+    """Return the curve from (0, 0) to (1, 1), thresholds going down."""
+    fpr, tpr = _ratio(points.fp, negatives), _ratio(points.tp, positives)
+    columns = [_ends(max(1.0, points.threshold[0]), points.threshold, min(0.0, points.threshold[-1]))]
+    columns += [_ends(0.0, fpr, 1.0), _ends(0.0, tpr, 1.0)]
+    kept = _kept(columns[1], columns[2]) if remove_redundant else slice(None)
+    threshold, x, y = (column[kept] for column in columns)
+    return RocCurve(threshold, x, y)
+
+
+def exact_pr_curve(points: Points, positives: int, negatives: int, remove_redundant: bool) -> PrecisionRecallCurve:
+    """Return the curve from recall 1 to recall 0, thresholds going up."""
+    total = positives + negatives
+    columns = [
+        _ends(max(1.0, points.threshold[0]), points.threshold, min(0.0, points.threshold[-1])),
+        _ends(1.0, _ratio(points.tp, points.tp + points.fp), positives / total),
+        _ends(0.0, _ratio(points.tp, positives), 1.0),
+        _ends(0, points.tp, positives),
+        _ends(0, points.fp, negatives),
+        _ends(positives, positives - points.tp, 0),
+    ]
+    columns = [column[::-1] for column in columns]
+    kept = _kept(columns[1], columns[2]) if remove_redundant else slice(None)
+    threshold, precision, recall, tp, fp, fn = (column[kept] for column in columns)
+    return PrecisionRecallCurve(threshold, precision, recall, tp, fp, fn, total)
+
+
+def threshold_roc_curve(points: Points, positives: int, negatives: int) -> RocCurve:
+    """Return the rates at fixed thresholds."""
+    return RocCurve(points.threshold, _ratio(points.fp, negatives), _ratio(points.tp, positives))
+
+
+def threshold_pr_curve(points: Points, positives: int, negatives: int) -> PrecisionRecallCurve:
+    """Return precision and recall at fixed thresholds: 1 where nothing is predicted, or nothing is, positive."""
+    predicted = points.tp + points.fp
+    precision = np.where(predicted == 0, 1.0, points.tp / np.maximum(predicted, 1))
+    recall = points.tp / positives if positives else np.ones(len(points.tp))
+    fn = positives - points.tp
+    return PrecisionRecallCurve(points.threshold, precision, recall, points.tp, points.fp, fn, positives + negatives)
+
+
+def _ratio(counts: np.ndarray, total: int | np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):  # 0/0 is NaN: there is no rate of what did not occur
+        ratio: np.ndarray = counts / np.asarray(total)
+    return ratio
+
+
+def _ends(first: float, inner: np.ndarray, last: float) -> np.ndarray:
+    return np.concatenate([[first], inner, [last]], dtype=inner.dtype)
+
+
+def _kept(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Tell which points a curve needs: the ends, and those not amid three of the same x or y."""
+    kept = np.ones(len(x), np.bool_)
+    for values in (x, y):
+        same = values[1:] == values[:-1]
+        kept[1:-1] &= ~(same[1:] & same[:-1])
+    return kept
