@@ -1,0 +1,38 @@
+"""``python -m nn convert``: from one kind of file to another."""
+
+from __future__ import annotations
+
+import argparse
+
+from nd import ConfigurationError
+
+from ..exchange import write_array_file
+from .models import is_array_file, load_network
+
+HELP = "Write a model as another kind of file: the ending of OUT says which."
+EXAMPLES = (
+    "old-0.7.zip new.zip                 a model of any release, as the newest writes it",
+    "model.zip model.safetensors         named parameters for other programs",
+    "model.npz model.zip                 and back, for Java",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("out", metavar="OUT", help="ends in .zip, .npz or .safetensors")
+    parser.add_argument("--no-updater", action="store_true", help="leave the updater's state out")
+    parser.add_argument(
+        "--lenient", action="store_true", help="go on where what is not supported does not change the outputs"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Convert."""
+    if not is_array_file(arguments.out) and not arguments.out.lower().endswith(".zip"):
+        raise ConfigurationError(f"convert: OUT must end in .zip, .npz or .safetensors, got {arguments.out!r}.")
+    network = load_network(arguments.model, strict=not arguments.lenient)
+    if is_array_file(arguments.out):
+        write_array_file(network, arguments.out, not arguments.no_updater)
+    else:
+        network.save(arguments.out, save_updater=not arguments.no_updater)
+    print(f"{arguments.out}: {network.num_params():,} parameters")
