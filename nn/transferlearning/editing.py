@@ -133,7 +133,10 @@ class _Editing:
         channels = n_out
         for after in range(index + 1, len(self.layers)):
             channels = self._through(after, channels)
-            if self.params[after] or isinstance(self.layers[after], FeedForwardConf):
+            layer = self.layers[after]
+            if isinstance(layer, FeedForwardConf) and layer.keeps_size:
+                self._restart(after, None, n_in=channels, n_out=channels)
+            elif self.params[after] or isinstance(layer, FeedForwardConf):
                 self._restart(after, next_init[0] if next_init else init, n_in=channels)
                 return
 
