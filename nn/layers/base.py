@@ -239,8 +239,6 @@ class FeedForwardConf(BaseLayerConf):
     n_in: int | None = None
     n_out: int | None = None
     takes: ClassVar[str] = "rows"
-    keeps_size: ClassVar[bool] = False
-    """Whether n_in and n_out are one number."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -251,17 +249,6 @@ class FeedForwardConf(BaseLayerConf):
             if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
                 raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be an integer >= 1, got {value!r}.")
             object.__setattr__(self, name, operator.index(value))
-
-    def settle_size(self) -> None:
-        """Make n_in and n_out the same, as a layer that keeps the size of what comes in has them."""
-        sizes = {size for size in (self.n_in, self.n_out) if size is not None}
-        if len(sizes) > 1:
-            raise nd.ConfigurationError(
-                f"{type(self).__name__}: n_in and n_out must be the same, got {self.n_in} and {self.n_out}."
-            )
-        for size in sizes:
-            object.__setattr__(self, "n_in", size)
-            object.__setattr__(self, "n_out", size)
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)

@@ -13,7 +13,8 @@ from optimize import Updater
 from ..conf.input_type import ConvolutionalFlatType, InputType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images
-from .base import FeedForwardConf, LayerRuntime
+from .base import LayerRuntime
+from .same_size import SameSizeConf
 
 Array = Any
 LOG10_SQUARED = 2.0 * math.log(10.0)
@@ -100,7 +101,7 @@ class BatchNormalizationRuntime(LayerRuntime):
 
     def setup(self) -> None:
         conf = self.conf
-        self.decay = conf.decay if conf.is_minibatch else 0.0
+        self.decay = conf.decay if conf.minibatch else 0.0
         self._centre, self._scale = nd.Elementwise(_centre), nd.Elementwise(_scale)
         self._normalise, self._factors = nd.Elementwise(_normalise), nd.Elementwise(_factors)
         self._variance_of, self._back = nd.Elementwise(_variance_of), nd.Elementwise(_back)
@@ -201,7 +202,7 @@ class BatchNormalizationRuntime(LayerRuntime):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchNormalization(FeedForwardConf):
+class BatchNormalization(SameSizeConf):
     """Batch normalisation: gamma * (x - mean) / sqrt(variance + eps) + beta, for every channel.
 
     Parameters
@@ -216,7 +217,7 @@ class BatchNormalization(FeedForwardConf):
         gamma and beta are no parameters.
     use_log_std : bool
         Keep the running variance as log10 of the standard deviation, as DL4J since 1.0.0-beta4, or as itself.
-    is_minibatch : bool
+    minibatch : bool
         False: the running statistics are those of the last minibatch, for data sets that are one minibatch.
     n_in, n_out : int, optional
         Channels, the same in and out; inferred from the network's input type.
@@ -250,15 +251,13 @@ class BatchNormalization(FeedForwardConf):
     beta: float = 0.0
     lock_gamma_beta: bool = False
     use_log_std: bool = True
-    is_minibatch: bool = True
+    minibatch: bool = True
     runtime: ClassVar = BatchNormalizationRuntime
     takes: ClassVar[str] = "any"
-    keeps_size: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.settle_size()
-        for name in ("lock_gamma_beta", "use_log_std", "is_minibatch"):
+        for name in ("lock_gamma_beta", "use_log_std", "minibatch"):
             if not isinstance(getattr(self, name), bool):
                 raise nd.ConfigurationError(
                     f"BatchNormalization: {name} must be True or False, got {getattr(self, name)!r}."

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import nd
 
 from ..params import ParamSpec
-from .base import Cache, FeedForwardConf, LayerRuntime
+from .base import Cache, LayerRuntime
+from .same_size import SameSizeConf
 
 Array = Any
 
@@ -47,7 +48,7 @@ class ElementWiseMultiplicationRuntime(LayerRuntime):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ElementWiseMultiplicationLayer(FeedForwardConf):
+class ElementWiseMultiplicationLayer(SameSizeConf):
     """A weight and a bias for every number of a row: activation(x * W + b).
 
     Parameters
@@ -72,11 +73,6 @@ class ElementWiseMultiplicationLayer(FeedForwardConf):
     """
 
     runtime: ClassVar = ElementWiseMultiplicationRuntime
-    keeps_size: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.settle_size()
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n = self.n_in or 0

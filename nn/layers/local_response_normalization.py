@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -111,7 +110,7 @@ class LocalResponseNormalization(LayerConf):
     Raises
     ------
     ConfigurationError
-        n is no integer >= 1, or k, alpha or beta are no finite numbers, or k is not above 0 or alpha below it.
+        n is no whole number >= 1, or k, alpha or beta are no finite numbers, or k is not above 0 or alpha below it.
 
     Notes
     -----
@@ -124,13 +123,14 @@ class LocalResponseNormalization(LayerConf):
     alpha: float = 1e-4
     beta: float = 0.75
     runtime: ClassVar = LocalResponseRuntime
+    positional: ClassVar[tuple[str, ...]] = ("k", "n", "alpha", "beta")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         who = type(self).__name__
-        if not hasattr(self.n, "__index__") or isinstance(self.n, bool) or self.n < 1:
-            raise nd.ConfigurationError(f"{who}: n must be an integer >= 1, got {self.n!r}.")
-        object.__setattr__(self, "n", operator.index(self.n))
+        if isinstance(self.n, bool) or not isinstance(self.n, (int, float)) or self.n < 1 or self.n != int(self.n):
+            raise nd.ConfigurationError(f"{who}: n must be a whole number >= 1, got {self.n!r}.")
+        object.__setattr__(self, "n", int(self.n))
         for name in ("k", "alpha", "beta"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):

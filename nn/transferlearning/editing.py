@@ -14,6 +14,7 @@ from ..conf.input_type import InputType
 from ..conf.network import MultiLayerConfiguration
 from ..layers import FeedForwardConf, FrozenLayer, LayerConf
 from ..layers.base import label_of
+from ..layers.same_size import SameSizeConf
 from ..multilayer import MultiLayerNetwork
 from ..params import ParamLayout
 from ..preprocessors import (
@@ -134,7 +135,7 @@ class _Editing:
         for after in range(index + 1, len(self.layers)):
             channels = self._through(after, channels)
             layer = self.layers[after]
-            if isinstance(layer, FeedForwardConf) and layer.keeps_size:
+            if isinstance(layer, SameSizeConf):
                 self._restart(after, None, n_in=channels, n_out=channels)
             elif self.params[after] or isinstance(layer, FeedForwardConf):
                 self._restart(after, next_init[0] if next_init else init, n_in=channels)

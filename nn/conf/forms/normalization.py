@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..json_values import NUMBER, PLAIN, Codec, number
 from .base import BASE, BASE_CONSTANTS, LAYER, PARAMETERLESS, LayerForm
 
 _SIZES = {"nin": ("n_in", PLAIN), "nout": ("n_out", PLAIN)}
 
 
-def _whole(value: Any) -> Any:
-    """Return Java's 5.0 as 5; what is not whole is left to the layer to refuse."""
-    found = number(value)
-    return int(found) if float(found).is_integer() else found
-
-
-_WHOLE = Codec(float, _whole)
 _AXES = Codec(
     lambda value: None if value is None else list(value), lambda value: None if value is None else tuple(value)
 )
@@ -31,7 +22,7 @@ NORMALIZATION_FORMS: dict[str, LayerForm] = {
             "gamma": ("gamma", NUMBER),
             "beta": ("beta", NUMBER),
             "lockGammaBeta": ("lock_gamma_beta", PLAIN),
-            "minibatch": ("is_minibatch", PLAIN),
+            "minibatch": ("minibatch", PLAIN),
             "useLogStd": ("use_log_std", PLAIN),
         },
         {**BASE_CONSTANTS, "cudnnAllowFallback": True, "cnn2DFormat": "NCHW"},
@@ -41,7 +32,7 @@ NORMALIZATION_FORMS: dict[str, LayerForm] = {
     "local_response_normalization": LayerForm(
         {
             **LAYER,
-            "n": ("n", _WHOLE),
+            "n": ("n", Codec(float, number)),
             "k": ("k", NUMBER),
             "alpha": ("alpha", NUMBER),
             "beta": ("beta", NUMBER),

@@ -87,7 +87,7 @@ NORMALIZATION_CASES: dict[str, list[LayerCase]] = {
         _batch_case("images-locked", FEW, locked=(1.5, 0.25)),
         _batch_case("rows-locked-gamma", locked=(2.0, 0.0), use_log_std=False),
         _batch_case("constrained-drops-nothing", drop_out=0.5, constrain_all_parameters=MaxNormConstraint(0.5)),
-        _batch_case("one-minibatch", FEW, is_minibatch=False),
+        _batch_case("one-minibatch", FEW, minibatch=False),
     ],
     "element_wise_multiplication": [
         _product_case("tanh"),
