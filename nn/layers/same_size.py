@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import nd
 
@@ -23,3 +24,7 @@ class SameSizeConf(FeedForwardConf):
         for size in sizes:
             object.__setattr__(self, "n_in", size)
             object.__setattr__(self, "n_out", size)
+
+    def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
+        layer, _ = super().following(label, before)
+        return layer, None if layer.n_out is None else (layer.takes, layer.n_out)
