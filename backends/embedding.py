@@ -18,9 +18,9 @@ class EmbeddingRows:
     item: Callable[[Array], float]
     to_host: Callable[[Array], Any]
 
-    def pull_rows(self, table: Array, indices: Array) -> Array:
+    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
         """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order."""
-        self._check_rows("pull_rows", indices, table.shape[0])
+        self._check_rows(who, indices, table.shape[0])
         return self.xp.take(table, indices, axis=0)
 
     def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:

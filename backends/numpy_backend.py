@@ -198,6 +198,9 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def sum_into(self, x: Array, axis: int, out: Array) -> Array:
         return np.add.reduce(x, axis=axis, out=out)
 
+    def row_products(self, x: Array, y: Array) -> Array:
+        return np.vecdot(x, y)
+
     def dot(self, x: Array, y: Array) -> Array:
         return np.dot(x, y)
 

@@ -17,8 +17,8 @@ CELLS = 1 << 15
 class NumpyEmbedding(EmbeddingRows):
     """Mixin of `NumpyBackend`."""
 
-    def pull_rows(self, table: Array, indices: Array) -> Array:
-        self._check_rows("pull_rows", indices, table.shape[0])
+    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
+        self._check_rows(who, indices, table.shape[0])
         return table[indices]
 
     def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:

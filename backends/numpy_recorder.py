@@ -75,15 +75,15 @@ class _Recorder(NumpyBackend):
         run()
         return y
 
-    def pull_rows(self, table: Array, indices: Array) -> Array:
+    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
         made = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
-        pull = partial(self._pull_into, plain(table), plain(indices), plain(made))
+        pull = partial(self._pull_into, plain(table), plain(indices), plain(made), who)
         note(pull)
         pull()
         return made
 
-    def _pull_into(self, table: Array, indices: Array, out: Array) -> None:
-        np.copyto(out, super().pull_rows(table, indices))
+    def _pull_into(self, table: Array, indices: Array, out: Array, who: str) -> None:
+        np.copyto(out, super().pull_rows(table, indices, who))
 
     def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
         add = partial(super().scatter_add, writable(table), plain(indices), plain(updates))

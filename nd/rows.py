@@ -9,7 +9,7 @@ from .state import state
 Array = Any
 
 
-def pull_rows(table: Array, indices: Array) -> Array:
+def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     """Return the rows of a table that are named by their numbers, as a new array ``[n, columns]`` in c order.
 
     Parameters
@@ -17,6 +17,8 @@ def pull_rows(table: Array, indices: Array) -> Array:
     table : array ``[rows, columns]``
     indices : array ``[n]`` of int32 or int64
         0 to rows - 1 each, as often as one likes. int64 saves a GPU a conversion.
+    who : str
+        Named in errors.
 
     Raises
     ------
@@ -41,9 +43,9 @@ def pull_rows(table: Array, indices: Array) -> Array:
     [[4.0, 5.0], [0.0, 1.0]]
     """
     here = state.backend
-    here.guard_same_backend("pull_rows", table, indices)
-    here.check_lookup("pull_rows", table, indices)
-    return here.pull_rows(table, indices)
+    here.guard_same_backend(who, table, indices)
+    here.check_lookup(who, table, indices)
+    return here.pull_rows(table, indices, who)
 
 
 def scatter_add(table: Array, indices: Array, updates: Array) -> Array:

@@ -27,13 +27,19 @@ from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
 from .gradient import DefaultGradient, Gradient
 from .layers import (
     ActivationLayer,
+    BatchNormalization,
     ConvolutionLayer,
     DenseLayer,
     DropoutLayer,
+    ElementWiseMultiplicationLayer,
+    EmbeddingLayer,
+    EmbeddingSequenceLayer,
     FrozenLayer,
     FrozenLayerWithBackprop,
+    LocalResponseNormalization,
     LossLayer,
     OutputLayer,
+    PReLULayer,
     SubsamplingLayer,
 )
 from .multilayer import MultiLayerNetwork

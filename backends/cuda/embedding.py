@@ -30,9 +30,9 @@ class CudaEmbedding(EmbeddingRows):
     dtype_name: Any
     empty: Any
 
-    def pull_rows(self, table: Array, indices: Array) -> Array:
+    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
         if table.dtype.char not in REALS:
-            return super().pull_rows(table, indices)
+            return super().pull_rows(table, indices, who)
         out = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
         if out.size:
             numbers = self.astype(indices, "int64")

@@ -60,10 +60,11 @@ def layer_from_json(data: Json) -> LayerConf:
     form, layer_class = LAYER_FORMS[name], LAYERS[name]
     _refuse_unsupported(java_name, data, form.constants)
     values: Json = {}
+    absent = {**_ABSENT, **form.absent}
     for key, (field, codec) in form.fields.items():
         spelled = key if key in data else {"nin": "nIn", "nout": "nOut"}.get(key, key)
-        if spelled in data or key in _ABSENT:
-            values[field] = codec.decode(data.get(spelled, _ABSENT.get(key)))
+        if spelled in data or key in absent:
+            values[field] = codec.decode(data.get(spelled, absent.get(key)))
     if issubclass(layer_class, BaseLayerConf):
         values |= regularization_from_json(java_name, data.get("regularization"))
         values |= regularization_from_json(java_name, data.get("regularizationBias"), bias=True)
@@ -101,6 +102,7 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
 def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
     base, layer = conf.base, conf.layers[index]
     names = [spec.name for spec in layer.param_specs()]
+    names = [*names[1:], "b"] if names[:1] == ["b"] else names  # Java lists a convolution's bias last
     return {
         "cacheMode": "NONE",
         "dataType": _DATA_TYPES[str(base.dtype)],
@@ -113,7 +115,7 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
         "optimizationAlgo": base.optimization_algo.upper(),
         "seed": base.seed,
         "stepFunction": None,
-        "variables": sorted(names, key=["W", "b"].index),
+        "variables": names,
     }
 
 

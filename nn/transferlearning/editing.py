@@ -14,6 +14,7 @@ from ..conf.input_type import InputType
 from ..conf.network import MultiLayerConfiguration
 from ..layers import FeedForwardConf, FrozenLayer, LayerConf
 from ..layers.base import label_of
+from ..layers.same_size import SameSizeConf
 from ..multilayer import MultiLayerNetwork
 from ..params import ParamLayout
 from ..preprocessors import (
@@ -140,7 +141,10 @@ class _Editing:
         channels = n_out
         for after in range(index + 1, len(self.layers)):
             channels = self._through(after, channels)
-            if self.params[after] or isinstance(self.layers[after], FeedForwardConf):
+            layer = self.layers[after]
+            if isinstance(layer, SameSizeConf):
+                self._restart(after, None, n_in=channels, n_out=channels)
+            elif self.params[after] or isinstance(layer, FeedForwardConf):
                 self._restart(after, next_init[0] if next_init else init, n_in=channels)
                 return
 

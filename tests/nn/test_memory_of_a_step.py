@@ -11,7 +11,17 @@ import pytest
 import nd
 from backends.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
-from nn import DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import (
+    BatchNormalization,
+    ConvolutionLayer,
+    DenseLayer,
+    InputType,
+    LocalResponseNormalization,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    PReLULayer,
+)
 from optimize import Adam, Nesterovs
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
@@ -35,8 +45,22 @@ def perceptron(updater):
     )
 
 
+def normalised():
+    layers = (
+        ConvolutionLayer(n_out=8, kernel_size=3, activation="identity", has_bias=False),
+        BatchNormalization(),
+        PReLULayer(shared_axes=(2, 3)),
+        LocalResponseNormalization(),
+        OutputLayer(n_out=10, activation="softmax"),
+    )
+    return NeuralNetConfiguration(seed=1, updater=Nesterovs(0.01)).list(
+        *layers, input_type=InputType.convolutional_flat(28, 28, 1)
+    )
+
+
 CONFIGURATIONS = {
     "LeNet": lenet,
+    "normalised": normalised,
     "perceptron, Nesterovs": lambda: perceptron(Nesterovs(0.01)),
     "perceptron, Adam": lambda: perceptron(Adam(0.01)),
 }

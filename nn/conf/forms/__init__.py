@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .base import LayerForm
 from .core import CORE_FORMS
+from .embeddings import EMBEDDING_FORMS
+from .normalization import NORMALIZATION_FORMS
 
-LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CORE_FORMS}.items()))
+LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CORE_FORMS, **EMBEDDING_FORMS, **NORMALIZATION_FORMS}.items()))
 """Name in LAYERS -> form."""

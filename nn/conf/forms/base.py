@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..json_values import ACTIVATION, MODE, NORMALIZATION, NUMBER, PAIR, PLAIN, UPDATER, WEIGHT_INIT, Codec
@@ -17,6 +19,8 @@ class LayerForm(NamedTuple):
     constants: Json
     package: str = ""
     """Below the layers' package; one that begins with "org." is whole."""
+    absent: Mapping[str, Any] = MappingProxyType({})
+    """What Java takes where one of its fields is missing, if it is not the dataclass's default."""
 
 
 LAYER = {"layerName": ("name", PLAIN), "idropout": ("drop_out", DROPOUT)}

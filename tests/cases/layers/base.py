@@ -24,11 +24,16 @@ class LayerCase(NamedTuple):
     tail: tuple[Any, ...] = TAIL
     labels: str = "classes"
     draws: bool = False  # training draws random numbers
+    couples: bool = False  # training looks at the whole minibatch
+    vocabulary: int = 0  # features are whole numbers below, and have no epsilon
 
 
 def make_features(case, seed=0, n=N):
     """Return float64 features ``[n, ...]`` for a row."""
-    return np.random.default_rng([seed, 1]).normal(0.0, 0.8, (n, *case.input_type.shape))
+    rng, shape = np.random.default_rng([seed, 1]), (n, *case.input_type.shape)
+    if case.vocabulary:
+        return rng.integers(0, case.vocabulary, shape).astype(np.float64)
+    return rng.normal(0.0, 0.8, shape)
 
 
 def make_labels(case, n_out, seed=0, n=N):

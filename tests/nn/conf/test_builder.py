@@ -31,6 +31,7 @@ from nn import (
 )
 from nn.conf.json_values import camel_case
 from nn.layers import LAYERS
+from nn.layers.same_size import SameSizeConf
 from nn.weights import WEIGHT_INITS
 from optimize import (
     MaxNormConstraint,
@@ -174,7 +175,12 @@ def test_every_field_has_its_call(target):
         "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(),
         "constrain_all_parameters": MinMaxNormConstraint(1, 2),
         "layer": DenseLayer(n_out=2), "lbfgs_memory": 7, "terminations": (ZeroDirection(),),
+        "decay": 0.8, "eps": 0.1, "gamma": 2.0, "beta": 0.3, "lock_gamma_beta": True,
+        "use_log_std": False, "minibatch": False, "n": 3, "k": 1.5, "alpha": 0.1, "input_shape": (2, 3),
+        "shared_axes": (1,), "infer_input_length": False, "input_length": 7,
     }  # fmt: skip
+    if issubclass(target, SameSizeConf):
+        given["n_out"] = given["n_in"]
     exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
     names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay
     builder = target.Builder()

@@ -1,0 +1,31 @@
+"""Sums over everything but the channels: what normalisations need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Array = Any
+
+
+class ChannelSums:
+    """Mixin of `Backend`. Activations are ``[N, C, ...]``."""
+
+    permute: Callable[[Array, Sequence[int]], Array]
+    reshape: Callable[[Array, Sequence[int]], Array]
+    multiply: Callable[..., Array]
+    sum: Callable[..., Array]
+
+    def channel_sums(self, x: Array, y: Array | None = None) -> Array:
+        """Return the sum over every channel of x, or of x * y, as ``[1, C]``."""
+        rows = self.channel_rows(x)
+        found = self.sum(rows, 1) if y is None else self.row_products(rows, self.channel_rows(y))
+        return self.reshape(found, (1, x.shape[1]))
+
+    def channel_rows(self, x: Array) -> Array:
+        """``[N, C, ...]`` as a matrix ``[C, ... * N]``; a view where the batch is innermost in memory."""
+        return self.reshape(self.permute(x, (*range(1, x.ndim), 0)), (x.shape[1], -1))
+
+    def row_products(self, x: Array, y: Array) -> Array:
+        """Return the scalar product of every row of x with that of y, ``[rows]``."""
+        return self.sum(self.multiply(x, y), 1)

@@ -1,0 +1,145 @@
+"""LocalResponseNormalization: every channel divided by what its neighbours say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import nd
+from nd.checks import describe_shape
+
+from ..conf.input_type import InputType
+from ..preprocessors import InputPreProcessor, to_images
+from .base import LayerConf, LayerRuntime
+from .convolution import image_of
+
+Array = Any
+
+
+class LocalResponseCache(NamedTuple):
+    """What forward keeps for backprop."""
+
+    x: Array
+    scale: Array
+    """k + alpha * sum of the neighbours' squares."""
+    power: Array
+    """scale^(-beta)."""
+    a: Array
+
+
+def _inverse_power(scale: Array, beta: float, out: Array) -> None:
+    """scale^(-beta); 0.75, the usual one, by roots, which are much faster than powers."""
+    if beta == 0.75:
+        nd.sqrt(scale, out)
+        nd.muli(out, nd.sqrt(out))
+        nd.divide(1.0, out, out)
+    else:
+        nd.power(scale, -beta, out)
+
+
+class LocalResponseRuntime(LayerRuntime):
+    """Forward and backward of a local response normalisation."""
+
+    splits = True
+
+    def setup(self) -> None:
+        conf = self.conf
+        k, alpha, beta = float(conf.k), float(conf.alpha), float(conf.beta)
+
+        def forward(x: Array, scale: Array, power: Array, a: Array) -> None:
+            nd.muli(scale, alpha)
+            nd.addi(scale, k)
+            _inverse_power(scale, beta, power)
+            nd.multiply(x, power, a)
+
+        def ratio(epsilon: Array, a: Array, scale: Array, out: Array) -> None:
+            nd.multiply(epsilon, a, out)
+            nd.divi(out, scale)
+
+        def back(epsilon: Array, x: Array, power: Array, neighbours: Array) -> None:
+            nd.muli(epsilon, power)
+            nd.muli(neighbours, x)
+            nd.muli(neighbours, 2.0 * alpha * beta)
+            nd.subi(epsilon, neighbours)
+
+        self._forward, self._ratio, self._back = map(nd.Elementwise, (forward, ratio, back))
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, LocalResponseCache]:
+        self._check(x)
+        squares, scale, power, a = (self.buffers(name, x.shape) for name in ("squares", "scale", "power", "a"))
+        self._sum_neighbours(nd.square(x, squares), scale)
+        self._forward(x, scale, power, a)
+        return a, LocalResponseCache(x, scale, power, a)
+
+    def _check(self, x: Array) -> None:
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim != 4:
+            raise nd.ShapeError(f"{self.label}: expected input [N, C, H, W], got {describe_shape(x.shape)}.")
+
+    def _sum_neighbours(self, x: Array, out: Array) -> None:
+        """Write the sum over every channel of x and those at most n // 2 away."""
+        nd.assign(out, x)
+        for distance in range(1, min(self.conf.n // 2, x.shape[1] - 1) + 1):
+            nd.addi(out[:, distance:, ...], x[:, :-distance, ...])
+            nd.addi(out[:, :-distance, ...], x[:, distance:, ...])
+
+    def backprop_gradient(self, epsilon: Array, cache: LocalResponseCache, need_epsilon: bool = True) -> Array | None:
+        if not need_epsilon:
+            return None
+        x, scale, power, a = cache
+        ratios, neighbours = self.buffers("squares", x.shape), self.buffers("neighbours", x.shape)
+        self._ratio(epsilon, a, scale, ratios)
+        self._sum_neighbours(ratios, neighbours)
+        self._back(epsilon, x, power, neighbours)
+        return epsilon
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalResponseNormalization(LayerConf):
+    """x / (k + alpha * sum of x^2 over the n channels around)^beta, at every place of an image.
+
+    Parameters
+    ----------
+    n : int
+        Channels that are summed up; with an even one as many as with the next odd one.
+    k, alpha, beta : float
+        alpha is not divided by n.
+
+    Raises
+    ------
+    ConfigurationError
+        n is no whole number >= 1, or k, alpha or beta are no finite numbers, or k is not above 0 or alpha below it.
+
+    Notes
+    -----
+    Input and output ``[N, C, H, W]``; channels that are not there count nothing. Dropout has no effect. Source: DL4J
+    ``LocalResponseNormalization``; Krizhevsky, Sutskever and Hinton 2012, section 3.3.
+    """
+
+    n: int = 5
+    k: float = 2.0
+    alpha: float = 1e-4
+    beta: float = 0.75
+    runtime: ClassVar = LocalResponseRuntime
+    positional: ClassVar[tuple[str, ...]] = ("k", "n", "alpha", "beta")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        who = type(self).__name__
+        if isinstance(self.n, bool) or not isinstance(self.n, (int, float)) or self.n < 1 or self.n != int(self.n):
+            raise nd.ConfigurationError(f"{who}: n must be a whole number >= 1, got {self.n!r}.")
+        object.__setattr__(self, "n", int(self.n))
+        for name in ("k", "alpha", "beta"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise nd.ConfigurationError(f"{who}: {name} must be a finite number, got {value!r}.")
+        if not self.k > 0.0 or self.alpha < 0.0:
+            raise nd.ConfigurationError(f"{who}: k must be > 0 and alpha >= 0, got {self.k} and {self.alpha}.")
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_images(input_type)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        return image_of(label, input_type)

@@ -1,0 +1,171 @@
+"""PReLULayer: a rectifier that learns its slope below 0."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import nd
+from nd.checks import describe_shape
+
+from ..conf.distributions import Distribution
+from ..conf.input_type import InputType
+from ..params import ParamSpec
+from .base import BaseLayerConf, LayerRuntime
+
+Array = Any
+
+
+def _value(x: Array, alpha: Array, below: Array, a: Array) -> None:
+    nd.minimum(x, 0.0, below)
+    nd.maximum(x, 0.0, a)
+    nd.addi(a, nd.multiply(below, alpha, below))
+
+
+def _back(x: Array, alpha: Array, epsilon: Array, slope: Array, product: Array) -> None:
+    """Turn epsilon into dL/dx, and write what it adds to the gradient of alpha."""
+    nd.minimum(x, 0.0, product)
+    nd.muli(product, epsilon)
+    nd.greater_equal(x, 0.0, slope)
+    nd.addi(slope, nd.multiply(nd.subtract(1.0, slope), alpha))
+    nd.muli(epsilon, slope)
+
+
+class PReLURuntime(LayerRuntime):
+    """Forward and backward of a rectifier with a slope of its own for every element."""
+
+    splits = True
+
+    def setup(self) -> None:
+        self._value, self._back = nd.Elementwise(_value, scratch=(2,)), nd.Elementwise(_back, scratch=(3,))
+        self._alpha, self._shape = self.params["W"][None, ...], self.conf.alpha_shape
+        self._summed = (0, *(axis for axis, size in enumerate(self._shape, 1) if size == 1))
+
+    def pre_output(self, x: Array, training: bool = False) -> Array:
+        return self.drop_input(x, training)[0]
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+        self._check(x)
+        x, drop_mask = self.drop_input(x, training)
+        a = self.buffers("a", x.shape)
+        self._value(x, self._alpha, self.buffers("below", x.shape), a)
+        return a, (x, drop_mask)
+
+    def _check(self, x: Array) -> None:
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        expected = self.conf.expected_shape
+        fits = x.ndim == 1 + len(expected) and all(
+            size in ("any", found) for size, found in zip(expected, x.shape[1:], strict=True)
+        )
+        if not fits:
+            raise nd.ShapeError(
+                f"{self.label}: expected input {describe_shape(('N', *expected))}, got {describe_shape(x.shape)}."
+            )
+
+    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
+        x, drop_mask = cache
+        product = self.buffers("product", x.shape)
+        self._back(x, self._alpha, epsilon, self.buffers("below", x.shape), product)
+        nd.assign(self.gradient_views["W"], nd.reshape(nd.sum(product, self._summed, keepdims=True), self._shape))
+        return self.undropped(epsilon, drop_mask) if need_epsilon else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PReLULayer(BaseLayerConf):
+    """Parametric rectifier: x where x >= 0, alpha * x below, with an alpha for every element of an example.
+
+    Parameters
+    ----------
+    input_shape : sequence of int, optional
+        Of one example; inferred when the network has an input type.
+    shared_axes : int or sequence of int, optional
+        Axes, 1 for the first one of an example, along which alpha is the same: ``(2, 3)`` gives every channel of an
+        image one.
+    weight_init : str or Distribution
+        How alpha starts: at 0 unless it is given here.
+
+    Raises
+    ------
+    ConfigurationError
+        input_shape or shared_axes are no such integers.
+
+    Notes
+    -----
+    Input and output ``[N, *input_shape]``. Vector: W, that is alpha, of input_shape with 1 for the shared axes, in f
+    order. It is a weight, so the penalties on weights hold for it; weight noise does not, nor has the activation an
+    effect. Fans for weight_init: the first axis, in and out. Source: DL4J ``PReLULayer``; He et al. 2015. Differs: Java
+    never infers input_shape, and its fans are 0.
+
+    Examples
+    --------
+    >>> PReLULayer(input_shape=(3, 8, 8), shared_axes=(2, 3)).param_shapes()
+    {'W': (3, 1, 1)}
+    """
+
+    input_shape: Sequence[int] | None = None
+    shared_axes: int | Sequence[int] | None = None
+    weight_init: str | Distribution | None = "zero"
+    runtime: ClassVar = PReLURuntime
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("input_shape", "shared_axes"):
+            object.__setattr__(self, name, self._integers(name, getattr(self, name)))
+        axes = len(self.input_shape or ())
+        if axes and any(axis > axes for axis in self._shared):
+            raise nd.ConfigurationError(
+                f"PReLULayer: shared_axes must be axes 1..{axes} of {self.input_shape}, got {self.shared_axes}."
+            )
+
+    @staticmethod
+    def _integers(name: str, value: Any) -> tuple[int, ...] | None:
+        if value is None:
+            return None
+        several = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+        if not all(hasattr(v, "__index__") and not isinstance(v, bool) and v >= 1 for v in several):
+            raise nd.ConfigurationError(f"PReLULayer: {name} must be integers >= 1, got {value!r}.")
+        return tuple(map(operator.index, several)) or None
+
+    @property
+    def _shared(self) -> tuple[int, ...]:
+        return self.shared_axes or ()  # type: ignore[return-value]
+
+    @property
+    def expected_shape(self) -> tuple[int | str, ...]:
+        """Of one example; ``"any"`` for an axis whose length does not matter."""
+        return tuple("any" if axis in self._shared else size for axis, size in enumerate(self.input_shape or (), 1))
+
+    @property
+    def alpha_shape(self) -> tuple[int, ...]:
+        """Shape of alpha."""
+        return tuple(1 if size == "any" else size for size in self.expected_shape)  # type: ignore[misc]
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        found = tuple(1 if axis in self._shared else size for axis, size in enumerate(input_type.shape, 1))
+        if None in found:
+            raise nd.ConfigurationError(
+                f"{label}: the length of {input_type!r} must be known, or alpha the same at every time step. Give "
+                "InputType.recurrent the length, or set shared_axes=2."
+            )
+        if self.input_shape is None:
+            shape = tuple(1 if size is None else size for size in input_type.shape)
+            return replace(self, input_shape=shape)
+        if self.alpha_shape != found:
+            raise nd.ConfigurationError(
+                f"{label}: input_shape must be {input_type.shape}, that of what comes in, got {self.input_shape}. "
+                "Leave input_shape out, or mend it."
+            )
+        return self
+
+    def check(self, label: str) -> None:
+        if self.input_shape is None:
+            raise nd.ConfigurationError(f"{label}: input_shape is missing. Give it, or pass input_type to list(...).")
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        shape = self.alpha_shape
+        fan = float(shape[0]) if shape else 0.0
+        return (ParamSpec("W", shape, "f", fan_in=fan, fan_out=fan),) if math.prod(shape) and shape else ()

@@ -1,0 +1,230 @@
+"""Batch normalisation in training: values and derivatives over every kind of input, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import nd
+from nn import (
+    BatchNormalization,
+    DenseLayer,
+    FrozenLayer,
+    InputType,
+    MultiLayerConfiguration,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+)
+from nn.preprocessors import FeedForwardToCnnPreProcessor
+from optimize import Adam, Sgd
+from tests.nn.layers.test_every_layer import check_derivative, orders_of
+from tests.stand_ins import TOLERANCE, as_input
+
+RNG = np.random.default_rng(17)
+SHAPES = {
+    "rows": (6, 3),
+    "series": (4, 3, 5),
+    "square series": (3, 3, 4),
+    "images": (4, 3, 2, 3),
+    "volumes": (2, 3, 2, 3, 2),
+}
+TYPES = {
+    "rows": InputType.feed_forward(3),
+    "series": InputType.recurrent(3, 5),
+    "square series": InputType.recurrent(3),
+    "images": InputType.convolutional(2, 3, 3),
+    "volumes": InputType.convolutional3d(2, 3, 2, 3),
+}
+EPS = 0.01
+
+
+def host(x):
+    return nd.to_host(nd.copy(x))
+
+
+def normalising(kind, dtype="float64", **settings):
+    """The layer alone in a network, with gamma and beta that are all different."""
+    layer = BatchNormalization(n_out=3, eps=EPS, **settings)
+    net = MultiLayerNetwork(NeuralNetConfiguration(dtype=dtype, seed=1).list(layer, input_type=TYPES[kind])).init()
+    for name, values in (("gamma", [1.5, -0.5, 0.8]), ("beta", [0.1, 0.2, -0.3])):
+        if not settings.get("lock_gamma_beta"):
+            nd.assign(net.get_param(f"0_{name}"), nd.create([values], dtype))
+    return net
+
+
+def by_hand(x, gamma, beta, mean, variance):
+    """Normalise number by number."""
+    out = np.zeros_like(x)
+    for index in np.ndindex(*x.shape):
+        c = index[1]
+        out[index] = gamma[c] * (x[index] - mean[c]) / np.sqrt(variance[c] + EPS) + beta[c]
+    return out
+
+
+def statistics(x):
+    """Mean and variance of every channel, divided by the number of elements."""
+    channels = [[x[index] for index in np.ndindex(*x.shape) if index[1] == c] for c in range(x.shape[1])]
+    means = [sum(values) / len(values) for values in channels]
+    squares = [sum((v - m) ** 2 for v in values) / len(values) for values, m in zip(channels, means, strict=True)]
+    return means, squares
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_training_normalises_with_the_statistics_of_the_minibatch(kind, backend, dtype):
+    x = RNG.normal(1.0, 2.0, SHAPES[kind])
+    layer = normalising(kind, dtype).get_layer(0)
+    expected = by_hand(x.astype(dtype).astype(float), [1.5, -0.5, 0.8], [0.1, 0.2, -0.3], *statistics(x))
+    for order in orders_of(backend):
+        found = layer.forward(as_input(backend, x, order, dtype), True)[0]
+        np.testing.assert_allclose(nd.to_host(found), expected, **TOLERANCE[dtype])
+    np.testing.assert_allclose(nd.to_host(layer.forward(as_input(backend, x, "c", dtype), False)[0]), by_hand(
+        x, [1.5, -0.5, 0.8], [0.1, 0.2, -0.3], [0.0] * 3, [1.0] * 3
+    ), **TOLERANCE[dtype])  # fmt: skip
+
+
+@pytest.mark.parametrize("locked", [False, True])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_derivatives_of_training(kind, locked, backend):
+    net = normalising(kind, lock_gamma_beta=locked, gamma=1.5, beta=0.25)
+    layer, x = net.get_layer(0), nd.create(RNG.normal(1.0, 2.0, SHAPES[kind]), "float64")
+    weights = RNG.normal(size=SHAPES[kind])
+
+    def weighted():
+        return float((nd.to_host(layer.forward(x, True)[0]) * weights).sum())
+
+    epsilon = host(layer.backprop_gradient(nd.create(weights), layer.forward(x, True)[1]))
+    trained = {name: host(layer.gradient_views[name]) for name in ("gamma", "beta") if name in layer.params}
+    assert len(trained) == (0 if locked else 2)
+    samples = 6 if backend.name.startswith("numpy") else 2
+    check_derivative(weighted, x, epsilon, samples)
+    for name, gradient in trained.items():
+        check_derivative(weighted, layer.params[name], gradient, 3)
+
+
+@pytest.mark.parametrize("order", ["c", "f", "strided"])
+def test_the_memory_order_of_epsilon_does_not_matter(order, backend):
+    if order not in orders_of(backend):
+        order = "c"
+    layer, x = normalising("images").get_layer(0), RNG.normal(size=SHAPES["images"])
+    weights = RNG.normal(size=SHAPES["images"])
+    expected = host(layer.backprop_gradient(nd.create(weights), layer.forward(nd.create(x), True)[1]))
+    gradients = host(layer.gradient_views["gamma"])
+    given = nd.copy(nd.create(weights)) if backend.name == "numpy-readonly" else as_input(backend, weights, order)
+    found = layer.backprop_gradient(given, layer.forward(as_input(backend, x, order), True)[1])
+    np.testing.assert_allclose(nd.to_host(found), expected, **TOLERANCE["float64"])
+    np.testing.assert_allclose(host(layer.gradient_views["gamma"]), gradients, **TOLERANCE["float64"])
+
+
+def test_a_locked_layer_uses_both_constants_one_of_which_is_its_neutral_number():
+    """Java leaves both out where gamma is 1 or beta is 0."""
+    x = RNG.normal(size=SHAPES["rows"])
+    for gamma, beta in ((1.0, 0.5), (2.0, 0.0), (1.0, 0.0)):
+        layer = normalising("rows", lock_gamma_beta=True, gamma=gamma, beta=beta).get_layer(0)
+        expected = by_hand(x, [gamma] * 3, [beta] * 3, *statistics(x))
+        np.testing.assert_allclose(layer.forward(x, True)[0], expected, rtol=1e-12, atol=1e-12)
+        assert list(layer.params) == ["mean", "log10stdev"]
+
+
+def test_a_large_mean_costs_no_digits(dtype):
+    """The variance is that of x less its mean, not a difference of large numbers."""
+    x = (RNG.normal(size=(64, 3)) + 1000.0).astype(dtype)
+    found = normalising("rows", dtype).get_layer(0).forward(x, True)[0]
+    expected = by_hand(x.astype(float), [1.5, -0.5, 0.8], [0.1, 0.2, -0.3], *statistics(x.astype(float)))
+    np.testing.assert_allclose(
+        found, expected, **({"rtol": 1e-3, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-9})
+    )
+
+
+def test_frozen_it_uses_the_running_statistics_and_hands_its_derivative_down(backend):
+    layers = DenseLayer(n_in=4, n_out=3, activation="tanh"), FrozenLayer(BatchNormalization(eps=EPS))
+    conf = NeuralNetConfiguration(seed=2, dtype="float64", updater=Sgd(0.1)).list(
+        *layers, OutputLayer(n_out=2, loss="mse")
+    )
+    net = MultiLayerNetwork(conf).init()
+    for name, values in (("mean", [0.3, -0.2, 0.1]), ("log10stdev", [0.2, -0.1, 0.0]), ("gamma", [1.5, 0.5, 2.0])):
+        nd.assign(net.get_param(f"1_{name}"), nd.create([values], "float64"))
+    x, y = nd.create(RNG.normal(size=(5, 4))), nd.create(RNG.normal(size=(5, 2)))
+    kept = {key: host(view) for key, view in net.param_table().items() if key.startswith("1_")}
+    net.set_input(x)
+    net.set_labels(y)
+
+    def loss():
+        net.compute_gradient_and_score()
+        return 5 * net.score()
+
+    loss()
+    check_derivative(loss, net.get_param("0_W"), host(net.gradient().gradient_for_variable()["0_W"]), 4)
+    net.fit(x, y, epochs=3)
+    for key, expected in kept.items():
+        np.testing.assert_array_equal(host(net.get_param(key)), expected)
+    hidden = np.tanh(host(x) @ host(net.get_param("0_W")) + host(net.get_param("0_b")))
+    expected = by_hand(hidden, [1.5, 0.5, 2.0], [0.0] * 3, [0.3, -0.2, 0.1], 10.0 ** (2 * np.array([0.2, -0.1, 0.0])))
+    np.testing.assert_allclose(host(net.feed_forward(x)[2]), expected, **TOLERANCE["float64"])
+
+
+def test_sizes_are_inferred_and_flat_images_made_whole():
+    flat = NeuralNetConfiguration().list(BatchNormalization(), input_type=InputType.convolutional_flat(3, 2, 4))
+    assert flat.preprocessors == {0: FeedForwardToCnnPreProcessor(3, 2, 4)}
+    assert (flat.layers[0].n_in, flat.layers[0].n_out) == (4, 4)
+    for kind, input_type in TYPES.items():
+        conf = NeuralNetConfiguration().list(BatchNormalization(), input_type=input_type)
+        assert conf.layers[0].n_out == 3, kind
+        assert conf.layer_types() == [(input_type, input_type)]
+        assert not conf.preprocessors
+    chained = NeuralNetConfiguration().list(DenseLayer(n_in=2, n_out=5), BatchNormalization(), OutputLayer(n_out=2))
+    assert [layer.n_in for layer in chained.layers] == [2, 5, 5]
+    assert BatchNormalization(n_in=3) == BatchNormalization(n_out=3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_in": 3, "n_out": 4}, "n_in and n_out must be the same, got 3 and 4"),
+        ({"decay": 1.5}, r"decay must be in 0\.\.1, got 1\.5"),
+        ({"decay": True}, "decay must be a finite number, got True"),
+        ({"eps": 0.0}, r"eps must be > 0, got 0\.0"),
+        ({"gamma": float("nan")}, "gamma must be a finite number, got nan"),
+        ({"beta": "0"}, "beta must be a finite number, got '0'"),
+        ({"use_log_std": 1}, "use_log_std must be True or False, got 1"),
+        ({"lock_gamma_beta": None}, "lock_gamma_beta must be True or False, got None"),
+    ],
+)
+def test_what_is_no_configuration_is_refused(settings, message):
+    with pytest.raises(nd.ConfigurationError, match=f"BatchNormalization: {message}"):
+        BatchNormalization(**settings)
+
+
+def test_what_does_not_fit_is_refused():
+    layer = normalising("rows").get_layer(0)
+    for x in (np.zeros((2, 4)), np.zeros((2, 4, 3)), np.zeros(3)):
+        with pytest.raises(
+            nd.ShapeError, match=r"\(BatchNormalization\): expected input \[N, 3\] or \[N, 3, \.\.\.\], got"
+        ):
+            layer.forward(x, True)
+    with pytest.raises(nd.DTypeError, match=r"\(BatchNormalization\): expected an array, got list"):
+        layer.forward([[1.0, 2.0, 3.0]], False)
+    with pytest.raises(nd.ConfigurationError, match=r"layer 0 \(BatchNormalization\): n_in is missing"):
+        NeuralNetConfiguration().list(BatchNormalization())
+    with pytest.raises(nd.ConfigurationError, match=r"layer 0 \(BatchNormalization\): n_in must be 3, .*got 4"):
+        NeuralNetConfiguration().list(BatchNormalization(n_out=4), input_type=TYPES["images"])
+
+
+def test_the_file_says_how_the_variance_is_kept():
+    conf = NeuralNetConfiguration(seed=1, updater=Adam(0.1)).list(
+        BatchNormalization(n_out=2), OutputLayer(n_in=2, n_out=2)
+    )
+    document = json.loads(conf.to_json())
+    layer, first = document["confs"][0]["layer"], document["confs"][0]
+    assert first["variables"] == ["gamma", "beta", "mean", "log10stdev"]
+    assert layer["@class"] == "org.deeplearning4j.nn.conf.layers.BatchNormalization"
+    expected = {
+        "nin": 2, "nout": 2, "decay": 0.9, "eps": 1e-5, "gamma": 1.0, "beta": 0.0, "lockGammaBeta": False,
+        "minibatch": True, "useLogStd": True, "cudnnAllowFallback": True, "cnn2DFormat": "NCHW",
+    }  # fmt: skip
+    assert {key: layer[key] for key in expected} == expected
+    del layer["useLogStd"]
+    assert not MultiLayerConfiguration.from_json(json.dumps(document)).layers[0].use_log_std
+    layer["cnn2DFormat"] = "NHWC"
+    with pytest.raises(nd.ConfigurationError, match="BatchNormalization: cnn2DFormat 'NHWC' is not supported, only"):
+        MultiLayerConfiguration.from_json(json.dumps(document))
