@@ -29,6 +29,17 @@ class ParamSpec:
         For the initialisation of weights.
     trainable : bool
         False for what never gets a gradient.
+    initial : float, optional
+        Where every element starts; without it a weight is drawn, and a bias has the layer's bias_init.
+    penalised : bool
+        False for what is neither a weight nor a bias, such as gamma and beta of a batch normalisation: the layer's
+        penalties, its weight noise and constraints on weights or on biases pass it by.
+    running : bool
+        The parameter is not trained but follows the minibatches: backprop writes how far it goes into its part of the
+        gradient vector, and that is subtracted whatever the updater, the step function or a line search say. Gradient
+        normalisation of the layer includes it. It is never penalised or noised.
+    divided : bool
+        Whether a running parameter's part of the gradient vector is divided by the number of examples, as others' are.
     """
 
     name: str
@@ -38,6 +49,15 @@ class ParamSpec:
     fan_in: float = 0.0
     fan_out: float = 0.0
     trainable: bool = True
+    initial: float | None = None
+    penalised: bool = True
+    running: bool = False
+    divided: bool = True
+
+    @property
+    def is_weight(self) -> bool:
+        """Whether what is said of weights holds for it."""
+        return self.penalised and not self.bias and not self.running
 
     @property
     def length(self) -> int:

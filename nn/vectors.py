@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.random import Random
-from optimize import NetworkUpdater, Segment
+from optimize import NetworkUpdater, NoOp, Regularization, Segment
 from optimize.constraints import Constraining
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.penalty_sum import PenaltySum
@@ -18,7 +18,7 @@ from .weights import Fans, init_weight
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
     from .layers.base import BaseLayerConf, LayerConf
-    from .params import ParamView
+    from .params import ParamSpec, ParamView
 
 Array = Any
 
@@ -57,7 +57,7 @@ class FlatVectors:
         self.penalties = [
             (view.flat(self.params), penalty)
             for view in self.layout.views
-            for penalty in self._layer_conf(view).regularization_of(view.spec.bias)
+            for penalty in penalties_on(self._layer_conf(view), view.spec)
         ]
 
         self.constraints = self._constraining()
@@ -115,8 +115,10 @@ class FlatVectors:
     def _segments(self) -> list[Segment]:
         segments = []
         for view in self.layout.views:
-            layer, bias = self._layer_conf(view), view.spec.bias
-            segments.append(Segment(view.start, view.stop, layer.updater_of(bias), layer.regularization_of(bias)))
+            layer, spec = self._layer_conf(view), view.spec
+            updater = NoOp() if spec.running else layer.updater_of(spec.bias)
+            penalties = penalties_on(layer, spec)
+            segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided))
         return segments
 
     def _normalized(self) -> list[NormalizedLayer]:
@@ -140,11 +142,18 @@ def copy_vector(who: str, source: Any, target: Array) -> None:
     nd.assign(target, nd.reshape(vector, (1, n)))
 
 
+def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization, ...]:
+    """Return the penalties on one parameter of a layer, in the order in which they are applied."""
+    return layer.regularization_of(spec.bias) if spec.penalised and not spec.running else ()
+
+
 def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) -> None:
-    """Let one parameter of a layer start: a weight is drawn, a bias has its bias_init."""
+    """Let a parameter start at its own initial value; without one a weight is drawn, a bias has its bias_init."""
     conf: Any = layer.innermost
     spec, flat = view.spec, view.flat(vector)
-    if spec.bias:
+    if spec.initial is not None:
+        nd.fill(flat, spec.initial)
+    elif spec.bias:
         nd.fill(flat, conf.bias_init or 0.0)
     else:
         fans = Fans(spec.fan_in, spec.fan_out, spec.shape)

@@ -12,7 +12,7 @@ import nd
 
 from .guard import WATCHED, protect
 from .regularization import REGULARIZATIONS, Regularization
-from .step_functions import STEP_FUNCTIONS, StepFunction
+from .step_functions import STEP_FUNCTIONS, StepFunction, negative_gradient_step
 from .updaters import UPDATERS, Updater
 
 Array = Any
@@ -30,16 +30,30 @@ class Segment:
     updater : Updater
     regularization : tuple of Regularization
         Applied in order, before the updater or after it.
+    running : bool
+        Its part of the gradient vector is how far it goes: subtracted, whatever the step function. With `NoOp`.
+    divided : bool
+        Whether the part of one that is running is divided by the batch size, as others' are.
     """
 
     start: int
     stop: int
     updater: Updater
     regularization: tuple[Regularization, ...] = ()
+    running: bool = False
+    divided: bool = True
+
+    @property
+    def treatment(self) -> tuple[Updater, bool, bool]:
+        """What is the same all over a block."""
+        return self.updater, self.running, self.divided
 
 
 class Block(NamedTuple):
-    """A maximal run of segments with the same updater: its state is [state 1 of all | state 2 of all | ...]."""
+    """A maximal run of segments with the same updater: its state is [state 1 of all | state 2 of all | ...].
+
+    Running segments, and those that are not divided, are apart from others: they have no state that it would change.
+    """
 
     updater: Updater
     segments: tuple[Segment, ...]
@@ -53,11 +67,21 @@ class Block(NamedTuple):
             if value != 0.0 and stop > first:
                 nd.fill(state[0, begin + first : begin + stop], value)
 
+    @property
+    def running(self) -> bool:
+        """Whether its segments are."""
+        return self.segments[0].running
+
+    @property
+    def divided(self) -> bool:
+        """Whether its segments are."""
+        return self.segments[0].divided
+
 
 def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
     """Return the blocks of a vector, and the length of all their states."""
     blocks, offset = [], 0
-    for updater, run in groupby(segments, key=lambda segment: segment.updater):
+    for (updater, _, _), run in groupby(segments, key=lambda segment: segment.treatment):
         alike = tuple(run)
         first, length = alike[0].start, alike[-1].stop - alike[0].start
         states = len(updater.state_names)
@@ -108,6 +132,8 @@ class Chunk:
     updater: Updater
     block: int
     penalties: tuple[Penalised, ...]
+    running: bool = False
+    divided: bool = True
 
     def __post_init__(self) -> None:
         self._formulas: dict[tuple[bool, StepFunction, int], Callable[..., None]] = {}
@@ -121,6 +147,8 @@ class Chunk:
 
         With what a `Guard` watches it is undone where it must not be; the `last` chunk counts it.
         """
+        divide = divide and self.divided
+        step = negative_gradient_step if self.running else step
         where = [each.where for each in self.penalties if each.where is not None]
         penalties = [numbers.penalties[each.place] for each in self.penalties]
         scalars = (numbers.batch_size, numbers.rate, *penalties, *numbers.coefficients[self.block])
@@ -222,7 +250,7 @@ def cut(
             )
             more = tuple(other[here] for other in others)
             parts = (params[here], gradient[here], more, states, scratch[: stop - start])
-            chunks.append(Chunk(*parts, block.updater, number, penalties))
+            chunks.append(Chunk(*parts, block.updater, number, penalties, block.running, block.divided))
     return chunks
 
 

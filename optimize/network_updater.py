@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import nd
 from nd.state import within
 
-from .chunks import Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
+from .chunks import Block, Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
 from .gradient_normalization import NormalizedLayer
 from .guard import Guard
+from .running import Running
 from .step_functions import STEP_FUNCTIONS, StepFunction
 from .updaters import Updater
 
@@ -34,6 +35,11 @@ class NetworkUpdater:
     normalized : sequence of NormalizedLayer
         Layers whose gradient is normalised once it is divided.
 
+    Attributes
+    ----------
+    running : Running
+        The parameters that are not trained but follow the minibatches.
+
     Notes
     -----
     Source: DL4J ``BaseMultiLayerUpdater`` and ``UpdaterBlock``, whose state layout this repeats. The backend may treat
@@ -53,6 +59,8 @@ class NetworkUpdater:
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
         self._penalties = list(penalties_of(self._blocks).values())
+        self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
+        self.running = Running(_runs(self._blocks, lambda block: block.running), flat[0], flat[1])
         length = params.shape[1]
         lanes = max(1, min(here.lanes, length // here.lane_elements))
         self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
@@ -133,6 +141,8 @@ class NetworkUpdater:
     def objective_gradient(self, batch_size: int | None, iteration: int, epoch: int) -> Array:
         """Make the gradient vector that of the score: divided as for `update`, with the penalties', before any updater.
 
+        It is 0 for running parameters, whose way is set aside in `running`.
+
         Returns
         -------
         array ``[n]``
@@ -141,8 +151,8 @@ class NetworkUpdater:
         self.settle()
         params, gradient, _ = self._vectors
         with within(self._backend):
-            if batch_size is not None:
-                nd.divi(gradient, batch_size)
+            self._divide(batch_size)
+            self.running.set_aside()
             for segment in (segment for block in self._blocks for segment in block.segments):
                 here = slice(segment.start, segment.stop)
                 for penalty in segment.regularization:
@@ -220,10 +230,15 @@ class NetworkUpdater:
     def _normalize(self, batch_size: int | None) -> None:
         """Add up and divide the gradient, and normalise it layer by layer."""
         self.settle()
-        if batch_size is not None:
-            nd.divi(self._gradient, batch_size)
+        self._divide(batch_size)
         for layer in self._normalized:
             layer.apply(self._gradient)
+
+    def _divide(self, batch_size: int | None) -> None:
+        if batch_size is None:
+            return
+        for part in self._divided:
+            nd.divi(part, batch_size)
 
     def _record(self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> bool:
         """Run the update while it is recorded; False, and nothing has run, where it cannot be."""
@@ -264,6 +279,16 @@ class _Recorded:
             nd.assign(self._memory, values)
             self._values = values
         nd.run_lanes([program.replay for program in self._programs], light=True)
+
+
+def _runs(blocks: Sequence[Block], holds: Callable[[Block], bool]) -> list[tuple[int, int]]:
+    """Return start and stop of every maximal run of blocks for which something holds."""
+    found = []
+    for held, run in groupby(blocks, key=holds):
+        alike = list(run)
+        if held:
+            found.append((alike[0].segments[0].start, alike[-1].segments[-1].stop))
+    return found
 
 
 def _flat(vector: Array) -> Array:

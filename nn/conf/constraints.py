@@ -25,11 +25,11 @@ def placed_constraints(label: str, layer: Any, defaults: Any) -> tuple[LayerCons
     ConfigurationError
         One of them does not fit on the layer's parameters.
     """
-    specs = layer.param_specs()
+    specs = [spec for spec in layer.param_specs() if not spec.running]
     shapes = {spec.name: spec.shape for spec in specs}
     names = {
         "constrain_all_parameters": tuple(shapes),
-        "constrain_weights": tuple(spec.name for spec in specs if not spec.bias),
+        "constrain_weights": tuple(spec.name for spec in specs if spec.is_weight),
         "constrain_bias": tuple(spec.name for spec in specs if spec.bias),
     }
     own = layer.constraints is not None or any(getattr(layer, field) is not None for field in FIELDS)

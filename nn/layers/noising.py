@@ -30,7 +30,7 @@ class Noising:
 
     def __init__(self, noise: IWeightNoise, numbers: NumbersInForce, specs: tuple[ParamSpec, ...]) -> None:
         self.noise, self.numbers = noise, numbers
-        self.specs = [spec for spec in specs if noise.apply_to_biases or not spec.bias]
+        self.specs = [spec for spec in specs if spec.is_weight or (spec.bias and noise.apply_to_biases)]
 
     def draw(self, params: dict[str, Array], buffers: Callable[..., Array]) -> dict[str, Array]:
         """Return name -> parameter, noised where it is, in the memory order of the parameter."""

@@ -45,9 +45,11 @@ class BaseOptimizer:
 
     Notes
     -----
-    Directions and what was learned of the objective live on from one minibatch to the next. Random numbers, of dropout,
+    Directions and what was learned of the objective live on from one minibatch to the next. Running parameters, such as
+    the statistics of a batch normalisation, are no part of the objective: each step moves them once, by what the
+    minibatch says where the step ends. Random numbers, of dropout,
     say, are the same in all evaluations of one iteration. Source: DL4J ``BaseOptimizer``. Differs: updaters with a
-    state are refused; DL4J runs them twice per iteration.
+    state are refused; DL4J runs them twice per iteration, and searches along the way of running parameters too.
     """
 
     default_step_function = "negative_default"
@@ -149,10 +151,12 @@ class BaseOptimizer:
         """Search along a line and go there; the model's score and gradient are then of that point."""
         line = _Line(self, start)
         try:
-            return self._search(line, start)
+            found = self._search(line, start)
         except BaseException:  # Ctrl-C: a point that was only tried is none to stay at
             line.leave()
             raise
+        self.model.updater.running.move()
+        return found
 
     def _search(self, line: _Line, start: Trial) -> Trial:
         while True:
@@ -183,7 +187,7 @@ class BaseOptimizer:
         norm = math.sqrt(nd.item(nd.dot(here.gradient, here.gradient)))
         if not math.isfinite(here.cost):
             refuse("score", here.cost, self.model.iteration_count)
-        if not math.isfinite(norm):
+        if not math.isfinite(norm) or not self.model.updater.running.is_finite():
             refuse("norm of the gradient", norm, self.model.iteration_count)
 
 
