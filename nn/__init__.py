@@ -27,6 +27,8 @@ from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
 from .gradient import DefaultGradient, Gradient
 from .layers import (
     ActivationLayer,
+    Cnn3DLossLayer,
+    CnnLossLayer,
     ConvolutionLayer,
     DenseLayer,
     DropoutLayer,
@@ -34,6 +36,8 @@ from .layers import (
     FrozenLayerWithBackprop,
     LossLayer,
     OutputLayer,
+    RnnLossLayer,
+    RnnOutputLayer,
     SubsamplingLayer,
 )
 from .multilayer import MultiLayerNetwork

@@ -100,6 +100,7 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
 def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
     base, layer = conf.base, conf.layers[index]
     names = [spec.name for spec in layer.param_specs()]
+    names = [*names[1:], "b"] if names[:1] == ["b"] else names  # Java lists a convolution's bias last
     return {
         "cacheMode": "NONE",
         "dataType": _DATA_TYPES[str(base.dtype)],
@@ -112,7 +113,7 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
         "optimizationAlgo": base.optimization_algo.upper(),
         "seed": base.seed,
         "stepFunction": None,
-        "variables": sorted(names, key=["W", "b"].index),
+        "variables": names,
     }
 
 

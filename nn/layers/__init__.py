@@ -6,13 +6,17 @@ from .convolution import ConvolutionLayer
 from .dense import DenseLayer
 from .dropout import DropoutLayer
 from .frozen import FrozenLayer, FrozenLayerWithBackprop
+from .losses_of_places import Cnn3DLossLayer, CnnLossLayer, RnnLossLayer
 from .output import LossLayer, OutputLayer
+from .rnn_output import RnnOutputLayer
 from .subsampling import SubsamplingLayer
 
 __all__ = [
     "LAYERS",
     "ActivationLayer",
     "BaseLayerConf",
+    "Cnn3DLossLayer",
+    "CnnLossLayer",
     "ConvolutionLayer",
     "DenseLayer",
     "DropoutLayer",
@@ -23,11 +27,15 @@ __all__ = [
     "LayerRuntime",
     "LossLayer",
     "OutputLayer",
+    "RnnLossLayer",
+    "RnnOutputLayer",
     "SubsamplingLayer",
 ]
 
 LAYERS: dict[str, type[LayerConf]] = {
     "activation": ActivationLayer,
+    "cnn3d_loss": Cnn3DLossLayer,
+    "cnn_loss": CnnLossLayer,
     "convolution": ConvolutionLayer,
     "dense": DenseLayer,
     "dropout": DropoutLayer,
@@ -35,6 +43,8 @@ LAYERS: dict[str, type[LayerConf]] = {
     "frozen_with_backprop": FrozenLayerWithBackprop,
     "loss": LossLayer,
     "output": OutputLayer,
+    "rnn_loss": RnnLossLayer,
+    "rnn_output": RnnOutputLayer,
     "subsampling": SubsamplingLayer,
 }
 """Name -> configuration class, sorted."""

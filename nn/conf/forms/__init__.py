@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .base import LayerForm
 from .core import CORE_FORMS
+from .outputs import OUTPUT_FORMS
 
-LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CORE_FORMS}.items()))
+LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CORE_FORMS, **OUTPUT_FORMS}.items()))
 """Name in LAYERS -> form."""

@@ -2,8 +2,9 @@
 
 from .base import TAIL, LayerCase, make_features, make_labels
 from .core import CORE_CASES, two_layers_by_hand
+from .outputs import OUTPUT_CASES
 
-LAYER_CASES: dict[str, list[LayerCase]] = dict(sorted({**CORE_CASES}.items()))
+LAYER_CASES: dict[str, list[LayerCase]] = dict(sorted({**CORE_CASES, **OUTPUT_CASES}.items()))
 """Name in LAYERS -> rows."""
 
 __all__ = ["LAYER_CASES", "TAIL", "LayerCase", "make_features", "make_labels", "two_layers_by_hand"]

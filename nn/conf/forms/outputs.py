@@ -1,0 +1,19 @@
+"""JSON forms of the layers with a loss that are no plain rows."""
+
+from __future__ import annotations
+
+from ..json_values import LOSS
+from .base import BASE, BASE_CONSTANTS, FEED_FORWARD, LayerForm
+
+_LOSS = {**BASE, "lossFn": ("loss", LOSS)}
+_WITHOUT_SIZES = {**BASE_CONSTANTS, "nin": 0, "nout": 0}
+
+OUTPUT_FORMS: dict[str, LayerForm] = {
+    "cnn3d_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "dataFormat": "NCDHW"}),
+    "cnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "format": "NCHW"}),
+    "rnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "rnnDataFormat": "NCW"}),
+    "rnn_output": LayerForm(
+        {**FEED_FORWARD, "lossFn": ("loss", LOSS)}, {**BASE_CONSTANTS, "rnnDataFormat": "NCW"}
+    ),
+}
+"""Name in LAYERS -> form, sorted."""
