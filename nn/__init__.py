@@ -27,6 +27,8 @@ from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
 from .gradient import DefaultGradient, Gradient
 from .layers import (
     ActivationLayer,
+    CapsuleLayer,
+    CapsuleStrengthLayer,
     Cnn3DLossLayer,
     CnnLossLayer,
     ConvolutionLayer,
@@ -36,6 +38,7 @@ from .layers import (
     FrozenLayerWithBackprop,
     LossLayer,
     OutputLayer,
+    PrimaryCapsules,
     RnnLossLayer,
     RnnOutputLayer,
     SubsamplingLayer,

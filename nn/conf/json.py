@@ -32,6 +32,8 @@ _UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {"convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True, "avgPoolIncludePadInDivisor": True}
 """What Java takes where a field is missing, if it is not the dataclass's default."""
+_NEEDED = ("activation", "updater", "weight_init", "bias_init")
+"""What no layer with parameters may lack, where it does not name in `needed` what it may not."""
 
 
 def layer_to_json(conf: LayerConf) -> Json:
@@ -164,8 +166,8 @@ def _network(data: Json, first: Json, confs: list[Json]) -> MultiLayerConfigurat
     for index, layer in enumerate(layers):
         layer.check(label_of(index, layer))
         inner = layer.innermost
-        for field in ("activation", "updater", "weight_init", "bias_init"):
-            if isinstance(inner, BaseLayerConf) and getattr(inner, field) is None:
+        for field in getattr(inner, "needed", _NEEDED) if isinstance(inner, BaseLayerConf) else ():
+            if getattr(inner, field) is None:
                 raise FormatError(f"configuration: {label_of(index, layer)} must have {field}, got none.")
     counts = [int(data.get(key, 0)) for key in ("iterationCount", "epochCount")]
     if min(counts) < 0:

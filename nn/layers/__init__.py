@@ -2,19 +2,24 @@
 
 from .activation import ActivationLayer
 from .base import BaseLayerConf, FeedForwardConf, LayerConf, LayerRuntime
+from .capsules import CapsuleLayer, CapsuleStrengthLayer
 from .convolution import ConvolutionLayer
 from .dense import DenseLayer
 from .dropout import DropoutLayer
 from .frozen import FrozenLayer, FrozenLayerWithBackprop
 from .losses_of_places import Cnn3DLossLayer, CnnLossLayer, RnnLossLayer
 from .output import LossLayer, OutputLayer
+from .primary_capsules import PrimaryCapsules
 from .rnn_output import RnnOutputLayer
+from .same_diff import SameDiffConf
 from .subsampling import SubsamplingLayer
 
 __all__ = [
     "LAYERS",
     "ActivationLayer",
     "BaseLayerConf",
+    "CapsuleLayer",
+    "CapsuleStrengthLayer",
     "Cnn3DLossLayer",
     "CnnLossLayer",
     "ConvolutionLayer",
@@ -27,13 +32,17 @@ __all__ = [
     "LayerRuntime",
     "LossLayer",
     "OutputLayer",
+    "PrimaryCapsules",
     "RnnLossLayer",
     "RnnOutputLayer",
+    "SameDiffConf",
     "SubsamplingLayer",
 ]
 
 LAYERS: dict[str, type[LayerConf]] = {
     "activation": ActivationLayer,
+    "capsule": CapsuleLayer,
+    "capsule_strength": CapsuleStrengthLayer,
     "cnn3d_loss": Cnn3DLossLayer,
     "cnn_loss": CnnLossLayer,
     "convolution": ConvolutionLayer,
@@ -43,6 +52,7 @@ LAYERS: dict[str, type[LayerConf]] = {
     "frozen_with_backprop": FrozenLayerWithBackprop,
     "loss": LossLayer,
     "output": OutputLayer,
+    "primary_capsules": PrimaryCapsules,
     "rnn_loss": RnnLossLayer,
     "rnn_output": RnnOutputLayer,
     "subsampling": SubsamplingLayer,

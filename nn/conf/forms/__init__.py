@@ -5,6 +5,7 @@ from __future__ import annotations
 from .base import LayerForm
 from .core import CORE_FORMS
 from .outputs import OUTPUT_FORMS
+from .same_diff import SAME_DIFF_FORMS
 
-LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CORE_FORMS, **OUTPUT_FORMS}.items()))
+LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CORE_FORMS, **OUTPUT_FORMS, **SAME_DIFF_FORMS}.items()))
 """Name in LAYERS -> form."""
