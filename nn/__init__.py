@@ -29,6 +29,7 @@ from .layers import (
     ActivationLayer,
     CapsuleLayer,
     CapsuleStrengthLayer,
+    CenterLossOutputLayer,
     Cnn3DLossLayer,
     CnnLossLayer,
     ConvolutionLayer,

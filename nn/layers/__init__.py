@@ -3,6 +3,7 @@
 from .activation import ActivationLayer
 from .base import BaseLayerConf, FeedForwardConf, LayerConf, LayerRuntime
 from .capsules import CapsuleLayer, CapsuleStrengthLayer
+from .center_loss import CenterLossOutputLayer
 from .convolution import ConvolutionLayer
 from .dense import DenseLayer
 from .dropout import DropoutLayer
@@ -20,6 +21,7 @@ __all__ = [
     "BaseLayerConf",
     "CapsuleLayer",
     "CapsuleStrengthLayer",
+    "CenterLossOutputLayer",
     "Cnn3DLossLayer",
     "CnnLossLayer",
     "ConvolutionLayer",
@@ -43,6 +45,7 @@ LAYERS: dict[str, type[LayerConf]] = {
     "activation": ActivationLayer,
     "capsule": CapsuleLayer,
     "capsule_strength": CapsuleStrengthLayer,
+    "center_loss_output": CenterLossOutputLayer,
     "cnn3d_loss": Cnn3DLossLayer,
     "cnn_loss": CnnLossLayer,
     "convolution": ConvolutionLayer,

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from ..json_values import LOSS
+from ..json_values import LOSS, NUMBER, PLAIN
 from .base import BASE, BASE_CONSTANTS, FEED_FORWARD, LayerForm
 
 _LOSS = {**BASE, "lossFn": ("loss", LOSS)}
 _WITHOUT_SIZES = {**BASE_CONSTANTS, "nin": 0, "nout": 0}
 
 OUTPUT_FORMS: dict[str, LayerForm] = {
+    "center_loss_output": LayerForm(
+        {
+            **FEED_FORWARD,
+            "lossFn": ("loss", LOSS),
+            "alpha": ("alpha", NUMBER),
+            "gradientCheck": ("gradient_check", PLAIN),
+            "lambda": ("lambda_", NUMBER),
+        },
+        BASE_CONSTANTS,
+    ),
     "cnn3d_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "dataFormat": "NCDHW"}),
     "cnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "format": "NCHW"}),
     "rnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "rnnDataFormat": "NCW"}),

@@ -6,6 +6,7 @@ import numpy as np
 
 from nd.losses import LossMCXENT
 from nn import (
+    CenterLossOutputLayer,
     Cnn3DLossLayer,
     CnnLossLayer,
     InputType,
@@ -15,7 +16,7 @@ from nn import (
     WeightNoise,
 )
 
-from .base import LayerCase
+from .base import ROWS, LayerCase
 
 PIXELS = InputType.convolutional(3, 2, 4)
 VOXELS = InputType.convolutional3d(2, 3, 2, 3)
@@ -52,6 +53,11 @@ def _case(layer_class, input_type, loss, activation, labels, **settings):
 _WEIGHTED = LossMCXENT(weights=(0.5, 2.0, 1.0, 3.0))
 
 OUTPUT_CASES: dict[str, list[LayerCase]] = {
+    "center_loss_output": [
+        _case(CenterLossOutputLayer, ROWS, "mcxent", "softmax", "classes", n_out=3, lambda_=0.5),
+        _case(CenterLossOutputLayer, ROWS, "mse", "tanh", "classes", n_out=3, lambda_=0.3, has_bias=False),
+        _case(CenterLossOutputLayer, ROWS, "l2", "tanh", "probabilities", n_out=3, lambda_=0.8, drop_out=0.6),
+    ],
     "cnn3d_loss": [
         _case(Cnn3DLossLayer, VOXELS, "mcxent", "softmax", "classes"),
         _case(Cnn3DLossLayer, VOXELS, "mse", "tanh", "reals"),
