@@ -93,7 +93,8 @@ def batched_gemm(a: Array, b: Array, c: Array | None = None) -> Array:
     if not fits or (c is not None and tuple(c.shape) != (a.shape[0], a.shape[1], b.shape[2])):
         more = "" if c is None else f" and c {list(c.shape)}"
         raise ShapeError(
-            f"batched_gemm: a must be [B, M, K], b [B, K, N], c [B, M, N], got {list(shapes[0])}, {list(shapes[1])}{more}."
+            f"batched_gemm: a must be [B, M, K], b [B, K, N], c [B, M, N], got {list(shapes[0])}, "
+            f"{list(shapes[1])}{more}."
         )
     return here.batched_matmul(a, b, c)
 

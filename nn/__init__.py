@@ -38,6 +38,7 @@ from .layers import (
     FrozenLayer,
     FrozenLayerWithBackprop,
     LossLayer,
+    OCNNOutputLayer,
     OutputLayer,
     PrimaryCapsules,
     RnnLossLayer,

@@ -68,7 +68,7 @@ class Minibatch:
         self.labels = nd.as_array(y, self.dtype) if found is None else found
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
-        """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their own shape; None for none."""
+        """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their shape; None for none."""
         self.features_mask = None if features_mask is None else nd.as_array(features_mask, self.dtype)
         self.labels_mask = None if labels_mask is None else nd.as_array(labels_mask, self.dtype)
 

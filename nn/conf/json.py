@@ -27,7 +27,10 @@ _PREPROCESSOR_MUST_BE = {"rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
-_UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat"}
+_UNUSED = {
+    "gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat",
+    "lastEpochSinceRUpdated",
+}  # fmt: skip
 """Constants that change nothing here, whatever a file says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {"convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True, "avgPoolIncludePadInDivisor": True}

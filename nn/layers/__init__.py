@@ -9,6 +9,7 @@ from .dense import DenseLayer
 from .dropout import DropoutLayer
 from .frozen import FrozenLayer, FrozenLayerWithBackprop
 from .losses_of_places import Cnn3DLossLayer, CnnLossLayer, RnnLossLayer
+from .ocnn import OCNNOutputLayer
 from .output import LossLayer, OutputLayer
 from .primary_capsules import PrimaryCapsules
 from .rnn_output import RnnOutputLayer
@@ -33,6 +34,7 @@ __all__ = [
     "LayerConf",
     "LayerRuntime",
     "LossLayer",
+    "OCNNOutputLayer",
     "OutputLayer",
     "PrimaryCapsules",
     "RnnLossLayer",
@@ -54,6 +56,7 @@ LAYERS: dict[str, type[LayerConf]] = {
     "frozen": FrozenLayer,
     "frozen_with_backprop": FrozenLayerWithBackprop,
     "loss": LossLayer,
+    "ocnn_output": OCNNOutputLayer,
     "output": OutputLayer,
     "primary_capsules": PrimaryCapsules,
     "rnn_loss": RnnLossLayer,

@@ -35,7 +35,7 @@ class CenterLossRuntime(OutputRuntime):
         return not training and super().may_split(training)
 
     def summed_loss(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
-        """Return the loss and ``lambda / 2 Σ |x - c_y|²``, summed over the minibatch; parameters as in `OutputMixin`."""
+        """Return the loss and ``lambda / 2 Σ |x - c_y|²``, sums over the minibatch; parameters as in `OutputMixin`."""
         loss = super().summed_loss(labels, cache, mask)
         return loss + self._distance(self._away(labels, cache.x), mask)
 

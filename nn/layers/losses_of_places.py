@@ -41,7 +41,7 @@ class OfPlacesMixin(OutputMixin):
     each output.
     """
 
-    axes: ClassVar[tuple[str, ...]]
+    axes: tuple[str, ...]
     """Names of the axes of places, for messages."""
 
     def loss_and_delta(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Array]:

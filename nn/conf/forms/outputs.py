@@ -21,9 +21,19 @@ OUTPUT_FORMS: dict[str, LayerForm] = {
     ),
     "cnn3d_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "dataFormat": "NCDHW"}),
     "cnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "format": "NCHW"}),
-    "rnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "rnnDataFormat": "NCW"}),
-    "rnn_output": LayerForm(
-        {**FEED_FORWARD, "lossFn": ("loss", LOSS)}, {**BASE_CONSTANTS, "rnnDataFormat": "NCW"}
+    "ocnn_output": LayerForm(
+        {
+            **{key: found for key, found in FEED_FORWARD.items() if key != "hasBias"},
+            "configureR": ("configure_r", PLAIN),
+            "hiddenSize": ("hidden_size", PLAIN),
+            "initialRValue": ("initial_r_value", NUMBER),
+            "nu": ("nu", NUMBER),
+            "windowSize": ("window_size", PLAIN),
+        },
+        {**BASE_CONSTANTS, "lastEpochSinceRUpdated": 0},
+        "org.deeplearning4j.nn.conf.ocnn.",
     ),
+    "rnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "rnnDataFormat": "NCW"}),
+    "rnn_output": LayerForm({**FEED_FORWARD, "lossFn": ("loss", LOSS)}, {**BASE_CONSTANTS, "rnnDataFormat": "NCW"}),
 }
 """Name in LAYERS -> form, sorted."""

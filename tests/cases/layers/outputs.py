@@ -11,6 +11,7 @@ from nn import (
     CnnLossLayer,
     InputType,
     NormalDistribution,
+    OCNNOutputLayer,
     RnnLossLayer,
     RnnOutputLayer,
     WeightNoise,
@@ -50,6 +51,15 @@ def _case(layer_class, input_type, loss, activation, labels, **settings):
     return LayerCase(variant, layer, input_type, oracle, (), labels, draws)
 
 
+def _one_class(variant, activation, **settings):
+    def oracle(x, params):
+        hidden = [[FORMULAS[activation](sum(row * v)) for v in params["v"].T] for row in x]
+        return np.array([[sum(h * w for h, w in zip(each, params["w"][0], strict=True))] for each in hidden])
+
+    layer = OCNNOutputLayer(hidden_size=4, activation=activation, **settings)
+    return LayerCase(variant, layer, ROWS, oracle, (), "reals", "drop_out" in settings)
+
+
 _WEIGHTED = LossMCXENT(weights=(0.5, 2.0, 1.0, 3.0))
 
 OUTPUT_CASES: dict[str, list[LayerCase]] = {
@@ -70,6 +80,12 @@ OUTPUT_CASES: dict[str, list[LayerCase]] = {
         _case(CnnLossLayer, PIXELS, "xent", "sigmoid", "bits"),
         _case(CnnLossLayer, PIXELS, "mse", "identity", "reals"),
         _case(CnnLossLayer, PIXELS, "l2", "tanh", "reals", drop_out=0.6),
+    ],
+    "ocnn_output": [
+        _one_class("sigmoid", "sigmoid"),
+        _one_class("tanh-drawn-r", "tanh", configure_r=False, nu=0.3),
+        _one_class("far-r", "tanh", initial_r_value=9.0, nu=0.5),
+        _one_class("dropped", "sigmoid", nu=0.5, initial_r_value=2.0, drop_out=0.7),
     ],
     "rnn_loss": [
         _case(RnnLossLayer, SERIES, "mcxent", "softmax", "classes"),

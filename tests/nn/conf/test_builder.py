@@ -22,6 +22,7 @@ from nn import (
     MultiLayerNetwork,
     NeuralNetConfiguration,
     NormalDistribution,
+    OCNNOutputLayer,
     OptimizationAlgorithm,
     OutputLayer,
     PoolingType,
@@ -172,10 +173,16 @@ def test_every_field_has_its_call(target):
         "weight_noise": DropConnect(0.5), "constraints": NonNegativeConstraint(),
         "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(),
         "constrain_all_parameters": MinMaxNormConstraint(1, 2),
-        "layer": DenseLayer(n_out=2),
+        "layer": DenseLayer(n_out=2), "alpha": 0.5, "lambda_": 0.3, "gradient_check": True, "hidden_size": 5, "nu": 0.2,
+        "window_size": 9, "initial_r_value": 0.7, "configure_r": False, "capsules": 4, "capsule_dimensions": 6,
+        "routings": 2, "input_capsules": 7, "input_capsule_dimensions": 8, "channels": 3, "use_relu": True, "leak": 0.1,
+        "input_channels": 2,
     }  # fmt: skip
+    if target is OCNNOutputLayer:
+        given["n_out"] = 1
     exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
     names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay
+    names -= set(getattr(target, "refused", ()))
     builder = target.Builder()
     for name in names:
         builder = getattr(builder, camel_case(name))(given[name])
