@@ -23,6 +23,7 @@ from .conf.enums import (
 )
 from .conf.input_type import InputType
 from .conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+from .conf.registration import register_layer, unregister_layer
 from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
 from .gradient import DefaultGradient, Gradient
 from .layers import (

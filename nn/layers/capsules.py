@@ -197,7 +197,7 @@ class CapsuleLayer(SameDiffConf):
     Examples
     --------
     >>> CapsuleLayer(capsules=10, capsule_dimensions=16, input_capsules=72, input_capsule_dimensions=8).param_shapes()
-    {'W': (1, 72, 160, 8, 1), 'b': (1, 1, 10, 16, 1)}
+    {'W': (1, 72, 160, 8, 1)}
     """
 
     capsules: int | None = None
