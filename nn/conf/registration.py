@@ -159,10 +159,8 @@ def _plain_form(layer_class: type[LayerConf]) -> LayerForm:
         handled |= {field.name for field in fields(BaseLayerConf)}  # penalties have a place of their own
     for field in fields(layer_class):
         if field.init and field.name not in handled:
-            codec = _own_codec(f"{layer_class.__name__}.{field.name}")
-            found |= (
-                {"lossFn": ("loss", LOSS)} if field.name == "loss" else {camel_case(field.name): (field.name, codec)}
-            )
+            key, codec = camel_case(field.name), _own_codec(f"{layer_class.__name__}.{field.name}")
+            found |= {"lossFn": ("loss", LOSS)} if field.name == "loss" else {key: (field.name, codec)}
     return LayerForm(found, constants)
 
 

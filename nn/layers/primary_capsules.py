@@ -143,7 +143,7 @@ class PrimaryCapsules(SameDiffConf):
     positional: ClassVar[tuple[str, ...]] = ("capsule_dimensions", "channels")
     inherited: ClassVar[tuple[str, ...]] = (*SameDiffConf.inherited, "convolution_mode")
     builder_verbs: ClassVar[dict[str, Any]] = {
-        **SameDiffConf.builder_verbs, "use_leaky_re_lu": _leaky_verb, "use_re_lu": _relu_verb,
+        **SameDiffConf.builder_verbs, "use_leaky_re_lU": _leaky_verb, "use_re_lU": _relu_verb,
     }  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -42,7 +42,8 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
         x, drop_mask = self.drop_input(x, training)
-        shape, rows, weights = tuple(x.shape), self._rows(x), self.weights(training)
+        rows, weights = self._rows(x), self.weights(training)
+        shape = tuple(x.shape)
         z = self._product(rows, weights["W"])
         a = from_rows_of_places(self.activate(z, training, weights.get("b")), shape)
         cache = Cache(rows, from_rows_of_places(z, shape), a, drop_mask, mask, weights)

@@ -187,7 +187,7 @@ def test_what_cannot_be_registered(layer_class, settings, message):
 def test_two_classes_of_one_name(registered):
     registered(Power)
     registered(Power)  # its module was imported again
-    with pytest.raises(nd.ConfigurationError, match="'Power' is registered already, for .*Halved.* unregister_layer"):
+    with pytest.raises(nd.ConfigurationError, match=r"'Power' is registered already, for .*Halved.* unregister_layer"):
         register_layer(Halved, java_class="com.example.Power")
     unregister_layer(Power)
     registered(Halved, java_class="com.example.Power")
