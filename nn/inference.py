@@ -43,7 +43,7 @@ class Inference:
             return self._outputs.output(batch)
 
     def predict(self, x: Any) -> Array:
-        """Return the most probable class of each example, ``[N]`` integers."""
+        """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``."""
         out = self.output(x)
         with self._here():
             return nd.argmax(out, 1)

@@ -153,7 +153,8 @@ def layer_of(data: dict[str, Any]) -> Written:
 
 def _plain_form(layer_class: type[LayerConf]) -> LayerForm:
     """Return the form of the class it comes from, and a camelCase field for every field of its own."""
-    found, constants = _inherited_form(layer_class)
+    inherited = _inherited_form(layer_class)
+    found = dict(inherited.fields)
     handled = {field for field, _ in found.values()}
     if issubclass(layer_class, BaseLayerConf):
         handled |= {field.name for field in fields(BaseLayerConf)}  # penalties have a place of their own
@@ -161,20 +162,20 @@ def _plain_form(layer_class: type[LayerConf]) -> LayerForm:
         if field.init and field.name not in handled:
             key, codec = camel_case(field.name), _own_codec(f"{layer_class.__name__}.{field.name}")
             found |= {"lossFn": ("loss", LOSS)} if field.name == "loss" else {key: (field.name, codec)}
-    return LayerForm(found, constants)
+    return inherited._replace(fields=found)
 
 
-def _inherited_form(layer_class: type[LayerConf]) -> tuple[dict[str, tuple[str, Codec]], dict[str, Any]]:
+def _inherited_form(layer_class: type[LayerConf]) -> LayerForm:
     for base in layer_class.__mro__[1:]:
         written = _LIBRARY.get(base.__name__)
         if written is not None and written.layer_class is base:
-            return dict(written.form.fields), dict(written.form.constants)
+            return written.form
     if issubclass(layer_class, SameDiffConf):
-        return dict(SAME_DIFF), {}
+        return LayerForm(SAME_DIFF, {})
     if not issubclass(layer_class, BaseLayerConf):
-        return dict(LAYER), {}
+        return LayerForm(LAYER, {})
     sizes = {"nin": ("n_in", PLAIN), "nout": ("n_out", PLAIN)} if issubclass(layer_class, FeedForwardConf) else {}
-    return {**BASE, **sizes}, dict(BASE_CONSTANTS)
+    return LayerForm({**BASE, **sizes}, BASE_CONSTANTS)
 
 
 def _own_codec(who: str) -> Codec:

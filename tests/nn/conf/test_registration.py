@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 import nd
+from nd.losses import LossMCXENT
 from nn import (
+    CapsuleStrengthLayer,
     DenseLayer,
+    FrozenLayer,
     InputType,
     MultiLayerConfiguration,
     MultiLayerNetwork,
@@ -24,8 +27,9 @@ from nn import (
 )
 from nn.conf.forms.base import LAYER, LayerForm
 from nn.conf.json_values import NUMBER
-from nn.layers import BaseLayerConf, LayerConf, LayerRuntime
+from nn.layers import BaseLayerConf, LayerConf, LayerRuntime, SameDiffConf
 from nn.layers.dense import DenseRuntime
+from nn.layers.output import LossRuntime
 from nn.params import ParamSpec
 from nn.recorded import is_own
 from optimize import Adam
@@ -137,6 +141,40 @@ def test_a_layer_from_one_of_the_librarys_has_its_fields_too(registered):
     assert (written["@class"], written["by"], written["nin"]) == ("com.example.nets.Halved", 0.25, 3)
     assert (written["hasBias"], written["hasLayerNorm"]) == (False, False)
     assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
+
+
+def test_one_that_is_wrapped(registered):
+    registered(Halved)
+    conf = network(FrozenLayer(Halved(n_out=3, by=0.5))).conf
+    assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
+
+
+def test_a_loss_is_written_as_the_librarys_layers_do(registered):
+    @dataclass(frozen=True, kw_only=True)
+    class Last(BaseLayerConf):
+        loss: Any = "mse"
+        runtime: ClassVar = LossRuntime
+
+    registered(Last)
+    conf = NeuralNetConfiguration(seed=1).list(Last(loss=LossMCXENT(weights=(1.0, 2.0))))
+    assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
+
+
+def test_capsules_of_ones_own_are_written_as_those_of_the_library(registered):
+    @dataclass(frozen=True, kw_only=True)
+    class Stronger(CapsuleStrengthLayer):
+        by: int = 2
+
+    @dataclass(frozen=True, kw_only=True)
+    class Fixed(SameDiffConf):
+        by: int = 2
+        runtime: ClassVar = LossRuntime
+
+    for layer_class in (Stronger, Fixed):
+        registered(layer_class)
+        conf = NeuralNetConfiguration(seed=1).list(layer_class(by=3))
+        assert json.loads(conf.to_json())["confs"][0]["layer"]["weightInit"] == "XAVIER"
+        assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
 
 
 def test_a_form_of_ones_own(registered):

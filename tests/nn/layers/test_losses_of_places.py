@@ -1,11 +1,15 @@
 """Losses at every pixel, voxel and time step: masks, labels that do not fit, evaluation."""
 
+import json
+import zipfile
+
 import numpy as np
 import pytest
 
 import nd
 from backends.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
+from nd.losses import LossMAE
 from nn import (
     Cnn3DLossLayer,
     CnnLossLayer,
@@ -16,6 +20,7 @@ from nn import (
     RnnLossLayer,
     RnnOutputLayer,
 )
+from nn.conf.json import layer_from_json, layer_to_json
 from tests.stand_ins import TOLERANCE, as_input
 
 N, C = 3, 4
@@ -210,6 +215,25 @@ def test_features_masks_go_through_the_network_in_evaluation():
     assert net.evaluate(DataSet(x, y, mask)).accuracy() == pytest.approx((predicted == y.argmax(1)).mean(), rel=1e-12)
     with pytest.raises(nd.ShapeError, match=r"the features' mask must be \[3, 5\], got \[3, 4\]"):
         net.output(x, mask[:, :4])
+
+
+# ---- files
+
+
+def test_the_layer_of_a_java_model_is_read_and_written_as_it_was(reference):
+    """The last layer of a network that DL4J 1.0.0-beta4 saved; "format" came later."""
+    with zipfile.ZipFile(reference / "regression" / "100b4" / "SyntheticCNN_100b4.bin") as archive:
+        written = json.loads(archive.read("configuration.json"))["confs"][-1]["layer"]
+    layer = layer_from_json(written)
+    assert type(layer) is CnnLossLayer
+    assert (layer.loss, layer.l2) == (LossMAE(), 1e-4)
+    assert layer_to_json(layer) == {**written, "format": "NCHW"}
+
+
+def test_another_data_format_is_refused():
+    written = layer_to_json(make_network(CnnLossLayer(), input_type=TYPES["cnn"]).conf.layers[0])
+    with pytest.raises(nd.ConfigurationError, match="CnnLossLayer: format 'NHWC' is not supported, only 'NCHW'"):
+        layer_from_json({**written, "format": "NHWC"})
 
 
 # ---- minibatches in parts
