@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .argument_checks import ArgumentChecks
+from .batched import BatchedProducts
 from .channel_sums import ChannelSums
 from .embedding import EmbeddingRows
 from .errors import DTypeError
@@ -23,7 +24,7 @@ Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
 
 
-class Backend(SpatialPrimitives, RandomBits, EmbeddingRows, ChannelSums, ArgumentChecks, Scheduling):
+class Backend(SpatialPrimitives, RandomBits, EmbeddingRows, ChannelSums, BatchedProducts, ArgumentChecks, Scheduling):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 
     Parameters

@@ -84,6 +84,9 @@ class _Recorder(CupyBackend):
         made = self.empty((a.shape[0], b.shape[1]), self.dtype_name(a)) if out is None else out
         return self._products.run(a, b, made)
 
+    def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        raise NotRecorded("a graph cannot hold products of many matrices.")
+
     def _prefers_own(self, a: Array, b: Array) -> bool:
         return a.dtype.char in REALS
 

@@ -43,7 +43,7 @@ from .arithmetic import (
     tanh,
     where,
 )
-from .blas import affine_gradients, axpby, dot, gemm, svd
+from .blas import affine_gradients, axpby, batched_gemm, dot, gemm, svd
 from .channels import channel_sums
 from .convert import astype, dtype_name, is_array, item, synchronize, to_host
 from .convolution import col2im, im2col

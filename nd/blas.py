@@ -59,6 +59,46 @@ def gemm(
     return here.gemm(a, b, c, alpha, beta)
 
 
+def batched_gemm(a: Array, b: Array, c: Array | None = None) -> Array:
+    """Return the products ``a[i] @ b[i]`` of many matrices, written into `c` when it is given.
+
+    Parameters
+    ----------
+    a : array ``[B, M, K]``
+    b : array ``[B, K, N]``
+        Both may be views with any strides.
+    c : array ``[B, M, N]``, optional
+        Receives the result; shares no memory with `a` or `b`.
+
+    Raises
+    ------
+    DTypeError
+        They are not arrays of one dtype.
+    ShapeError
+        They are not stacks of as many matrices, the inner axes disagree, or `c` has another shape.
+    BackendError
+        An array belongs to another backend.
+
+    Examples
+    --------
+    >>> import nd
+    >>> nd.batched_gemm(nd.create([[[1.0, 2.0]], [[3.0, 4.0]]]), nd.create([[[1.0], [0.0]], [[0.0], [1.0]]])).tolist()
+    [[[1.0]], [[4.0]]]
+    """
+    here = state.backend
+    here.guard_same_backend("batched_gemm", a, b, c)
+    here.check_arrays("batched_gemm", a, b, c)
+    shapes = tuple(a.shape), tuple(b.shape)
+    fits = a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1]
+    if not fits or (c is not None and tuple(c.shape) != (a.shape[0], a.shape[1], b.shape[2])):
+        more = "" if c is None else f" and c {list(c.shape)}"
+        raise ShapeError(
+            f"batched_gemm: a must be [B, M, K], b [B, K, N], c [B, M, N], got {list(shapes[0])}, "
+            f"{list(shapes[1])}{more}."
+        )
+    return here.batched_matmul(a, b, c)
+
+
 def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
     """Write the gradients of the parameters of ``x @ W + b``: ``x.T @ delta``, and the sums of delta's columns.
 

@@ -23,11 +23,17 @@ from .conf.enums import (
 )
 from .conf.input_type import InputType
 from .conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+from .conf.registration import register_layer, unregister_layer
 from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
 from .gradient import DefaultGradient, Gradient
 from .layers import (
     ActivationLayer,
     BatchNormalization,
+    CapsuleLayer,
+    CapsuleStrengthLayer,
+    CenterLossOutputLayer,
+    Cnn3DLossLayer,
+    CnnLossLayer,
     ConvolutionLayer,
     DenseLayer,
     DropoutLayer,
@@ -38,8 +44,12 @@ from .layers import (
     FrozenLayerWithBackprop,
     LocalResponseNormalization,
     LossLayer,
+    OCNNOutputLayer,
     OutputLayer,
     PReLULayer,
+    PrimaryCapsules,
+    RnnLossLayer,
+    RnnOutputLayer,
     SubsamplingLayer,
 )
 from .multilayer import MultiLayerNetwork

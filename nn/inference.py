@@ -29,16 +29,21 @@ class Inference:
     layers: list[Any]
     dtype: str
 
-    def output(self, x: Any) -> Array:
-        """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend."""
+    def output(self, x: Any, features_mask: Any = None) -> Array:
+        """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend.
+
+        `features_mask` is as for `DataSet`; None for none.
+        """
         self._made()
         with self._here(), self._workspace.nested():
             batch = Minibatch(self.dtype, self._inference_buffers)
             batch.set_features(x)
+            batch.set_masks(features_mask, None)
+            batch.check_features_mask()
             return self._outputs.output(batch)
 
     def predict(self, x: Any) -> Array:
-        """Return the most probable class of each example, ``[N]`` integers."""
+        """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``."""
         out = self.output(x)
         with self._here():
             return nd.argmax(out, 1)
@@ -65,6 +70,9 @@ class Inference:
 
     def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
         """Compare predictions with labels over a DataSet, or over all minibatches of an iterator.
+
+        Time steps, pixels and voxels count one by one; the features' mask goes through the network, and what the
+        labels' mask leaves out does not count.
 
         Raises
         ------
@@ -116,7 +124,7 @@ class Inference:
             for batch in [data] if isinstance(data, DataSet) else data:
                 if batch.labels is None:
                     raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
-                output = nd.to_host(self.output(batch.features))  # once for all of them
+                output = nd.to_host(self.output(batch.features, batch.features_mask))  # once for all of them
                 for evaluation in evaluations:
                     evaluation.eval(batch.labels, output, batch.labels_mask)
                 count += 1

@@ -63,12 +63,12 @@ class Minibatch:
         return found
 
     def set_labels(self, y: Any) -> None:
-        """Set labels ``[N, n_out]``."""
+        """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
         found = self._stage("labels", y)
         self.labels = nd.as_array(y, self.dtype) if found is None else found
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
-        """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels ``[N, n_out]``; None for none."""
+        """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their shape; None for none."""
         self.features_mask = None if features_mask is None else nd.as_array(features_mask, self.dtype)
         self.labels_mask = None if labels_mask is None else nd.as_array(labels_mask, self.dtype)
 
@@ -146,16 +146,17 @@ class Minibatch:
         """Raise unless features and labels are there, one row of everything for each example."""
         if self.features is None or self.labels is None:
             raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
-        mask, n = self.features_mask, self.features.shape[0]
+        n = self.features.shape[0]
         self._check_rows("labels", self.labels, n)
         if self.labels_mask is not None:
             self._check_rows("labels' mask", self.labels_mask, n)
-        if mask is not None:
-            self._check_features_mask(mask, n)
+        self.check_features_mask()
 
-    def _check_features_mask(self, mask: Array, n: int) -> None:
+    def check_features_mask(self) -> None:
         """Rows have one number each, series one for a time step, images one for a place or for all of an axis."""
-        shape = self.features.shape
+        if self.features_mask is None:
+            return
+        mask, shape, n = self.features_mask, self.features.shape, self.features.shape[0]
         places: tuple[int, ...] = {2: (1,), 3: shape[2:]}.get(len(shape), (1, *shape[2:]))
         found = tuple(mask.shape)
         fits = len(found) == len(places) + 1 and all(f in {1, p} for f, p in zip(found[1:], places, strict=True))

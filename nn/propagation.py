@@ -125,7 +125,7 @@ class Propagation:
     def output(self, batch: Minibatch) -> Array:
         """Return the last layer's activations ``[N, ...]`` outside of training, in memory that is used again."""
         with self.workspace:
-            return self.forward(batch.features, training=False)[0][-1]
+            return self.forward(batch.features, training=False, mask=batch.features_mask)[0][-1]
 
     def backward(self, delta: Array, caches: list[Any], examples: int) -> None:
         """Fill the gradient vector from the last layer's delta, of so many examples.

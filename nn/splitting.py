@@ -84,6 +84,7 @@ class SplitStep:
     def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors, whole: Propagation) -> None:
         self.conf, self.vectors, self.whole = conf, vectors, whole
         self._splitting = Splitting(conf, whole.layers, training=True)
+        self._keeps_state = any(layer.keeps_state for layer in whole.layers)
         self._lanes = [_TrainingLane(conf, vectors, vectors.gradient)]
 
     def compute(self, batch: Minibatch, counts: tuple[int, int], watch: Watch | None = None) -> tuple[Array, Array]:
@@ -95,7 +96,7 @@ class SplitStep:
         self.vectors.updater.spread((), ())
         if self.whole.scheduled:
             self.whole.at(*counts)
-        if watch is not None:
+        if watch is not None or self._keeps_state:
             loss = self.whole.gradient_and_loss(batch, watch)
             if not self.vectors.guarded:
                 return loss, self.vectors.penalty(*counts)

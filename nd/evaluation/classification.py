@@ -102,7 +102,7 @@ class Evaluation(IEvaluation):
         predictions : array, same shape
             The first of the largest is the predicted class; with C = 1, class 1 above 0.5.
         mask : array, optional, shape [N] or [N, 1]; [N, T]; [N, H, W] or [N, 1, H, W]
-            Rows with 0 are left out.
+            Rows with 0 are left out. [N, 1] and [N, 1, 1, 1] stand for whole examples.
 
         Raises
         ------

@@ -27,7 +27,8 @@ def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int, who: str = 
     ----------
     labels, predictions : array, shape [N, C], [N, C, T], [N, C, H, W] or [N, C, D, H, W]
     mask : array or None
-        The same shape without the class axis, or with 1 there. Rows with 0 are left out.
+        The same shape without the class axis, or with 1 there and perhaps 1 for all of another axis; [N, 1] for whole
+        examples. Rows with 0 are left out.
     axis : int
         Where the classes are; 1 in the shapes above.
 
@@ -181,7 +182,12 @@ def _kept(who: str, shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray 
         return None
     host = _numbers(who, "mask", mask)
     per_row = shape[:axis] + shape[axis + 1 :]
-    if host.shape not in (per_row, (*shape[:axis], 1, *shape[axis + 1 :])):
+    whole = (*shape[:axis], 1, *shape[axis + 1 :])
+    if len(shape) > 2 and host.shape == (shape[0], 1):
+        host = host.reshape(shape[0], *(1 for _ in shape[1:]))
+    if host.ndim == len(whole) and all(found in (1, size) for found, size in zip(host.shape, whole, strict=True)):
+        host = np.broadcast_to(host, whole)
+    if host.shape not in (per_row, whole):
         raise ShapeError(
             f"{who}: expected a mask of shape {describe_shape(per_row)} for labels {describe_shape(shape)}, "
             f"got {describe_shape(host.shape)}. Classifiers are masked per example or time step, not per output."

@@ -13,34 +13,36 @@ from typing import Any
 
 from nd import ChoiceError, ConfigurationError, FormatError, NdError
 
-from ..layers import LAYERS, BaseLayerConf, LayerConf
+from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
 from ..own_settings import own_settings
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
-from .forms import LAYER_FORMS
 from .forms.base import CUDNN, Json
 from .json_values import camel_case, class_name, regularization_from_json, regularization_to_json
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
+from .registration import layer_of, written_as
 
-_LAYER_PACKAGE = "org.deeplearning4j.nn.conf.layers."
 _PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
 _PREPROCESSOR_MUST_BE = {"rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
-_UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat"}
+_UNUSED = {
+    "gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat",
+    "lastEpochSinceRUpdated",
+}  # fmt: skip
 """Constants that change nothing here, whatever a file says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {"convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True, "avgPoolIncludePadInDivisor": True}
 """What Java takes where a field is missing, if it is not the dataclass's default."""
+_NEEDED = ("activation", "updater", "weight_init", "bias_init")
+"""What no layer with parameters may lack, where it does not name in `needed` what it may not."""
 
 
 def layer_to_json(conf: LayerConf) -> Json:
     """Return a layer as DL4J writes it."""
-    name = next(name for name, layer_class in LAYERS.items() if layer_class is type(conf))
-    form = LAYER_FORMS[name]
-    package = form.package if form.package.startswith("org.") else _LAYER_PACKAGE + form.package
-    out: Json = {"@class": package + type(conf).__name__, **form.constants}
+    _, java_class, form = written_as(conf)
+    out: Json = {"@class": java_class, **form.constants}
     out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
     if isinstance(conf, BaseLayerConf):
         out["regularization"] = regularization_to_json(conf.regularization_of(bias=False))
@@ -51,13 +53,7 @@ def layer_to_json(conf: LayerConf) -> Json:
 def layer_from_json(data: Json) -> LayerConf:
     """Read a layer; raise ConfigurationError where it asks for what this library does not have."""
     java_name = class_name("layer", data)
-    by_class = {layer_class.__name__: name for name, layer_class in LAYERS.items()}
-    if java_name not in by_class:
-        raise ChoiceError(
-            f"layer: unknown class {data.get('@class')!r}, expected one of {', '.join(sorted(by_class))}."
-        )
-    name = by_class[java_name]
-    form, layer_class = LAYER_FORMS[name], LAYERS[name]
+    layer_class, _, form = layer_of(data)
     _refuse_unsupported(java_name, data, form.constants)
     values: Json = {}
     absent = {**_ABSENT, **form.absent}
@@ -164,8 +160,8 @@ def _network(data: Json, first: Json, confs: list[Json]) -> MultiLayerConfigurat
     for index, layer in enumerate(layers):
         layer.check(label_of(index, layer))
         inner = layer.innermost
-        for field in ("activation", "updater", "weight_init", "bias_init"):
-            if isinstance(inner, BaseLayerConf) and getattr(inner, field) is None:
+        for field in getattr(inner, "needed", _NEEDED) if isinstance(inner, BaseLayerConf) else ():
+            if getattr(inner, field) is None:
                 raise FormatError(f"configuration: {label_of(index, layer)} must have {field}, got none.")
     counts = [int(data.get(key, 0)) for key in ("iterationCount", "epochCount")]
     if min(counts) < 0:

@@ -3,6 +3,8 @@
 from .activation import ActivationLayer
 from .base import BaseLayerConf, FeedForwardConf, LayerConf, LayerRuntime
 from .batch_normalization import BatchNormalization
+from .capsules import CapsuleLayer, CapsuleStrengthLayer
+from .center_loss import CenterLossOutputLayer
 from .convolution import ConvolutionLayer
 from .dense import DenseLayer
 from .dropout import DropoutLayer
@@ -10,8 +12,13 @@ from .element_wise_multiplication import ElementWiseMultiplicationLayer
 from .embedding import EmbeddingLayer, EmbeddingSequenceLayer
 from .frozen import FrozenLayer, FrozenLayerWithBackprop
 from .local_response_normalization import LocalResponseNormalization
+from .losses_of_places import Cnn3DLossLayer, CnnLossLayer, RnnLossLayer
+from .ocnn import OCNNOutputLayer
 from .output import LossLayer, OutputLayer
 from .prelu import PReLULayer
+from .primary_capsules import PrimaryCapsules
+from .rnn_output import RnnOutputLayer
+from .same_diff import SameDiffConf
 from .subsampling import SubsamplingLayer
 
 __all__ = [
@@ -19,6 +26,11 @@ __all__ = [
     "ActivationLayer",
     "BaseLayerConf",
     "BatchNormalization",
+    "CapsuleLayer",
+    "CapsuleStrengthLayer",
+    "CenterLossOutputLayer",
+    "Cnn3DLossLayer",
+    "CnnLossLayer",
     "ConvolutionLayer",
     "DenseLayer",
     "DropoutLayer",
@@ -32,14 +44,24 @@ __all__ = [
     "LayerRuntime",
     "LocalResponseNormalization",
     "LossLayer",
+    "OCNNOutputLayer",
     "OutputLayer",
     "PReLULayer",
+    "PrimaryCapsules",
+    "RnnLossLayer",
+    "RnnOutputLayer",
+    "SameDiffConf",
     "SubsamplingLayer",
 ]
 
 LAYERS: dict[str, type[LayerConf]] = {
     "activation": ActivationLayer,
     "batch_normalization": BatchNormalization,
+    "capsule": CapsuleLayer,
+    "capsule_strength": CapsuleStrengthLayer,
+    "center_loss_output": CenterLossOutputLayer,
+    "cnn3d_loss": Cnn3DLossLayer,
+    "cnn_loss": CnnLossLayer,
     "convolution": ConvolutionLayer,
     "dense": DenseLayer,
     "dropout": DropoutLayer,
@@ -50,8 +72,12 @@ LAYERS: dict[str, type[LayerConf]] = {
     "frozen_with_backprop": FrozenLayerWithBackprop,
     "local_response_normalization": LocalResponseNormalization,
     "loss": LossLayer,
+    "ocnn_output": OCNNOutputLayer,
     "output": OutputLayer,
     "prelu": PReLULayer,
+    "primary_capsules": PrimaryCapsules,
+    "rnn_loss": RnnLossLayer,
+    "rnn_output": RnnOutputLayer,
     "subsampling": SubsamplingLayer,
 }
 """Name -> configuration class, sorted."""

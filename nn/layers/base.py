@@ -365,6 +365,8 @@ class LayerRuntime(NoisyRuntime):
 
     splits: ClassVar[bool] = False
     """Whether the layer treats every example for itself, so that a minibatch may come in parts."""
+    keeps_state: ClassVar[bool] = False
+    """Whether training leaves more behind than parameters: then one copy of the layer treats all, step by step."""
 
     def may_split(self, training: bool) -> bool:
         """Tell whether parts of a minibatch give what the whole gives; numbers drawn in another order would not."""

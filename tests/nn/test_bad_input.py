@@ -243,7 +243,7 @@ BAD_CONFIGURATIONS = {
     "weight-init": (lambda: DenseLayer(weight_init="xavier_"), nd.ChoiceError, r"'xavier_'.*Did you mean 'xavier'"),
     "optimizer": (lambda: network(optimization_algo="sgd"), nd.ChoiceError, r"unknown optimization_algo 'sgd'"),
     "dtype": (lambda: network(dtype="float16"), nd.ChoiceError, r"unknown dtype 'float16', expected one of float32, "),
-    "iterations": (lambda: network(iterations=0), nd.ConfigurationError, "iterations must be >= 1, got 0"),
+    "iterations": (lambda: network(iterations=0), nd.ConfigurationError, "iterations must be an integer >= 1, got 0"),
     "seed": (lambda: network(seed="abc"), nd.ConfigurationError, "seed .*'abc'"),
     "penalty": (lambda: network(l2="x"), nd.ConfigurationError, "expected a number or a schedule, got 'x'"),
     "schedule": (lambda: MapSchedule("epoch", {1: 0.1}), nd.ConfigurationError, r"must contain key 0, got keys \[1\]"),

@@ -6,6 +6,18 @@ from .base import LayerForm
 from .core import CORE_FORMS
 from .embeddings import EMBEDDING_FORMS
 from .normalization import NORMALIZATION_FORMS
+from .outputs import OUTPUT_FORMS
+from .same_diff import SAME_DIFF_FORMS
 
-LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CORE_FORMS, **EMBEDDING_FORMS, **NORMALIZATION_FORMS}.items()))
+LAYER_FORMS: dict[str, LayerForm] = dict(
+    sorted(
+        {
+            **CORE_FORMS,
+            **EMBEDDING_FORMS,
+            **NORMALIZATION_FORMS,
+            **OUTPUT_FORMS,
+            **SAME_DIFF_FORMS,
+        }.items()
+    )
+)
 """Name in LAYERS -> form."""

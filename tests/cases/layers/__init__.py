@@ -1,11 +1,23 @@
 """A row for every variant of every layer, and what it computes, written another way: loops over float64 numbers."""
 
 from .base import TAIL, LayerCase, make_features, make_labels
+from .capsules import CAPSULE_CASES
 from .core import CORE_CASES, two_layers_by_hand
 from .embeddings import EMBEDDING_CASES
 from .normalization import NORMALIZATION_CASES
+from .outputs import OUTPUT_CASES
 
-LAYER_CASES: dict[str, list[LayerCase]] = dict(sorted({**CORE_CASES, **EMBEDDING_CASES, **NORMALIZATION_CASES}.items()))
+LAYER_CASES: dict[str, list[LayerCase]] = dict(
+    sorted(
+        {
+            **CAPSULE_CASES,
+            **CORE_CASES,
+            **EMBEDDING_CASES,
+            **NORMALIZATION_CASES,
+            **OUTPUT_CASES,
+        }.items()
+    )
+)
 """Name in LAYERS -> rows."""
 
 __all__ = ["LAYER_CASES", "TAIL", "LayerCase", "make_features", "make_labels", "two_layers_by_hand"]

@@ -1,5 +1,6 @@
 """What a row is, and the data that every row is fed with."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -36,16 +37,18 @@ def make_features(case, seed=0, n=N):
     return rng.normal(0.0, 0.8, shape)
 
 
-def make_labels(case, n_out, seed=0, n=N):
-    """Return float64 labels of the row's kind."""
-    rng = np.random.default_rng([seed, 2])
+def make_labels(case, shape, seed=0, n=N):
+    """Return float64 labels of the row's kind ``[n, n_out, ...]``; `shape` is (n_out, ...) of one example."""
+    n_out, *places = shape
+    rows, rng = n * math.prod(places), np.random.default_rng([seed, 2])
     kinds = {
-        "bits": lambda: rng.integers(0, 2, (n, n_out)),
-        "classes": lambda: np.eye(n_out)[rng.integers(0, n_out, n)],
-        "indices": lambda: rng.integers(0, n_out, (n, 1)),
-        "positives": lambda: rng.uniform(0.2, 2.0, (n, n_out)),
-        "probabilities": lambda: rng.dirichlet([2.0] * n_out, n),
-        "reals": lambda: rng.normal(0.0, 1.0, (n, n_out)),
-        "signs": lambda: 2.0 * rng.integers(0, 2, (n, n_out)) - 1.0,
+        "bits": lambda: rng.integers(0, 2, (rows, n_out)),
+        "classes": lambda: np.eye(n_out)[rng.integers(0, n_out, rows)],
+        "indices": lambda: rng.integers(0, n_out, (rows, 1)),
+        "positives": lambda: rng.uniform(0.2, 2.0, (rows, n_out)),
+        "probabilities": lambda: rng.dirichlet([2.0] * n_out, rows),
+        "reals": lambda: rng.normal(0.0, 1.0, (rows, n_out)),
+        "signs": lambda: 2.0 * rng.integers(0, 2, (rows, n_out)) - 1.0,
     }
-    return np.asarray(kinds[case.labels](), np.float64)
+    labels = np.asarray(kinds[case.labels](), np.float64)
+    return np.ascontiguousarray(np.moveaxis(labels.reshape(n, *places, -1), -1, 1))

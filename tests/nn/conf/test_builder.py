@@ -22,6 +22,7 @@ from nn import (
     MultiLayerNetwork,
     NeuralNetConfiguration,
     NormalDistribution,
+    OCNNOutputLayer,
     OptimizationAlgorithm,
     OutputLayer,
     PoolingType,
@@ -178,11 +179,18 @@ def test_every_field_has_its_call(target):
         "decay": 0.8, "eps": 0.1, "gamma": 2.0, "beta": 0.3, "lock_gamma_beta": True,
         "use_log_std": False, "minibatch": False, "n": 3, "k": 1.5, "alpha": 0.1, "input_shape": (2, 3),
         "shared_axes": (1,), "infer_input_length": False, "input_length": 7,
+        "lambda_": 0.3, "gradient_check": True, "hidden_size": 5, "nu": 0.2,
+        "window_size": 9, "initial_r_value": 0.7, "configure_r": False, "capsules": 4, "capsule_dimensions": 6,
+        "routings": 2, "input_capsules": 7, "input_capsule_dimensions": 8, "channels": 3, "use_relu": True, "leak": 0.1,
+        "input_channels": 2,
     }  # fmt: skip
     if issubclass(target, SameSizeConf):
         given["n_out"] = given["n_in"]
+    if target is OCNNOutputLayer:
+        given["n_out"] = 1
     exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
     names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay
+    names -= set(getattr(target, "refused", ()))
     builder = target.Builder()
     for name in names:
         builder = getattr(builder, camel_case(name))(given[name])

@@ -36,7 +36,7 @@ def make_network(case, dtype="float64", **settings):
 
 
 def make_batch(case, backend, net, order="c", dtype="float64"):
-    labels = make_labels(case, net.output(make_features(case)).shape[1])
+    labels = make_labels(case, net.output(make_features(case)).shape[1:])
     return as_input(backend, make_features(case), order, dtype), as_input(backend, labels, order, dtype)
 
 

@@ -1,0 +1,19 @@
+"""Products of many matrices at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Array = Any
+
+
+class BatchedProducts:
+    """Mixin of `Backend`."""
+
+    xp: Any
+    _store: Callable[..., Array]
+
+    def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        """Products of the matrices ``a [B, M, K]`` and ``b [B, K, N]``, in `out` when given."""
+        return self._store(self.xp.matmul(a, b), out)

@@ -1,0 +1,210 @@
+"""CnnLossLayer, Cnn3DLossLayer, RnnLossLayer: a loss at every pixel, voxel or time step, without parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import nd
+from nd.checks import describe_shape
+from nd.losses import Loss, get_loss
+
+from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
+from ..preprocessors import InputPreProcessor, to_images, to_series
+from .base import BaseLayerConf, Cache
+from .output import LossRuntime, OutputMixin
+
+Array = Any
+
+
+def rows_of_places(x: Array) -> Array:
+    """Return ``[N, C, ...]`` as one row for each place of each example, ``[places * N, C]``, examples fastest.
+
+    A view where the batch is innermost in memory.
+    """
+    return nd.reshape(nd.permute(x, (*range(2, x.ndim), 0, 1)), (-1, x.shape[1]))
+
+
+def from_rows_of_places(rows: Array, shape: tuple[int, ...]) -> Array:
+    """Return rows of `rows_of_places` as a view ``[N, C, ...]``; C is the number of their columns."""
+    places = nd.reshape_view(rows, (*shape[2:], shape[0], rows.shape[1]))
+    rank = len(shape)
+    return nd.permute(places, (rank - 2, rank - 1, *range(rank - 2)))
+
+
+class OfPlacesMixin(OutputMixin):
+    """A loss whose rows are the places of all examples.
+
+    Labels are ``[N, C, ...]`` as the activations are. A mask is ``[N, 1, ...]`` with a number for each place or 1 for
+    all of an axis, for time series also ``[N, T]``, for all places of an example ``[N, 1]``, and ``[N, C, ...]`` for
+    each output.
+    """
+
+    axes: tuple[str, ...]
+    """Names of the axes of places, for messages."""
+
+    def loss_and_delta(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Array]:
+        """Return the summed loss and its gradient ``dL/dz [places * N, C]``; parameters as for `summed_loss`."""
+        return super().loss_and_delta(*self._as_rows(labels, cache, mask))
+
+    def summed_loss(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+        """Return the loss summed over the places of the minibatch, a scalar array; it is not divided by their number.
+
+        Raises
+        ------
+        ShapeError
+            The labels or the mask do not fit the output.
+        """
+        return super().summed_loss(*self._as_rows(labels, cache, mask))
+
+    def _as_rows(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Cache, Array | None]:
+        shape = tuple(cache.a.shape)
+        found = tuple(labels.shape)
+        if len(found) != len(shape) or (found[0], *found[2:]) != (shape[0], *shape[2:]):
+            raise nd.ShapeError(
+                f"{self.label}: labels must be {describe_shape(('N', 'C', *self.axes))}, here {describe_shape(shape)}, "
+                f"got {describe_shape(found)}. Give every place of every example its labels."
+            )
+        rows = Cache(cache.x, rows_of_places(cache.z), rows_of_places(cache.a), None, None)
+        return rows_of_places(labels), rows, None if mask is None else self._rows_of_mask(mask, shape)
+
+    def _rows_of_mask(self, mask: Array, shape: tuple[int, ...]) -> Array:
+        """Return a mask as ``[places * N, 1]`` or ``[places * N, C]``."""
+        full = self.over_places(mask, shape)
+        columns = full.shape[1]
+        rows = self.buffers("mask_rows", (math.prod(shape) // shape[1], columns))
+        nd.assign(from_rows_of_places(rows, shape), full)
+        return rows
+
+    def over_places(self, mask: Array, shape: tuple[int, ...]) -> Array:
+        """Return a mask as a view of the rank of the activations, which it broadcasts to.
+
+        Raises
+        ------
+        ShapeError
+            It does not.
+        """
+        found, full = tuple(mask.shape), mask
+        if len(shape) == 3 and found == (shape[0], shape[2]):
+            full = nd.reshape(mask, (shape[0], 1, shape[2]))
+        elif len(found) == 2 and found[1] == 1:
+            full = nd.reshape(mask, (found[0], *(1 for _ in shape[1:])))
+        fits = full.ndim == len(shape) and full.shape[0] == shape[0]
+        if not fits or any(f not in (1, p) for f, p in zip(full.shape[1:], shape[1:], strict=True)):
+            allowed = describe_shape(("N", "T") if len(shape) == 3 else ("N", 1, *self.axes))
+            raise nd.ShapeError(
+                f"{self.label}: mask must be {allowed}, or {describe_shape(shape)} for each output, got "
+                f"{describe_shape(found)}. The output is {describe_shape(shape)}."
+            )
+        return full
+
+
+class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
+    """An activation over the channels of every place, and a loss."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.axes = self.conf.axes
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim != 2 + len(self.axes):
+            raise nd.ShapeError(
+                f"{self.label}: expected input {describe_shape(('N', 'C', *self.axes))}, got "
+                f"{describe_shape(x.shape)}. Set the network's input type, or use a LossLayer for rows."
+            )
+        return super().forward(x, training, mask)
+
+    def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
+        """Hand dL/dz on, rows as places; with dropout, to what was kept."""
+        return super().backprop_delta(from_rows_of_places(delta, cache.x.shape), cache, need_epsilon)
+
+    def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
+        delta = self.activating.backprop(cache.z, cache.a, epsilon)
+        return super().backprop_delta(delta, cache, need_epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LossOfPlaces(BaseLayerConf):
+    loss: str | Loss = "mcxent"
+    runtime: ClassVar = LossOfPlacesRuntime
+    positional: ClassVar[tuple[str, ...]] = ("loss",)
+    axes: ClassVar[tuple[str, ...]]
+    _takes: ClassVar[tuple[type[InputType], str]]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "loss", get_loss(self.loss))
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        kind, made_by = self._takes
+        if not isinstance(input_type, kind):
+            raise nd.ConfigurationError(
+                f"{label}: expected input {describe_shape(('N', 'C', *self.axes))}, got {input_type!r}. "
+                f"Use InputType.{made_by}, or another loss layer."
+            )
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class CnnLossLayer(_LossOfPlaces):
+    """Activation and loss at every pixel, without parameters: for segmentation and images as outputs.
+
+    Parameters
+    ----------
+    loss : str or Loss
+
+    Notes
+    -----
+    Input, output and labels ``[N, C, H, W]``; the activation goes over the channels of each pixel. Labels' masks are
+    ``[N, 1, H, W]`` for pixels, ``[N, 1, 1, 1]`` or ``[N, 1]`` for examples, ``[N, C, H, W]`` for single outputs. The
+    score is the sum over all pixels divided by N. Source: DL4J ``CnnLossLayer``.
+    """
+
+    axes: ClassVar[tuple[str, ...]] = ("H", "W")
+    _takes: ClassVar = (ConvolutionalType, "convolutional(h, w, c)")
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_images(input_type)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cnn3DLossLayer(_LossOfPlaces):
+    """Activation and loss at every voxel, without parameters.
+
+    Parameters
+    ----------
+    loss : str or Loss
+
+    Notes
+    -----
+    Input, output and labels ``[N, C, D, H, W]``, labels' masks ``[N, 1, D, H, W]``, ``[N, 1, 1, 1, 1]``, ``[N, 1]`` or
+    ``[N, C, D, H, W]``; else as `CnnLossLayer`. Source: DL4J ``Cnn3DLossLayer``.
+    """
+
+    axes: ClassVar[tuple[str, ...]] = ("D", "H", "W")
+    _takes: ClassVar = (Convolutional3DType, "convolutional3d(d, h, w, c)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RnnLossLayer(_LossOfPlaces):
+    """Activation and loss at every time step, without parameters.
+
+    Parameters
+    ----------
+    loss : str or Loss
+
+    Notes
+    -----
+    Input, output and labels ``[N, C, T]``; labels' masks ``[N, T]``, ``[N, 1]`` for whole examples, or ``[N, C, T]``
+    for single outputs. The score is the sum over all time steps divided by N, not by T. Source: DL4J
+    ``RnnLossLayer``.
+    """
+
+    axes: ClassVar[tuple[str, ...]] = ("T",)
+    _takes: ClassVar = (RecurrentType, "recurrent(size)")
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_series(input_type)

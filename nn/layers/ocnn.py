@@ -1,0 +1,248 @@
+"""OCNNOutputLayer: a one-class network, which learns what is normal and scores everything else low."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import nd
+from optimize.builder import Builder
+
+from ..params import ParamSpec
+from .base import BaseLayerConf, FeedForwardConf, LayerRuntime
+from .output import OutputMixin
+
+Array = Any
+
+
+class OcnnCache(NamedTuple):
+    """What forward keeps for backprop."""
+
+    x: Array
+    z: Array
+    hidden: Array
+    a: Array
+    drop_mask: Array | None
+    mask: Array | None
+    weights: dict[str, Array]
+
+
+class Outputs:
+    """The outputs of one epoch of training, as many as fit."""
+
+    def __init__(self, size: int, dtype: str) -> None:
+        self.size, self.dtype = size, dtype
+        self.count = 0
+        self._window: Array = None
+
+    def add(self, out: Array) -> None:
+        """Keep outputs ``[N, 1]`` while there is room."""
+        taken = min(out.shape[0], self.size - self.count)
+        if self._window is None:
+            self._window = nd.zeros(self.size, 1, dtype=self.dtype)
+        nd.assign(self._window[self.count : self.count + taken, :], out[:taken, :])
+        self.count += taken
+
+    def percentile(self, part: float) -> float:
+        """Return the value below which that part of the outputs lies, between two where it is between them."""
+        values = sorted(nd.to_host(self._window)[: self.count, 0].tolist())
+        position = part * (len(values) + 1)
+        below = math.floor(position)
+        if not 1 <= below < len(values):
+            return float(values[0] if below < 1 else values[-1])
+        return float(values[below - 1] + (position - below) * (values[below] - values[below - 1]))
+
+
+class OcnnRuntime(OutputMixin, LayerRuntime):
+    """One hidden layer, one output, and the radius r."""
+
+    keeps_state = True
+
+    def setup(self) -> None:
+        self.activation = self.conf.activation
+        self._outputs = Outputs(self.conf.window_size, self.dtype)
+        self._epoch, self._epoch_of_outputs = 0, 0
+
+    # ---- forward
+
+    def pre_output(self, x: Array, training: bool = False) -> Array:
+        x, weights = self.drop_input(x, training)[0], self.weights(training)
+        return self._out(x, weights, training)[2]
+
+    def _out(self, x: Array, weights: dict[str, Array], training: bool) -> tuple[Array, Array, Array]:
+        """Return z, hidden activations and outputs ``[N, 1]``."""
+        self.check_rows(x, self.conf.n_in)
+        shape = (x.shape[0], self.conf.hidden_size)
+        z = nd.gemm(x, weights["v"], self.buffers("z", shape))
+        hidden = self.activating.value(z, self.buffers("hidden", shape), training)
+        return z, hidden, nd.gemm(hidden, weights["w"], self.buffers("a", (shape[0], 1)), transpose_b=True)
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, OcnnCache]:
+        x, drop_mask = self.drop_input(x, training)
+        weights = self.weights(training)
+        z, hidden, a = self._out(x, weights, training)
+        return a, OcnnCache(x, z, hidden, a, drop_mask, mask, weights)
+
+    # ---- loss
+
+    def summed_loss(self, labels: Array, cache: Any, mask: Array | None) -> Array:
+        """Return ``(|w|² + |v|²) / 2 + mean(max(r - out, 0)) / nu - r``; the labels are not looked at.
+
+        Raises
+        ------
+        ShapeError
+            The mask is not ``[N, 1]``.
+        """
+        short = self._short(cache, mask)
+        nd.maximum(short, 0.0, short)
+        weights, squares = cache.weights, 0.0
+        for name in ("w", "v"):
+            squares = squares + nd.sum(nd.square(weights[name]))
+        return 0.5 * squares + nd.sum(short) / (self.conf.nu * short.shape[0]) - nd.sum(weights["r"])
+
+    def _short(self, cache: OcnnCache, mask: Array | None) -> Array:
+        """Return r - out ``[N, 1]``, 0 where the mask is."""
+        out = cache.a
+        short = nd.subtract(cache.weights["r"], out, self.buffers("short", tuple(out.shape)))
+        if mask is None:
+            return short
+        if tuple(mask.shape) != tuple(out.shape):
+            raise nd.ShapeError(f"{self.label}: mask must be {list(out.shape)}, got {list(mask.shape)}. Reshape it.")
+        return nd.muli(short, mask)
+
+    def loss_and_delta(self, labels: Array, cache: Any, mask: Array | None) -> tuple[Array, Array]:
+        """Return the loss and its gradient ``dL/d(out) [N, 1]``; moves r when an epoch has begun."""
+        self._follow(cache.a)
+        loss = self.summed_loss(labels, cache, mask)
+        short = self._short(cache, mask)
+        delta = nd.greater(short, 0.0, self.buffers("delta", tuple(short.shape)))
+        return loss, nd.muli(delta, -1.0 / (self.conf.nu * delta.shape[0]))
+
+    def at(self, iteration: int, epoch: int) -> None:
+        """Hear which epoch it is."""
+        self._epoch = epoch
+
+    def scheduled_numbers(self) -> list[Any]:
+        return [*super().scheduled_numbers(), self]
+
+    def _follow(self, out: Array) -> None:
+        """Keep the outputs of an epoch; in the first minibatch of the next let r be their percentile."""
+        if self._epoch != self._epoch_of_outputs:
+            if self._outputs.count:
+                nd.fill(self.params["r"], self._outputs.percentile(self.conf.nu))
+            self._outputs.count, self._epoch_of_outputs = 0, self._epoch
+        self._outputs.add(out)
+
+    # ---- backward
+
+    def backprop_delta(self, delta: Array, cache: OcnnCache, need_epsilon: bool) -> Array | None:
+        """Continue from ``dL/d(out) [N, 1]``; the weights and r are in the loss themselves too."""
+        epsilon = self.backprop_gradient(delta, cache, need_epsilon)
+        for name in ("w", "v"):
+            nd.addi(self.gradient_views[name], cache.weights[name])
+        nd.fill(self.gradient_views["r"], -1.0)
+        nd.subi(self.gradient_views["r"], nd.sum(delta))
+        return epsilon
+
+    def backprop_gradient(self, epsilon: Array, cache: OcnnCache, need_epsilon: bool = True) -> Array | None:
+        gradients, weights = self.gradient_views, cache.weights
+        nd.gemm(epsilon, cache.hidden, gradients["w"], transpose_a=True)
+        nd.fill(gradients["r"], 0.0)
+        delta = nd.multiply(epsilon, weights["w"], self.buffers("delta_hidden", tuple(cache.z.shape)))
+        self.activating.backprop(cache.z, cache.hidden, delta)
+        nd.affine_gradients(cache.x, delta, gradients["v"], None)
+        if not need_epsilon:
+            return None
+        below = nd.gemm(delta, weights["v"], self.buffers("epsilon", tuple(cache.x.shape)), transpose_b=True)
+        return self.undropped(below, cache.drop_mask)
+
+
+def _hidden_layer_size(builder: Builder, size: int) -> Builder:
+    return builder.hidden_size(size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OCNNOutputLayer(FeedForwardConf):
+    """Output layer of a one-class network: trained on normal examples, its output is low for others.
+
+    Parameters
+    ----------
+    hidden_size : int
+    nu : float
+        Part of the training examples that may lie outside, 0 < nu <= 1.
+    window_size : int
+        Outputs of an epoch that r is computed from, at most.
+    initial_r_value : float
+    configure_r : bool
+        Let r start at initial_r_value; else it is drawn as the weights are.
+    n_in : int
+    n_out : int
+        1.
+
+    Raises
+    ------
+    ConfigurationError
+        A size is missing or no integer >= 1, nu is outside of 0..1, n_out is not 1.
+
+    Notes
+    -----
+    Input ``[N, n_in]``, output ``[N, 1]``: ``out = activation(x v) w``; out < r means that an example is none of the
+    class. The loss is ``(|w|² + |v|²) / 2 + mean(max(r - out, 0)) / nu - r``, of which the score is an N-th, as in
+    Java; labels are asked for and not used. In the first minibatch of an epoch r becomes the nu-percentile of the
+    outputs of the epoch before. Those outputs are kept in memory, not in files: after loading, r stays until an epoch
+    of training is over. Vector: w ``[1, hidden_size]``, v ``[n_in, hidden_size]`` in f order, r ``[1, 1]``, which has
+    no penalties. Source: DL4J ``OCNNOutputLayer``; Chalapathy, Menon and Chawla 2018.
+
+    Differs: the percentile is over the outputs that there were, Java's also over zeros that fill the window; outputs
+    of every epoch are kept, in Java those of the first and of none or the last minibatch later; the new r counts from
+    the first minibatch on. The layer below gets the derivative of the loss; Java hands it the sign of r - out. Rows
+    that a mask leaves out add nothing to the mean.
+    """
+
+    hidden_size: int | None = None
+    nu: float = 0.04
+    window_size: int = 10000
+    initial_r_value: float = 0.1
+    configure_r: bool = True
+    runtime: ClassVar = OcnnRuntime
+    loss: ClassVar[None] = None
+    """Its own; that there is one tells that the layer is the last."""
+    builder_verbs: ClassVar[dict[str, Any]] = {
+        **BaseLayerConf.builder_verbs, "hidden_layer_size": _hidden_layer_size,
+    }  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        who = type(self).__name__
+        if self.n_out not in (None, 1):
+            raise nd.ConfigurationError(f"{who}: n_out must be 1, got {self.n_out}. Set hidden_size instead.")
+        object.__setattr__(self, "n_out", 1)
+        for name in ("hidden_size", "window_size"):
+            value = getattr(self, name)
+            if value is None and name == "hidden_size":
+                continue
+            if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
+                raise nd.ConfigurationError(f"{who}: {name} must be an integer >= 1, got {value!r}.")
+            object.__setattr__(self, name, operator.index(value))
+        if not isinstance(self.nu, (int, float)) or not 0.0 < self.nu <= 1.0:
+            raise nd.ConfigurationError(f"{who}: nu must be in 0 < nu <= 1, got {self.nu!r}.")
+        if not isinstance(self.initial_r_value, (int, float)) or not math.isfinite(self.initial_r_value):
+            raise nd.ConfigurationError(f"{who}: initial_r_value must be a number, got {self.initial_r_value!r}.")
+
+    def check(self, label: str) -> None:
+        super().check(label)
+        if self.hidden_size is None:
+            raise nd.ConfigurationError(f"{label}: hidden_size is missing. Give it.")
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        n_in, hidden = self.n_in or 0, self.hidden_size or 0
+        return (
+            ParamSpec("w", (1, hidden), fan_in=1, fan_out=hidden),
+            ParamSpec("v", (n_in, hidden), "f", fan_in=n_in, fan_out=hidden),
+            ParamSpec(
+                "r", (1, 1), fan_in=1, fan_out=1, penalised=False,
+                initial=self.initial_r_value if self.configure_r else None,
+            ),
+        )  # fmt: skip

@@ -1,0 +1,188 @@
+"""PrimaryCapsules: a convolution whose channels are taken together to capsules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import nd
+from nd import convolution
+from nd.activations import LeakyReLU, ReLU
+from optimize.builder import Builder
+
+from ..conf.input_type import InputType, RecurrentType
+from ..params import ParamSpec
+from ..preprocessors import InputPreProcessor, to_images
+from .activating import Activating
+from .base import LayerRuntime
+from .capsules import squash, squash_backward
+from .convolution import Windows, image_of, normalise_window, window_of
+from .same_diff import SameDiffConf
+
+Array = Any
+
+
+class PrimaryCache(NamedTuple):
+    """What forward keeps for backprop."""
+
+    saved: Any
+    z: Array
+    s: Array
+    """The activations as capsules."""
+    window: Any
+    W: Array
+
+
+class PrimaryCapsulesRuntime(LayerRuntime):
+    """A convolution, perhaps a rectifier, and squash."""
+
+    splits = True
+
+    def setup(self) -> None:
+        conf = self.conf
+        self.windows = Windows(self.label, conf)
+        kernel, out = tuple(conf.kernel_size), conf.capsule_dimensions * conf.channels
+        self.shape = (out, conf.input_channels, *kernel)
+        self.b = self.b_gradient = None
+        if conf.has_bias:
+            self.b = nd.reshape_view(self.params["b"], (1, out))
+            self.b_gradient = nd.reshape_view(self.gradient_views["b"], (1, out))
+        self.rectifier = Activating(LeakyReLU(alpha=conf.leak) if conf.leak else ReLU()) if conf.use_relu else None
+
+    def _kernel(self, name: str) -> Array:
+        """Return memory for W as a convolution wants it, ``[n_out, n_in, kernel_h, kernel_w]``."""
+        return nd.reshape_view(self.buffers(name, (math.prod(self.shape),)), self.shape)
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, PrimaryCache]:
+        window = self.windows.over(x, self.conf.input_channels)
+        W = nd.assign(self._kernel("capsule_kernel"), nd.permute(self.params["W"], (3, 2, 0, 1)))
+        z, saved = convolution.conv2d(x, W, self.b, window, self.buffers)
+        if self.rectifier is not None:
+            self.rectifier.value(z, z, training)
+        numbers = self.conf.capsule_dimensions
+        s = nd.reshape(z, (z.shape[0], math.prod(z.shape[1:]) // numbers, numbers))
+        v = squash(s, 2, self.buffers("v", tuple(s.shape)))
+        return v, PrimaryCache(saved, z, s, window, W)
+
+    def backprop_gradient(self, epsilon: Array, cache: PrimaryCache, need_epsilon: bool = True) -> Array | None:
+        saved, z, s, window, W = cache
+        ds = squash_backward(s, epsilon, 2, self.buffers("ds", tuple(s.shape)))
+        delta = nd.reshape(ds, tuple(z.shape))
+        if self.rectifier is not None:
+            self.rectifier.backprop(z, z, delta)
+        gradient = self._kernel("capsule_kernel_gradient")
+        gradients = (gradient, self.b_gradient)
+        below = convolution.conv2d_backward(delta, saved, W, window, gradients, self.buffers, need_epsilon)
+        nd.assign(self.gradient_views["W"], nd.permute(gradient, (2, 3, 1, 0)))
+        return below
+
+    def feed_forward_mask(self, mask: Array) -> Array | None:
+        """Return the mask of whole examples; one of pixels ends here, where they are mixed."""
+        return nd.reshape(mask, (mask.shape[0], 1)) if math.prod(mask.shape[1:]) == 1 else None
+
+
+def _leaky_verb(builder: Builder, leak: float) -> Builder:
+    return builder.use_relu(True).leak(leak)
+
+
+def _relu_verb(builder: Builder, use: bool = True) -> Builder:
+    return builder.use_relu(use)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrimaryCapsules(SameDiffConf):
+    """Convolution whose outputs are grouped to capsules and squashed.
+
+    Parameters
+    ----------
+    capsule_dimensions : int
+        Numbers in each capsule.
+    channels : int
+        Capsules at each position.
+    kernel_size, stride, padding, dilation : int or pair of int
+        ``height, width``.
+    convolution_mode : {"truncate", "same", "strict"}, optional
+        See `nd.convolution.make_window`.
+    has_bias : bool
+    use_relu : bool
+        Rectify before the squash; with leak > 0 a leaky rectifier of that slope.
+    leak : float
+    input_channels : int, optional
+        Inferred when the network has an input type.
+    capsules : int, optional
+        How many come out; inferred likewise, and kept for files only.
+
+    Notes
+    -----
+    Input ``[N, C, H, W]``, output ``[N, channels * out_h * out_w, capsule_dimensions]``: the convolution's output in c
+    order, cut into capsules, each squashed as in `CapsuleLayer`. Vector: W ``[kernel_h, kernel_w, C,
+    capsule_dimensions * channels]``, then b ``[capsule_dimensions * channels]``, in c order. Source: DL4J
+    ``PrimaryCapsules``; Sabour, Frosst and Hinton 2017.
+
+    Examples
+    --------
+    >>> PrimaryCapsules(capsule_dimensions=8, channels=4, input_channels=1, kernel_size=5).param_shapes()
+    {'W': (5, 5, 1, 32), 'b': (32,)}
+    """
+
+    capsule_dimensions: int | None = None
+    channels: int = 32
+    kernel_size: int | Sequence[int] = (9, 9)
+    stride: int | Sequence[int] = (2, 2)
+    padding: int | Sequence[int] = (0, 0)
+    dilation: int | Sequence[int] = (1, 1)
+    convolution_mode: str | None = None
+    has_bias: bool = True
+    use_relu: bool = False
+    leak: float = 0.0
+    input_channels: int | None = None
+    capsules: int | None = None
+    runtime: ClassVar = PrimaryCapsulesRuntime
+    positional: ClassVar[tuple[str, ...]] = ("capsule_dimensions", "channels")
+    inherited: ClassVar[tuple[str, ...]] = (*SameDiffConf.inherited, "convolution_mode")
+    builder_verbs: ClassVar[dict[str, Any]] = {
+        **SameDiffConf.builder_verbs, "use_leaky_re_lU": _leaky_verb, "use_re_lU": _relu_verb,
+    }  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        normalise_window(self)
+        self._sizes("capsule_dimensions", "channels", "input_channels", "capsules")
+        if not isinstance(self.leak, (int, float)) or self.leak < 0:
+            raise nd.ConfigurationError(f"PrimaryCapsules: leak must be a number >= 0, got {self.leak!r}.")
+        if self.leak and not self.use_relu:
+            raise nd.ConfigurationError(f"PrimaryCapsules: leak {self.leak} needs use_relu=True, got False.")
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_images(input_type)
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        channels = self._fixed(label, "input_channels", image_of(label, input_type).channels)
+        found = replace(self, input_channels=channels)
+        return replace(found, capsules=found._fixed(label, "capsules", found._count(label, input_type)))
+
+    def _count(self, label: str, input_type: InputType) -> int:
+        image = image_of(label, input_type)
+        return self.channels * math.prod(window_of(label, self, (image.height, image.width)).out)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        self.check(label)
+        return RecurrentType(self._count(label, input_type), self.capsule_dimensions)
+
+    def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
+        if before is None or before[0] != "images":
+            return self, None
+        return replace(self, input_channels=self._fixed(label, "input_channels", before[1])), None
+
+    def check(self, label: str) -> None:
+        self._complete(label, ("capsule_dimensions",), "Give it.")
+        self._complete(label, ("input_channels",), "Give it, or pass input_type to list(...).")
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        kernel, n_in = tuple(self.kernel_size), self.input_channels or 0  # type: ignore[arg-type]
+        out, cells = (self.capsule_dimensions or 0) * self.channels, math.prod(kernel)
+        fan_out = out * cells / math.prod(self.stride)  # type: ignore[arg-type]
+        W = ParamSpec("W", (*kernel, n_in, out), fan_in=n_in * cells, fan_out=fan_out)
+        return (W, ParamSpec("b", (out,), bias=True)) if self.has_bias else (W,)

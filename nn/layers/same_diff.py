@@ -1,0 +1,67 @@
+"""What layers have in common that are written with SameDiff in DL4J."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+
+from .base import BaseLayerConf
+
+
+@dataclass(frozen=True, kw_only=True)
+class SameDiffConf(BaseLayerConf):
+    """A layer with parameters and a fixed formula.
+
+    Raises
+    ------
+    ConfigurationError
+        An activation, a bias_init or a weight_noise is given: such layers have none, biases start at 0. Those of the
+        network are not for them.
+
+    Notes
+    -----
+    As in Java, dropout of the input is not applied, even if configured. Source: DL4J ``SameDiffLayer``.
+    """
+
+    refused: ClassVar[tuple[str, ...]] = ("activation", "bias_init", "weight_noise")
+    inherited: ClassVar[tuple[str, ...]] = tuple(
+        name for name in BaseLayerConf.inherited if name not in ("activation", "bias_init", "weight_noise")
+    )
+    needed: ClassVar[tuple[str, ...]] = ("updater", "weight_init")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.refused:
+            if getattr(self, name) is not None:
+                raise nd.ConfigurationError(
+                    f"{type(self).__name__}: has no {name}, got {getattr(self, name)!r}. Leave it out."
+                )
+
+    def _sizes(self, *names: str) -> None:
+        """Turn fields into checked sizes; None stays."""
+        for name in names:
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
+                raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be an integer >= 1, got {value!r}.")
+            object.__setattr__(self, name, operator.index(value))
+
+    def _complete(self, label: str, names: Sequence[str], remedy: str) -> None:
+        """Raise ConfigurationError unless these fields are there."""
+        for name in names:
+            if getattr(self, name) is None:
+                raise nd.ConfigurationError(f"{label}: {name} is missing. {remedy}")
+
+    def _fixed(self, label: str, name: str, found: Any) -> Any:
+        """Return a size that the input says; raise ConfigurationError if another one was given."""
+        given = getattr(self, name)
+        if given not in (None, found):
+            raise nd.ConfigurationError(
+                f"{label}: {name} must be {found}, as the input is, got {given}. Leave it out, or mend it."
+            )
+        return found
