@@ -98,6 +98,7 @@ class BatchNormalizationRuntime(LayerRuntime):
     """Forward and backward of a batch normalisation."""
 
     splits = True  # outside of training
+    takes_weight_noise = False
 
     def setup(self) -> None:
         conf = self.conf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import nd
 
@@ -48,6 +48,8 @@ class NoisyRuntime:
     dtype: str
     params: dict[str, Array]
     buffers: Callable[..., Array]
+    takes_weight_noise: ClassVar[bool] = True
+    """Whether weight noise has an effect, as it has in Java on most layers."""
 
     @cached_property
     def dropout(self) -> IDropout | None:
@@ -74,7 +76,9 @@ class NoisyRuntime:
     def noising(self) -> Noising | None:
         """Weight noise at work, None when there is none."""
         noise, specs = getattr(self.conf, "weight_noise", None), self.conf.param_specs()
-        return Noising(noise, NumbersInForce(noise, self.dtype), specs) if noise is not None and specs else None
+        if noise is None or not specs or not self.takes_weight_noise:
+            return None
+        return Noising(noise, NumbersInForce(noise, self.dtype), specs)
 
     def weights(self, training: bool) -> dict[str, Array]:
         """Return name -> parameter as a forward pass and its backprop use it; after `drop_input`, which draws first."""

@@ -38,6 +38,7 @@ class PReLURuntime(LayerRuntime):
     """Forward and backward of a rectifier with a slope of its own for every element."""
 
     splits = True
+    takes_weight_noise = False
 
     def setup(self) -> None:
         self._value, self._back = nd.Elementwise(_value, scratch=(2,)), nd.Elementwise(_back, scratch=(3,))
