@@ -14,8 +14,9 @@ import nd
 from nd import FormatError
 from optimize.listeners.checkpoint_folder import find_checkpoint
 
+from .archive import read_text, reading
 from .progress import Progress
-from .serializer import read_text, reading, restore, write_entries
+from .serializer import restore, write_entries
 
 if TYPE_CHECKING:
     from .conf.network import NeuralNetConfiguration

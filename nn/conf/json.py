@@ -12,25 +12,32 @@ from dataclasses import fields
 from typing import Any
 
 from nd import ChoiceError, ConfigurationError, FormatError, NdError
+from nd.checks import check_choice
+from optimize.solvers import OPTIMIZERS
 
 from ..layers import LAYERS, BaseLayerConf, LayerConf
 from ..layers.base import label_of
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
+from .findings import MISSING, Finding, Findings, Unsupported, only_for_training, path_text, warn_of, without
 from .forms import LAYER_FORMS
 from .forms.base import CUDNN, Json
 from .json_values import camel_case, class_name, regularization_from_json, regularization_to_json
+from .legacy import Modern, modernise
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
 
 _LAYER_PACKAGE = "org.deeplearning4j.nn.conf.layers."
 _PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
-_PREPROCESSOR_MUST_BE = {"rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
+_PREPROCESSOR_MUST_BE = {"format": "NCHW", "rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
 _UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat"}
 """Constants that change nothing here, whatever a file says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
-_ABSENT = {"convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True, "avgPoolIncludePadInDivisor": True}
+_ABSENT = {
+    "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True,
+    "inferInputLength": False,
+}  # fmt: skip
 """What Java takes where a field is missing, if it is not the dataclass's default."""
 
 
@@ -57,24 +64,31 @@ def layer_from_json(data: Json) -> LayerConf:
         )
     name = by_class[java_name]
     form, layer_class = LAYER_FORMS[name], LAYERS[name]
-    _refuse_unsupported(java_name, data, form.constants)
-    values: Json = {}
+    findings, values = _unsupported(java_name, data, form.constants), {}
     for key, (field, codec) in form.fields.items():
         spelled = key if key in data else {"nin": "nIn", "nout": "nOut"}.get(key, key)
         if spelled in data or key in _ABSENT:
-            values[field] = codec.decode(data.get(spelled, _ABSENT.get(key)))
+            values[field] = findings.read((spelled,), codec.decode, data.get(spelled, _ABSENT.get(key)))
     if issubclass(layer_class, BaseLayerConf):
-        values |= regularization_from_json(java_name, data.get("regularization"))
-        values |= regularization_from_json(java_name, data.get("regularizationBias"), bias=True)
+        for key, bias in (("regularization", False), ("regularizationBias", True)):
+            penalties = findings.read((key,), regularization_from_json, java_name, data.get(key), bias)
+            values |= penalties if penalties is not MISSING else {}
+    findings.settle()
     return layer_class(**values)
 
 
-def _refuse_unsupported(java_name: str, data: Json, constants: Json) -> None:
+def _unsupported(java_name: str, data: Json, constants: Json) -> Findings:
+    """Note what of a layer or preprocessor must be another way than it is."""
+    findings = Findings()
     expected = {**{key: value for key, value in constants.items() if key not in _UNUSED}, **_MUST_BE}
     for key, only in expected.items():
-        found = data.get(key, only)
-        if found != only and found not in (None, []):
-            raise ConfigurationError(f"{java_name}: {key} {found!r} is not supported, only {only!r}.")
+        findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
+    return findings
+
+
+def _refuse_other(java_name: str, key: str, found: Any, only: Any) -> None:
+    if found != only and found not in (None, []):
+        raise ConfigurationError(f"{java_name}: {key} {found!r} is not supported, only {only!r}.")
 
 
 def _preprocessor_to_json(preprocessor: InputPreProcessor) -> Json:
@@ -87,10 +101,10 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
     java_name = class_name("input preprocessor", data)
     if java_name not in by_class:
         raise ChoiceError(f"input preprocessor: unknown {java_name!r}, expected one of {', '.join(sorted(by_class))}.")
-    _refuse_unsupported(java_name, {"cnn2dDataFormat": data.get("format", "NCHW")}, {})
+    findings = Findings()
     for key, only in _PREPROCESSOR_MUST_BE.items():
-        if data.get(key, only) != only:
-            raise ConfigurationError(f"{java_name}: {key} {data[key]!r} is not supported, only {only!r}.")
+        findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
+    findings.settle()
     sizes = {field.name: data[camel_case(field.name)] for field in fields(by_class[java_name])}
     if any(type(size) is not int or size < 1 for size in sizes.values()):
         raise FormatError(f"configuration: sizes of {java_name} must be integers >= 1, got {[*sizes.values()]}.")
@@ -140,26 +154,68 @@ def network_to_json(conf: MultiLayerConfiguration) -> str:
     return json.dumps(whole, indent=2, sort_keys=True, separators=(",", " : "))
 
 
-def network_from_json(text: str) -> MultiLayerConfiguration:
+def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
     """Read a whole configuration; see `MultiLayerConfiguration.from_json`."""
+    document, dropped = _reader(_parsed)(text)
+    warn_of(
+        [path_text(path) for path, _ in dropped], "Deeplearning4j 1.0 has no place for what this older file says of"
+    )
     try:
-        data = json.loads(text)
-        confs = data["confs"]
-        first = confs[0]
+        return _reader(_network)(document)
+    except Unsupported as error:
+        if strict or not all(only_for_training(finding.path) for finding in error.findings):
+            raise error.settled() from error
+        warn_of([str(finding) for finding in error.findings], "left out, which training would need")
+        return _reader(_network)(without(document, error.findings))
+
+
+def _parsed(text: str) -> Modern:
+    try:
+        document = json.loads(text)
+        if isinstance(document, dict) and "vertices" in document and "confs" not in document:
+            raise FormatError(
+                "configuration: expected DL4J's MultiLayerConfiguration, got a ComputationGraphConfiguration. Read its "
+                "file with ModelFile.read."
+            )
+        document["confs"][0]
     except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+        if isinstance(error, FormatError):
+            raise
         raise FormatError(
             f"configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got {type(error).__name__}: "
             f"{error}. Is it another kind of file?"
         ) from error
-    return _reader(_network)(data, first, confs)
+    return modernise(document)
 
 
-def _network(data: Json, first: Json, confs: list[Json]) -> MultiLayerConfiguration:
-    if any(conf.get("stepFunction") is not None for conf in confs):
-        raise ConfigurationError(f"configuration: stepFunction {first.get('stepFunction')!r} is not supported.")
-    if data.get("backpropType", "Standard") != "Standard":
-        raise ConfigurationError(f"configuration: backpropType {data['backpropType']!r} is not supported.")
-    base, layers, preprocessors = _network_parts(data, first, confs)
+def unsupported_in(document: Json) -> list[Finding]:
+    """Return what of a network's configuration, in 1.0's form, this library does not have."""
+    try:
+        _reader(_network)(document)
+    except Unsupported as error:
+        return error.findings
+    except FormatError:
+        raise
+    except NdError as error:
+        return [Finding((), error)]
+    return []
+
+
+def _network(data: Json) -> MultiLayerConfiguration:
+    findings, confs = Findings(), data["confs"]
+    for index, conf in enumerate(confs):
+        findings.read(
+            ("confs", index, "stepFunction"),
+            _refuse_other,
+            "configuration",
+            "stepFunction",
+            conf.get("stepFunction"),
+            None,
+        )
+    findings.read(
+        ("backpropType",), _refuse_other, "configuration", "backpropType", data.get("backpropType"), "Standard"
+    )
+    base, layers, preprocessors = _network_parts(findings, data, confs)
     for index, layer in enumerate(layers):
         layer.check(label_of(index, layer))
         inner = layer.innermost
@@ -180,7 +236,9 @@ def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
     def read(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+        except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError) as error:
+            if isinstance(error, NdError):
+                raise
             raise FormatError(f"configuration: malformed, {type(error).__name__}: {error}.") from error
         except ValueError as error:
             if isinstance(error, NdError):
@@ -190,21 +248,36 @@ def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
     return read
 
 
-def _network_parts(data: Json, first: Json, confs: list[Json]) -> tuple[Any, Any, Any]:
-    dtype = {java: ours for ours, java in _DATA_TYPES.items()}.get(data.get("dataType", "FLOAT"))
-    if dtype is None:
-        raise ConfigurationError(f"configuration: dataType {data['dataType']!r} is not supported, only FLOAT, DOUBLE.")
+def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[Any, Any, Any]:
+    """Return settings, layers and preprocessors; raise Unsupported with all that was found."""
+    first = confs[0]
+    dtype = findings.read(("dataType",), _dtype_from_json, data.get("dataType"))
+    algorithm = str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower()
+    where = ("confs", 0, "optimizationAlgo")
+    findings.read(where, check_choice, "configuration", "optimization_algo", algorithm, OPTIMIZERS)
+    layers = tuple(
+        findings.read(("confs", index, "layer"), layer_from_json, conf["layer"]) for index, conf in enumerate(confs)
+    )
+    stored = data.get("inputPreProcessors") or {}
+    preprocessors = {
+        int(index): findings.read(("inputPreProcessors", index), _preprocessor_from_json, p)
+        for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
+    }
+    findings.settle()
     base = NeuralNetConfiguration(
         seed=first.get("seed"),
         dtype=dtype,
         mini_batch=first.get("miniBatch", True),
         minimize=first.get("minimize", True),
-        optimization_algo=str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower(),
+        optimization_algo=algorithm,
         max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
     )
-    layers = tuple(layer_from_json(conf["layer"]) for conf in confs)
-    stored = data.get("inputPreProcessors") or {}
-    preprocessors = {
-        int(index): _preprocessor_from_json(p) for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
-    }
     return base, layers, preprocessors
+
+
+def _dtype_from_json(name: Any) -> str:
+    """Return the type to compute in: what was stored in 16 bits is computed in 32."""
+    found = {java: ours for ours, java in _DATA_TYPES.items()} | {"BFLOAT16": "float32", "HALF": "float32"}
+    if name is not None and name not in found:
+        raise ConfigurationError(f"configuration: dataType {name!r} is not supported, only {', '.join(sorted(found))}.")
+    return found[name or "FLOAT"]

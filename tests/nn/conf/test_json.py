@@ -212,7 +212,7 @@ UNSUPPORTED = {
         ("inputPreProcessors", "2", "format"), "NHWC", nd.ConfigurationError, "'NHWC' is not supported",
     ),
     "truncated-bptt": (("backpropType",), "TruncatedBPTT", nd.ConfigurationError, "backpropType 'TruncatedBPTT'"),
-    "half": (("dataType",), "HALF", nd.ConfigurationError, "dataType 'HALF' is not supported, only FLOAT, DOUBLE"),
+    "integers": (("dataType",), "INT", nd.ConfigurationError, "dataType 'INT' is not supported, only BFLOAT16"),
     "penalty": (
         (*LAYER, "regularization"), [{"@class": "a.Lasso", "coeff": {"@class": "a.FixedSchedule", "value": 1.0}}],
         nd.ConfigurationError, "'Lasso' is not supported",
@@ -263,7 +263,7 @@ def test_minimize_is_a_yes_or_no():
 @pytest.mark.parametrize("text", [
     "", "{", "null", "3", '"confs"', "[]", "[[]]", "{}", '{"confs": null}', '{"confs": []}', '{"confs": {}}',
     '{"confs": "layers"}', '{"confs": [1]}', '{"confs": [null]}', '{"confs": ["a"]}', '{"confs": [[]]}',
-    '{"confs": [{}]}', '{"confs": [{"layer": null}]}', '{"confs": [{"layer": {"dense": {"nin": 2}}}]}',
+    '{"confs": [{}]}', '{"confs": [{"layer": null}]}', '{"confs": [{"layer": {"dense": 2}}]}',
     '{"networkInputs": [], "vertices": {}}', "[" * 100_000, "\x00", "\ufeff{}", "<model/>",
 ])  # fmt: skip
 def test_another_kind_of_text_is_a_format_error(text):
