@@ -28,6 +28,7 @@ _DAMAGE: tuple[type[Exception], ...] = (
 _MOST_JSON = 16 << 20  # bytes; thousands of layers
 _ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
 _ALWAYS_UNPACKED = 256 << 20  # bytes
+_LIKELY = 64 << 20  # bytes of an array of unknown length
 _MOST_RATIO = 64  # an untrained Adam's zeros pack well, beside parameters that hardly do
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same network gives the same bytes
 _Read = TypeVar("_Read")
@@ -83,8 +84,7 @@ def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.
         raise FormatError(f"{path}: entry {name!r} must be stored or deflated, got method {info.compress_type}.")
     if info.file_size > most:
         raise FormatError(f"{path}: entry {name!r} must hold at most {most:,} bytes, got {info.file_size:,}.")
-    archive.fp.seek(0, io.SEEK_END)  # type: ignore[union-attr]
-    honest = max(_ALWAYS_UNPACKED, _MOST_RATIO * archive.fp.tell())  # type: ignore[union-attr]
+    honest = max(_ALWAYS_UNPACKED, _MOST_RATIO * _length(archive))
     if info.file_size > honest:
         raise FormatError(
             f"{path}: entry {name!r} must hold at most {honest:,} bytes in a file of this size, "
@@ -93,30 +93,46 @@ def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.
     return io.BufferedReader(archive.open(info), 1 << 16)  # type: ignore[arg-type]
 
 
+def _length(archive: zipfile.ZipFile) -> int:
+    archive.fp.seek(0, io.SEEK_END)  # type: ignore[union-attr]
+    return archive.fp.tell()  # type: ignore[union-attr]
+
+
 def read_text(path: Any, archive: zipfile.ZipFile, name: str) -> str:
     """Return an entry of JSON."""
     with open_entry(path, archive, name, _MOST_JSON) as stream:
         return stream.read(archive.getinfo(name).file_size).decode()
 
 
-def read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int, why: str = "for this configuration") -> Any:
+def read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int | None, at_most: int | None = None) -> Any:
     """Return ``[1, n]`` on the host, of float32 or float64; what was stored in 16 bits is float32.
+
+    Parameters
+    ----------
+    n : int, optional
+        What the configuration calls for.
+    at_most : int, optional
+        Without n, the longest that will do; without both, what the file's own length makes likely.
 
     Raises
     ------
     FormatError
         The entry is no array, of another length, or not of floating point numbers.
     """
-    with open_entry(path, archive, name, 8 * n + _ARRAY_HEADER) as stream:
+    longest = at_most if n is None else n
+    most = _LIKELY + _MOST_RATIO * _length(archive) if longest is None else 8 * longest + _ARRAY_HEADER
+    with open_entry(path, archive, name, most) as stream:
         vector = serde.read_array(stream)
         if stream.read(1):
             raise FormatError(f"{path}: {name} must hold one array and nothing else, got more bytes.")
-    if vector.size != n:
-        raise FormatError(f"{path}: {name} must hold {n:,} numbers {why}, got {vector.size:,}.")
+    if n is not None and vector.size != n:
+        raise FormatError(f"{path}: {name} must hold {n:,} numbers for this configuration, got {vector.size:,}.")
+    if longest is not None and vector.size > longest:
+        raise FormatError(f"{path}: {name} must hold at most {longest:,} numbers, got {vector.size:,}.")
     if vector.dtype.kind != "f":
         raise FormatError(f"{path}: {name} must hold floating point numbers, got {vector.dtype}.")
     wide = "float64" if vector.dtype.itemsize == 8 else "float32"
-    return vector.reshape(1, n).astype(wide, copy=False)
+    return vector.reshape(1, -1).astype(wide, copy=False)
 
 
 def has_entry(archive: zipfile.ZipFile, name: str) -> bool:

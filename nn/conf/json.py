@@ -22,7 +22,7 @@ from .findings import MISSING, Finding, Findings, Unsupported, only_for_training
 from .forms import LAYER_FORMS
 from .forms.base import CUDNN, Json
 from .json_values import camel_case, class_name, regularization_from_json, regularization_to_json
-from .legacy import Modern, modernise
+from .legacy import Dropped, Modern, modernise
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
 
 _LAYER_PACKAGE = "org.deeplearning4j.nn.conf.layers."
@@ -186,6 +186,45 @@ def _parsed(text: str) -> Modern:
             f"{error}. Is it another kind of file?"
         ) from error
     return modernise(document)
+
+
+def network_document(text: str) -> tuple[Json, Json]:
+    """Return the configuration of any kind of network, parsed, and the same in 1.0's form; warn of what is dropped.
+
+    Raises
+    ------
+    FormatError
+        It is no configuration of a network.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"configuration: expected JSON, got {type(error).__name__}: {error}.") from error
+    if not isinstance(document, dict) or not _is_network(document):
+        raise FormatError(
+            "configuration: expected 'confs' of a MultiLayerConfiguration, or 'vertices' and 'networkInputs' of a "
+            "ComputationGraphConfiguration, got neither. Is it another kind of file?"
+        )
+    modern, dropped = _reader(modernise)(document)
+    _warn_of_dropped(dropped)
+    return document, modern
+
+
+def _is_network(document: Json) -> bool:
+    confs = document.get("confs")
+    return bool(isinstance(confs, list) and confs) or ("vertices" in document and "networkInputs" in document)
+
+
+def _warn_of_dropped(dropped: list[Dropped]) -> None:
+    lines = [path_text(path) for path, _ in dropped]
+    warn_of(lines, "Deeplearning4j 1.0 has no place for what this older file says of")
+
+
+def unsupported_in_layer(data: Any) -> list[Finding]:
+    """Return what of a layer, in 1.0's form, this library does not have."""
+    findings = Findings()
+    _reader(findings.read)((), layer_from_json, data)
+    return findings.found
 
 
 def unsupported_in(document: Json) -> list[Finding]:
