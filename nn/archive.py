@@ -6,14 +6,16 @@ No entry is ever unpacked to disk.
 from __future__ import annotations
 
 import io
+import itertools
 import lzma
+import operator
 import os
 import pathlib
 import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from nd import FormatError, NdError, serde
@@ -30,6 +32,8 @@ _ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
 _ALWAYS_UNPACKED = 256 << 20  # bytes
 _LIKELY = 64 << 20  # bytes of an array of unknown length
 _MOST_RATIO = 64  # an untrained Adam's zeros pack well, beside parameters that hardly do
+_PIECE = 1 << 20  # bytes
+_PLAIN_ZIP = 1 << 30  # bytes that an entry may have without the 64 bit form
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same network gives the same bytes
 _Read = TypeVar("_Read")
 
@@ -44,9 +48,11 @@ def reading(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], _Rea
         except NdError:
             raise
         except _DAMAGE as error:
-            raise FormatError(
-                f"{path}: expected a model zip, got {error}. Is it truncated, or another kind?"
-            ) from error
+            raise _as_format_error(path, error) from error
+
+
+def _as_format_error(path: Any, error: Exception) -> FormatError:
+    return FormatError(f"{path}: expected a model zip, got {error}. Is it truncated, or another kind?")
 
 
 def _check_entries(path: Any, archive: zipfile.ZipFile) -> None:
@@ -152,18 +158,46 @@ def write_archive(
 
 def with_entry(who: str, path: str | os.PathLike[str], name: str, content: bytes) -> None:
     """Write an archive anew with one entry put in or replaced; the others are copied as they are, a piece at a time."""
+    with replacing(who, path) as file, zipfile.ZipFile(file, "w") as target:
+        for found, pieces in itertools.groupby(_pieces(path), key=operator.itemgetter(0)):
+            if found != name:
+                _write_pieces(target, pieces)
+        target.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
 
-    def copy(archive: zipfile.ZipFile) -> None:
-        with replacing(who, path) as file, zipfile.ZipFile(file, "w") as target:
+
+def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[str, zipfile.ZipInfo, bytes]]:
+    """Yield the entries of an archive piece by piece; what goes wrong here is the archive's fault, not the writer's."""
+    with open(path, "rb") as file:
+        try:
+            archive = zipfile.ZipFile(file)
+            _check_entries(path, archive)
             for info in archive.infolist():
-                if info.filename != name:
-                    most = info.file_size
-                    with open_entry(path, archive, info.filename, most) as source, target.open(info, "w") as stream:
-                        while piece := source.read(1 << 20):
-                            stream.write(piece)
-            target.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+                yield from _pieces_of(path, archive, info)
+        except NdError:
+            raise
+        except _DAMAGE as error:
+            raise _as_format_error(path, error) from error
 
-    reading(path, copy)
+
+def _pieces_of(
+    path: Any, archive: zipfile.ZipFile, info: zipfile.ZipInfo
+) -> Iterator[tuple[str, zipfile.ZipInfo, bytes]]:
+    with open_entry(path, archive, info.filename, info.file_size) as stream:
+        piece = stream.read(_PIECE)
+        yield info.filename, info, piece
+        while piece := stream.read(_PIECE):
+            yield info.filename, info, piece
+
+
+def _write_pieces(target: zipfile.ZipFile, pieces: Iterable[tuple[str, zipfile.ZipInfo, bytes]]) -> None:
+    iterator = iter(pieces)
+    name, before, first = next(iterator)
+    info = zipfile.ZipInfo(name, before.date_time)
+    info.compress_type, info.external_attr = before.compress_type, before.external_attr
+    with target.open(info, "w", force_zip64=before.file_size > _PLAIN_ZIP) as stream:
+        stream.write(first)
+        for _, _, piece in iterator:
+            stream.write(piece)
 
 
 def read_bytes(path: Any, archive: zipfile.ZipFile, name: str, most: int, begins: bytes = b"") -> bytes:
