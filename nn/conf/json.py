@@ -21,6 +21,7 @@ from ..preprocessors import PREPROCESSORS, InputPreProcessor
 from .findings import MISSING, Finding, Findings, Unsupported, only_for_training, path_text, warn_of, without
 from .forms import LAYER_FORMS
 from .forms.base import CUDNN, Json
+from .json_fields import parse
 from .json_values import camel_case, class_name, regularization_from_json, regularization_to_json
 from .legacy import Dropped, Modern, modernise
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
@@ -170,21 +171,17 @@ def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration
 
 
 def _parsed(text: str) -> Modern:
-    try:
-        document = json.loads(text)
-        if isinstance(document, dict) and "vertices" in document and "confs" not in document:
+    document = parse(text)
+    if not isinstance(document, dict) or not isinstance(document.get("confs"), list) or not document["confs"]:
+        if isinstance(document, dict) and "vertices" in document:
             raise FormatError(
                 "configuration: expected DL4J's MultiLayerConfiguration, got a ComputationGraphConfiguration. Read its "
                 "file with ModelFile.read."
             )
-        document["confs"][0]
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
-        if isinstance(error, FormatError):
-            raise
         raise FormatError(
-            f"configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got {type(error).__name__}: "
-            f"{error}. Is it another kind of file?"
-        ) from error
+            "configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got "
+            f"{str(document)[:100]}. Is it another kind of file?"
+        )
     return modernise(document)
 
 
@@ -196,10 +193,7 @@ def network_document(text: str) -> tuple[Json, Json]:
     FormatError
         It is no configuration of a network.
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"configuration: expected JSON, got {type(error).__name__}: {error}.") from error
+    document = parse(text)
     if not isinstance(document, dict) or not _is_network(document):
         raise FormatError(
             "configuration: expected 'confs' of a MultiLayerConfiguration, or 'vertices' and 'networkInputs' of a "

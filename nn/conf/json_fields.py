@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from nd import FormatError
 
 Json = dict[str, Any]
+_MOST_LEVELS = 100
+
+
+def parse(text: str) -> Any:
+    """Return what a JSON text says.
+
+    Raises
+    ------
+    FormatError
+        It is no JSON, or one whose values lie inside one another more than 100 deep, as no configuration's do: what
+        walks through it afterwards shall not run out of its stack.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"configuration: expected JSON, got {type(error).__name__}: {error}.") from error
+    level, depth = [document], 0
+    while level:
+        depth += 1
+        if depth > _MOST_LEVELS:
+            raise FormatError(
+                f"configuration: expected at most {_MOST_LEVELS} levels of values inside values, got more."
+            )
+        containers = [value for value in level if isinstance(value, (dict, list))]
+        level = [child for value in containers for child in (value.values() if isinstance(value, dict) else value)]
+    return document
 
 
 def class_of(fields: Any) -> str:
