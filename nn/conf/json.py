@@ -14,6 +14,7 @@ from typing import Any
 from nd import ChoiceError, ConfigurationError, FormatError, NdError
 from nd.checks import check_choice
 from optimize.solvers import OPTIMIZERS
+from optimize.step_functions import STEP_FUNCTIONS
 
 from ..layers import LAYERS, BaseLayerConf, LayerConf
 from ..layers.base import label_of
@@ -236,15 +237,6 @@ def unsupported_in(document: Json) -> list[Finding]:
 
 def _network(data: Json) -> MultiLayerConfiguration:
     findings, confs = Findings(), data["confs"]
-    for index, conf in enumerate(confs):
-        findings.read(
-            ("confs", index, "stepFunction"),
-            _refuse_other,
-            "configuration",
-            "stepFunction",
-            conf.get("stepFunction"),
-            None,
-        )
     findings.read(
         ("backpropType",), _refuse_other, "configuration", "backpropType", data.get("backpropType"), "Standard"
     )
@@ -288,6 +280,10 @@ def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[A
     algorithm = str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower()
     where = ("confs", 0, "optimizationAlgo")
     findings.read(where, check_choice, "configuration", "optimization_algo", algorithm, OPTIMIZERS)
+    steps = [
+        findings.read(("confs", index, "stepFunction"), _step_function_from_json, conf.get("stepFunction"))
+        for index, conf in enumerate(confs)
+    ]
     layers = tuple(
         findings.read(("confs", index, "layer"), layer_from_json, conf["layer"]) for index, conf in enumerate(confs)
     )
@@ -303,9 +299,17 @@ def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[A
         mini_batch=first.get("miniBatch", True),
         minimize=first.get("minimize", True),
         optimization_algo=algorithm,
+        step_function=steps[0],
         max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
     )
     return base, layers, preprocessors
+
+
+def _step_function_from_json(data: Any) -> str | None:
+    if data is None:
+        return None
+    by_class = {f"{camel_case(f'_{name}')}StepFunction": name for name in STEP_FUNCTIONS}
+    return by_class[check_choice("configuration", "stepFunction", class_name("stepFunction", data), by_class)]
 
 
 def _dtype_from_json(name: Any) -> str:

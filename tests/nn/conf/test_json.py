@@ -232,7 +232,7 @@ UNSUPPORTED = {
     ),
     "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
     "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ChoiceError, "unknown convolution mode 'causal'"),
-    "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ConfigurationError, "stepFunction"),
+    "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ChoiceError, "stepFunction 'Step'"),
 }  # fmt: skip
 
 
@@ -250,6 +250,13 @@ def test_what_a_line_search_is_told_goes_there_and_back(algorithm):
     ).list(DenseLayer(n_in=1, n_out=1))
     again = MultiLayerConfiguration.from_json(conf.to_json())
     assert (again.minimize, again.optimization_algo, again.max_num_line_search_iterations) == (False, algorithm, 7)
+
+
+@pytest.mark.parametrize("name", ["Default", "Gradient", "NegativeDefault", "NegativeGradient"])
+def test_a_step_function_of_java_is_taken_over(name):
+    java = f"org.deeplearning4j.nn.conf.stepfunctions.{name}StepFunction"
+    found = read(changed(sample_document(), ("confs", 0, "stepFunction"), {"@class": java}))
+    assert found.step_function.replace("_", "") == name.lower()
 
 
 def test_minimize_is_a_yes_or_no():

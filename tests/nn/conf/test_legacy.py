@@ -207,6 +207,10 @@ def test_convolutions_pooling_and_what_stands_between():
     assert dict(conf.preprocessors) == {2: CnnToFeedForwardPreProcessor(2, 2, 2)}
 
 
+def test_a_step_function_in_a_wrapper():
+    assert read(document(conf={"stepFunction": {"negativeDefault": {}}})).step_function == "negative_default"
+
+
 def test_the_spelling_of_sizes_does_not_matter():
     found = document()
     layer = found["confs"][0]["layer"]["dense"]
