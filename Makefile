@@ -3,17 +3,21 @@ PYTHON ?= python3
 # For gpu-check: which extra brings CuPy, and options of .ci/gpu-check.
 CUDA ?= 13
 GPU_CHECK ?=
+# For fuzz: mutants of each kind, and what they are drawn from.
+FUZZ ?= 100000
+FUZZ_SEED ?= ndwright
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help lenet test test-slow gpu-check lint format bench clean
+.PHONY: help lenet test test-slow fuzz gpu-check lint format bench clean
 
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
 	@echo "make test       run the tests                make test-slow  the ones that take minutes"
 	@echo "make gpu-check  check and measure on a GPU   make lint       ruff and mypy"
 	@echo "make bench      measure against PyTorch        make clean      remove .venv and caches"
+	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
 
 lenet: $(VENV)/core
 	$(BIN)/python examples/lenet_mnist.py
@@ -23,6 +27,9 @@ test: $(VENV)/test
 
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest -m slow
+
+fuzz: $(VENV)/test
+	FUZZ=$(FUZZ) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -m slow -s tests/fuzz
 
 gpu-check: $(VENV)/test $(VENV)/cuda$(CUDA)
 	PYTHON=$(BIN)/python .ci/gpu-check --device-only

@@ -21,6 +21,7 @@ from .conf.enums import (
     Updater,
     WeightInit,
 )
+from .conf.findings import ModelFileWarning
 from .conf.input_type import InputType
 from .conf.network import MultiLayerConfiguration, NeuralNetConfiguration
 from .conf.registration import register_layer, unregister_layer
@@ -52,6 +53,7 @@ from .layers import (
     RnnOutputLayer,
     SubsamplingLayer,
 )
+from .model_file import LayerDescription, ModelFile
 from .multilayer import MultiLayerNetwork
 from .preprocessors import (
     Cnn3DToFeedForwardPreProcessor,
@@ -64,4 +66,5 @@ from .preprocessors import (
     RnnToCnnPreProcessor,
     RnnToFeedForwardPreProcessor,
 )
+from .serializer import add_normalizer_to_model, restore_normalizer
 from .transferlearning import FineTuneConfiguration, TransferLearning, TransferLearningHelper

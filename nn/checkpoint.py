@@ -15,9 +15,10 @@ from nd import FormatError, serde
 from optimize import OptimizerState
 from optimize.listeners.checkpoint_folder import find_checkpoint
 
+from .archive import read_vector, reading
 from .own_settings import ENTRY, plain, to_document
 from .progress import Progress
-from .serializer import read_own, read_vectors, reading, restore, write_entries
+from .serializer import read_own, restore, write_entries
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
@@ -140,7 +141,16 @@ def _teach(network: MultiLayerNetwork, path: pathlib.Path, archive: zipfile.ZipF
     vectors: tuple[Any, ...] = ()
     n = network.num_params()
     if OPTIMIZER_STATE in archive.namelist():
-        found = read_vectors(path, archive, OPTIMIZER_STATE, n, 2 * network.conf.lbfgs_memory, network.dtype)
+        found = _whole_vectors(path, archive, n, 2 * network.conf.lbfgs_memory)
+        found = nd.as_array(found, network.dtype)
         vectors = tuple(found[0, start : start + n] for start in range(0, found.shape[1], n))
     if numbers or vectors:
         network._made_solver().optimizer.set_state(OptimizerState(numbers, vectors))
+
+
+def _whole_vectors(path: pathlib.Path, archive: zipfile.ZipFile, n: int, most: int) -> Any:
+    """Return ``[1, k * n]`` on the host, k at most `most`."""
+    found = read_vector(path, archive, OPTIMIZER_STATE, None, n * most)
+    if n == 0 or found.shape[1] % n:
+        raise FormatError(f"{path}: {OPTIMIZER_STATE} must hold vectors of {n:,} numbers, got {found.shape[1]:,}.")
+    return found

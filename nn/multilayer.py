@@ -367,19 +367,19 @@ class MultiLayerNetwork(Inference):
 
     # ---- files and text
 
-    def save(self, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+    def save(self, path: str | os.PathLike[str], save_updater: bool = True, normalizer: Any = None) -> None:
         """Write a DL4J 1.0 model zip; see `nn.serializer.write_model`."""
         from .serializer import write_model
 
         self.updater.settle_steps(self)
-        write_model(self, path, save_updater)
+        write_model(self, path, save_updater, normalizer)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], load_updater: bool = True) -> MultiLayerNetwork:
-        """Read a DL4J 1.0 model zip; see `nn.serializer`."""
+    def load(cls, path: str | os.PathLike[str], load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
+        """Read a model zip of any DL4J release since 0.5; see `nn.serializer.restore_multi_layer_network`."""
         from .serializer import restore_multi_layer_network
 
-        return restore_multi_layer_network(path, load_updater)
+        return restore_multi_layer_network(path, load_updater, strict)
 
     def save_checkpoint(self, path: str | os.PathLike[str], save_updater: bool = True) -> None:
         """Write a model zip from which training continues bit for bit; see `nn.checkpoint`."""

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import errno
-import io
+import importlib
 import json
-import lzma
 import os
 import pathlib
-import struct
 import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import nd
-from nd import FormatError, NdError, serde
-from nd.files import replacing
+from nd import FormatError, serde
 
+from .archive import has_entry, read_bytes, read_text, read_vector, reading, with_entry, write_archive
+from .conf.findings import warn_of
 from .conf.network import MultiLayerConfiguration
 from .own_settings import ENTRY, completed, own_settings, plain, to_document
 
@@ -31,19 +29,18 @@ COEFFICIENTS = "coefficients.bin"
 NO_PARAMS = "noParams.marker"
 UPDATER_STATE = "updaterState.bin"
 
-_DAMAGE: tuple[type[Exception], ...] = (
-    EOFError, OSError, OverflowError, RuntimeError, ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile,
-    zlib.error,
-)  # fmt: skip
-"""What reading a damaged archive raises."""
+NORMALIZER = "normalizer.bin"
 
-_MOST_JSON = 64 << 20  # bytes; far above any real configuration
-_ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same network gives the same bytes
-_Read = TypeVar("_Read")
+_MOST_NORMALIZER = 64 << 20  # bytes
+_NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
 
 
-def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+def write_model(
+    network: MultiLayerNetwork,
+    path: str | os.PathLike[str],
+    save_updater: bool = True,
+    normalizer: Any = None,
+) -> None:
     """Write a network as Java's ``ModelSerializer`` does; Deeplearning4j opens the file.
 
     Parameters
@@ -53,6 +50,8 @@ def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_u
         Replaced only when the whole file is written.
     save_updater : bool
         Also write the updater's state, so that training can continue.
+    normalizer : normalizer of `nd.dataset`, optional
+        What the network's data went through; kept beside it, see `restore_normalizer`.
 
     Raises
     ------
@@ -67,8 +66,10 @@ def write_model(network: MultiLayerNetwork, path: str | os.PathLike[str], save_u
     of our own, ``ndwright.json``, where it is not the default. Source: DL4J ``ModelSerializer.writeModel``.
     """
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
-    own = {ENTRY: json.dumps(to_document(conf.base)).encode()} if own_settings(conf.base) else {}
-    write_entries(network, path, replace(conf, base=plain(conf.base)), save_updater, own)
+    more = {ENTRY: json.dumps(to_document(conf.base)).encode()} if own_settings(conf.base) else {}
+    if normalizer is not None:
+        more[NORMALIZER] = _normalizers().normalizer_to_bytes(normalizer)
+    write_entries(network, path, replace(conf, base=plain(conf.base)), save_updater, more)
 
 
 def write_entries(
@@ -94,20 +95,23 @@ def write_entries(
             entries.update({COEFFICIENTS: b"", NO_PARAMS: b""})
         if save_updater and network.updater_state().shape[1]:
             entries[UPDATER_STATE] = serde.to_bytes(network.updater_state(), "c")
-    method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-    with replacing("save", target) as file, zipfile.ZipFile(file, "w") as archive:
-        for name, content in {**entries, **more}.items():
-            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, method)
+    write_archive("save", target, {**entries, **more}, compressed)
 
 
-def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool = True) -> MultiLayerNetwork:
+def restore_multi_layer_network(
+    path: str | os.PathLike[str], load_updater: bool = True, strict: bool = True
+) -> MultiLayerNetwork:
     """Read a network on the current backend; no weights are drawn.
 
     Parameters
     ----------
     path : path
+        Of a file that any release of Deeplearning4j since 0.5 wrote.
     load_updater : bool
         Also take over the updater's state, if the file has it.
+    strict : bool
+        False: what only training needs and this library does not have (a dropout, a constraint, an updater of another
+        kind) is left out with a `ModelFileWarning`. What predictions depend on is always refused.
 
     Raises
     ------
@@ -116,93 +120,113 @@ def restore_multi_layer_network(path: str | os.PathLike[str], load_updater: bool
     FormatError
         It is no model zip, is truncated or corrupt, has unsafe entries, or does not fit its own configuration.
     ConfigurationError, ChoiceError
-        The configuration asks for something that this library does not have.
+        The configuration asks for something that this library does not have. One thing has its own error; several
+        are listed in one ConfigurationError, each with its path in the JSON.
+
+    Warns
+    -----
+    ModelFileWarning
+        The file says something that Java 1.0 drops on reading, and so does this library (learning rate schedules of
+        0.x and rates of biases, say): one warning for the file.
 
     Notes
     -----
-    No entry is ever unpacked to disk, and none is read past the size that the configuration calls for. Source: DL4J
-    ``ModelSerializer.restoreMultiLayerNetwork``.
+    The network computes in the type of the stored parameters, whatever the JSON says, as in Java. No entry is ever
+    unpacked to disk, and none is read past the size that the configuration calls for. `updater.bin` and
+    `preprocessor.bin`, objects of Java's own of releases before 0.5, are not read. Source: DL4J
+    ``ModelSerializer.restoreMultiLayerNetwork``. Differs: parameters of 16 bits are read as float32, in which NumPy
+    computes faster.
     """
-    return reading(path, lambda archive: restore(path, archive, load_updater))
+    return reading(path, lambda archive: restore(path, archive, load_updater, strict))
 
 
-def reading(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], _Read]) -> _Read:
-    """Return what `read` makes of the archive; raise FormatError where it is damaged."""
-    with open(path, "rb") as file:  # its own errors (no such file, a folder) come out as they are
-        try:
-            with zipfile.ZipFile(file) as archive:
-                return read(archive)
-        except NdError:
-            raise
-        except _DAMAGE as error:
-            raise FormatError(
-                f"{path}: expected a model zip, got {error}. Is it truncated, or another kind?"
-            ) from error
-
-
-def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool) -> MultiLayerNetwork:
+def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: bool = True) -> MultiLayerNetwork:
     """Read a network from an open archive."""
     from .multilayer import MultiLayerNetwork
 
-    _check_names(path, archive)
-    text = read_text(path, archive, CONFIGURATION)
-    conf = MultiLayerConfiguration.from_json(text)
+    conf = MultiLayerConfiguration.from_json(read_text(path, archive, CONFIGURATION), strict)
     own = read_own(path, archive)
-    network = MultiLayerNetwork(conf if own is None else replace(conf, base=completed(conf.base, own)))
-    network.init(_read_vector(path, archive, COEFFICIENTS, network.num_params(), network.dtype))
-    if load_updater and UPDATER_STATE in archive.namelist():
-        state = network.updater_state()
-        network.set_updater_state(_read_vector(path, archive, UPDATER_STATE, state.shape[1], network.dtype))
+    conf = conf if own is None else replace(conf, base=completed(conf.base, own))
+    n = conf.layout().length
+    if n:
+        params = read_vector(path, archive, COEFFICIENTS, n)
+        conf = replace(conf, base=replace(conf.base, dtype=str(params.dtype)))
+    else:
+        params = nd.zeros(1, 0, dtype=conf.base.dtype)
+    network = MultiLayerNetwork(conf).init(params)
+    if load_updater and has_entry(archive, UPDATER_STATE):
+        _restore_state(path, archive, network, strict)
     return network
 
 
 def read_own(path: Any, archive: zipfile.ZipFile) -> Any:
     """Return what this library has added to the archive, None where there is nothing."""
-    return json.loads(read_text(path, archive, ENTRY)) if ENTRY in archive.namelist() else None
+    return json.loads(read_text(path, archive, ENTRY)) if has_entry(archive, ENTRY) else None
 
 
-def read_text(path: Any, archive: zipfile.ZipFile, name: str) -> str:
-    """Return an entry of JSON."""
-    with _open(path, archive, name, _MOST_JSON) as stream:
-        return stream.read(archive.getinfo(name).file_size).decode()
-
-
-def _check_names(path: Any, archive: zipfile.ZipFile) -> None:
-    """Refuse archives that were made to do harm, whatever their other entries are."""
-    for info in archive.infolist():
-        parts = pathlib.PurePosixPath(info.filename.replace("\\", "/")).parts
-        if info.filename.startswith(("/", "\\")) or ".." in parts or ":" in info.filename.split("/")[0]:
-            raise FormatError(f"{path}: unsafe entry name {info.filename!r}, expected names relative to the archive.")
-
-
-def _open(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.BufferedReader:
-    """Return an entry that claims at most `most` bytes as a stream; small reads unpack no more than they ask for."""
-    try:
-        info = archive.getinfo(name)
-    except KeyError:
-        raise FormatError(
-            f"{path}: expected an entry {name!r}, got {archive.namelist()}. Is it a Deeplearning4j model?"
-        ) from None
-    if info.file_size > most:
-        raise FormatError(
-            f"{path}: entry {name!r} must hold at most {most:,} bytes for this configuration, got {info.file_size:,}."
-        )
-    return io.BufferedReader(archive.open(info), 1 << 16)  # type: ignore[arg-type]
-
-
-def _read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int, dtype: str) -> Any:
-    """Return ``[1, n]`` in the network's dtype."""
-    return read_vectors(path, archive, name, n, 1, dtype, exactly=True)
-
-
-def read_vectors(
-    path: Any, archive: zipfile.ZipFile, name: str, n: int, most: int, dtype: str, exactly: bool = False
-) -> Any:
-    """Return ``[1, k * n]``, k at most `most`, or exactly that, in the network's dtype."""
+def _restore_state(path: Any, archive: zipfile.ZipFile, network: MultiLayerNetwork, strict: bool) -> None:
+    n = network.updater_state().shape[1]
     if n == 0:
-        return nd.zeros(1, 0, dtype=dtype)
-    with _open(path, archive, name, 8 * n * most + _ARRAY_HEADER) as stream:
-        vector = serde.read_array(stream)
-    if vector.size != n * most and (exactly or vector.size % n or vector.size > n * most):
-        raise FormatError(f"{path}: {name} must hold {n * most:,} numbers for this configuration, got {vector.size:,}.")
-    return nd.as_array(vector.reshape(1, vector.size), dtype)
+        return
+    try:
+        state = read_vector(path, archive, UPDATER_STATE, n)
+    except FormatError as error:
+        if strict:
+            raise
+        warn_of([str(error)], "the updater's state is left out")
+    else:
+        network.set_updater_state(nd.as_array(state, network.dtype))
+
+
+# ---- normalizers
+
+
+def add_normalizer_to_model(path: str | os.PathLike[str], normalizer: Any) -> None:
+    """Put a normalizer into a model zip, in the place of one that it has.
+
+    Parameters
+    ----------
+    path : path
+        Of a model zip of any kind of network. Replaced only when the whole file is written; its other entries stay
+        as they are.
+    normalizer : normalizer of `nd.dataset`
+
+    Raises
+    ------
+    FormatError
+        It is no zip, or a damaged one.
+    OSError
+        There is no such file, or it cannot be written; it is then untouched.
+
+    Notes
+    -----
+    Source: DL4J ``ModelSerializer.addNormalizerToModel``.
+    """
+    with_entry("add_normalizer_to_model", path, NORMALIZER, _normalizers().normalizer_to_bytes(normalizer))
+
+
+def restore_normalizer(path: str | os.PathLike[str]) -> Any:
+    """Return the normalizer of a model zip; None if it has none.
+
+    Raises
+    ------
+    FormatError
+        It is no zip, a damaged one, or its normalizer is none that this library knows.
+
+    Notes
+    -----
+    Source: DL4J ``ModelSerializer.restoreNormalizerFromFile``.
+    """
+    content = reading(path, lambda archive: read_normalizer(path, archive))
+    return None if content is None else _normalizers().normalizer_from_bytes(content)
+
+
+def read_normalizer(path: Any, archive: zipfile.ZipFile) -> bytes | None:
+    """Return the bytes of an archive's normalizer, None if it has none."""
+    if not has_entry(archive, NORMALIZER):
+        return None
+    return read_bytes(path, archive, NORMALIZER, _MOST_NORMALIZER, _NORMALIZER_HEADER)
+
+
+def _normalizers() -> Any:
+    return importlib.import_module("nd.dataset.normalizers")

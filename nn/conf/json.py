@@ -12,18 +12,24 @@ from dataclasses import fields
 from typing import Any
 
 from nd import ChoiceError, ConfigurationError, FormatError, NdError
+from nd.checks import check_choice
+from optimize.solvers import OPTIMIZERS
+from optimize.step_functions import STEP_FUNCTIONS
 
 from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
 from ..own_settings import own_settings
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
+from .findings import MISSING, Finding, Findings, Unsupported, only_for_training, path_text, warn_of, without
 from .forms.base import CUDNN, Json
+from .json_fields import parse
 from .json_values import camel_case, class_name, regularization_from_json, regularization_to_json
+from .legacy import Dropped, Modern, modernise
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
 from .registration import layer_of, written_as
 
 _PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
-_PREPROCESSOR_MUST_BE = {"rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
+_PREPROCESSOR_MUST_BE = {"format": "NCHW", "rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
@@ -33,7 +39,10 @@ _UNUSED = {
 }  # fmt: skip
 """Constants that change nothing here, whatever a file says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
-_ABSENT = {"convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True, "avgPoolIncludePadInDivisor": True}
+_ABSENT = {
+    "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True,
+    "inferInputLength": False,
+}  # fmt: skip
 """What Java takes where a field is missing, if it is not the dataclass's default."""
 _NEEDED = ("activation", "updater", "weight_init", "bias_init")
 """What no layer with parameters may lack, where it does not name in `needed` what it may not."""
@@ -54,25 +63,32 @@ def layer_from_json(data: Json) -> LayerConf:
     """Read a layer; raise ConfigurationError where it asks for what this library does not have."""
     java_name = class_name("layer", data)
     layer_class, _, form = layer_of(data)
-    _refuse_unsupported(java_name, data, form.constants)
-    values: Json = {}
+    findings, values = _unsupported(java_name, data, form.constants), {}
     absent = {**_ABSENT, **form.absent}
     for key, (field, codec) in form.fields.items():
         spelled = key if key in data else {"nin": "nIn", "nout": "nOut"}.get(key, key)
         if spelled in data or key in absent:
-            values[field] = codec.decode(data.get(spelled, absent.get(key)))
+            values[field] = findings.read((spelled,), codec.decode, data.get(spelled, absent.get(key)))
     if issubclass(layer_class, BaseLayerConf):
-        values |= regularization_from_json(java_name, data.get("regularization"))
-        values |= regularization_from_json(java_name, data.get("regularizationBias"), bias=True)
+        for key, bias in (("regularization", False), ("regularizationBias", True)):
+            penalties = findings.read((key,), regularization_from_json, java_name, data.get(key), bias)
+            values |= penalties if penalties is not MISSING else {}
+    findings.settle()
     return layer_class(**values)
 
 
-def _refuse_unsupported(java_name: str, data: Json, constants: Json) -> None:
+def _unsupported(java_name: str, data: Json, constants: Json) -> Findings:
+    """Note what of a layer or preprocessor must be another way than it is."""
+    findings = Findings()
     expected = {**{key: value for key, value in constants.items() if key not in _UNUSED}, **_MUST_BE}
     for key, only in expected.items():
-        found = data.get(key, only)
-        if found != only and found not in (None, []):
-            raise ConfigurationError(f"{java_name}: {key} {found!r} is not supported, only {only!r}.")
+        findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
+    return findings
+
+
+def _refuse_other(java_name: str, key: str, found: Any, only: Any) -> None:
+    if found != only and found not in (None, []):
+        raise ConfigurationError(f"{java_name}: {key} {found!r} is not supported, only {only!r}.")
 
 
 def _preprocessor_to_json(preprocessor: InputPreProcessor) -> Json:
@@ -85,10 +101,10 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
     java_name = class_name("input preprocessor", data)
     if java_name not in by_class:
         raise ChoiceError(f"input preprocessor: unknown {java_name!r}, expected one of {', '.join(sorted(by_class))}.")
-    _refuse_unsupported(java_name, {"cnn2dDataFormat": data.get("format", "NCHW")}, {})
+    findings = Findings()
     for key, only in _PREPROCESSOR_MUST_BE.items():
-        if data.get(key, only) != only:
-            raise ConfigurationError(f"{java_name}: {key} {data[key]!r} is not supported, only {only!r}.")
+        findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
+    findings.settle()
     sizes = {field.name: data[camel_case(field.name)] for field in fields(by_class[java_name])}
     if any(type(size) is not int or size < 1 for size in sizes.values()):
         raise FormatError(f"configuration: sizes of {java_name} must be integers >= 1, got {[*sizes.values()]}.")
@@ -137,26 +153,91 @@ def network_to_json(conf: MultiLayerConfiguration) -> str:
     return json.dumps(whole, indent=2, sort_keys=True, separators=(",", " : "))
 
 
-def network_from_json(text: str) -> MultiLayerConfiguration:
+def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
     """Read a whole configuration; see `MultiLayerConfiguration.from_json`."""
+    document, dropped = _reader(_parsed)(text)
+    warn_of(
+        [path_text(path) for path, _ in dropped], "Deeplearning4j 1.0 has no place for what this older file says of"
+    )
     try:
-        data = json.loads(text)
-        confs = data["confs"]
-        first = confs[0]
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+        return _reader(_network)(document)
+    except Unsupported as error:
+        if strict or not all(only_for_training(finding.path) for finding in error.findings):
+            raise error.settled() from error
+        warn_of([str(finding) for finding in error.findings], "left out, which training would need")
+        return _reader(_network)(without(document, error.findings))
+
+
+def _parsed(text: str) -> Modern:
+    document = parse(text)
+    if not isinstance(document, dict) or not isinstance(document.get("confs"), list) or not document["confs"]:
+        if isinstance(document, dict) and "vertices" in document:
+            raise FormatError(
+                "configuration: expected DL4J's MultiLayerConfiguration, got a ComputationGraphConfiguration. Read its "
+                "file with ModelFile.read."
+            )
         raise FormatError(
-            f"configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got {type(error).__name__}: "
-            f"{error}. Is it another kind of file?"
-        ) from error
-    return _reader(_network)(data, first, confs)
+            "configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got "
+            f"{str(document)[:100]}. Is it another kind of file?"
+        )
+    return modernise(document)
 
 
-def _network(data: Json, first: Json, confs: list[Json]) -> MultiLayerConfiguration:
-    if any(conf.get("stepFunction") is not None for conf in confs):
-        raise ConfigurationError(f"configuration: stepFunction {first.get('stepFunction')!r} is not supported.")
-    if data.get("backpropType", "Standard") != "Standard":
-        raise ConfigurationError(f"configuration: backpropType {data['backpropType']!r} is not supported.")
-    base, layers, preprocessors = _network_parts(data, first, confs)
+def network_document(text: str) -> tuple[Json, Json]:
+    """Return the configuration of any kind of network, parsed, and the same in 1.0's form; warn of what is dropped.
+
+    Raises
+    ------
+    FormatError
+        It is no configuration of a network.
+    """
+    document = parse(text)
+    if not isinstance(document, dict) or not _is_network(document):
+        raise FormatError(
+            "configuration: expected 'confs' of a MultiLayerConfiguration, or 'vertices' and 'networkInputs' of a "
+            "ComputationGraphConfiguration, got neither. Is it another kind of file?"
+        )
+    modern, dropped = _reader(modernise)(document)
+    _warn_of_dropped(dropped)
+    return document, modern
+
+
+def _is_network(document: Json) -> bool:
+    confs = document.get("confs")
+    return bool(isinstance(confs, list) and confs) or ("vertices" in document and "networkInputs" in document)
+
+
+def _warn_of_dropped(dropped: list[Dropped]) -> None:
+    lines = [path_text(path) for path, _ in dropped]
+    warn_of(lines, "Deeplearning4j 1.0 has no place for what this older file says of")
+
+
+def unsupported_in_layer(data: Any) -> list[Finding]:
+    """Return what of a layer, in 1.0's form, this library does not have."""
+    findings = Findings()
+    _reader(findings.read)((), layer_from_json, data)
+    return findings.found
+
+
+def unsupported_in(document: Json) -> list[Finding]:
+    """Return what of a network's configuration, in 1.0's form, this library does not have."""
+    try:
+        _reader(_network)(document)
+    except Unsupported as error:
+        return error.findings
+    except FormatError:
+        raise
+    except NdError as error:
+        return [Finding((), error)]
+    return []
+
+
+def _network(data: Json) -> MultiLayerConfiguration:
+    findings, confs = Findings(), data["confs"]
+    findings.read(
+        ("backpropType",), _refuse_other, "configuration", "backpropType", data.get("backpropType"), "Standard"
+    )
+    base, layers, preprocessors = _network_parts(findings, data, confs)
     for index, layer in enumerate(layers):
         layer.check(label_of(index, layer))
         inner = layer.innermost
@@ -177,7 +258,9 @@ def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
     def read(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+        except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError) as error:
+            if isinstance(error, NdError):
+                raise
             raise FormatError(f"configuration: malformed, {type(error).__name__}: {error}.") from error
         except ValueError as error:
             if isinstance(error, NdError):
@@ -187,21 +270,48 @@ def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
     return read
 
 
-def _network_parts(data: Json, first: Json, confs: list[Json]) -> tuple[Any, Any, Any]:
-    dtype = {java: ours for ours, java in _DATA_TYPES.items()}.get(data.get("dataType", "FLOAT"))
-    if dtype is None:
-        raise ConfigurationError(f"configuration: dataType {data['dataType']!r} is not supported, only FLOAT, DOUBLE.")
+def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[Any, Any, Any]:
+    """Return settings, layers and preprocessors; raise Unsupported with all that was found."""
+    first = confs[0]
+    dtype = findings.read(("dataType",), _dtype_from_json, data.get("dataType"))
+    algorithm = str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower()
+    where = ("confs", 0, "optimizationAlgo")
+    findings.read(where, check_choice, "configuration", "optimization_algo", algorithm, OPTIMIZERS)
+    steps = [
+        findings.read(("confs", index, "stepFunction"), _step_function_from_json, conf.get("stepFunction"))
+        for index, conf in enumerate(confs)
+    ]
+    layers = tuple(
+        findings.read(("confs", index, "layer"), layer_from_json, conf["layer"]) for index, conf in enumerate(confs)
+    )
+    stored = data.get("inputPreProcessors") or {}
+    preprocessors = {
+        int(index): findings.read(("inputPreProcessors", index), _preprocessor_from_json, p)
+        for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
+    }
+    findings.settle()
     base = NeuralNetConfiguration(
         seed=first.get("seed"),
         dtype=dtype,
         mini_batch=first.get("miniBatch", True),
         minimize=first.get("minimize", True),
-        optimization_algo=str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower(),
+        optimization_algo=algorithm,
+        step_function=steps[0],
         max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
     )
-    layers = tuple(layer_from_json(conf["layer"]) for conf in confs)
-    stored = data.get("inputPreProcessors") or {}
-    preprocessors = {
-        int(index): _preprocessor_from_json(p) for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
-    }
     return base, layers, preprocessors
+
+
+def _step_function_from_json(data: Any) -> str | None:
+    if data is None:
+        return None
+    by_class = {f"{camel_case(f'_{name}')}StepFunction": name for name in STEP_FUNCTIONS}
+    return by_class[check_choice("configuration", "stepFunction", class_name("stepFunction", data), by_class)]
+
+
+def _dtype_from_json(name: Any) -> str:
+    """Return the type to compute in: what was stored in 16 bits is computed in 32."""
+    found = {java: ours for ours, java in _DATA_TYPES.items()} | {"BFLOAT16": "float32", "HALF": "float32"}
+    if name is not None and name not in found:
+        raise ConfigurationError(f"configuration: dataType {name!r} is not supported, only {', '.join(sorted(found))}.")
+    return found[name or "FLOAT"]

@@ -92,7 +92,9 @@ def _by_fields(what: str, package: str, classes: Any, renamed: dict[str, str] | 
         for field in fields(found):
             key = to_java.get(field.name, camel_case(field.name))
             if data.get(key) is not None:
-                values[field.name] = data[key] if isinstance(data[key], bool) else _from_array_form(data[key])
+                values[field.name] = (
+                    data[key] if isinstance(data[key], bool) else _from_array_form(field.name, data[key])
+                )
                 if isinstance(values[field.name], (str, tuple)) and field.name != "weights":
                     number(values[field.name])
         return found(**values)
@@ -107,10 +109,10 @@ def _array_form(value: Any) -> Any:
     return value
 
 
-def _from_array_form(value: Any) -> Any:
+def _from_array_form(name: str, value: Any) -> Any:
     from nd.serde import array_from_json
 
-    if isinstance(value, (dict, list)):
+    if isinstance(value, (dict, list)) or (name == "weights" and isinstance(value, str)):
         return tuple(float(v) for v in array_from_json(value).ravel())
     return value
 

@@ -308,8 +308,14 @@ class MultiLayerConfiguration:
         return network_to_json(self)
 
     @staticmethod
-    def from_json(text: str) -> MultiLayerConfiguration:
-        """Read DL4J 1.0's JSON.
+    def from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
+        """Read the JSON of any DL4J release since 0.5.
+
+        Parameters
+        ----------
+        text : str
+        strict : bool
+            False: leave out, with a warning, what only training needs and this library does not have.
 
         Raises
         ------
@@ -320,7 +326,7 @@ class MultiLayerConfiguration:
         """
         from .json import network_from_json
 
-        return network_from_json(text)
+        return network_from_json(text, strict)
 
     # ---- what a solver reads
 

@@ -212,7 +212,7 @@ UNSUPPORTED = {
         ("inputPreProcessors", "2", "format"), "NHWC", nd.ConfigurationError, "'NHWC' is not supported",
     ),
     "truncated-bptt": (("backpropType",), "TruncatedBPTT", nd.ConfigurationError, "backpropType 'TruncatedBPTT'"),
-    "half": (("dataType",), "HALF", nd.ConfigurationError, "dataType 'HALF' is not supported, only FLOAT, DOUBLE"),
+    "integers": (("dataType",), "INT", nd.ConfigurationError, "dataType 'INT' is not supported, only BFLOAT16"),
     "penalty": (
         (*LAYER, "regularization"), [{"@class": "a.Lasso", "coeff": {"@class": "a.FixedSchedule", "value": 1.0}}],
         nd.ConfigurationError, "'Lasso' is not supported",
@@ -232,7 +232,7 @@ UNSUPPORTED = {
     ),
     "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
     "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ChoiceError, "unknown convolution mode 'causal'"),
-    "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ConfigurationError, "stepFunction"),
+    "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ChoiceError, "stepFunction 'Step'"),
 }  # fmt: skip
 
 
@@ -252,6 +252,13 @@ def test_what_a_line_search_is_told_goes_there_and_back(algorithm):
     assert (again.minimize, again.optimization_algo, again.max_num_line_search_iterations) == (False, algorithm, 7)
 
 
+@pytest.mark.parametrize("name", ["Default", "Gradient", "NegativeDefault", "NegativeGradient"])
+def test_a_step_function_of_java_is_taken_over(name):
+    java = f"org.deeplearning4j.nn.conf.stepfunctions.{name}StepFunction"
+    found = read(changed(sample_document(), ("confs", 0, "stepFunction"), {"@class": java}))
+    assert found.step_function.replace("_", "") == name.lower()
+
+
 def test_minimize_is_a_yes_or_no():
     with pytest.raises(nd.ConfigurationError, match="minimize must be True or False, got 'no'"):
         NeuralNetConfiguration(minimize="no")
@@ -263,7 +270,7 @@ def test_minimize_is_a_yes_or_no():
 @pytest.mark.parametrize("text", [
     "", "{", "null", "3", '"confs"', "[]", "[[]]", "{}", '{"confs": null}', '{"confs": []}', '{"confs": {}}',
     '{"confs": "layers"}', '{"confs": [1]}', '{"confs": [null]}', '{"confs": ["a"]}', '{"confs": [[]]}',
-    '{"confs": [{}]}', '{"confs": [{"layer": null}]}', '{"confs": [{"layer": {"dense": {"nin": 2}}}]}',
+    '{"confs": [{}]}', '{"confs": [{"layer": null}]}', '{"confs": [{"layer": {"dense": 2}}]}',
     '{"networkInputs": [], "vertices": {}}', "[" * 100_000, "\x00", "\ufeff{}", "<model/>",
 ])  # fmt: skip
 def test_another_kind_of_text_is_a_format_error(text):

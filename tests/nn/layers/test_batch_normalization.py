@@ -224,6 +224,8 @@ def test_the_file_says_how_the_variance_is_kept():
     }  # fmt: skip
     assert {key: layer[key] for key in expected} == expected
     del layer["useLogStd"]
+    assert MultiLayerConfiguration.from_json(json.dumps(document)).layers[0].use_log_std  # its variables say so
+    first["variables"] = []
     assert not MultiLayerConfiguration.from_json(json.dumps(document)).layers[0].use_log_std
     layer["cnn2DFormat"] = "NHWC"
     with pytest.raises(nd.ConfigurationError, match="BatchNormalization: cnn2DFormat 'NHWC' is not supported, only"):

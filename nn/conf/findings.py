@@ -1,0 +1,128 @@
+"""What a document asks for and this library does not have: gathered with JSON paths, so that one error says it all."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from nd import ConfigurationError, FormatError, NdError
+
+Path = tuple[str | int, ...]
+Json = dict[str, Any]
+MISSING = object()
+"""What reading gave where it gave nothing."""
+
+
+class ModelFileWarning(UserWarning):
+    """A model file says something about training that is not taken over; predictions are not affected."""
+
+
+class Finding(NamedTuple):
+    """One thing that is not supported."""
+
+    path: Path
+    error: NdError
+
+    def __str__(self) -> str:
+        return f"{path_text(self.path)}: {self.error}" if self.path else str(self.error)
+
+
+class Unsupported(ConfigurationError):
+    """Carries findings to whoever knows where in the document they are."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("; ".join(map(str, findings)))
+        self.findings = findings
+
+    def settled(self) -> NdError:
+        """Return the error for the user: one finding keeps its own type, several are listed in one error."""
+        if len(self.findings) == 1:
+            return type(self.findings[0].error)(str(self.findings[0]))
+        lines = "\n".join(f"  {str(finding).partition(', expected one of ')[0]}" for finding in self.findings)
+        return ConfigurationError(f"configuration: {len(self.findings)} things are not supported:\n{lines}")
+
+
+class Findings:
+    """Reads on where something is not supported, and raises it all at the end."""
+
+    def __init__(self) -> None:
+        self.found: list[Finding] = []
+
+    def read(self, path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function returns; note what it does not support and return MISSING.
+
+        What is malformed is no finding: a FormatError goes through.
+        """
+        try:
+            return function(*arguments)
+        except FormatError:
+            raise
+        except Unsupported as error:
+            self.found += [Finding((*path, *inner.path), inner.error) for inner in error.findings]
+        except NdError as error:
+            self.found.append(Finding(path, error))
+        return MISSING
+
+    def settle(self) -> None:
+        """Raise what was found, if anything was."""
+        if self.found:
+            raise Unsupported(self.found)
+
+
+def path_text(path: Path) -> str:
+    """Spell a path: ``confs[2].layer.hasLayerNorm``.
+
+    Examples
+    --------
+    >>> path_text(("confs", 2, "layer", "hasLayerNorm"))
+    'confs[2].layer.hasLayerNorm'
+    """
+    text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+    return text.removeprefix(".")
+
+
+_ONLY_TRAINING: Mapping[str, Any] = {
+    "backpropType": "Standard",
+    "biasUpdater": None,
+    "constraints": None,
+    "gradientNormalization": "None",
+    "idropout": None,
+    "iupdater": {"@class": "org.nd4j.linalg.learning.config.Sgd"},
+    "legacyBatchScaledL2": False,
+    "optimizationAlgo": "STOCHASTIC_GRADIENT_DESCENT",
+    "regularization": [],
+    "regularizationBias": [],
+    "stepFunction": None,
+    "weightInitFn": {"@class": "org.deeplearning4j.nn.weights.WeightInitXavier"},
+    "weightNoise": None,
+}
+"""Field that no prediction depends on -> what stands for "nothing of the kind"."""
+UPDATER_FIELDS = frozenset({"biasUpdater", "iupdater"})
+
+
+def only_for_training(path: Path) -> bool:
+    """Tell whether no prediction depends on what stands at a path."""
+    return any(key in _ONLY_TRAINING for key in path)
+
+
+def without(document: Json, findings: list[Finding]) -> Json:
+    """Return a copy of a document without what was found, all of which is only for training."""
+    for finding in findings:
+        depth = next(depth for depth, key in enumerate(finding.path) if key in _ONLY_TRAINING)
+        document = _replaced(document, finding.path[: depth + 1], _ONLY_TRAINING[str(finding.path[depth])])
+    return document
+
+
+def _replaced(value: Any, path: Path, new: Any) -> Any:
+    if not path:
+        return new
+    out = list(value) if isinstance(value, list) else dict(value)
+    out[path[0]] = _replaced(value[path[0]], path[1:], new)  # type: ignore[index]
+    return out
+
+
+def warn_of(lines: list[str], why: str) -> None:
+    """Warn once of everything that a file says and that is not taken over."""
+    if lines:
+        warnings.warn(f"configuration: {why}: {'; '.join(lines)}.", ModelFileWarning, stacklevel=5)

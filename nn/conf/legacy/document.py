@@ -1,0 +1,120 @@
+"""A whole configuration of any release as 1.0 writes it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .layers import NO_BASE, Dropped, Path, modern_layer
+from .names import LAYERS, PREPROCESSORS, STEP_FUNCTIONS, VERTICES, Json, as_class, number_or_none
+from .values import Around
+
+_OF_OLD_CONFS = frozenset({
+    "extraArgs", "l1ByParam", "l2ByParam", "leakyreluAlpha", "learningRateByParam", "learningRatePolicy",
+    "lrPolicyDecayRate", "lrPolicyPower", "lrPolicySteps", "numIterations", "pretrain", "useDropConnect",
+    "useRegularization",
+})  # fmt: skip
+_OF_OLD_NETWORKS = frozenset({"backprop", "pretrain", "redistributeParams"})
+
+
+class Modern(NamedTuple):
+    """A configuration in 1.0's form, and what of the file is not in it."""
+
+    document: Json
+    dropped: list[Dropped]
+
+
+def modernise(document: Json) -> Modern:
+    """Rewrite a configuration of any release since 0.5 to the form that 1.0.0-beta4 and later write.
+
+    Parameters
+    ----------
+    document : dict
+        Of a MultiLayerConfiguration or of a ComputationGraphConfiguration. Not changed. What is malformed is left as
+        it is, for the reader to refuse.
+
+    Raises
+    ------
+    FormatError
+        A layer or a value is of no form that any release wrote.
+
+    Notes
+    -----
+    Every value becomes what Java 1.0 makes of it on reading: l2 becomes weight decay that is applied after the
+    updater and without the learning rate, the number of a dropout stays (it always was the probability to retain),
+    and schedules of the learning rate and of the momentum, the rate of biases, and `numIterations` are dropped, which
+    Java does without a word and this library says. Source: DL4J ``BaseNetConfigDeserializer``, ``LegacyJsonFormat``.
+    Differs: hyper-parameters that are NaN are the updater's defaults, in Java only epsilon is; a weight initialisation
+    that no longer exists becomes Xavier, in Java null; dropOut 0 in a graph is no dropout, in Java an exception; layers
+    inside Bidirectional and FrozenLayer are rewritten too.
+    """
+    dropped: list[Dropped] = []
+    out = {key: value for key, value in document.items() if key not in _OF_OLD_NETWORKS}
+    if document.get("pretrain") is True:
+        dropped.append(Dropped(("pretrain",), True))
+    if document.get("backprop", True) is False:
+        dropped.append(Dropped(("backprop",), False))
+    confs, before = document.get("confs"), document.get("inputPreProcessors")
+    if isinstance(confs, list):
+        out["confs"] = [_conf(conf, ("confs", index), False, dropped) for index, conf in enumerate(confs)]
+    if isinstance(before, dict):
+        out["inputPreProcessors"] = {index: _preprocessor(found) for index, found in before.items()}
+    if isinstance(document.get("vertices"), dict):
+        found = document["vertices"].items()
+        out["vertices"] = {name: _vertex(vertex, ("vertices", name), dropped) for name, vertex in found}
+    if "defaultConfiguration" in document:
+        out["defaultConfiguration"] = _conf(document["defaultConfiguration"], ("defaultConfiguration",), True, dropped)
+    return Modern(out, dropped)
+
+
+def _conf(conf: Any, path: Path, in_graph: bool, dropped: list[Dropped]) -> Any:
+    if not isinstance(conf, dict):
+        return conf
+    variables = conf.get("variables")
+    names = tuple(map(str, variables)) if isinstance(variables, list) else ()
+    around = Around(conf.get("useDropConnect") is True, names, in_graph)
+    out = {key: value for key, value in conf.items() if key not in _OF_OLD_CONFS}
+    if "layer" in conf:
+        out["layer"] = modern_layer(conf["layer"], around, (*path, "layer"), dropped)
+        dropped += _unused_dropout(conf["layer"], (*path, "layer"), in_graph)
+    if isinstance(conf.get("stepFunction"), dict):
+        out["stepFunction"] = as_class(STEP_FUNCTIONS, conf["stepFunction"])
+    if conf.get("learningRatePolicy", "None") not in (None, "None"):
+        dropped.append(Dropped((*path, "learningRatePolicy"), conf["learningRatePolicy"]))
+    if conf.get("numIterations", 1) not in (1, None):
+        dropped.append(Dropped((*path, "numIterations"), conf["numIterations"]))
+    if (number_or_none(conf.get("leakyreluAlpha")) or 0.01) != 0.01:
+        dropped.append(Dropped((*path, "leakyreluAlpha"), conf["leakyreluAlpha"]))
+    return out
+
+
+def _unused_dropout(layer: Any, path: Path, in_graph: bool) -> list[Dropped]:
+    """Return the dropout of a layer from which Java 1.0 reads none."""
+    if in_graph or not isinstance(layer, dict) or len(layer) != 1:
+        return []
+    name, fields = next(iter(layer.items()))
+    java = LAYERS.names.get(name.lower(), "").rpartition(".")[2]
+    if java not in NO_BASE - {"DropoutLayer"} or not isinstance(fields, dict):
+        return []
+    retained = number_or_none(fields.get("dropOut")) or 0.0
+    return [Dropped((*path, "dropOut"), retained)] if 0.0 < retained < 1.0 else []
+
+
+def _preprocessor(data: Any) -> Any:
+    found = as_class(PREPROCESSORS, data)
+    if isinstance(found, dict) and isinstance(found.get("inputPreProcessors"), list):
+        return {**found, "inputPreProcessors": [_preprocessor(each) for each in found["inputPreProcessors"]]}
+    return found
+
+
+def _vertex(data: Any, path: Path, dropped: list[Dropped]) -> Any:
+    found = as_class(VERTICES, data)
+    if not isinstance(found, dict):
+        return found
+    out = dict(found)
+    if "layerConf" in found:
+        out["layerConf"] = _conf(found["layerConf"], (*path, "layerConf"), True, dropped)
+    if found.get("preProcessor") is not None:
+        out["preProcessor"] = _preprocessor(found["preProcessor"])
+    if "underlying" in found:
+        out["underlying"] = _vertex(found["underlying"], (*path, "underlying"), dropped)
+    return out
