@@ -12,17 +12,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .argument_checks import ArgumentChecks
+from .convolution_kinds import ConvolutionKinds
 from .embedding import EmbeddingRows
 from .errors import DTypeError
 from .random_bits import RandomBits
 from .scheduling import Scheduling
-from .spatial import SpatialPrimitives
 
 Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
 
 
-class Backend(SpatialPrimitives, RandomBits, EmbeddingRows, ArgumentChecks, Scheduling):
+class Backend(ConvolutionKinds, RandomBits, EmbeddingRows, ArgumentChecks, Scheduling):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 
     Parameters
@@ -287,6 +287,10 @@ class Backend(SpatialPrimitives, RandomBits, EmbeddingRows, ArgumentChecks, Sche
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         """Matrix product of two matrices."""
+        return self._store(self.xp.matmul(a, b), out)
+
+    def batched_matmul(self, a: Array, b: Array, out: Array) -> Array:
+        """Matrix products of two stacks of matrices ``[P, ., .]``, one by one."""
         return self._store(self.xp.matmul(a, b), out)
 
     def gemm(self, a: Array, b: Array, c: Array | None, alpha: float, beta: float) -> Array:

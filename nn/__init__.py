@@ -27,13 +27,22 @@ from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
 from .gradient import DefaultGradient, Gradient
 from .layers import (
     ActivationLayer,
+    Convolution1D,
+    Convolution1DLayer,
+    Convolution3D,
     ConvolutionLayer,
+    Deconvolution2D,
+    Deconvolution3D,
     DenseLayer,
+    DepthwiseConvolution2D,
     DropoutLayer,
     FrozenLayer,
     FrozenLayerWithBackprop,
+    LocallyConnected1D,
+    LocallyConnected2D,
     LossLayer,
     OutputLayer,
+    SeparableConvolution2D,
     SubsamplingLayer,
 )
 from .multilayer import MultiLayerNetwork

@@ -27,11 +27,14 @@ _PREPROCESSOR_MUST_BE = {"rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
-_UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat"}
+_UNUSED = {"gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat", "mode"}
 """Constants that change nothing here, whatever a file says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {"convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True, "avgPoolIncludePadInDivisor": True}
 """What Java takes where a field is missing, if it is not the dataclass's default."""
+
+_OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "ConvolutionLayer"}
+"""Java's subclasses that are nothing but a name -> the class."""
 
 
 def layer_to_json(conf: LayerConf) -> Json:
@@ -41,6 +44,7 @@ def layer_to_json(conf: LayerConf) -> Json:
     package = form.package if form.package.startswith("org.") else _LAYER_PACKAGE + form.package
     out: Json = {"@class": package + type(conf).__name__, **form.constants}
     out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
+    out.update({key: derive(conf) for key, derive in form.derived.items()})
     if isinstance(conf, BaseLayerConf):
         out["regularization"] = regularization_to_json(conf.regularization_of(bias=False))
         out["regularizationBias"] = regularization_to_json(conf.regularization_of(bias=True))
@@ -51,6 +55,7 @@ def layer_from_json(data: Json) -> LayerConf:
     """Read a layer; raise ConfigurationError where it asks for what this library does not have."""
     java_name = class_name("layer", data)
     by_class = {layer_class.__name__: name for name, layer_class in LAYERS.items()}
+    java_name = _OTHER_NAMES.get(java_name, java_name)
     if java_name not in by_class:
         raise ChoiceError(
             f"layer: unknown class {data.get('@class')!r}, expected one of {', '.join(sorted(by_class))}."
@@ -59,10 +64,11 @@ def layer_from_json(data: Json) -> LayerConf:
     form, layer_class = LAYER_FORMS[name], LAYERS[name]
     _refuse_unsupported(java_name, data, form.constants)
     values: Json = {}
+    absent = {**_ABSENT, **form.absent}
     for key, (field, codec) in form.fields.items():
         spelled = key if key in data else {"nin": "nIn", "nout": "nOut"}.get(key, key)
-        if spelled in data or key in _ABSENT:
-            values[field] = codec.decode(data.get(spelled, _ABSENT.get(key)))
+        if spelled in data or key in absent:
+            values[field] = codec.decode(data.get(spelled, absent.get(key)))
     if issubclass(layer_class, BaseLayerConf):
         values |= regularization_from_json(java_name, data.get("regularization"))
         values |= regularization_from_json(java_name, data.get("regularizationBias"), bias=True)
@@ -99,7 +105,7 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
 
 def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
     base, layer = conf.base, conf.layers[index]
-    names = [spec.name for spec in layer.param_specs()]
+    weights_first = sorted(layer.param_specs(), key=lambda spec: spec.bias)
     return {
         "cacheMode": "NONE",
         "dataType": _DATA_TYPES[str(base.dtype)],
@@ -112,7 +118,7 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
         "optimizationAlgo": base.optimization_algo.upper(),
         "seed": base.seed,
         "stepFunction": None,
-        "variables": sorted(names, key=["W", "b"].index),
+        "variables": [spec.name for spec in weights_first],
     }
 
 

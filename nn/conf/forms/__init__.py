@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .base import LayerForm
+from .convolutions import CONVOLUTION_FORMS
 from .core import CORE_FORMS
 
-LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CORE_FORMS}.items()))
+LAYER_FORMS: dict[str, LayerForm] = dict(sorted({**CONVOLUTION_FORMS, **CORE_FORMS}.items()))
 """Name in LAYERS -> form."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..json_values import ACTIVATION, MODE, NORMALIZATION, NUMBER, PAIR, PLAIN, UPDATER, WEIGHT_INIT, Codec
@@ -17,6 +18,10 @@ class LayerForm(NamedTuple):
     constants: Json
     package: str = ""
     """Below the layers' package; one that begins with "org." is whole."""
+    absent: Mapping[str, Any] = {}
+    """What Java takes where a field is missing, if it is not what all layers have."""
+    derived: Mapping[str, Callable[[Any], Any]] = {}
+    """What Java writes beside the fields and finds by itself."""
 
 
 LAYER = {"layerName": ("name", PLAIN), "idropout": ("drop_out", DROPOUT)}

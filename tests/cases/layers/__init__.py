@@ -1,9 +1,10 @@
 """A row for every variant of every layer, and what it computes, written another way: loops over float64 numbers."""
 
 from .base import TAIL, LayerCase, make_features, make_labels
+from .convolutions import CONVOLUTION_CASES
 from .core import CORE_CASES, two_layers_by_hand
 
-LAYER_CASES: dict[str, list[LayerCase]] = dict(sorted({**CORE_CASES}.items()))
+LAYER_CASES: dict[str, list[LayerCase]] = dict(sorted({**CONVOLUTION_CASES, **CORE_CASES}.items()))
 """Name in LAYERS -> rows."""
 
 __all__ = ["LAYER_CASES", "TAIL", "LayerCase", "make_features", "make_labels", "two_layers_by_hand"]
