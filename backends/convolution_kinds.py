@@ -17,7 +17,6 @@ class ConvolutionKinds(SpatialPrimitives):
     """Mixin of `Backend`."""
 
     # What this mixin needs from Backend.
-    to_activation_order: Any
     batched_matmul: Any
     sum: Any
 
@@ -44,12 +43,7 @@ class ConvolutionKinds(SpatialPrimitives):
         need_epsilon: bool = True,
     ) -> Array | None:
         """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it. `saved` is used up."""
-        delta = self._settled(delta, buffers)
         return SpatialPrimitives.conv2d_backward(self, delta, saved, W, window, gradients, buffers, need_epsilon)
-
-    def _settled(self, delta: Array, buffers: Buffers) -> Array:
-        """Return dL/dz in the preferred memory order, in which a matrix of it is a view."""
-        return self.to_activation_order(delta, renamed(buffers, input="delta"))
 
     def _add_bias(self, z: Array, b: Array | None) -> None:
         if b is not None:
@@ -96,7 +90,7 @@ class ConvolutionKinds(SpatialPrimitives):
         """Write dL/dW ``[C, n_out, kernel_h, kernel_w]`` and dL/db into `gradients`; return dL/dx unless not needed."""
         x, kernel = saved
         W_gradient, b_gradient = gradients
-        delta = self._settled(delta, buffers)
+        delta = self.settled(delta, buffers)
         columns = self.col_matrix(self.im2col(delta, window, buffers))
         made = buffers("W_gradient", tuple(W_gradient.shape))
         rows = self.rows_of_channels(x, W_gradient.shape[0])
@@ -150,7 +144,7 @@ class ConvolutionKinds(SpatialPrimitives):
     ) -> Array | None:
         """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it."""
         W_gradient, b_gradient = gradients
-        delta = self._settled(delta, buffers)
+        delta = self.settled(delta, buffers)
         whole = buffers("product", tuple(delta.shape))
         share, product = self._by_kernel(delta, W), self._by_kernel(whole, W)
         sums = buffers("sums", (delta.shape[1],))
@@ -211,7 +205,7 @@ class ConvolutionKinds(SpatialPrimitives):
     ) -> Array | None:
         """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it. `saved` is used up."""
         W_gradient, b_gradient = gradients
-        delta = self._settled(delta, buffers)
+        delta = self.settled(delta, buffers)
         columns, share = self._by_position(saved, window), self._by_position(delta, window)
         self.batched_matmul(columns, self.permute(share, (0, 2, 1)), W_gradient)
         self._sum_bias(delta, b_gradient, buffers)

@@ -55,6 +55,7 @@ class SpatialPrimitives:
     power: Callable[..., Array]
     where: Callable[..., Array]
     empty_activation: Callable[[Sequence[int], str], Array]
+    to_activation_order: Callable[..., Array]
 
     def fresh_buffers(self, dtype: str) -> Buffers:
         """Return a `buffers` that allocates every time."""
@@ -121,7 +122,7 @@ class SpatialPrimitives:
         """
         n_out = W.shape[0]
         W_gradient, b_gradient = gradients
-        delta_rows = self.rows_of_channels(delta, n_out)
+        delta_rows = self.rows_of_channels(self.settled(delta, buffers), n_out)
         columns = self.col_matrix(saved)
         self.product_of_channels(delta_rows, columns, self.reshape_view(W_gradient, (n_out, -1)), buffers)
         if b_gradient is not None:
@@ -180,6 +181,10 @@ class SpatialPrimitives:
     def batch_last(self, x: Array) -> Array:
         """View ``[N, C, ...]`` as ``[C, ..., N]``."""
         return self.permute(x, (*range(1, x.ndim), 0))
+
+    def settled(self, delta: Array, buffers: Buffers) -> Array:
+        """Return dL/dz in the preferred memory order, in which a matrix of it is a view."""
+        return self.to_activation_order(delta, renamed(buffers, input="delta"))
 
     def rows_of_channels(self, x: Array, channels: int) -> Array:
         """``[N, C, H, W]`` as a matrix ``[C, H * W * N]``; a view when the batch is innermost in memory."""
