@@ -5,6 +5,7 @@ As in `spatial`, on batch-innermost views; the axes ``h, w`` may be any number o
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .spatial import Array, Buffers, SpatialPrimitives, renamed
@@ -18,7 +19,8 @@ class ConvolutionKinds(SpatialPrimitives):
 
     # What this mixin needs from Backend.
     batched_matmul: Any
-    sum: Any
+    cached_elements = 1 << 62
+    """Of an array that is worked on in one piece: where launches cost, all."""
 
     # ---- volumes
 
@@ -123,12 +125,15 @@ class ConvolutionKinds(SpatialPrimitives):
         """
         cells = self._padded(x, window, 0.0, buffers)
         z = buffers("z", (x.shape[0], W.shape[-2] * W.shape[-1], *window.out))
-        target, product = self._by_kernel(z, W), self._by_kernel(buffers("product", tuple(z.shape)), W)
-        for number, (cell, under) in enumerate(window.places):
-            made = target if number == 0 else product
-            self.multiply(cells[:, None, *under, :], self._broadcast(W[*cell, ...], made), made)
-            if number:
-                self.add(target, product, target)
+        whole = self._by_kernel(z, W)
+        for part in self._cached_channels(z, W):
+            target = whole[part, ...]
+            product = self._by_kernel(self._product(z, W, part, buffers), W)
+            for number, (cell, under) in enumerate(window.places):
+                made = target if number == 0 else product
+                self.multiply(cells[part, None, *under, :], self._broadcast(W[*cell, part, :], made), made)
+                if number:
+                    self.add(target, product, target)
         self._add_bias(z, b)
         return z, cells
 
@@ -145,28 +150,54 @@ class ConvolutionKinds(SpatialPrimitives):
         """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it."""
         W_gradient, b_gradient = gradients
         delta = self.settled(delta, buffers)
-        whole = buffers("product", tuple(delta.shape))
-        share, product = self._by_kernel(delta, W), self._by_kernel(whole, W)
-        sums = buffers("sums", (delta.shape[1],))
-        for cell, under in window.places:
-            self.multiply(saved[:, None, *under, :], share, product)
-            self.sum_channels(self.rows_of_channels(whole, delta.shape[1]), sums, buffers)
-            self.assign(W_gradient[*cell, ...], self.reshape(sums, tuple(W.shape[-2:])))
+        share, parts = self._by_kernel(delta, W), self._cached_channels(delta, W)
+        for part in parts:
+            product = self._product(delta, W, part, buffers)
+            self._kernel_gradient(
+                share[part, ...], saved[part, ...], product, W_gradient[..., part, :], window, buffers
+            )
         self._sum_bias(delta, b_gradient, buffers)
         if not need_epsilon:
             return None
         image, target = self._gradient_image((delta.shape[0], W.shape[-2]), window, buffers)
         self.fill(target, 0.0)
+        for part in parts:
+            product = self._by_kernel(self._product(delta, W, part, buffers), W)
+            self._spread(share[part, ...], W[..., part, :], product, target[part, ...], window)
+        return self._cropped(image, target, window)
+
+    def _kernel_gradient(
+        self, share: Array, cells: Array, product: Array, W_gradient: Array, window: Window, buffers: Buffers
+    ) -> None:
+        """Sum delta times the cells under the kernel; delta and product as ``[C, multiplier, ..., N]``."""
+        rows = self.rows_of_channels(product, product.shape[1])
+        made, sums = self._by_kernel(product, W_gradient), buffers("sums", (product.shape[1],))
+        for cell, under in window.places:
+            self.multiply(cells[:, None, *under, :], share, made)
+            self.sum_channels(rows, sums, buffers)
+            self.assign(W_gradient[*cell, ...], self.reshape(sums, tuple(W_gradient.shape[-2:])))
+
+    def _spread(self, share: Array, W: Array, product: Array, target: Array, window: Window) -> None:
+        """Add delta times the kernel to the places under it."""
         for cell, under in window.places:
             self.multiply(share, self._broadcast(W[*cell, ...], product), product)
-            part = target[:, *under, :]
+            place = target[:, *under, :]
             for number in range(W.shape[-1]):
-                self.add(part, product[:, number, ...], part)
-        return self._cropped(image, target, window)
+                self.add(place, product[:, number, ...], place)
+
+    def _cached_channels(self, z: Array, W: Array) -> list[slice]:
+        """Cut the channels of the input into stretches whose outputs stay in the cache while more is done with them."""
+        channels = W.shape[-2]
+        at_once = max(1, self.cached_elements * channels // max(math.prod(z.shape), 1))
+        return [slice(start, min(start + at_once, channels)) for start in range(0, channels, at_once)]
+
+    def _product(self, z: Array, W: Array, part: slice, buffers: Buffers) -> Array:
+        """Return scratch memory for the outputs of some channels."""
+        return buffers("product", (z.shape[0], (part.stop - part.start) * W.shape[-1], *z.shape[2:]))
 
     def _by_kernel(self, z: Array, W: Array) -> Array:
         """View ``[N, C * multiplier, ...]`` as ``[C, multiplier, ..., N]``."""
-        return self.reshape_view(self.batch_last(z), (*W.shape[-2:], *z.shape[2:], z.shape[0]))
+        return self.reshape_view(self.batch_last(z), (-1, W.shape[-1], *z.shape[2:], z.shape[0]))
 
     def _broadcast(self, weights: Array, over: Array) -> Array:
         return weights[:, :, *(None for _ in range(over.ndim - 2))]

@@ -132,3 +132,25 @@ def test_equal_weights_everywhere_are_a_convolution(backend):
     found, _ = kinds.locally_connected(as_input(backend, x), as_input(backend, everywhere), None, window, scratch())
     expected, _ = nd.convolution.conv2d(as_input(backend, x), as_input(backend, W), None, window, scratch())
     np.testing.assert_allclose(nd.to_host(found), nd.to_host(expected), **TOLERANCE["float64"])
+
+
+@pytest.mark.parametrize("elements", [1, 150, 1 << 20])
+def test_depthwise_in_stretches_of_channels_is_the_same(backend, elements, monkeypatch):
+    """Five channels: one by one, by twos with one left over, and all at once."""
+    monkeypatch.setattr(type(backend), "cached_elements", elements)
+    window = make_window("who", (4, 5), (2, 3), (1, 2), (1, 0))
+    x, W, delta = RNG.normal(size=(2, 5, 4, 5)), RNG.normal(size=(2, 3, 5, 3)), RNG.normal(size=(2, 15, *window.out))
+    W_here = as_input(backend, W)
+    z, saved = kinds.depthwise(as_input(backend, x), W_here, None, window, scratch())
+    gradient = nd.zeros(*W.shape, dtype="float64")
+    below = kinds.depthwise_backward(
+        nd.create(delta, dtype="float64"), saved, W_here, window, (gradient, None), scratch()
+    )
+    for c, m in np.ndindex(5, 3):
+        alone = as_input(backend, W[:, :, c, m][None, None])
+        expected, _ = nd.convolution.conv2d(as_input(backend, x[:, c : c + 1]), alone, None, window, scratch())
+        np.testing.assert_allclose(nd.to_host(z)[:, 3 * c + m], nd.to_host(expected)[:, 0], **TOLERANCE["float64"])
+    forth = float((nd.to_host(z) * delta).sum())  # linear in x and in W
+    assert dot(below, x) == pytest.approx(forth, rel=1e-11)
+    per_kernel = (nd.to_host(gradient) * W).sum((0, 1)).ravel()
+    np.testing.assert_allclose(per_kernel, (nd.to_host(z) * delta).sum((0, 2, 3)), rtol=1e-11)
