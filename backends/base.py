@@ -289,7 +289,7 @@ class Backend(ConvolutionKinds, RandomBits, EmbeddingRows, ArgumentChecks, Sched
         """Matrix product of two matrices."""
         return self._store(self.xp.matmul(a, b), out)
 
-    def batched_matmul(self, a: Array, b: Array, out: Array) -> Array:
+    def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         """Matrix products of two stacks of matrices ``[P, ., .]``, one by one."""
         return self._store(self.xp.matmul(a, b), out)
 

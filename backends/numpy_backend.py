@@ -212,8 +212,8 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
             return out
         return np.matmul(a, b, out=out)
 
-    def batched_matmul(self, a: Array, b: Array, out: Array) -> Array:
-        return np.matmul(a, b, out=out)
+    def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
     def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
         run = self._level_one.bound(alpha, x, beta, y)

@@ -105,7 +105,8 @@ def _preprocessor_from_json(data: Json) -> InputPreProcessor:
 
 def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
     base, layer = conf.base, conf.layers[index]
-    weights_first = sorted(layer.param_specs(), key=lambda spec: spec.bias)
+    names = [spec.name for spec in layer.param_specs()]
+    names = [*names[1:], "b"] if names[:1] == ["b"] else names  # Java lists a convolution's bias last
     return {
         "cacheMode": "NONE",
         "dataType": _DATA_TYPES[str(base.dtype)],
@@ -118,7 +119,7 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
         "optimizationAlgo": base.optimization_algo.upper(),
         "seed": base.seed,
         "stepFunction": None,
-        "variables": [spec.name for spec in weights_first],
+        "variables": names,
     }
 
 

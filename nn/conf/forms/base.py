@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..json_values import ACTIVATION, MODE, NORMALIZATION, NUMBER, PAIR, PLAIN, UPDATER, WEIGHT_INIT, Codec
@@ -18,9 +19,9 @@ class LayerForm(NamedTuple):
     constants: Json
     package: str = ""
     """Below the layers' package; one that begins with "org." is whole."""
-    absent: Mapping[str, Any] = {}
-    """What Java takes where a field is missing, if it is not what all layers have."""
-    derived: Mapping[str, Callable[[Any], Any]] = {}
+    absent: Mapping[str, Any] = MappingProxyType({})
+    """What Java takes where one of its fields is missing, if it is not the dataclass's default."""
+    derived: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
     """What Java writes beside the fields and finds by itself."""
 
 

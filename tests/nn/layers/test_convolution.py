@@ -16,6 +16,7 @@ from nn import (
     NeuralNetConfiguration,
     OutputLayer,
     SeparableConvolution2D,
+    SubsamplingLayer,
 )
 from tests.cases.layers.convolutions import out_and_before, patches, settings_of, window
 from tests.stand_ins import as_input
@@ -69,6 +70,19 @@ def test_a_place_counts_where_a_cell_under_its_window_does(backend, kind, name):
     assert 0 < expected.mean() < 1
     a = layer.forward(nd.create(RNG.normal(size=(3, 2, *size)), dtype="float64"), False)[0]
     assert tuple(a.shape[2:]) == found.shape[2:]
+
+
+def test_pooling_hands_masks_on_in_the_same_way(backend):
+    conf = window((3, 2), 2, 1)
+    layers = (ConvolutionLayer(n_out=3, kernel_size=2), SubsamplingLayer("avg", **settings_of(conf)))
+    output = OutputLayer(n_out=2, activation="softmax")
+    net = MultiLayerNetwork(
+        NeuralNetConfiguration(seed=4).list(*layers, output, input_type=InputType.convolutional(*IMAGE, 2))
+    ).init()
+    mask = some_mask(IMAGE)
+    between = net.get_layer(0).feed_forward_mask(as_input(backend, mask))
+    found = nd.to_host(net.get_layer(1).feed_forward_mask(between))
+    np.testing.assert_array_equal(found, largest_under(largest_under(mask, window(2)), conf))
 
 
 @pytest.mark.parametrize("kind", KINDS)
