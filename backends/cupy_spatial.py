@@ -24,14 +24,14 @@ class SpatialKernels(Backend):
     _convolutions: Convolutions
 
     def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
-        if x.dtype.char not in REALS:
+        if x.dtype.char not in REALS or len(window.size) != 2:
             return super().im2col(x, window, buffers)
         col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
         self._run("im2col", window, (like(x, col),), (col,))
         return col
 
     def col2im(self, col: Array, window: Window, buffers: Buffers) -> Array:
-        if col.dtype.char not in REALS:
+        if col.dtype.char not in REALS or len(window.size) != 2:
             return super().col2im(col, window, buffers)
         image = buffers("epsilon", (*col.shape[:2], *window.size))
         self._run("col2im", window, (self._packed(like(col, image), buffers),), (image,))

@@ -57,6 +57,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     name = "numpy"
     update_chunk = 1 << 16  # elements: a chunk of parameters, gradient, state and scratch stays in the L2 cache
     lane_elements = 1 << 16
+    cached_elements = 1 << 16
     multiplies_bool = True
 
     def __init__(self, threads: int | None = None) -> None:

@@ -49,10 +49,10 @@ class NumpyConvolution(SpatialPrimitives):
         if not cells.flags.c_contiguous:
             return super().im2col(x, window, buffers)
         col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
-        channel, row, column, example = cells.strides
-        down, right = (row * window.dilation[0], column * window.dilation[1])
-        strides = (channel, down, right, row * window.stride[0], column * window.stride[1], example)
-        target = col.transpose(1, 2, 3, 4, 5, 0)
+        channel, *steps, example = cells.strides
+        down = (step * far for step, far in zip(steps, window.dilation, strict=True))
+        along = (step * far for step, far in zip(steps, window.stride, strict=True))
+        target, strides = self.batch_last(col), (channel, *down, *along, example)
         np.copyto(target, view(cells, target.shape, strides))  # windows overlap in the view, not in the copy
         return col
 

@@ -2,7 +2,8 @@
 
 All of them work on the batch-innermost view ``[C, H, W, N]`` of an activation ``[N, C, H, W]``: then im2col is a
 few long copies, one GEMM writes the next layer's memory order, and pooling is arithmetic on slices. The view
-costs nothing when the activation already lies so, which `Backend.activation_view` sees to.
+costs nothing when the activation already lies so, which `Backend.activation_view` sees to. What gathers and convolves
+takes any number of axes, ``[N, C, D, H, W]`` too; pooling takes two.
 
 `buffers(name, shape, dtype=None)` hands out scratch activations; a network passes its workspace, so that a
 training step reuses memory.
@@ -10,6 +11,7 @@ training step reuses memory.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +22,11 @@ Buffers = Callable[..., Array]
 
 BATCH_LAST = (1, 2, 3, 0)  # [N, C, H, W] -> [C, H, W, N]
 BATCH_FIRST = (3, 0, 1, 2)  # and back
+
+
+def renamed(buffers: Buffers, **names: str) -> Buffers:
+    """Return the same memory under other names: ``input="delta"`` hands out "delta" for "input"."""
+    return lambda name, *shape: buffers(names.get(name, name), *shape)
 
 
 class SpatialPrimitives:
@@ -48,6 +55,7 @@ class SpatialPrimitives:
     power: Callable[..., Array]
     where: Callable[..., Array]
     empty_activation: Callable[[Sequence[int], str], Array]
+    to_activation_order: Callable[..., Array]
 
     def fresh_buffers(self, dtype: str) -> Buffers:
         """Return a `buffers` that allocates every time."""
@@ -63,20 +71,20 @@ class SpatialPrimitives:
         """Gather every window's cells: ``[N, C, H, W]`` to ``[N, C, kernel_h, kernel_w, out_h, out_w]``."""
         cells = self._padded(x, window, 0.0, buffers)
         col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
-        target = self.permute(col, (1, 2, 3, 4, 5, 0))
-        for row, column, rows, columns in window.cells:
-            self.assign(target[:, row, column, ...], cells[:, rows, columns, :])
+        target = self.batch_last(col)
+        for cell, under in window.places:
+            self.assign(target[:, *cell, ...], cells[:, *under, :])
         return col
 
     def col2im(self, col: Array, window: Window, buffers: Buffers) -> Array:
         """Add every window's cells back where im2col took them: the transpose of `im2col`."""
         n, channels = col.shape[:2]
-        source = self.permute(col, (1, 2, 3, 4, 5, 0))
+        source = self.batch_last(col)
         image, target = self._gradient_image((n, channels), window, buffers)
         self.fill(target, 0.0)
-        for row, column, rows, columns in window.cells:
-            cells = target[:, rows, columns, :]
-            self.add(cells, source[:, row, column, ...], cells)
+        for cell, under in window.places:
+            cells = target[:, *under, :]
+            self.add(cells, source[:, *cell, ...], cells)
         return self._cropped(image, target, window)
 
     # ---- convolution
@@ -92,8 +100,8 @@ class SpatialPrimitives:
         n_out = W.shape[0]
         col = self.im2col(x, window, buffers)
         z = buffers("z", (x.shape[0], n_out, *window.out))
-        z_rows = self._rows(z, n_out)
-        self.matmul(self.reshape(W, (n_out, -1)), self._col_matrix(col), z_rows)
+        z_rows = self.rows_of_channels(z, n_out)
+        self.matmul(self.reshape(W, (n_out, -1)), self.col_matrix(col), z_rows)
         if b is not None:
             self.add(z_rows, self.reshape(b, (n_out, 1)), z_rows)
         return z, col
@@ -114,8 +122,8 @@ class SpatialPrimitives:
         """
         n_out = W.shape[0]
         W_gradient, b_gradient = gradients
-        delta_rows = self._rows(delta, n_out)
-        columns = self._col_matrix(saved)
+        delta_rows = self.rows_of_channels(self.settled(delta, buffers), n_out)
+        columns = self.col_matrix(saved)
         self.product_of_channels(delta_rows, columns, self.reshape_view(W_gradient, (n_out, -1)), buffers)
         if b_gradient is not None:
             self.sum_channels(delta_rows, self.reshape_view(b_gradient, (n_out,)), buffers)
@@ -170,22 +178,31 @@ class SpatialPrimitives:
         delta = self.max_pool_backward(epsilon, won, windows[1], buffers[1])
         return self.conv2d_backward(delta, convolved, W, windows[0], gradients, buffers[0], need_epsilon)
 
-    def _rows(self, x: Array, channels: int) -> Array:
-        """``[N, C, H, W]`` as a matrix ``[C, H * W * N]``; a view when the batch is innermost in memory."""
-        return self.reshape(self.permute(x, BATCH_LAST), (channels, -1))
+    def batch_last(self, x: Array) -> Array:
+        """View ``[N, C, ...]`` as ``[C, ..., N]``."""
+        return self.permute(x, (*range(1, x.ndim), 0))
 
-    def _col_matrix(self, col: Array) -> Array:
-        cells = col.shape[1] * col.shape[2] * col.shape[3]
-        return self.reshape(self.permute(col, (1, 2, 3, 4, 5, 0)), (cells, -1))
+    def settled(self, delta: Array, buffers: Buffers) -> Array:
+        """Return dL/dz in the preferred memory order, in which a matrix of it is a view."""
+        return self.to_activation_order(delta, renamed(buffers, input="delta"))
+
+    def rows_of_channels(self, x: Array, channels: int) -> Array:
+        """``[N, C, H, W]`` as a matrix ``[C, H * W * N]``; a view when the batch is innermost in memory."""
+        return self.reshape(self.batch_last(x), (channels, -1))
+
+    def col_matrix(self, col: Array) -> Array:
+        """Columns ``[N, C, *kernel, *out]`` as a matrix ``[C * cells of the kernel, positions * N]``, a view."""
+        cells = math.prod(col.shape[1 : col.ndim // 2 + 1])
+        return self.reshape(self.batch_last(col), (cells, -1))
 
     # ---- padding
 
     def _padded(self, x: Array, window: Window, value: float, buffers: Buffers) -> Array:
         """Return ``[C, H, W, N]`` with its padding."""
-        cells = self.permute(x, BATCH_LAST)
+        cells = self.batch_last(x)
         if not window.has_padding:
             return cells
-        padded = self.permute(buffers("padded", (*x.shape[:2], *window.padded)), BATCH_LAST)
+        padded = self.batch_last(buffers("padded", (*x.shape[:2], *window.padded)))
         self.fill(padded, value)
         self.assign(padded[:, *window.interior, :], cells)
         return padded
@@ -196,12 +213,12 @@ class SpatialPrimitives:
         """Return the image ``[N, C, H, W]`` and the padded view ``[C, H, W, N]`` to add into."""
         image = buffers("epsilon", (*batch_and_channels, *window.size))
         if not window.has_padding:
-            return image, self.permute(image, BATCH_LAST)
-        return image, self.permute(buffers("padded_epsilon", (*batch_and_channels, *window.padded)), BATCH_LAST)
+            return image, self.batch_last(image)
+        return image, self.batch_last(buffers("padded_epsilon", (*batch_and_channels, *window.padded)))
 
     def _cropped(self, image: Array, target: Array, window: Window) -> Array:
         if window.has_padding:
-            self.assign(self.permute(image, BATCH_LAST), target[:, *window.interior, :])
+            self.assign(self.batch_last(image), target[:, *window.interior, :])
         return image
 
     def like(self, x: Array, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:

@@ -105,6 +105,13 @@ def _traced(x: Array) -> TracedArray:
     return x.view(TracedArray)
 
 
+def _is_slice(key: Any, found: Any, memory: Array) -> bool:
+    """Tell whether what an index gave lies in the memory; a slice of nothing lies nowhere."""
+    if not isinstance(found, np.ndarray) or found.size:
+        return isinstance(found, np.ndarray) and np.may_share_memory(found, memory)
+    return not any(isinstance(each, (np.ndarray, list)) for each in (key if isinstance(key, tuple) else (key,)))
+
+
 def _refused(what: str) -> Any:
     def refuse(self: TracedArray, *arguments: Any, **options: Any) -> Any:
         if _active.tape is not None:
@@ -169,7 +176,7 @@ class TracedArray(np.ndarray):
             memory[plain(key)] = plain(value)
             return
         target = memory[key]
-        if not isinstance(target, np.ndarray) or not np.may_share_memory(target, memory):
+        if not _is_slice(key, target, memory):
             raise NotRecorded("a tape holds assignments to slices only.")
         np.copyto(target, plain(value), casting="unsafe")
         note(np.copyto, target, plain(value), casting="unsafe")
@@ -184,7 +191,7 @@ class TracedArray(np.ndarray):
         found = super().__getitem__(key)
         if _active.tape is None:
             return found
-        if not isinstance(found, np.ndarray) or not np.may_share_memory(plain(found), plain(self)):
+        if not _is_slice(key, plain(found), plain(self)):
             raise NotRecorded("a tape holds slices of arrays only, not elements that are copied out of them.")
         return found
 

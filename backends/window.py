@@ -1,52 +1,60 @@
-"""Geometry of a sliding window over two axes: plain integers, no arrays."""
+"""Geometry of a sliding window over one axis or more: plain integers, no arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-Pair = tuple[int, int]
+Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Window:
-    """Kernel, stride, dilation and padding over the axes ``h, w`` of ``[N, C, H, W]``.
+    """Kernel, stride, dilation and padding over the axes ``h, w`` of ``[N, C, H, W]``, or ``d, h, w`` of volumes.
 
     Parameters
     ----------
-    size : pair of int
-        ``H, W`` of the input.
-    kernel, stride, dilation : pair of int
-        In elements of the input.
-    pad_before, pad_after : pair of int
-        Rows above and below, columns left and right.
+    size : tuple of int
+        ``H, W`` of the input; one number for every axis, here and below.
+    kernel, stride, dilation : tuple of int
+        In elements of the input. Without stride and dilation 1.
+    pad_before, pad_after : tuple of int
+        Rows above and below, columns left and right. Without them 0.
     """
 
-    size: Pair
-    kernel: Pair
-    stride: Pair = (1, 1)
-    dilation: Pair = (1, 1)
-    pad_before: Pair = (0, 0)
-    pad_after: Pair = (0, 0)
+    size: Sizes
+    kernel: Sizes
+    stride: Sizes = ()
+    dilation: Sizes = ()
+    pad_before: Sizes = ()
+    pad_after: Sizes = ()
+
+    def __post_init__(self) -> None:
+        for name, usual in (("stride", 1), ("dilation", 1), ("pad_before", 0), ("pad_after", 0)):
+            object.__setattr__(self, name, getattr(self, name) or (usual,) * len(self.size))
 
     @cached_property
-    def out(self) -> Pair:
+    def axes(self) -> range:
+        """Numbers of the axes, from 0."""
+        return range(len(self.size))
+
+    @cached_property
+    def out(self) -> Sizes:
         """``H, W`` of the output: floor((in + padding - effective kernel) / stride) + 1."""
-        rows, columns = ((self.padded[axis] - self.effective[axis]) // self.stride[axis] + 1 for axis in (0, 1))
-        return rows, columns
+        return tuple((self.padded[axis] - self.effective[axis]) // self.stride[axis] + 1 for axis in self.axes)
 
     @cached_property
-    def effective(self) -> Pair:
+    def effective(self) -> Sizes:
         """Extent of the dilated kernel, k + (k - 1)(d - 1)."""
-        rows, columns = (self.dilation[axis] * (self.kernel[axis] - 1) + 1 for axis in (0, 1))
-        return rows, columns
+        return tuple(self.dilation[axis] * (self.kernel[axis] - 1) + 1 for axis in self.axes)
 
     @cached_property
-    def padded(self) -> Pair:
+    def padded(self) -> Sizes:
         """``H, W`` of the input with its padding."""
-        rows, columns = (self.size[axis] + self.pad_before[axis] + self.pad_after[axis] for axis in (0, 1))
-        return rows, columns
+        return tuple(self.size[axis] + self.pad_before[axis] + self.pad_after[axis] for axis in self.axes)
 
     @cached_property
     def has_padding(self) -> bool:
@@ -54,32 +62,37 @@ class Window:
         return self.padded != self.size
 
     @cached_property
-    def interior(self) -> tuple[slice, slice]:
+    def interior(self) -> tuple[slice, ...]:
         """Where the input lies inside the padded input."""
-        rows, columns = (slice(self.pad_before[axis], self.pad_before[axis] + self.size[axis]) for axis in (0, 1))
-        return rows, columns
+        return tuple(slice(self.pad_before[axis], self.pad_before[axis] + self.size[axis]) for axis in self.axes)
 
     @cached_property
     def tiles_exactly(self) -> bool:
         """True when windows of stride == kernel cover disjoint cells without dilation or padding."""
-        return self.stride == self.kernel and self.dilation == (1, 1) and not self.has_padding
+        return self.stride == self.kernel and set(self.dilation) == {1} and not self.has_padding
 
     @cached_property
-    def cells(self) -> tuple[tuple[int, int, slice, slice], ...]:
-        """For every kernel cell in row-major order: its row, column, and the padded input's slices under it."""
-        return tuple(self._each_cell())
+    def positions(self) -> int:
+        """Number of outputs."""
+        return math.prod(self.out)
 
-    def _each_cell(self) -> Iterator[tuple[int, int, slice, slice]]:
-        for row in range(self.kernel[0]):
-            for column in range(self.kernel[1]):
-                yield row, column, self._slice(0, row), self._slice(1, column)
+    @cached_property
+    def places(self) -> tuple[tuple[Sizes, tuple[slice, ...]], ...]:
+        """For every kernel cell in row-major order: its place in the kernel, and the padded input's slices under it."""
+        cells = itertools.product(*(range(length) for length in self.kernel))
+        return tuple((cell, tuple(map(self._slice, self.axes, cell))) for cell in cells)
+
+    @cached_property
+    def cells(self) -> tuple[Any, ...]:
+        """For every kernel cell of two axes: its row, column, and the padded input's slices under it; see `places`."""
+        return tuple((*cell, *under) for cell, under in self.places)
 
     def _slice(self, axis: int, cell: int) -> slice:
         start = cell * self.dilation[axis]
         return slice(start, start + (self.out[axis] - 1) * self.stride[axis] + 1, self.stride[axis])
 
     def real_cells(self) -> list[list[int]]:
-        """Count, for every output position, the window's cells that are not padding. ``[out_h][out_w]``."""
+        """Count, for every output position, the window's cells that are not padding. ``[out_h][out_w]``, two axes."""
         per_axis = []
         for axis in (0, 1):
             first, last = self.pad_before[axis], self.pad_before[axis] + self.size[axis]

@@ -7,24 +7,26 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from backends.errors import ShapeError, check_choice, check_rank
-from backends.window import Pair, Window
+from backends.window import Sizes, Window
 
 from .state import state
 
 Array = Any
 Buffers = Callable[..., Array]
-CONVOLUTION_MODES = ("same", "strict", "truncate")
-_AXES = ("height", "width")
+Pair = tuple[int, int]
+CONVOLUTION_MODES = ("causal", "same", "strict", "truncate")
+_AXES = ("depth", "height", "width")
 
 
 def make_window(
     who: str,
-    size: Pair,
-    kernel: Pair,
-    stride: Pair = (1, 1),
-    padding: Pair = (0, 0),
-    dilation: Pair = (1, 1),
+    size: Sizes,
+    kernel: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (),
+    dilation: Sizes = (),
     mode: str = "truncate",
+    axes: Sequence[str] = (),
 ) -> Window:
     """Work out where the windows of a convolution or pooling lie.
 
@@ -32,13 +34,17 @@ def make_window(
     ----------
     who : str
         Named in errors.
-    size : pair of int
-        ``H, W`` of the input.
-    kernel, stride, padding, dilation : pair of int
-        Padding is on either side, and ignored by ``"same"``.
-    mode : {"strict", "truncate", "same"}
+    size : tuple of int
+        ``H, W`` of the input, or ``D, H, W``.
+    kernel, stride, padding, dilation : tuple of int
+        One number for every axis; without them strides and dilations are 1 and paddings 0. Padding is on either side,
+        and ignored by ``"same"`` and ``"causal"``.
+    mode : {"strict", "truncate", "same", "causal"}
         Strict: floor((in - k + 2p) / s) + 1 must be exact. Truncate: the rest is left out. Same: ceil(in / s), with
-        the odd row or column of padding below and to the right.
+        the odd row or column of padding below and to the right. Causal: ceil(in / s), with all padding before, so
+        that no window reaches beyond its own place.
+    axes : sequence of str
+        Names of the axes in errors.
 
     Raises
     ------
@@ -50,45 +56,97 @@ def make_window(
     Source: DL4J ``ConvolutionUtils.getOutputSize`` and ``getSameModeTopLeftPadding``.
     """
     check_choice(who, "convolution mode", mode, CONVOLUTION_MODES)
-    before, after = [0, 0], [0, 0]
-    for axis in (0, 1):
+    count, names = len(size), axes or _AXES[-len(size) :]
+    stride, padding, dilation = stride or (1,) * count, padding or (0,) * count, dilation or (1,) * count
+    before, after = list(padding), list(padding)
+    for axis in range(count):
         effective = dilation[axis] * (kernel[axis] - 1) + 1
-        if mode == "same":
+        if mode in ("same", "causal"):
             out = -(-size[axis] // stride[axis])
             total = max((out - 1) * stride[axis] + effective - size[axis], 0)
-            before[axis], after[axis] = total // 2, total - total // 2
+            before[axis], after[axis] = (total // 2, total - total // 2) if mode == "same" else (effective - 1, 0)
             continue
-        before[axis] = after[axis] = padding[axis]
         span = size[axis] + 2 * padding[axis] - effective
         if span < 0:
             raise ShapeError(
                 f"{who}: the kernel must fit into the padded input, got kernel {kernel[axis]} (dilation "
-                f"{dilation[axis]}, so {effective}) over {_AXES[axis]} {size[axis]} + 2 * {padding[axis]}. "
+                f"{dilation[axis]}, so {effective}) over {names[axis]} {size[axis]} + 2 * {padding[axis]}. "
                 "Use a smaller kernel, more padding, or convolution_mode='same'."
             )
         if mode == "strict" and span % stride[axis]:
             raise ShapeError(
-                f"{who}: convolution_mode 'strict' needs windows that fit exactly, got {_AXES[axis]} ({size[axis]} - "
+                f"{who}: convolution_mode 'strict' needs windows that fit exactly, got {names[axis]} ({size[axis]} - "
                 f"{effective} + 2 * {padding[axis]}) / {stride[axis]} + 1 = {span / stride[axis] + 1:.2f}. "
                 "Change size, kernel, padding or stride, or use 'truncate' or 'same'."
             )
-    return Window(tuple(size), kernel, stride, dilation, tuple(before), tuple(after))  # type: ignore[arg-type]
+    return Window(tuple(size), tuple(kernel), tuple(stride), tuple(dilation), tuple(before), tuple(after))
 
 
-def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
-    """Return `value` as two integers of at least `least`; one integer stands for both.
+def make_deconv_window(
+    who: str,
+    size: Sizes,
+    kernel: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    mode: str,
+    axes: Sequence[str] = (),
+) -> Window:
+    """Work out where a transposed convolution puts its windows: those of the convolution that leads back.
+
+    Parameters
+    ----------
+    size : tuple of int
+        ``H, W`` of the transposed convolution's input: the windows' number. The rest as for `make_window`; strict and
+        truncate are the same. The window's own size is that of the output: ``s * in`` in mode same, else
+        ``s * (in - 1) + k - 2 p``, where k is the dilated kernel.
+
+    Raises
+    ------
+    ShapeError
+        The padding leaves nothing of the output.
+
+    Notes
+    -----
+    Source: DL4J ``ConvolutionUtils.getDeconvolutionOutputSize``.
+    """
+    if mode == "same":
+        made = tuple(step * length for step, length in zip(stride, size, strict=True))
+        return make_window(who, made, kernel, stride, padding, dilation, mode)
+    names = axes or _AXES[-len(size) :]
+    sizes = []
+    for axis, length in enumerate(size):
+        effective = dilation[axis] * (kernel[axis] - 1) + 1
+        sizes.append(stride[axis] * (length - 1) + effective - 2 * padding[axis])
+        if sizes[axis] < 1:
+            raise ShapeError(
+                f"{who}: the output must be at least 1, got {names[axis]} {stride[axis]} * ({length} - 1) + "
+                f"{effective} - 2 * {padding[axis]} = {sizes[axis]}. Use less padding or a larger kernel."
+            )
+    return make_window(who, tuple(sizes), kernel, stride, padding, dilation, "truncate")
+
+
+def per_axis(who: str, what: str, value: int | Sequence[int], least: int, count: int) -> Sizes:
+    """Return `value` as so many integers of at least `least`; one integer stands for all.
 
     Raises
     ------
     ShapeError
         It is anything else.
     """
-    both = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if len(both) != 2 or not all(
-        hasattr(v, "__index__") and not isinstance(v, bool) and getattr(v, "ndim", 0) == 0 and v >= least for v in both
+    found: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
+    if len(found) != count or not all(
+        hasattr(v, "__index__") and not isinstance(v, bool) and getattr(v, "ndim", 0) == 0 and v >= least for v in found
     ):
-        raise ShapeError(f"{who}: {what} must be one or two integers >= {least}, got {value!r}.")
-    return operator.index(both[0]), operator.index(both[1])
+        many = {1: "one integer", 2: "one or two integers", 3: "one or three integers"}[count]
+        raise ShapeError(f"{who}: {what} must be {many} >= {least}, got {value!r}.")
+    return tuple(map(operator.index, found))
+
+
+def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
+    """Return `value` as two integers of at least `least`; see `per_axis`."""
+    first, second = per_axis(who, what, value, least, 2)
+    return first, second
 
 
 def _window_of(who: str, size: Pair, arguments: Sequence[Any], same_mode: bool) -> Window:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -228,17 +229,22 @@ def work_per_example(conf: MultiLayerConfiguration, shape: tuple[int, ...], pass
     multiplications, largest, parameters = 0, math.prod(shape[1:]), 0
     for (_, out), layer in zip(types, conf.layers, strict=True):
         specs = layer.param_specs()
-        positions = out.size // out.shape[0]
+        size = math.prod(out.sizes)
+        positions = size // out.shape[0]
         multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
         parameters += sum(spec.length for spec in specs)
-        largest = max(largest, out.size)
+        largest = max(largest, size)
     bytes_each = 8 if conf.base.dtype == "float64" else 4
     return nd.Work(passes * multiplications, largest * bytes_each, parameters if passes > 1 else 0)
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
-    if len(shape) == 2:
-        return InputType.feed_forward(shape[1])
-    if len(shape) == 4:
-        return InputType.convolutional(shape[2], shape[3], shape[1])
-    return None
+    channels, places = shape[1], shape[2:]
+    makers: dict[int, Callable[..., InputType]] = {
+        0: InputType.feed_forward,
+        1: lambda steps, size: InputType.recurrent(size, steps),
+        2: InputType.convolutional,
+        3: InputType.convolutional3d,
+    }
+    make = makers.get(len(places))
+    return None if make is None else make(*places, channels)

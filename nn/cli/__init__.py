@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _USAGE if ending.code else 0
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("default")
             warnings.showwarning = _show_warning
             COMMANDS[parsed.command].run(parsed)
             sys.stdout.flush()

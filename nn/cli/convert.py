@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 
 from nd import ConfigurationError
 
 from ..exchange import write_array_file
-from .models import is_array_file, load_network
+from .models import is_array_file, load_network, normalizer_in
 
 HELP = "Write a model as another kind of file: the ending of OUT says which."
 EXAMPLES = (
@@ -31,8 +32,11 @@ def run(arguments: argparse.Namespace) -> None:
     if not is_array_file(arguments.out) and not arguments.out.lower().endswith(".zip"):
         raise ConfigurationError(f"convert: OUT must end in .zip, .npz or .safetensors, got {arguments.out!r}.")
     network = load_network(arguments.model, strict=not arguments.lenient)
+    normalizer = normalizer_in(arguments.model)
     if is_array_file(arguments.out):
         write_array_file(network, arguments.out, not arguments.no_updater)
+        if normalizer is not None:
+            warnings.warn(f"{arguments.out}: has no place for the normalizer of {arguments.model}", stacklevel=2)
     else:
-        network.save(arguments.out, save_updater=not arguments.no_updater)
+        network.save(arguments.out, save_updater=not arguments.no_updater, normalizer=normalizer)
     print(f"{arguments.out}: {network.num_params():,} parameters")

@@ -119,6 +119,7 @@ class PoolingType(StrEnum):
 class ConvolutionMode(StrEnum):
     """How windows meet the edge; see `nd.convolution.make_window`."""
 
+    CAUSAL = "causal"
     SAME = "same"
     STRICT = "strict"
     TRUNCATE = "truncate"

@@ -35,7 +35,7 @@ _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 _UNUSED = {
     "gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat",
-    "lastEpochSinceRUpdated",
+    "lastEpochSinceRUpdated", "mode",
 }  # fmt: skip
 """Constants that change nothing here, whatever a file says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
@@ -53,6 +53,7 @@ def layer_to_json(conf: LayerConf) -> Json:
     _, java_class, form = written_as(conf)
     out: Json = {"@class": java_class, **form.constants}
     out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
+    out.update({key: derive(conf) for key, derive in form.derived.items()})
     if isinstance(conf, BaseLayerConf):
         out["regularization"] = regularization_to_json(conf.regularization_of(bias=False))
         out["regularizationBias"] = regularization_to_json(conf.regularization_of(bias=True))

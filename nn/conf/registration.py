@@ -14,6 +14,8 @@ from .forms.base import BASE, BASE_CONSTANTS, LAYER, LayerForm
 from .forms.same_diff import SAME_DIFF
 from .json_values import LOSS, PLAIN, Codec, camel_case
 
+_OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "ConvolutionLayer"}
+"""Java's subclasses that are nothing but a name -> the class."""
 _PACKAGE = "org.deeplearning4j.nn.conf.layers."
 
 
@@ -139,6 +141,7 @@ def written_as(layer: LayerConf) -> Written:
 def layer_of(data: dict[str, Any]) -> Written:
     """Return which layer an object with "@class" is; raise ChoiceError if it is none that is known."""
     name = str(data.get("@class", data.get("type"))).rpartition(".")[2]
+    name = _OTHER_NAMES.get(name, name)
     known = {**_LIBRARY, **_REGISTERED}
     if name not in known:
         raise ChoiceError(

@@ -258,7 +258,7 @@ class FeedForwardConf(BaseLayerConf):
 
     def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
         layer = self.with_n_in(label, before[1]) if before is not None and before[0] == self.takes else self
-        return layer, None if self.n_out is None else (self.takes, self.n_out)
+        return layer, None if layer.n_out is None else (self.takes, layer.n_out)
 
     def with_n_in(self, label: str, n_in: int) -> Self:
         """Return a copy with that n_in; raise ConfigurationError if another one was given."""

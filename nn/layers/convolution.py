@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
 from nd import convolution
 from nd.checks import describe_shape
+from nd.convolution import Sizes, Window
+from nd.memory import renamed
 
 from ..conf.input_type import ConvolutionalType, InputType
 from ..params import ParamSpec
@@ -17,52 +19,115 @@ from ..preprocessors import InputPreProcessor, to_images
 from .base import FeedForwardConf, LayerRuntime
 
 Array = Any
-Pair = tuple[int, int]
+
+AXES = {1: ("T",), 2: ("H", "W"), 3: ("D", "H", "W")}
+"""Number of axes that a window slides along -> their names in shapes."""
+_REMEDIES = {
+    1: "Set the input type to InputType.recurrent(n, t).",
+    2: "For rows, set the input type to InputType.convolutional_flat(h, w, c).",
+    3: "Set the input type to InputType.convolutional3d(d, h, w, c).",
+}
 
 
-class Windows:
-    """The windows of a layer over inputs of every size that it has met."""
-
-    def __init__(self, label: str, conf: Any) -> None:
-        self.label, self.conf = label, conf
-        self._known: dict[tuple[int, int], Any] = {}
-
-    def over(self, x: Array, channels: int | None) -> Any:
-        """Return the windows over ``x [N, C, H, W]``; raise ShapeError if it is not such an array."""
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim != 4 or channels not in (None, x.shape[1]):
-            expected = describe_shape(("N", channels or "C", "H", "W"))
-            raise nd.ShapeError(
-                f"{self.label}: expected input {expected}, got {describe_shape(x.shape)}. "
-                "For rows, set the input type to InputType.convolutional_flat(h, w, c)."
-            )
-        return self.over_size((x.shape[2], x.shape[3]))
-
-    def over_size(self, size: Pair) -> Any:
-        """Return the windows over an image of that size; raise ShapeError if they do not fit."""
-        window = self._known.get(size)
-        if window is None:
-            window = self._known[size] = window_of(self.label, self.conf, size)
-        return window
-
-
-def window_of(label: str, conf: Any, size: Pair) -> Any:
-    """Return the windows of a convolution or pooling layer over an image of that size."""
+def window_of(label: str, conf: Any, size: Sizes) -> Window:
+    """Return the windows of a convolution or pooling layer over an image, or a volume, of that size."""
     return convolution.make_window(
         label, size, conf.kernel_size, conf.stride, conf.padding, conf.dilation, conf.convolution_mode
     )
 
 
-def normalise_window(conf: Any) -> None:
-    """Turn kernel, stride, padding and dilation of a frozen configuration into checked pairs."""
+class Windows:
+    """The windows of a layer over inputs of every size that it has met.
+
+    Parameters
+    ----------
+    label : str
+    conf : LayerConf
+    make : callable (label, conf, size) -> Window
+    axes : int
+        That they slide along.
+    """
+
+    def __init__(self, label: str, conf: Any, make: Callable[..., Window] = window_of, axes: int = 2) -> None:
+        self.label, self.conf, self.axes = label, conf, axes
+        self._make = make
+        self._known: dict[Sizes, Window] = {}
+
+    def over(self, x: Array, channels: int | None) -> Window:
+        """Return the windows over ``x [N, C, H, W]``; raise ShapeError if it is not such an array."""
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim != 2 + self.axes or channels not in (None, x.shape[1]):
+            expected = describe_shape(("N", channels or "C", *AXES[self.axes]))
+            raise nd.ShapeError(
+                f"{self.label}: expected input {expected}, got {describe_shape(x.shape)}. {_REMEDIES[self.axes]}"
+            )
+        return self.over_size(tuple(x.shape[2:]))
+
+    def over_size(self, size: Sizes) -> Window:
+        """Return the windows over an image of that size; raise ShapeError if they do not fit."""
+        window = self._known.get(size)
+        if window is None:
+            window = self._known[size] = self._make(self.label, self.conf, size)
+        return window
+
+
+def normalise_window(conf: Any, axes: int = 2, causal: bool = False) -> None:
+    """Turn kernel, stride, padding and dilation of a frozen configuration into checked tuples, a number for each axis.
+
+    Mode "causal" is refused unless it is allowed.
+    """
     who = type(conf).__name__
     for name, least in (("kernel_size", 1), ("stride", 1), ("padding", 0), ("dilation", 1)):
-        object.__setattr__(conf, name, convolution.pair(who, name, getattr(conf, name), least))
-    if conf.convolution_mode is not None:
-        mode = str(conf.convolution_mode).lower()
-        nd.checks.check_choice(who, "convolution mode", mode, convolution.CONVOLUTION_MODES)
-        object.__setattr__(conf, "convolution_mode", mode)
+        object.__setattr__(conf, name, convolution.per_axis(who, name, getattr(conf, name), least, axes))
+    if conf.convolution_mode is None:
+        return
+    mode = str(conf.convolution_mode).lower()
+    nd.checks.check_choice(who, "convolution mode", mode, convolution.CONVOLUTION_MODES)
+    if mode == "causal" and not causal:
+        raise nd.ConfigurationError(
+            f"{who}: convolution_mode must be 'same', 'strict' or 'truncate', got 'causal', which is for "
+            "Convolution1DLayer. Give this layer a mode of its own."
+        )
+    object.__setattr__(conf, "convolution_mode", mode)
+
+
+def pooled_mask(mask: Array, window: Window, buffers: Callable[..., Array], name: str = "mask") -> Array:
+    """Return the mask ``[N, C, *window.out]`` of what a window makes: a place counts where a cell under it does."""
+    own = renamed(buffers, pooled=name, winner="mask_winner", padded="mask_padded", row="mask_row")
+    pooled, _ = convolution.max_pool(mask, window, own)
+    return nd.maximum(pooled, 0.0, pooled)  # where there is nothing but padding
+
+
+def reduced_mask(label: str, conf: Any, mask: Array, buffers: Callable[..., Array]) -> Array:
+    """Return the mask of a convolution's activations from that of its input, ``[N, 1, H, W]`` or ``[N, 1, D, H, W]``.
+
+    An axis of length 1 stays: what it says holds for all of the axis.
+    """
+    if conf.convolution_mode == "same" and set(conf.stride) == {1}:
+        return mask
+    (n, _, *sizes), mode = mask.shape, conf.convolution_mode
+    geometry = [*zip(conf.kernel_size, conf.stride, conf.padding, conf.dilation, strict=True)]
+    if len(sizes) == 2:
+        return _mask_of_plane(label, mode, geometry, mask, buffers, "mask")
+    depth, *plane = sizes
+    mask = nd.reshape(mask, (n, 1, depth, math.prod(plane)))
+    mask = _mask_of_plane(label, mode, [geometry[0], (1, 1, 0, 1)], mask, buffers, "mask_depth")
+    mask = nd.reshape(mask, (n, mask.shape[2], *plane))  # slices as channels
+    mask = _mask_of_plane(label, mode, geometry[1:], mask, buffers, "mask")
+    return nd.reshape(mask, (n, 1, *mask.shape[1:]))
+
+
+def _mask_of_plane(
+    label: str, mode: str, geometry: Sequence[Sizes], mask: Array, buffers: Callable[..., Array], name: str
+) -> Array:
+    sizes = tuple(mask.shape[2:])
+    per_axis = [each if length > 1 else (1, 1, 0, 1) for each, length in zip(geometry, sizes, strict=True)]
+    if all(each[:3] == (1, 1, 0) for each in per_axis):
+        return mask
+    kernel, stride, padding, dilation = zip(*per_axis, strict=True)
+    window = convolution.make_window(label, sizes, kernel, stride, padding, dilation, mode)
+    return pooled_mask(mask, window, buffers, name)
 
 
 def image_of(label: str, input_type: InputType) -> ConvolutionalType:
@@ -81,43 +146,111 @@ class ConvolutionCache(NamedTuple):
     z: Array
     a: Array
     drop_mask: Array | None
-    window: Any
-    W: Array
-    """As forward used it."""
+    window: Window
+    weights: dict[str, Array]
+    """As forward used them."""
 
 
 class ConvolutionRuntime(LayerRuntime):
-    """Forward and backward of a 2D convolution."""
+    """Forward and backward of a 2D convolution; other kinds say how they convolve."""
 
     splits = True
 
     def setup(self) -> None:
         self.gradients = (self.gradient_views["W"], self.gradient_views.get("b"))
         self.activation = self.conf.activation
-        self.windows = Windows(self.label, self.conf)
+        self.windows = self.make_windows()
+
+    def make_windows(self) -> Windows:
+        """Return the windows of this kind of convolution."""
+        return Windows(self.label, self.conf)
+
+    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
+        """Return z and what `convolve_back` needs."""
+        return convolution.conv2d(x, weights["W"], weights.get("b"), window, self.buffers)
+
+    def convolve_back(
+        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+    ) -> Array | None:
+        """Write the gradients; return dL/dx unless nobody needs it."""
+        W, gradients = weights["W"], self.gradients
+        return convolution.conv2d_backward(delta, saved, W, window, gradients, self.buffers, need_epsilon)
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
         x, weights = self.drop_input(x, training)[0], self.weights(training)
-        window = self.windows.over(x, self.conf.n_in)
-        return convolution.conv2d(x, weights["W"], weights.get("b"), window, self.buffers)[0]
+        return self.convolve(x, weights, self.windows.over(x, self.conf.n_in))[0]
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, ConvolutionCache]:
         x, drop_mask = self.drop_input(x, training)
         weights = self.weights(training)
         window = self.windows.over(x, self.conf.n_in)
-        z, saved = convolution.conv2d(x, weights["W"], weights.get("b"), window, self.buffers)
+        z, saved = self.convolve(x, weights, window)
         a = self.activate(z, training)
-        return a, ConvolutionCache(saved, z, a, drop_mask, window, weights["W"])
+        return a, ConvolutionCache(saved, z, a, drop_mask, window, weights)
 
     def backprop_gradient(self, epsilon: Array, cache: ConvolutionCache, need_epsilon: bool = True) -> Array | None:
-        saved, z, a, drop_mask, window, W = cache
-        delta = self.activating.backprop(z, a, epsilon)
-        below = convolution.conv2d_backward(delta, saved, W, window, self.gradients, self.buffers, need_epsilon)
-        return below if drop_mask is None else self.undropped(below, drop_mask)
+        delta = self.activating.backprop(cache.z, cache.a, epsilon)
+        below = self.convolve_back(delta, cache.saved, cache.weights, cache.window, need_epsilon)
+        return below if cache.drop_mask is None else self.undropped(below, cache.drop_mask)
+
+    def feed_forward_mask(self, mask: Array) -> Array | None:
+        return reduced_mask(self.label, self.conf, mask, self.buffers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvolutionLayer(FeedForwardConf):
+class ConvolutionConf(FeedForwardConf):
+    """What convolutions over one, two and three axes share.
+
+    Parameters
+    ----------
+    kernel_size, stride, padding, dilation : int or sequence of int
+        One number for every axis, or one for all.
+    convolution_mode : str, optional
+        See `nd.convolution.make_window`.
+    has_bias : bool
+    """
+
+    kernel_size: int | Sequence[int] = 1
+    stride: int | Sequence[int] = 1
+    padding: int | Sequence[int] = 0
+    dilation: int | Sequence[int] = 1
+    convolution_mode: str | None = None
+    has_bias: bool = True
+    axes: ClassVar[int] = 2
+    causal: ClassVar[bool] = False
+    inherited: ClassVar[tuple[str, ...]] = (*FeedForwardConf.inherited, "convolution_mode")
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Any:
+        """Start DL4J's fluent style: ``ConvolutionLayer.Builder(5, 5)`` is a kernel, along time ``Builder(5, 2)`` has a
+        stride."""
+        if cls.positional or not arguments:
+            return super().Builder(*arguments)
+        return super().Builder().kernelSize(*arguments)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        normalise_window(self, self.axes, self.causal)
+
+    def kernel_spec(self, name: str, shape: Sizes, n_out: int) -> ParamSpec:
+        """Return the spec of a weight of that shape, which makes so many channels of one position's cells."""
+        cells = math.prod(self.kernel_size)  # type: ignore[arg-type]
+        fan_out = n_out * cells / math.prod(self.stride)  # type: ignore[arg-type]
+        return ParamSpec(name, shape, fan_in=(self.n_in or 0) * cells, fan_out=fan_out)
+
+    def weight_specs(self) -> tuple[ParamSpec, ...]:
+        """Return the weights in the order of the flat vector: ``W [n_out, n_in, *kernel]``."""
+        n_out = self.n_out or 0
+        shape = (n_out, self.n_in or 0, *self.kernel_size)  # type: ignore[misc]
+        return (self.kernel_spec("W", shape, n_out),)
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        bias = (ParamSpec("b", (1, self.n_out or 0), bias=True),) if self.has_bias else ()
+        return (*bias, *self.weight_specs())
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvolutionLayer(ConvolutionConf):
     """2D convolution (cross-correlation): activation(conv(x, W) + b).
 
     Parameters
@@ -132,8 +265,9 @@ class ConvolutionLayer(FeedForwardConf):
 
     Notes
     -----
-    Input ``[N, n_in, H, W]``, output ``[N, n_out, out_h, out_w]``. Vector: b ``[1, n_out]`` first, then W
-    ``[n_out, n_in, kernel_h, kernel_w]`` in c order. Source: DL4J ``ConvolutionLayer``.
+    Input ``[N, n_in, H, W]``, output ``[N, n_out, out_h, out_w]``. A mask ``[N, 1, H, W]`` is handed on as the largest
+    under every window. Vector: b ``[1, n_out]`` first, then W ``[n_out, n_in, kernel_h, kernel_w]`` in c order.
+    Source: DL4J ``ConvolutionLayer``.
 
     Examples
     --------
@@ -145,21 +279,8 @@ class ConvolutionLayer(FeedForwardConf):
     stride: int | Sequence[int] = (1, 1)
     padding: int | Sequence[int] = (0, 0)
     dilation: int | Sequence[int] = (1, 1)
-    convolution_mode: str | None = None
-    has_bias: bool = True
     runtime: ClassVar = ConvolutionRuntime
     takes: ClassVar[str] = "images"
-    inherited: ClassVar[tuple[str, ...]] = (*FeedForwardConf.inherited, "convolution_mode")
-
-    @classmethod
-    def Builder(cls, *kernel: Any) -> Any:
-        """Start DL4J's fluent style: ``ConvolutionLayer.Builder(5, 5)``."""
-        builder = super().Builder()
-        return builder.kernelSize(*kernel) if kernel else builder
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        normalise_window(self)
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)
@@ -170,12 +291,9 @@ class ConvolutionLayer(FeedForwardConf):
     def output_type(self, label: str, input_type: InputType) -> InputType:
         self.check(label)
         image = image_of(label, input_type)
-        height, width = window_of(label, self, (image.height, image.width)).out
+        height, width = self.out_size(label, (image.height, image.width))
         return ConvolutionalType(height, width, self.n_out or 0)
 
-    def param_specs(self) -> tuple[ParamSpec, ...]:
-        n_in, n_out, kernel = self.n_in or 0, self.n_out or 0, tuple(self.kernel_size)  # type: ignore[arg-type]
-        cells = math.prod(kernel)
-        fan_out = n_out * cells / math.prod(self.stride)  # type: ignore[arg-type]
-        W = ParamSpec("W", (n_out, n_in, *kernel), fan_in=n_in * cells, fan_out=fan_out)
-        return (ParamSpec("b", (1, n_out), bias=True), W) if self.has_bias else (W,)
+    def out_size(self, label: str, size: Sizes) -> Sizes:
+        """Return ``H, W`` of the output; raise ShapeError if the windows do not fit."""
+        return window_of(label, self, size).out

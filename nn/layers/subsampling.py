@@ -14,7 +14,7 @@ from ..conf.enums import PoolingType
 from ..conf.input_type import ConvolutionalType, InputType
 from ..preprocessors import InputPreProcessor, to_images
 from .base import LayerConf, LayerRuntime
-from .convolution import Windows, image_of, normalise_window, window_of
+from .convolution import Windows, image_of, normalise_window, reduced_mask, window_of
 
 Array = Any
 
@@ -47,6 +47,9 @@ class SubsamplingRuntime(LayerRuntime):
             return convolution.avg_pool_backward(epsilon, saved, window, self.buffers)
         return convolution.pnorm_pool_backward(epsilon, saved, window, self.conf.pnorm, self.buffers)
 
+    def feed_forward_mask(self, mask: Array) -> Array | None:
+        return reduced_mask(self.label, self.conf, mask, self.buffers)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SubsamplingLayer(LayerConf):
@@ -66,8 +69,8 @@ class SubsamplingLayer(LayerConf):
     Notes
     -----
     Input ``[N, C, H, W]``, output ``[N, C, out_h, out_w]``. MAX hands the gradient to the first maximum in row-major
-    order; dropout is not applied, even if configured. Source: DL4J ``SubsamplingLayer``. Differs: where the p-norm of
-    a window is 0 its gradient is 0, not NaN.
+    order; dropout is not applied, even if configured. A mask is handed on as by `ConvolutionLayer`. Source: DL4J
+    ``SubsamplingLayer``. Differs: where the p-norm of a window is 0 its gradient is 0, not NaN.
     """
 
     pooling_type: str = field(default="max", kw_only=False)

@@ -27,6 +27,7 @@ def into_slice(x, y):
     nd.add(x, y, z[1 : ROWS + 1])
     z[0] = y[2]
     z[-2:, ::2] = 4.0
+    z[:0] = z[ROWS + 3 :]  # slices of nothing
     return nd.multiply(z, 2.0)
 
 
@@ -253,6 +254,7 @@ REFUSED = {
     "elements through flat": (lambda x: x * x.flat[3], "a tape cannot hold an iterator over an array."),
     "fancy index": (lambda x: x[np.array([3, 1])] * 2.0, "a tape holds slices of arrays only"),
     "fancy mask": (lambda x: x[x > 0], "a tape holds slices of arrays only"),
+    "fancy mask of nothing": (lambda x: x[x > 9.0], "a tape holds slices of arrays only"),
     "float": (lambda x: x * float(nd.sum(x)), "a tape cannot hold __float__ of an array."),
     "if": (lambda x: x if nd.sum(x) > 0 else -x, "a tape cannot hold __bool__ of an array."),
     "index": (lambda x: x * [1.0, 2.0, 3.0, 4.0][nd.argmax(x, 0)[0, ...]], "a tape cannot hold __index__ of an array."),
@@ -262,6 +264,7 @@ REFUSED = {
     "list": (lambda x: x * x.tolist()[0][0], "a tape cannot hold tolist of an array."),
     "bytes": (lambda x: x * len(x.tobytes()), "a tape cannot hold tobytes of an array."),
     "mask": (lambda x: x.__setitem__(x > 0, 0.0), "a tape holds assignments to slices only."),
+    "mask of nothing": (lambda x: x.__setitem__(x > 9.0, 0.0), "a tape holds assignments to slices only."),
     "methods argmax": (lambda x: x * x.argmax(), "a tape cannot hold argmax of an array."),
     "methods argmin": (lambda x: x * x.argmin(), "a tape cannot hold argmin of an array."),
     "normal draws": (lambda x: x + nd.randn(4, 4, dtype="float64"), "a tape cannot hold random draws."),

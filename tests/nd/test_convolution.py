@@ -126,8 +126,10 @@ def test_a_kernel_that_does_not_fit(mode):
 
 
 def test_unknown_mode():
-    assert CONVOLUTION_MODES == ("same", "strict", "truncate")
-    with pytest.raises(nd.ChoiceError, match=r"who: unknown convolution mode 'sane', .*same, strict, truncate\. Did"):
+    assert CONVOLUTION_MODES == ("causal", "same", "strict", "truncate")
+    with pytest.raises(
+        nd.ChoiceError, match=r"who: unknown convolution mode 'sane', .*causal, same, strict, truncate\. Did"
+    ):
         make_window("who", (4, 4), (2, 2), mode="sane")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .base import LayerForm
+from .convolutions import CONVOLUTION_FORMS
 from .core import CORE_FORMS
 from .embeddings import EMBEDDING_FORMS
 from .normalization import NORMALIZATION_FORMS
@@ -12,6 +13,7 @@ from .same_diff import SAME_DIFF_FORMS
 LAYER_FORMS: dict[str, LayerForm] = dict(
     sorted(
         {
+            **CONVOLUTION_FORMS,
             **CORE_FORMS,
             **EMBEDDING_FORMS,
             **NORMALIZATION_FORMS,

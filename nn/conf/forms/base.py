@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ class LayerForm(NamedTuple):
     """Below the layers' package; one that begins with "org." is whole."""
     absent: Mapping[str, Any] = MappingProxyType({})
     """What Java takes where one of its fields is missing, if it is not the dataclass's default."""
+    derived: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
+    """What Java writes beside the fields and finds by itself."""
 
 
 LAYER = {"layerName": ("name", PLAIN), "idropout": ("drop_out", DROPOUT)}

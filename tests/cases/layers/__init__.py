@@ -2,6 +2,7 @@
 
 from .base import TAIL, LayerCase, make_features, make_labels
 from .capsules import CAPSULE_CASES
+from .convolutions import CONVOLUTION_CASES
 from .core import CORE_CASES, two_layers_by_hand
 from .embeddings import EMBEDDING_CASES
 from .normalization import NORMALIZATION_CASES
@@ -11,6 +12,7 @@ LAYER_CASES: dict[str, list[LayerCase]] = dict(
     sorted(
         {
             **CAPSULE_CASES,
+            **CONVOLUTION_CASES,
             **CORE_CASES,
             **EMBEDDING_CASES,
             **NORMALIZATION_CASES,

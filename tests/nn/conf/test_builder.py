@@ -11,13 +11,17 @@ from nd.losses import LOSSES
 from nn import (
     Activation,
     CnnToFeedForwardPreProcessor,
+    Convolution1DLayer,
     ConvolutionLayer,
     ConvolutionMode,
     DenseLayer,
+    DepthwiseConvolution2D,
     DropConnect,
     Dropout,
     GradientNormalization,
     InputType,
+    LocallyConnected1D,
+    LocallyConnected2D,
     LossFunction,
     MultiLayerNetwork,
     NeuralNetConfiguration,
@@ -162,13 +166,16 @@ def test_an_argument_that_a_builder_does_not_take_is_refused():
 
 @pytest.mark.parametrize("target", [NeuralNetConfiguration, *LAYERS.values()])
 def test_every_field_has_its_call(target):
+    axes = target.axes if isinstance(getattr(target, "axes", None), int) else 2
+    unshared = target in (LocallyConnected1D, LocallyConnected2D)
     given = {
         "seed": 3, "dtype": "float64", "updater": Sgd(0.2), "bias_updater": Sgd(0.3), "iterations": 2,
         "mini_batch": False, "max_num_line_search_iterations": 7, "activation": "tanh", "weight_init": "relu",
         "bias_init": 0.5, "drop_out": 0.9, "l1": 0.1, "l2": 0.2, "l1_bias": 0.3, "l2_bias": 0.4,
         "convolution_mode": "same", "minimize": False, "name": "here", "n_in": 3,
-        "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
-        "stride": (1, 2), "padding": (2, 1), "dilation": (3, 1), "pnorm": 2, "pooling_type": "avg", "loss": "mse",
+        "n_out": 6 if target is DepthwiseConvolution2D else 4, "has_bias": False, "kernel_size": (2, 3, 4)[:axes],
+        "stride": (1, 2, 3)[:axes], "padding": (2, 1, 0)[:axes], "dilation": (3, 1, 2)[:axes],
+        "depth_multiplier": 2, "input_size": (7, 8)[:axes], "pnorm": 2, "pooling_type": "avg", "loss": "mse",
         "weight_decay": 0.5, "weight_decay_bias": (0.6, False), "gradient_normalization": "clip_l2_per_layer",
         "gradient_normalization_threshold": 2.0,
         "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
@@ -189,6 +196,7 @@ def test_every_field_has_its_call(target):
     if target is OCNNOutputLayer:
         given["n_out"] = 1
     exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
+    exempt |= {"bias_init", "weight_noise"} if unshared else set()  # which are always the same there
     names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay
     names -= set(getattr(target, "refused", ()))
     builder = target.Builder()
@@ -264,7 +272,7 @@ def test_an_enum_has_every_name(enum, names):
         *(lambda s, m=m: DenseLayer(weight_init=s(m), dist=NormalDistribution()) for m in WeightInit),
         *(lambda s, m=m: DenseLayer(updater=s(m)) for m in Updater),
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, updater=s(m)) for m in Updater),
-        *(lambda s, m=m: ConvolutionLayer(convolution_mode=s(m)) for m in ConvolutionMode),
+        *(lambda s, m=m: Convolution1DLayer(kernel_size=2, convolution_mode=s(m)) for m in ConvolutionMode),
         *(lambda s, m=m: DenseLayer(gradient_normalization=s(m)) for m in GradientNormalization),
         *(lambda s, m=m: SubsamplingLayer(s(m), pnorm=2) for m in PoolingType),
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, optimization_algo=s(m)) for m in OptimizationAlgorithm),

@@ -231,7 +231,7 @@ UNSUPPORTED = {
         ("inputPreProcessors", "0", "@class"), "a.KerasFlattenRnnPreprocessor", nd.ChoiceError, "'KerasFlattenRnn",
     ),
     "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
-    "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ChoiceError, "unknown convolution mode 'causal'"),
+    "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ConfigurationError, "got 'causal', which is for Conv"),
     "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ChoiceError, "stepFunction 'Step'"),
 }  # fmt: skip
 

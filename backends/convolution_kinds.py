@@ -1,0 +1,252 @@
+"""Kinds of convolution beside `conv2d`, once, for every backend: over volumes, transposed, depthwise, unshared.
+
+As in `spatial`, on batch-innermost views; the axes ``h, w`` may be any number of axes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .spatial import Array, Buffers, SpatialPrimitives, renamed
+from .window import Window
+
+Gradients = tuple[Array, Array | None]
+
+
+class ConvolutionKinds(SpatialPrimitives):
+    """Mixin of `Backend`."""
+
+    # What this mixin needs from Backend.
+    batched_matmul: Any
+    cached_elements = 1 << 62
+    """Of an array that is worked on in one piece: where launches cost, all."""
+
+    # ---- volumes
+
+    def conv3d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        """Cross-correlate ``x [N, C, D, H, W]`` with ``W [n_out, C, *kernel]``, add ``b [1, n_out]``.
+
+        Returns
+        -------
+        z : array ``[N, n_out, out_d, out_h, out_w]``
+        saved : what `conv3d_backward` needs
+        """
+        return SpatialPrimitives.conv2d(self, x, W, b, window, buffers)  # the one that takes any number of axes
+
+    def conv3d_backward(
+        self,
+        delta: Array,
+        saved: Any,
+        W: Array,
+        window: Window,
+        gradients: Gradients,
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it. `saved` is used up."""
+        return SpatialPrimitives.conv2d_backward(self, delta, saved, W, window, gradients, buffers, need_epsilon)
+
+    def _add_bias(self, z: Array, b: Array | None) -> None:
+        if b is not None:
+            rows = self.rows_of_channels(z, z.shape[1])
+            self.add(rows, self.reshape(b, (z.shape[1], 1)), rows)
+
+    def _sum_bias(self, delta: Array, b_gradient: Array | None, buffers: Buffers) -> None:
+        if b_gradient is not None:
+            n_out = delta.shape[1]
+            self.sum_channels(self.rows_of_channels(delta, n_out), self.reshape_view(b_gradient, (n_out,)), buffers)
+
+    # ---- transposed
+
+    def deconv(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        """Spread every cell of ``x [N, C, H, W]``, times ``W [C, n_out, kernel_h, kernel_w]``, over a window; add b.
+
+        Parameters
+        ----------
+        window : Window
+            Of the convolution whose transpose this is: over the output, with as many positions as `x` has cells.
+
+        Returns
+        -------
+        z : array ``[N, n_out, *window.size]``
+        saved : what `deconv_backward` needs
+        """
+        x = self.to_activation_order(x, buffers)
+        kernel = self._kernel_matrix(W, buffers)
+        col = buffers("col", (x.shape[0], W.shape[1], *window.kernel, *window.out))
+        self.matmul(kernel, self.rows_of_channels(x, W.shape[0]), self.col_matrix(col))
+        z = self.col2im(col, window, renamed(buffers, epsilon="z", padded_epsilon="padded"))
+        self._add_bias(z, b)
+        return z, (x, kernel)
+
+    def deconv_backward(
+        self,
+        delta: Array,
+        saved: Any,
+        window: Window,
+        gradients: Gradients,
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        """Write dL/dW ``[C, n_out, kernel_h, kernel_w]`` and dL/db into `gradients`; return dL/dx unless not needed."""
+        x, kernel = saved
+        W_gradient, b_gradient = gradients
+        delta = self.settled(delta, buffers)
+        columns = self.col_matrix(self.im2col(delta, window, buffers))
+        made = buffers("W_gradient", tuple(W_gradient.shape))
+        rows = self.rows_of_channels(x, W_gradient.shape[0])
+        self.matmul(columns, self.transpose(rows), self._as_kernel(made))
+        self.assign(W_gradient, made)
+        self._sum_bias(delta, b_gradient, buffers)
+        if not need_epsilon:
+            return None
+        epsilon = buffers("epsilon", tuple(x.shape))
+        self.matmul(self.transpose(kernel), columns, self.rows_of_channels(epsilon, x.shape[1]))
+        return epsilon
+
+    def _kernel_matrix(self, W: Array, buffers: Buffers) -> Array:
+        """Copy ``W [C, n_out, *kernel]``, in any memory order, as a matrix ``[n_out * cells of the kernel, C]``."""
+        return self._as_kernel(self.assign(buffers("kernel", tuple(W.shape)), W))
+
+    def _as_kernel(self, kernel: Array) -> Array:
+        return self.reshape_view(self.batch_last(kernel), (-1, kernel.shape[0]))
+
+    # ---- depthwise
+
+    def depthwise(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        """Convolve every channel of ``x [N, C, H, W]`` for itself, with ``W [kernel_h, kernel_w, C, multiplier]``.
+
+        Returns
+        -------
+        z : array ``[N, C * multiplier, out_h, out_w]``
+            Channel ``c * multiplier + m`` is channel c with kernel m; ``b [1, C * multiplier]`` is added.
+        saved : what `depthwise_backward` needs
+        """
+        cells = self._padded(x, window, 0.0, buffers)
+        z = buffers("z", (x.shape[0], W.shape[-2] * W.shape[-1], *window.out))
+        whole = self._by_kernel(z, W)
+        for part in self._cached_channels(z, W):
+            target = whole[part, ...]
+            product = self._by_kernel(self._product(z, W, part, buffers), W)
+            for number, (cell, under) in enumerate(window.places):
+                made = target if number == 0 else product
+                self.multiply(cells[part, None, *under, :], self._broadcast(W[*cell, part, :], made), made)
+                if number:
+                    self.add(target, product, target)
+        self._add_bias(z, b)
+        return z, cells
+
+    def depthwise_backward(
+        self,
+        delta: Array,
+        saved: Any,
+        W: Array,
+        window: Window,
+        gradients: Gradients,
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it."""
+        W_gradient, b_gradient = gradients
+        delta = self.settled(delta, buffers)
+        share, parts = self._by_kernel(delta, W), self._cached_channels(delta, W)
+        for part in parts:
+            product = self._product(delta, W, part, buffers)
+            self._kernel_gradient(
+                share[part, ...], saved[part, ...], product, W_gradient[..., part, :], window, buffers
+            )
+        self._sum_bias(delta, b_gradient, buffers)
+        if not need_epsilon:
+            return None
+        image, target = self._gradient_image((delta.shape[0], W.shape[-2]), window, buffers)
+        self.fill(target, 0.0)
+        for part in parts:
+            product = self._by_kernel(self._product(delta, W, part, buffers), W)
+            self._spread(share[part, ...], W[..., part, :], product, target[part, ...], window)
+        return self._cropped(image, target, window)
+
+    def _kernel_gradient(
+        self, share: Array, cells: Array, product: Array, W_gradient: Array, window: Window, buffers: Buffers
+    ) -> None:
+        """Sum delta times the cells under the kernel; delta and product as ``[C, multiplier, ..., N]``."""
+        rows = self.rows_of_channels(product, product.shape[1])
+        made, sums = self._by_kernel(product, W_gradient), buffers("sums", (product.shape[1],))
+        for cell, under in window.places:
+            self.multiply(cells[:, None, *under, :], share, made)
+            self.sum_channels(rows, sums, buffers)
+            self.assign(W_gradient[*cell, ...], self.reshape(sums, tuple(W_gradient.shape[-2:])))
+
+    def _spread(self, share: Array, W: Array, product: Array, target: Array, window: Window) -> None:
+        """Add delta times the kernel to the places under it."""
+        for cell, under in window.places:
+            self.multiply(share, self._broadcast(W[*cell, ...], product), product)
+            place = target[:, *under, :]
+            for number in range(W.shape[-1]):
+                self.add(place, product[:, number, ...], place)
+
+    def _cached_channels(self, z: Array, W: Array) -> list[slice]:
+        """Cut the channels of the input into stretches whose outputs stay in the cache while more is done with them."""
+        channels = W.shape[-2]
+        at_once = max(1, self.cached_elements * channels // max(math.prod(z.shape), 1))
+        return [slice(start, min(start + at_once, channels)) for start in range(0, channels, at_once)]
+
+    def _product(self, z: Array, W: Array, part: slice, buffers: Buffers) -> Array:
+        """Return scratch memory for the outputs of some channels."""
+        return buffers("product", (z.shape[0], (part.stop - part.start) * W.shape[-1], *z.shape[2:]))
+
+    def _by_kernel(self, z: Array, W: Array) -> Array:
+        """View ``[N, C * multiplier, ...]`` as ``[C, multiplier, ..., N]``."""
+        return self.reshape_view(self.batch_last(z), (-1, W.shape[-1], *z.shape[2:], z.shape[0]))
+
+    def _broadcast(self, weights: Array, over: Array) -> Array:
+        return weights[:, :, *(None for _ in range(over.ndim - 2))]
+
+    # ---- unshared
+
+    def locally_connected(
+        self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers
+    ) -> tuple[Array, Any]:
+        """Convolve ``x [N, C, H, W]`` with weights of its own at every position; add ``b [1, n_out]``.
+
+        Parameters
+        ----------
+        W : array ``[out_h * out_w, C * kernel_h * kernel_w, n_out]``
+
+        Returns
+        -------
+        z : array ``[N, n_out, out_h, out_w]``
+        saved : what `locally_connected_backward` needs
+        """
+        col = self.im2col(x, window, buffers)
+        z = buffers("z", (x.shape[0], W.shape[2], *window.out))
+        self.batched_matmul(self.permute(W, (0, 2, 1)), self._by_position(col, window), self._by_position(z, window))
+        self._add_bias(z, b)
+        return z, col
+
+    def locally_connected_backward(
+        self,
+        delta: Array,
+        saved: Any,
+        W: Array,
+        window: Window,
+        gradients: Gradients,
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it. `saved` is used up."""
+        W_gradient, b_gradient = gradients
+        delta = self.settled(delta, buffers)
+        columns, share = self._by_position(saved, window), self._by_position(delta, window)
+        self.batched_matmul(columns, self.permute(share, (0, 2, 1)), W_gradient)
+        self._sum_bias(delta, b_gradient, buffers)
+        if not need_epsilon:
+            return None
+        self.batched_matmul(W, share, columns)
+        return self.col2im(saved, window, buffers)
+
+    def _by_position(self, x: Array, window: Window) -> Array:
+        """View ``[N, ..., *out]`` as a stack of matrices ``[positions, ..., N]``."""
+        first = x.ndim - len(window.out)
+        stack = self.permute(x, (*range(first, x.ndim), *range(1, first), 0))
+        return self.reshape_view(stack, (window.positions, -1, x.shape[0]))

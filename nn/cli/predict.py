@@ -1,0 +1,76 @@
+"""``python -m nn predict``: a model's outputs for rows of data, as CSV."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import nd
+from nd.dataset import DataSetIterator
+from nd.files import replacing
+
+from ..multilayer import MultiLayerNetwork
+from .data import add_data_arguments, iterator_of
+from .models import load_network
+
+HELP = "Write a model's outputs for every example to a CSV file."
+EXAMPLES = (
+    "model.zip --csv new.csv --out predictions.csv",
+    "lenet.zip --data mnist --classes | head",
+    "model.npz --csv labelled.csv --label -1      where the last column is no feature",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_data_arguments(parser, labels=False)
+    parser.add_argument("--out", metavar="FILE", help="written whole or not at all; without it, the terminal")
+    parser.add_argument("--classes", action="store_true", help="write the most probable class and its probability")
+    parser.add_argument(
+        "--lenient", action="store_true", help="go on where what is not supported does not change the outputs"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Predict."""
+    network = load_network(arguments.model, strict=not arguments.lenient)
+    data = iterator_of(arguments, None)
+    with _destination(arguments.out) as out:
+        writer = csv.writer(out, lineterminator="\n")
+        for number, rows in enumerate(_predicted(network, data)):
+            if number == 0:
+                columns = [f"output_{column}" for column in range(len(rows[0]))]
+                writer.writerow(["class", "probability"] if arguments.classes else columns)
+            writer.writerows(map(_best, rows) if arguments.classes else rows)
+
+
+def _predicted(network: MultiLayerNetwork, data: DataSetIterator) -> Iterator[list[list[float]]]:
+    """Yield the outputs of every minibatch, a row for each example; in the labels' unit where that was normalized."""
+    normalizer: Any = data.pre_processor
+    reverts = normalizer is not None and normalizer.is_fit_label()
+    for batch in data:
+        outputs = nd.to_host(network.output(batch.features, batch.features_mask))
+        outputs = normalizer.revert_labels(outputs) if reverts else outputs
+        yield outputs.reshape(outputs.shape[0], -1).tolist()
+
+
+def _best(row: list[float]) -> tuple[int, float]:
+    best = max(row)
+    return row.index(best), best
+
+
+@contextmanager
+def _destination(path: str | None) -> Iterator[TextIO]:
+    if path is None:
+        yield sys.stdout
+        return
+    with replacing("predict", path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.flush()
+        text.detach()

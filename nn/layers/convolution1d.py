@@ -1,0 +1,155 @@
+"""Convolution1DLayer: z = conv(x, W) + b along time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import nd
+from nd import convolution
+from nd.convolution import Sizes, Window
+
+from ..conf.input_type import InputType, RecurrentType
+from ..params import ParamSpec
+from ..preprocessors import InputPreProcessor, to_series
+from .convolution import ConvolutionConf, ConvolutionRuntime, Windows, pooled_mask
+
+Array = Any
+
+
+def series_of(label: str, input_type: InputType) -> RecurrentType:
+    """Return the time series that a layer receives; raise ConfigurationError if it is none."""
+    if not isinstance(input_type, RecurrentType):
+        raise nd.ConfigurationError(
+            f"{label}: expected time series, got {input_type!r}. Use InputType.recurrent(n, t)."
+        )
+    return input_type
+
+
+def series_window_of(label: str, conf: Any, size: Sizes) -> Window:
+    """Return the windows along so many time steps, as those of images of width 1."""
+    geometry = (conf.kernel_size, conf.stride, conf.padding, conf.dilation)
+    kernel, stride, padding, dilation = ((*along, across) for along, across in zip(geometry, (1, 1, 0, 1), strict=True))
+    return convolution.make_window(
+        label, (*size, 1), kernel, stride, padding, dilation, conf.convolution_mode, ("length", "width")
+    )
+
+
+class SeriesWindows:
+    """What layers over series ``[N, C, T]`` share: to their primitives they are images ``[N, C, T, 1]``."""
+
+    conf: Any
+    label: str
+    buffers: Any
+    windows: Windows
+
+    def make_windows(self) -> Windows:
+        """Return the windows along time."""
+        return Windows(self.label, self.conf, series_window_of, axes=1)
+
+    def feed_forward_mask(self, mask: Array) -> Array:
+        """Return the mask ``[N, out_t]`` of the activations, from that of the input, ``[N, T]``."""
+        if self.conf.convolution_mode in ("same", "causal") and self.conf.stride == (1,):
+            return mask
+        window = self.windows.over_size((mask.shape[1],))
+        pooled = pooled_mask(nd.reshape(mask, (mask.shape[0], 1, mask.shape[1], 1)), window, self.buffers)
+        return nd.reshape(pooled, (mask.shape[0], window.out[0]))
+
+
+def as_images(x: Array) -> Array:
+    """View ``[N, C, T]`` as ``[N, C, T, 1]``."""
+    return nd.reshape(x, (*x.shape, 1))
+
+
+def as_series(x: Array) -> Array:
+    """View ``[N, C, T, 1]`` as ``[N, C, T]``."""
+    return nd.reshape(x, tuple(x.shape[:3]))
+
+
+class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
+    """A 2D convolution of width 1."""
+
+    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
+        z, saved = super().convolve(as_images(x), weights, window)
+        return as_series(z), saved
+
+    def convolve_back(
+        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+    ) -> Array | None:
+        below = super().convolve_back(as_images(delta), saved, weights, window, need_epsilon)
+        return None if below is None else as_series(below)
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+        a, cache = super().forward(x, training, mask)
+        if mask is None:
+            return a, (cache, None)
+        kept = self.feed_forward_mask(mask)[:, None, :]
+        return nd.muli(a, kept), (cache, kept)
+
+    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
+        cache, kept = cache
+        return super().backprop_gradient(epsilon if kept is None else nd.muli(epsilon, kept), cache, need_epsilon)
+
+
+def series_after(label: str, conf: Any, input_type: InputType) -> RecurrentType:
+    """Return the series that windows along time make of others; raise ShapeError if they do not fit."""
+    steps = series_of(label, input_type).time_series_length
+    made = None if steps is None else series_window_of(label, conf, (steps,)).out[0]
+    return RecurrentType(conf.n_out, made)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convolution1DLayer(ConvolutionConf):
+    """1D convolution (cross-correlation) along time: activation(conv(x, W) + b).
+
+    Parameters
+    ----------
+    n_in, n_out : int
+        Channels in and out; n_in is inferred when the network has an input type.
+    kernel_size, stride, padding, dilation : int
+        In time steps; the kernel has to be given.
+    convolution_mode : {"truncate", "same", "strict", "causal"}, optional
+        See `nd.convolution.make_window`.
+    has_bias : bool
+
+    Notes
+    -----
+    Input ``[N, n_in, T]``, output ``[N, n_out, out_t]``. With a mask ``[N, T]`` the activations of the steps that do
+    not count are 0: a step counts where one under its window does; in modes same and causal with stride 1 the mask
+    stays as it is. Vector: b ``[1, n_out]`` first, then W ``[n_out, n_in, kernel, 1]`` in c order. Source: DL4J
+    ``Convolution1DLayer``. Differs: the way back uses the z of the way forth; Java computes it again without weight
+    noise.
+
+    Examples
+    --------
+    >>> Convolution1DLayer(n_in=4, n_out=8, kernel_size=3, convolution_mode="causal").param_shapes()
+    {'b': (1, 8), 'W': (8, 4, 3, 1)}
+    """
+
+    kernel_size: Any = None
+    axes: ClassVar[int] = 1
+    causal: ClassVar[bool] = True
+    takes: ClassVar[str] = "series"
+    runtime: ClassVar = Convolution1DRuntime
+    positional: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
+
+    def __post_init__(self) -> None:
+        if self.kernel_size is None:
+            raise nd.ConfigurationError(
+                "Convolution1DLayer: kernel_size must be given, got None. Say kernel_size=3, for example."
+            )
+        super().__post_init__()
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_series(input_type)
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        return self.with_n_in(label, series_of(label, input_type).n)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        self.check(label)
+        return series_after(label, self, input_type)
+
+    def weight_specs(self) -> tuple[ParamSpec, ...]:
+        shape = (self.n_out or 0, self.n_in or 0, *self.kernel_size, 1)
+        return (self.kernel_spec("W", shape, self.n_out or 0),)

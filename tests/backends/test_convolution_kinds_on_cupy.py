@@ -1,0 +1,23 @@
+"""All kinds of convolution through CupyBackend, on the stand-in for CuPy: the numbers are NumPy's."""
+
+import numpy as np
+import pytest
+
+import nd
+from nn import MultiLayerNetwork
+from tests.nn.layers.test_convolution_kinds import NETWORKS, STEPS, batch, configuration
+from tests.stand_ins import make_backend
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_training_gives_numpys_numbers(name, any_backend):
+    data, found = batch(name, 4, "float32", mask=True), []
+    for backend in (any_backend, make_backend("numpy")):
+        with nd.use_backend(backend):
+            net = MultiLayerNetwork(configuration(name, "float32")).init()
+            for _ in range(STEPS):
+                net.fit_batch(data)
+            found.append(nd.to_host(net.params()))
+    np.testing.assert_allclose(*found, **CLOSE)
