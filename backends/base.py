@@ -18,13 +18,13 @@ from .embedding import EmbeddingRows
 from .errors import DTypeError
 from .random_bits import RandomBits
 from .scheduling import Scheduling
-from .spatial import SpatialPrimitives
+from .volume_pooling import VolumePooling
 
 Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
 
 
-class Backend(SpatialPrimitives, RandomBits, EmbeddingRows, ChannelSums, BatchedProducts, ArgumentChecks, Scheduling):
+class Backend(VolumePooling, RandomBits, EmbeddingRows, ChannelSums, BatchedProducts, ArgumentChecks, Scheduling):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 
     Parameters

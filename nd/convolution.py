@@ -14,6 +14,7 @@ from .state import state
 Array = Any
 Buffers = Callable[..., Array]
 CONVOLUTION_MODES = ("same", "strict", "truncate")
+Sizes = tuple[int, ...]
 _AXES = ("height", "width")
 
 
@@ -25,6 +26,7 @@ def make_window(
     padding: Pair = (0, 0),
     dilation: Pair = (1, 1),
     mode: str = "truncate",
+    axes: Sequence[str] = (),
 ) -> Window:
     """Work out where the windows of a convolution or pooling lie.
 
@@ -39,6 +41,8 @@ def make_window(
     mode : {"strict", "truncate", "same"}
         Strict: floor((in - k + 2p) / s) + 1 must be exact. Truncate: the rest is left out. Same: ceil(in / s), with
         the odd row or column of padding below and to the right.
+    axes : sequence of str
+        Names of the axes in errors.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def make_window(
     Source: DL4J ``ConvolutionUtils.getOutputSize`` and ``getSameModeTopLeftPadding``.
     """
     check_choice(who, "convolution mode", mode, CONVOLUTION_MODES)
-    before, after = [0, 0], [0, 0]
+    before, after, names = [0, 0], [0, 0], axes or _AXES
     for axis in (0, 1):
         effective = dilation[axis] * (kernel[axis] - 1) + 1
         if mode == "same":
@@ -63,32 +67,39 @@ def make_window(
         if span < 0:
             raise ShapeError(
                 f"{who}: the kernel must fit into the padded input, got kernel {kernel[axis]} (dilation "
-                f"{dilation[axis]}, so {effective}) over {_AXES[axis]} {size[axis]} + 2 * {padding[axis]}. "
+                f"{dilation[axis]}, so {effective}) over {names[axis]} {size[axis]} + 2 * {padding[axis]}. "
                 "Use a smaller kernel, more padding, or convolution_mode='same'."
             )
         if mode == "strict" and span % stride[axis]:
             raise ShapeError(
-                f"{who}: convolution_mode 'strict' needs windows that fit exactly, got {_AXES[axis]} ({size[axis]} - "
+                f"{who}: convolution_mode 'strict' needs windows that fit exactly, got {names[axis]} ({size[axis]} - "
                 f"{effective} + 2 * {padding[axis]}) / {stride[axis]} + 1 = {span / stride[axis] + 1:.2f}. "
                 "Change size, kernel, padding or stride, or use 'truncate' or 'same'."
             )
     return Window(tuple(size), kernel, stride, dilation, tuple(before), tuple(after))  # type: ignore[arg-type]
 
 
-def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
-    """Return `value` as two integers of at least `least`; one integer stands for both.
+def per_axis(who: str, what: str, value: int | Sequence[int], least: int, count: int) -> Sizes:
+    """Return `value` as so many integers of at least `least`; one integer stands for all.
 
     Raises
     ------
     ShapeError
         It is anything else.
     """
-    both = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if len(both) != 2 or not all(
-        hasattr(v, "__index__") and not isinstance(v, bool) and getattr(v, "ndim", 0) == 0 and v >= least for v in both
+    found = tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
+    if len(found) != count or not all(
+        hasattr(v, "__index__") and not isinstance(v, bool) and getattr(v, "ndim", 0) == 0 and v >= least for v in found
     ):
-        raise ShapeError(f"{who}: {what} must be one or two integers >= {least}, got {value!r}.")
-    return operator.index(both[0]), operator.index(both[1])
+        many = {1: "one integer", 2: "one or two integers", 3: "one or three integers"}[count]
+        raise ShapeError(f"{who}: {what} must be {many} >= {least}, got {value!r}.")
+    return tuple(map(operator.index, found))
+
+
+def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
+    """Return `value` as two integers of at least `least`; see `per_axis`."""
+    first, second = per_axis(who, what, value, least, 2)
+    return first, second
 
 
 def _window_of(who: str, size: Pair, arguments: Sequence[Any], same_mode: bool) -> Window:

@@ -6,20 +6,29 @@ from .batch_normalization import BatchNormalization
 from .capsules import CapsuleLayer, CapsuleStrengthLayer
 from .center_loss import CenterLossOutputLayer
 from .convolution import ConvolutionLayer
+from .cropping import Cropping1D, Cropping2D, Cropping3D
 from .dense import DenseLayer
 from .dropout import DropoutLayer
 from .element_wise_multiplication import ElementWiseMultiplicationLayer
 from .embedding import EmbeddingLayer, EmbeddingSequenceLayer
 from .frozen import FrozenLayer, FrozenLayerWithBackprop
+from .global_pooling import GlobalPoolingLayer
 from .local_response_normalization import LocalResponseNormalization
 from .losses_of_places import Cnn3DLossLayer, CnnLossLayer, RnnLossLayer
 from .ocnn import OCNNOutputLayer
 from .output import LossLayer, OutputLayer
 from .prelu import PReLULayer
 from .primary_capsules import PrimaryCapsules
+from .repeat_vector import RepeatVector
 from .rnn_output import RnnOutputLayer
 from .same_diff import SameDiffConf
-from .subsampling import SubsamplingLayer
+from .space_to_batch import SpaceToBatchLayer
+from .space_to_depth import SpaceToDepthLayer
+from .subsampling import Pooling2D, SubsamplingLayer
+from .subsampling1d import Pooling1D, Subsampling1DLayer
+from .subsampling3d import Subsampling3DLayer
+from .upsampling import Upsampling1D, Upsampling2D, Upsampling3D
+from .zero_padding import ZeroPadding1DLayer, ZeroPadding3DLayer, ZeroPaddingLayer
 
 __all__ = [
     "LAYERS",
@@ -32,6 +41,9 @@ __all__ = [
     "Cnn3DLossLayer",
     "CnnLossLayer",
     "ConvolutionLayer",
+    "Cropping1D",
+    "Cropping2D",
+    "Cropping3D",
     "DenseLayer",
     "DropoutLayer",
     "ElementWiseMultiplicationLayer",
@@ -40,6 +52,7 @@ __all__ = [
     "FeedForwardConf",
     "FrozenLayer",
     "FrozenLayerWithBackprop",
+    "GlobalPoolingLayer",
     "LayerConf",
     "LayerRuntime",
     "LocalResponseNormalization",
@@ -47,11 +60,24 @@ __all__ = [
     "OCNNOutputLayer",
     "OutputLayer",
     "PReLULayer",
+    "Pooling1D",
+    "Pooling2D",
     "PrimaryCapsules",
+    "RepeatVector",
     "RnnLossLayer",
     "RnnOutputLayer",
     "SameDiffConf",
+    "SpaceToBatchLayer",
+    "SpaceToDepthLayer",
+    "Subsampling1DLayer",
+    "Subsampling3DLayer",
     "SubsamplingLayer",
+    "Upsampling1D",
+    "Upsampling2D",
+    "Upsampling3D",
+    "ZeroPadding1DLayer",
+    "ZeroPadding3DLayer",
+    "ZeroPaddingLayer",
 ]
 
 LAYERS: dict[str, type[LayerConf]] = {
@@ -63,6 +89,9 @@ LAYERS: dict[str, type[LayerConf]] = {
     "cnn3d_loss": Cnn3DLossLayer,
     "cnn_loss": CnnLossLayer,
     "convolution": ConvolutionLayer,
+    "cropping1d": Cropping1D,
+    "cropping2d": Cropping2D,
+    "cropping3d": Cropping3D,
     "dense": DenseLayer,
     "dropout": DropoutLayer,
     "element_wise_multiplication": ElementWiseMultiplicationLayer,
@@ -70,14 +99,26 @@ LAYERS: dict[str, type[LayerConf]] = {
     "embedding_sequence": EmbeddingSequenceLayer,
     "frozen": FrozenLayer,
     "frozen_with_backprop": FrozenLayerWithBackprop,
+    "global_pooling": GlobalPoolingLayer,
     "local_response_normalization": LocalResponseNormalization,
     "loss": LossLayer,
     "ocnn_output": OCNNOutputLayer,
     "output": OutputLayer,
     "prelu": PReLULayer,
     "primary_capsules": PrimaryCapsules,
+    "repeat_vector": RepeatVector,
     "rnn_loss": RnnLossLayer,
     "rnn_output": RnnOutputLayer,
+    "space_to_batch": SpaceToBatchLayer,
+    "space_to_depth": SpaceToDepthLayer,
     "subsampling": SubsamplingLayer,
+    "subsampling1d": Subsampling1DLayer,
+    "subsampling3d": Subsampling3DLayer,
+    "upsampling1d": Upsampling1D,
+    "upsampling2d": Upsampling2D,
+    "upsampling3d": Upsampling3D,
+    "zero_padding": ZeroPaddingLayer,
+    "zero_padding1d": ZeroPadding1DLayer,
+    "zero_padding3d": ZeroPadding3DLayer,
 }
 """Name -> configuration class, sorted."""

@@ -54,11 +54,11 @@ def window_of(label: str, conf: Any, size: Pair) -> Any:
     )
 
 
-def normalise_window(conf: Any) -> None:
-    """Turn kernel, stride, padding and dilation of a frozen configuration into checked pairs."""
+def normalise_window(conf: Any, axes: int = 2) -> None:
+    """Turn kernel, stride, padding and dilation of a frozen configuration into checked tuples, one number per axis."""
     who = type(conf).__name__
     for name, least in (("kernel_size", 1), ("stride", 1), ("padding", 0), ("dilation", 1)):
-        object.__setattr__(conf, name, convolution.pair(who, name, getattr(conf, name), least))
+        object.__setattr__(conf, name, convolution.per_axis(who, name, getattr(conf, name), least, axes))
     if conf.convolution_mode is not None:
         mode = str(conf.convolution_mode).lower()
         nd.checks.check_choice(who, "convolution mode", mode, convolution.CONVOLUTION_MODES)
