@@ -87,7 +87,7 @@ def per_axis(who: str, what: str, value: int | Sequence[int], least: int, count:
     ShapeError
         It is anything else.
     """
-    found = tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
+    found: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
     if len(found) != count or not all(
         hasattr(v, "__index__") and not isinstance(v, bool) and getattr(v, "ndim", 0) == 0 and v >= least for v in found
     ):

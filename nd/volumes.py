@@ -49,10 +49,11 @@ def make_volume_window(
     (2, 4, 2)
     """
     geometry = (kernel, stride, padding, dilation)
-    plane = make_window(who, size[1:], *((height, width) for _, height, width in geometry), mode)  # type: ignore[arg-type]
-    deep = tuple((along[0], across) for along, across in zip(geometry, (1, 1, 0, 1), strict=True))
-    places = math.prod(plane.out)
-    depth = make_window(who, (size[0], places), *deep, mode, axes=("depth", "places"))  # type: ignore[arg-type, misc]
+    kernels, strides, paddings, dilations = ((height, width) for _, height, width in geometry)
+    plane = make_window(who, (size[1], size[2]), kernels, strides, paddings, dilations, mode)
+    kernels, strides, paddings, dilations = zip((each[0] for each in geometry), (1, 1, 0, 1), strict=True)
+    places, axes = math.prod(plane.out), ("depth", "places")
+    depth = make_window(who, (size[0], places), kernels, strides, paddings, dilations, mode, axes)
     return VolumeWindow(plane, depth)
 
 

@@ -259,7 +259,8 @@ class GlobalPoolingLayer(LayerConf):
             raise nd.ConfigurationError(
                 f"{label}: expected time series, images or volumes, got {input_type!r}. Rows need no pooling."
             )
-        channels, *sizes = input_type.shape
+        shape: tuple[Any, ...] = input_type.shape
+        channels, *sizes = shape
         if self.pooling_dimensions not in (None, tuple(range(2, 2 + len(sizes)))):
             raise nd.ConfigurationError(
                 f"{label}: pooling_dimensions must be all axes behind the channels of {input_type!r}, got "

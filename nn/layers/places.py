@@ -45,8 +45,8 @@ def type_of_places(channels: int, sizes: Sequence[int | None]) -> InputType:
     """Return the series, images or volumes of those channels and lengths."""
     if len(sizes) == 1:
         return RecurrentType(channels, sizes[0])
-    known: Any = sizes
-    return ConvolutionalType(*known, channels) if len(sizes) == 2 else Convolutional3DType(*known, channels)
+    kind: Any = ConvolutionalType if len(sizes) == 2 else Convolutional3DType
+    return kind(*sizes, channels)
 
 
 def to_places(input_type: InputType, axes: int) -> InputPreProcessor | None:

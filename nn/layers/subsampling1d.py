@@ -87,7 +87,8 @@ class Subsampling1DLayer(SubsamplingLayer):
 
     Examples
     --------
-    >>> Subsampling1DLayer("avg", kernel_size=3, stride=2).output_type("layer 0", InputType.recurrent(4, 9))
+    >>> layer = Subsampling1DLayer("avg", kernel_size=3, stride=2, convolution_mode="truncate")
+    >>> layer.output_type("layer 0", InputType.recurrent(4, 9))
     recurrent(4x4)
     """
 

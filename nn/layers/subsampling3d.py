@@ -72,8 +72,9 @@ class Subsampling3DLayer(PlacesConf):
     Examples
     --------
     >>> from nn import InputType
-    >>> Subsampling3DLayer("avg", kernel_size=2).output_type("layer 0", InputType.convolutional3d(5, 6, 7, 4))
-    convolutional3d(2x3x3x4)
+    >>> layer = Subsampling3DLayer("avg", kernel_size=2, convolution_mode="same")
+    >>> layer.output_type("layer 0", InputType.convolutional3d(5, 6, 7, 4))
+    convolutional3d(3x3x4x4)
     """
 
     pooling_type: str = field(default="max", kw_only=False)

@@ -16,6 +16,7 @@ from nn import (
     DenseLayer,
     DropConnect,
     Dropout,
+    GlobalPoolingLayer,
     GradientNormalization,
     InputType,
     LossFunction,
@@ -32,6 +33,7 @@ from nn import (
 )
 from nn.conf.json_values import camel_case
 from nn.layers import LAYERS
+from nn.layers.global_pooling import POOLINGS
 from nn.layers.same_size import SameSizeConf
 from nn.weights import WEIGHT_INITS
 from optimize import (
@@ -162,13 +164,16 @@ def test_an_argument_that_a_builder_does_not_take_is_refused():
 
 @pytest.mark.parametrize("target", [NeuralNetConfiguration, *LAYERS.values()])
 def test_every_field_has_its_call(target):
+    axes = getattr(target, "axes", 2)
+    axes = axes if isinstance(axes, int) else len(axes)
     given = {
         "seed": 3, "dtype": "float64", "updater": Sgd(0.2), "bias_updater": Sgd(0.3), "iterations": 2,
         "mini_batch": False, "max_num_line_search_iterations": 7, "activation": "tanh", "weight_init": "relu",
         "bias_init": 0.5, "drop_out": 0.9, "l1": 0.1, "l2": 0.2, "l1_bias": 0.3, "l2_bias": 0.4,
         "convolution_mode": "same", "minimize": False, "name": "here", "n_in": 3,
-        "n_out": 4, "has_bias": False, "kernel_size": (2, 3),
-        "stride": (1, 2), "padding": (2, 1), "dilation": (3, 1), "pnorm": 2, "pooling_type": "avg", "loss": "mse",
+        "n_out": 4, "has_bias": False, "kernel_size": (2, 3, 4)[:axes],
+        "stride": (1, 2, 3)[:axes], "padding": (2, 1, 0)[:axes], "dilation": (3, 1, 2)[:axes],
+        "pnorm": 2, "pooling_type": "avg", "loss": "mse",
         "weight_decay": 0.5, "weight_decay_bias": (0.6, False), "gradient_normalization": "clip_l2_per_layer",
         "gradient_normalization_threshold": 2.0,
         "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
@@ -182,7 +187,8 @@ def test_every_field_has_its_call(target):
         "lambda_": 0.3, "gradient_check": True, "hidden_size": 5, "nu": 0.2,
         "window_size": 9, "initial_r_value": 0.7, "configure_r": False, "capsules": 4, "capsule_dimensions": 6,
         "routings": 2, "input_capsules": 7, "input_capsule_dimensions": 8, "channels": 3, "use_relu": True, "leak": 0.1,
-        "input_channels": 2,
+        "input_channels": 2, "blocks": 2, "collapse_dimensions": False, "cropping": 1, "pooling_dimensions": (2, 3),
+        "size": 3,
     }  # fmt: skip
     if issubclass(target, SameSizeConf):
         given["n_out"] = given["n_in"]
@@ -247,7 +253,7 @@ def test_an_unknown_setting_names_the_nearest():
         (GradientNormalization, GRADIENT_NORMALIZATIONS),
         (LossFunction, LOSSES),
         (OptimizationAlgorithm, OPTIMIZERS),
-        (PoolingType, ("avg", "max", "pnorm")),
+        (PoolingType, POOLINGS),
         (Updater, UPDATERS),
         (WeightInit, WEIGHT_INITS),
     ],
@@ -266,7 +272,7 @@ def test_an_enum_has_every_name(enum, names):
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, updater=s(m)) for m in Updater),
         *(lambda s, m=m: ConvolutionLayer(convolution_mode=s(m)) for m in ConvolutionMode),
         *(lambda s, m=m: DenseLayer(gradient_normalization=s(m)) for m in GradientNormalization),
-        *(lambda s, m=m: SubsamplingLayer(s(m), pnorm=2) for m in PoolingType),
+        *(lambda s, m=m: GlobalPoolingLayer(s(m)) for m in PoolingType),
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, optimization_algo=s(m)) for m in OptimizationAlgorithm),
     ],
 )

@@ -230,7 +230,7 @@ UNSUPPORTED = {
     "preprocessor": (
         ("inputPreProcessors", "0", "@class"), "a.KerasFlattenRnnPreprocessor", nd.ChoiceError, "'KerasFlattenRnn",
     ),
-    "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
+    "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ConfigurationError, "pooling_type must .* 'sum'"),
     "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ChoiceError, "unknown convolution mode 'causal'"),
     "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ConfigurationError, "stepFunction"),
 }  # fmt: skip
