@@ -19,12 +19,15 @@ from .embedding import EmbeddingRows
 from .errors import DTypeError
 from .random_bits import RandomBits
 from .scheduling import Scheduling
+from .volume_pooling import VolumePooling
 
 Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
 
 
-class Backend(ConvolutionKinds, RandomBits, EmbeddingRows, ChannelSums, BatchedProducts, ArgumentChecks, Scheduling):
+class Backend(
+    ConvolutionKinds, RandomBits, EmbeddingRows, ChannelSums, BatchedProducts, VolumePooling, ArgumentChecks, Scheduling
+):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 
     Parameters

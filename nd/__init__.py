@@ -22,6 +22,7 @@ from .arithmetic import (
     argmax,
     divi,
     divide,
+    equal,
     exp,
     greater,
     greater_equal,

@@ -113,6 +113,11 @@ def greater_equal(x: Any, y: Any, out: Array | None = None) -> Array:
     return state.backend.greater_equal(x, y, out)
 
 
+def equal(x: Any, y: Any, out: Array | None = None) -> Array:
+    """x == y, as bool, or as 0 and 1 in the dtype of `out`."""
+    return state.backend.equal(x, y, out)
+
+
 def where(condition: Array, x: Any, y: Any) -> Array:
     """Elements of x where the condition holds, else of y."""
     return state.backend.where(condition, x, y)

@@ -109,11 +109,12 @@ class LossFunction(StrEnum):
 
 
 class PoolingType(StrEnum):
-    """What a pooling window computes."""
+    """What pooling computes."""
 
     AVG = "avg"
     MAX = "max"
     PNORM = "pnorm"
+    SUM = "sum"
 
 
 class ConvolutionMode(StrEnum):

@@ -8,6 +8,7 @@ from .center_loss import CenterLossOutputLayer
 from .convolution import ConvolutionLayer
 from .convolution1d import Convolution1DLayer
 from .convolution3d import Convolution3D
+from .cropping import Cropping1D, Cropping2D, Cropping3D
 from .deconvolution import Deconvolution2D, Deconvolution3D
 from .dense import DenseLayer
 from .depthwise import DepthwiseConvolution2D, SeparableConvolution2D
@@ -15,6 +16,7 @@ from .dropout import DropoutLayer
 from .element_wise_multiplication import ElementWiseMultiplicationLayer
 from .embedding import EmbeddingLayer, EmbeddingSequenceLayer
 from .frozen import FrozenLayer, FrozenLayerWithBackprop
+from .global_pooling import GlobalPoolingLayer
 from .local_response_normalization import LocalResponseNormalization
 from .locally_connected import LocallyConnected1D, LocallyConnected2D
 from .losses_of_places import Cnn3DLossLayer, CnnLossLayer, RnnLossLayer
@@ -22,9 +24,16 @@ from .ocnn import OCNNOutputLayer
 from .output import LossLayer, OutputLayer
 from .prelu import PReLULayer
 from .primary_capsules import PrimaryCapsules
+from .repeat_vector import RepeatVector
 from .rnn_output import RnnOutputLayer
 from .same_diff import SameDiffConf
-from .subsampling import SubsamplingLayer
+from .space_to_batch import SpaceToBatchLayer
+from .space_to_depth import SpaceToDepthLayer
+from .subsampling import Pooling2D, SubsamplingLayer
+from .subsampling1d import Pooling1D, Subsampling1DLayer
+from .subsampling3d import Subsampling3DLayer
+from .upsampling import Upsampling1D, Upsampling2D, Upsampling3D
+from .zero_padding import ZeroPadding1DLayer, ZeroPadding3DLayer, ZeroPaddingLayer
 
 __all__ = [
     "LAYERS",
@@ -40,6 +49,9 @@ __all__ = [
     "Convolution1DLayer",
     "Convolution3D",
     "ConvolutionLayer",
+    "Cropping1D",
+    "Cropping2D",
+    "Cropping3D",
     "Deconvolution2D",
     "Deconvolution3D",
     "DenseLayer",
@@ -51,6 +63,7 @@ __all__ = [
     "FeedForwardConf",
     "FrozenLayer",
     "FrozenLayerWithBackprop",
+    "GlobalPoolingLayer",
     "LayerConf",
     "LayerRuntime",
     "LocalResponseNormalization",
@@ -60,12 +73,25 @@ __all__ = [
     "OCNNOutputLayer",
     "OutputLayer",
     "PReLULayer",
+    "Pooling1D",
+    "Pooling2D",
     "PrimaryCapsules",
+    "RepeatVector",
     "RnnLossLayer",
     "RnnOutputLayer",
     "SameDiffConf",
     "SeparableConvolution2D",
+    "SpaceToBatchLayer",
+    "SpaceToDepthLayer",
+    "Subsampling1DLayer",
+    "Subsampling3DLayer",
     "SubsamplingLayer",
+    "Upsampling1D",
+    "Upsampling2D",
+    "Upsampling3D",
+    "ZeroPadding1DLayer",
+    "ZeroPadding3DLayer",
+    "ZeroPaddingLayer",
 ]
 
 LAYERS: dict[str, type[LayerConf]] = {
@@ -79,6 +105,9 @@ LAYERS: dict[str, type[LayerConf]] = {
     "convolution": ConvolutionLayer,
     "convolution1d": Convolution1DLayer,
     "convolution3d": Convolution3D,
+    "cropping1d": Cropping1D,
+    "cropping2d": Cropping2D,
+    "cropping3d": Cropping3D,
     "deconvolution2d": Deconvolution2D,
     "deconvolution3d": Deconvolution3D,
     "dense": DenseLayer,
@@ -89,6 +118,7 @@ LAYERS: dict[str, type[LayerConf]] = {
     "embedding_sequence": EmbeddingSequenceLayer,
     "frozen": FrozenLayer,
     "frozen_with_backprop": FrozenLayerWithBackprop,
+    "global_pooling": GlobalPoolingLayer,
     "local_response_normalization": LocalResponseNormalization,
     "locally_connected1d": LocallyConnected1D,
     "locally_connected2d": LocallyConnected2D,
@@ -97,10 +127,21 @@ LAYERS: dict[str, type[LayerConf]] = {
     "output": OutputLayer,
     "prelu": PReLULayer,
     "primary_capsules": PrimaryCapsules,
+    "repeat_vector": RepeatVector,
     "rnn_loss": RnnLossLayer,
     "rnn_output": RnnOutputLayer,
     "separable_convolution2d": SeparableConvolution2D,
+    "space_to_batch": SpaceToBatchLayer,
+    "space_to_depth": SpaceToDepthLayer,
     "subsampling": SubsamplingLayer,
+    "subsampling1d": Subsampling1DLayer,
+    "subsampling3d": Subsampling3DLayer,
+    "upsampling1d": Upsampling1D,
+    "upsampling2d": Upsampling2D,
+    "upsampling3d": Upsampling3D,
+    "zero_padding": ZeroPaddingLayer,
+    "zero_padding1d": ZeroPadding1DLayer,
+    "zero_padding3d": ZeroPadding3DLayer,
 }
 """Name -> configuration class, sorted."""
 

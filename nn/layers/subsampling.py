@@ -14,7 +14,8 @@ from ..conf.enums import PoolingType
 from ..conf.input_type import ConvolutionalType, InputType
 from ..preprocessors import InputPreProcessor, to_images
 from .base import LayerConf, LayerRuntime
-from .convolution import Windows, image_of, normalise_window, reduced_mask, window_of
+from .convolution import Windows, image_of, normalise_window, window_of
+from .window_masks import reduced_mask
 
 Array = Any
 
@@ -47,8 +48,26 @@ class SubsamplingRuntime(LayerRuntime):
             return convolution.avg_pool_backward(epsilon, saved, window, self.buffers)
         return convolution.pnorm_pool_backward(epsilon, saved, window, self.conf.pnorm, self.buffers)
 
-    def feed_forward_mask(self, mask: Array) -> Array | None:
+    def feed_forward_mask(self, mask: Array) -> Array:
         return reduced_mask(self.label, self.conf, mask, self.buffers)
+
+
+def normalise_pooling(conf: Any, axes: int, kinds: Sequence[str]) -> None:
+    """Turn windows and pooling type of a frozen configuration into checked values; one of these kinds is allowed."""
+    who = type(conf).__name__
+    normalise_window(conf, axes)
+    kind = check_choice(who, "pooling type", str(conf.pooling_type).lower(), list(PoolingType))
+    if kind not in kinds:
+        raise nd.ConfigurationError(
+            f"{who}: pooling_type must be one of {', '.join(sorted(kinds))}, got {kind!r}. GlobalPoolingLayer has all."
+        )
+    object.__setattr__(conf, "pooling_type", PoolingType(kind))
+    for axis in range(axes):
+        if conf.padding[axis] >= conf.dilation[axis] * (conf.kernel_size[axis] - 1) + 1:
+            raise nd.ConfigurationError(
+                f"{who}: padding must be less than the kernel, got {conf.padding} and kernel_size "
+                f"{conf.kernel_size}: some windows would hold nothing."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +88,9 @@ class SubsamplingLayer(LayerConf):
     Notes
     -----
     Input ``[N, C, H, W]``, output ``[N, C, out_h, out_w]``. MAX hands the gradient to the first maximum in row-major
-    order; dropout is not applied, even if configured. A mask is handed on as by `ConvolutionLayer`. Source: DL4J
-    ``SubsamplingLayer``. Differs: where the p-norm of a window is 0 its gradient is 0, not NaN.
+    order; dropout is not applied, even if configured. A mask ``[N, 1, H, W]`` is handed on as the largest under every
+    window. Source: DL4J ``SubsamplingLayer``, also by its name ``Pooling2D``. Differs: where the p-norm of a window is
+    0 its gradient is 0, not NaN.
     """
 
     pooling_type: str = field(default="max", kw_only=False)
@@ -81,23 +101,17 @@ class SubsamplingLayer(LayerConf):
     convolution_mode: str | None = None
     pnorm: int = 0
     avg_pool_include_pad_in_divisor: bool = False
+    axes: ClassVar[int] = 2
     runtime: ClassVar = SubsamplingRuntime
     inherited: ClassVar[tuple[str, ...]] = ("drop_out", "convolution_mode")
     positional: ClassVar[tuple[str, ...]] = ("pooling_type", "kernel_size", "stride", "padding")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        normalise_window(self)
-        name = check_choice("SubsamplingLayer", "pooling type", str(self.pooling_type).lower(), list(PoolingType))
-        object.__setattr__(self, "pooling_type", PoolingType(name))
-        for axis in (0, 1):
-            if self.padding[axis] >= self.dilation[axis] * (self.kernel_size[axis] - 1) + 1:  # type: ignore[index]
-                raise nd.ConfigurationError(
-                    f"SubsamplingLayer: padding must be less than the kernel, got {self.padding} and kernel_size "
-                    f"{self.kernel_size}: some windows would hold nothing."
-                )
-        if name == "pnorm" and self.pnorm < 1:
-            raise nd.ConfigurationError(f"SubsamplingLayer: pooling 'pnorm' needs pnorm >= 1, got {self.pnorm}.")
+        normalise_pooling(self, self.axes, (PoolingType.AVG, PoolingType.MAX, PoolingType.PNORM))
+        if self.pooling_type == PoolingType.PNORM and self.pnorm < 1:
+            who = type(self).__name__
+            raise nd.ConfigurationError(f"{who}: pooling 'pnorm' needs pnorm >= 1, got {self.pnorm}.")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)
@@ -106,3 +120,7 @@ class SubsamplingLayer(LayerConf):
         image = image_of(label, input_type)
         height, width = window_of(label, self, (image.height, image.width)).out
         return ConvolutionalType(height, width, image.channels)
+
+
+Pooling2D = SubsamplingLayer
+"""DL4J's other name of it."""

@@ -8,6 +8,8 @@ from .core import CORE_FORMS
 from .embeddings import EMBEDDING_FORMS
 from .normalization import NORMALIZATION_FORMS
 from .outputs import OUTPUT_FORMS
+from .places import PLACES_FORMS
+from .poolings import POOLING_FORMS
 from .same_diff import SAME_DIFF_FORMS
 
 LAYER_FORMS: dict[str, LayerForm] = dict(
@@ -18,6 +20,8 @@ LAYER_FORMS: dict[str, LayerForm] = dict(
             **EMBEDDING_FORMS,
             **NORMALIZATION_FORMS,
             **OUTPUT_FORMS,
+            **PLACES_FORMS,
+            **POOLING_FORMS,
             **SAME_DIFF_FORMS,
         }.items()
     )

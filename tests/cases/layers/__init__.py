@@ -7,6 +7,8 @@ from .core import CORE_CASES, two_layers_by_hand
 from .embeddings import EMBEDDING_CASES
 from .normalization import NORMALIZATION_CASES
 from .outputs import OUTPUT_CASES
+from .places import PLACES_CASES
+from .poolings import POOLING_CASES
 
 LAYER_CASES: dict[str, list[LayerCase]] = dict(
     sorted(
@@ -17,6 +19,8 @@ LAYER_CASES: dict[str, list[LayerCase]] = dict(
             **EMBEDDING_CASES,
             **NORMALIZATION_CASES,
             **OUTPUT_CASES,
+            **PLACES_CASES,
+            **POOLING_CASES,
         }.items()
     )
 )

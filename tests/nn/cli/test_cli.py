@@ -113,19 +113,21 @@ def test_there_and_back(files, capsys, kind):
 
 
 def test_a_model_keeps_its_normalizer_when_it_is_written_anew(files, capsys):
-    folder, _, normalizer = files
+    folder = files[0]
     assert run(capsys, "convert", folder / "model.zip", folder / "new.zip")[0] == 0
-    code, out, _ = run(capsys, "summary", folder / "new.zip")
+    _, out, _ = run(capsys, "summary", folder / "new.zip")
     assert "normalizer:       in the file" in out
     code, _, error = run(capsys, "convert", folder / "model.zip", folder / "new.npz")
     assert code == 0
-    assert error.startswith("warning: ") and "normalizer" in error and error.count("\n") == 1
+    assert error.startswith("warning: ")
+    assert "no place for the normalizer" in error
+    assert error.count("\n") == 1
 
 
 def test_an_old_model_as_the_newest_writes_it(capsys, tmp_path, reference):
     path = reference / "regression" / "050" / "050_ModelSerializer_Regression_MLP_1.zip"
     assert run(capsys, "convert", path, tmp_path / "new.zip")[0] == 0
-    code, out, _ = run(capsys, "summary", tmp_path / "new.zip")
+    _, out, _ = run(capsys, "summary", tmp_path / "new.zip")
     assert "written as by release 1.0.0" in out
     np.testing.assert_array_equal(host(MultiLayerNetwork.load(tmp_path / "new.zip").params())[0], np.arange(1, 42))
 

@@ -18,6 +18,7 @@ from nn import (
     DepthwiseConvolution2D,
     DropConnect,
     Dropout,
+    GlobalPoolingLayer,
     GradientNormalization,
     InputType,
     LocallyConnected1D,
@@ -36,6 +37,7 @@ from nn import (
 )
 from nn.conf.json_values import camel_case
 from nn.layers import LAYERS
+from nn.layers.global_pooling import POOLINGS
 from nn.layers.same_size import SameSizeConf
 from nn.weights import WEIGHT_INITS
 from optimize import (
@@ -166,7 +168,8 @@ def test_an_argument_that_a_builder_does_not_take_is_refused():
 
 @pytest.mark.parametrize("target", [NeuralNetConfiguration, *LAYERS.values()])
 def test_every_field_has_its_call(target):
-    axes = target.axes if isinstance(getattr(target, "axes", None), int) else 2
+    axes = getattr(target, "axes", 2)
+    axes = axes if isinstance(axes, int) else len(axes)
     unshared = target in (LocallyConnected1D, LocallyConnected2D)
     given = {
         "seed": 3, "dtype": "float64", "updater": Sgd(0.2), "bias_updater": Sgd(0.3), "iterations": 2,
@@ -189,7 +192,8 @@ def test_every_field_has_its_call(target):
         "lambda_": 0.3, "gradient_check": True, "hidden_size": 5, "nu": 0.2,
         "window_size": 9, "initial_r_value": 0.7, "configure_r": False, "capsules": 4, "capsule_dimensions": 6,
         "routings": 2, "input_capsules": 7, "input_capsule_dimensions": 8, "channels": 3, "use_relu": True, "leak": 0.1,
-        "input_channels": 2,
+        "input_channels": 2, "blocks": 2, "collapse_dimensions": False, "cropping": 1, "pooling_dimensions": (2, 3),
+        "size": 3,
     }  # fmt: skip
     if issubclass(target, SameSizeConf):
         given["n_out"] = given["n_in"]
@@ -255,7 +259,7 @@ def test_an_unknown_setting_names_the_nearest():
         (GradientNormalization, GRADIENT_NORMALIZATIONS),
         (LossFunction, LOSSES),
         (OptimizationAlgorithm, OPTIMIZERS),
-        (PoolingType, ("avg", "max", "pnorm")),
+        (PoolingType, POOLINGS),
         (Updater, UPDATERS),
         (WeightInit, WEIGHT_INITS),
     ],
@@ -274,7 +278,7 @@ def test_an_enum_has_every_name(enum, names):
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, updater=s(m)) for m in Updater),
         *(lambda s, m=m: Convolution1DLayer(kernel_size=2, convolution_mode=s(m)) for m in ConvolutionMode),
         *(lambda s, m=m: DenseLayer(gradient_normalization=s(m)) for m in GradientNormalization),
-        *(lambda s, m=m: SubsamplingLayer(s(m), pnorm=2) for m in PoolingType),
+        *(lambda s, m=m: GlobalPoolingLayer(s(m)) for m in PoolingType),
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, optimization_algo=s(m)) for m in OptimizationAlgorithm),
     ],
 )

@@ -230,7 +230,7 @@ UNSUPPORTED = {
     "preprocessor": (
         ("inputPreProcessors", "0", "@class"), "a.KerasFlattenRnnPreprocessor", nd.ChoiceError, "'KerasFlattenRnn",
     ),
-    "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ChoiceError, "unknown pooling type 'sum'"),
+    "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ConfigurationError, "pooling_type must .* 'sum'"),
     "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ConfigurationError, "got 'causal', which is for Conv"),
     "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ChoiceError, "stepFunction 'Step'"),
 }  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 import nd
 from nn import MultiLayerConfiguration, MultiLayerNetwork, NeuralNetConfiguration
 from nn.conf.forms import LAYER_FORMS
+from nn.conf.input_type import ConvolutionalType
 from nn.layers import LAYERS
 from nn.layers.output import OutputMixin
 from tests.cases.layers import LAYER_CASES, TAIL, make_features, make_labels
@@ -175,8 +176,10 @@ def test_epsilon_is_not_computed_when_nobody_needs_it(case, backend):
 def test_inferred_shapes_are_the_real_ones(case, backend):
     net = make_network(case)
     activations = net.feed_forward(make_features(case))
+    multiple = getattr(net.conf.layers[0], "row_multiple", 1)  # what layers over series make N again
     for (_, out), a in zip(net.conf.layer_types(), activations[1:], strict=True):
-        assert tuple(a.shape) == (activations[0].shape[0], *out.shape)
+        assert a.shape[0] == activations[0].shape[0] * (multiple if isinstance(out, ConvolutionalType) else 1)
+        assert all(expected in (None, found) for found, expected in zip(a.shape[1:], out.shape, strict=True))
     shapes = net.conf.layers[0].param_shapes()
     assert {name: tuple(view.shape) for name, view in net.get_layer(0).params.items()} == shapes
 

@@ -1,0 +1,181 @@
+"""Layers over places: the axes behind the channels of series, images and volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+from nd.checks import describe_shape
+from nd.convolution import per_axis
+
+from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
+from ..preprocessors import InputPreProcessor, to_images, to_series
+from .base import LayerConf, LayerRuntime
+
+Array = Any
+Sizes = tuple[int, ...]
+
+_AXES = {1: ("T",), 2: ("H", "W"), 3: ("D", "H", "W")}
+_KINDS: dict[int, tuple[type[InputType], str, str]] = {
+    1: (RecurrentType, "time series", "Use InputType.recurrent(n, t)."),
+    2: (ConvolutionalType, "images", "Use InputType.convolutional or convolutional_flat."),
+    3: (Convolutional3DType, "volumes", "Use InputType.convolutional3d(d, h, w, c)."),
+}
+"""Number of axes -> kind of input, its name, how to say it."""
+
+
+def places_of(label: str, input_type: InputType, axes: int) -> tuple[int, tuple[int | None, ...]]:
+    """Return channels and lengths of the axes of places; None for a length that is not known.
+
+    Raises
+    ------
+    ConfigurationError
+        The input is of another kind.
+    """
+    kind, name, remedy = _KINDS[axes]
+    if not isinstance(input_type, kind):
+        raise nd.ConfigurationError(f"{label}: expected {name}, got {input_type!r}. {remedy}")
+    channels, *sizes = input_type.shape
+    return channels, tuple(sizes)
+
+
+def type_of_places(channels: int, sizes: Sequence[int | None]) -> InputType:
+    """Return the series, images or volumes of those channels and lengths."""
+    if len(sizes) == 1:
+        return RecurrentType(channels, sizes[0])
+    kind: Any = ConvolutionalType if len(sizes) == 2 else Convolutional3DType
+    return kind(*sizes, channels)
+
+
+def to_places(input_type: InputType, axes: int) -> InputPreProcessor | None:
+    """Return what turns that input into series or images; None where it is such already, or cannot be."""
+    return {1: to_series, 2: to_images}[axes](input_type) if axes < 3 else None
+
+
+def check_places(label: str, x: Array, axes: int) -> None:
+    """Raise ShapeError unless x is ``[N, C, ...]`` with that many axes of places."""
+    if not nd.is_array(x):
+        raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+    if x.ndim != 2 + axes:
+        expected = describe_shape(("N", "C", *_AXES[axes]))
+        raise nd.ShapeError(f"{label}: expected input {expected}, got {describe_shape(x.shape)}. {_KINDS[axes][2]}")
+
+
+def set_per_axis(conf: Any, name: str, least: int, axes: int) -> None:
+    """Turn a field of a frozen configuration into a checked tuple, one number for each axis."""
+    object.__setattr__(conf, name, per_axis(type(conf).__name__, name, getattr(conf, name), least, axes))
+
+
+def set_borders(conf: Any, name: str, axes: int) -> None:
+    """Turn a field of a frozen configuration into two numbers for each axis, before and after.
+
+    One number stands for all sides, one for each axis for both of its sides.
+    """
+    value = getattr(conf, name)
+    borders = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if axes > 1 and len(borders) == axes:
+        borders = tuple(both for both in borders for _ in (0, 1))
+    borders = borders * (2 * axes) if len(borders) == 1 else borders
+    counts = {1: "one or two", 2: "one, two or four", 3: "one, three or six"}[axes]
+    if len(borders) != 2 * axes or not all(type(each) is int and each >= 0 for each in borders):
+        raise nd.ConfigurationError(
+            f"{type(conf).__name__}: {name} must be {counts} integers >= 0, in the order {', '.join(SIDES[axes])}, "
+            f"got {value!r}."
+        )
+    object.__setattr__(conf, name, borders)
+
+
+def interior(x: Array, borders: Sequence[int]) -> Array:
+    """View the last axes of x without their borders: two numbers for each of these axes, before and after."""
+    first = x.ndim - len(borders) // 2
+    inside = (
+        slice(before, length - after)
+        for before, after, length in zip(borders[::2], borders[1::2], x.shape[first:], strict=True)
+    )
+    return x[*(slice(None) for _ in range(first)), *inside]
+
+
+def within(whole: Array, x: Array, borders: Sequence[int]) -> Array:
+    """Put x inside of zeros, so wide on each side as `interior` takes away; return the whole."""
+    nd.fill(whole, 0.0)
+    nd.assign(interior(whole, borders), x)
+    return whole
+
+
+SIDES = {
+    1: ("left", "right"),
+    2: ("top", "bottom", "left", "right"),
+    3: ("front", "back", "top", "bottom", "left", "right"),
+}
+"""Number of axes -> names of the borders, in DL4J's order."""
+
+
+class PlacesRuntime(LayerRuntime):
+    """Forward and backward of a layer that moves numbers between places.
+
+    The dropout of the input is applied; a subclass whose Java model leaves it out says ``dropout = None``.
+    """
+
+    splits = True
+
+    def moved(self, x: Array) -> Array:
+        """Return the activations."""
+        raise NotImplementedError
+
+    def moved_back(self, epsilon: Array, shape: Sizes) -> Array:
+        """Return dL/dx, of that shape."""
+        raise NotImplementedError
+
+    def pre_output(self, x: Array, training: bool = False) -> Array:
+        check_places(self.label, x, self.conf.axes)
+        return self.moved(self.drop_input(x, training)[0])
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, tuple[Sizes, Array | None]]:
+        check_places(self.label, x, self.conf.axes)
+        x, drop_mask = self.drop_input(x, training)
+        return self.moved(x), (tuple(x.shape), drop_mask)
+
+    def backprop_gradient(
+        self, epsilon: Array, cache: tuple[Sizes, Array | None], need_epsilon: bool = True
+    ) -> Array | None:
+        if not need_epsilon:
+            return None
+        shape, drop_mask = cache
+        return self.undropped(self.moved_back(epsilon, shape), drop_mask)
+
+    def known(self, sizes: Sizes, axis: int) -> bool:
+        """Tell whether a mask of those lengths has one number for every place of an axis, not one for all of them."""
+        return self.conf.axes == 1 or sizes[axis] > 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacesConf(LayerConf):
+    """A layer over places, without parameters, that keeps the channels.
+
+    Parameters
+    ----------
+    name, drop_out
+        As `LayerConf`.
+    """
+
+    axes: ClassVar[int]
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_places(input_type, self.axes)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        channels, sizes = places_of(label, input_type, self.axes)
+        known = all(length is not None for length in sizes)
+        return type_of_places(channels, self.out_sizes(label, sizes) if known else sizes)  # type: ignore[arg-type]
+
+    def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
+        """Return the lengths of the output's axes of places.
+
+        Raises
+        ------
+        ShapeError
+            The layer does not fit on the input.
+        """
+        raise NotImplementedError

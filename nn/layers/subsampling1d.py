@@ -1,0 +1,116 @@
+"""Subsampling1DLayer: pooling along time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import nd
+from nd import convolution
+
+from ..conf.input_type import InputType
+from ..preprocessors import InputPreProcessor, to_series
+from .places import check_places, places_of, type_of_places
+from .subsampling import SubsamplingLayer, SubsamplingRuntime
+
+Array = Any
+
+
+def series_window(label: str, conf: Any, steps: int) -> Any:
+    """Return the windows along so many time steps, as those of images of width 1."""
+    geometry = (conf.kernel_size, conf.stride, conf.padding, conf.dilation)
+    kernel, stride, padding, dilation = ((*along, across) for along, across in zip(geometry, (1, 1, 0, 1), strict=True))
+    mode, axes = conf.convolution_mode, ("length", "width")
+    return convolution.make_window(label, (steps, 1), kernel, stride, padding, dilation, mode, axes)
+
+
+class _Windows:
+    """The windows along time over series of every length that has been met."""
+
+    def __init__(self, label: str, conf: Any) -> None:
+        self.label = label
+        self._of = cache(lambda steps: series_window(label, conf, steps))
+
+    def over(self, x: Array, channels: None) -> Any:
+        """Return the windows over ``x [N, C, T, 1]``."""
+        return self._of(x.shape[2])
+
+
+class Subsampling1DRuntime(SubsamplingRuntime):
+    """Pooling of images of width 1."""
+
+    def setup(self) -> None:
+        self.windows: Any = _Windows(self.label, self.conf)
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+        check_places(self.label, x, 1)
+        out, saved = super().forward(nd.reshape(x, (*x.shape, 1)), training)
+        out = nd.reshape(out, tuple(out.shape[:3]))
+        if mask is None:
+            return out, (saved, None)
+        kept = self.feed_forward_mask(mask)
+        kept = nd.reshape(kept, (kept.shape[0], 1, kept.shape[1]))
+        return nd.multiply(out, kept, self.buffers("a", out.shape)), (saved, kept)
+
+    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
+        if not need_epsilon:
+            return None
+        saved, kept = cache
+        epsilon = epsilon if kept is None else nd.muli(epsilon, kept)
+        below = super().backprop_gradient(nd.reshape(epsilon, (*epsilon.shape, 1)), saved)
+        return nd.reshape(below, tuple(below.shape[:3]))  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subsampling1DLayer(SubsamplingLayer):
+    """1D pooling, along time.
+
+    Parameters
+    ----------
+    pooling_type : {"max", "avg", "pnorm"}
+    kernel_size, stride, padding, dilation : int
+        In time steps.
+    pnorm : int, optional
+        The p of "pnorm".
+    convolution_mode : {"truncate", "same", "strict"}, optional
+    avg_pool_include_pad_in_divisor : bool
+        Whether padding counts in an average.
+
+    Notes
+    -----
+    Input ``[N, C, T]``, output ``[N, C, out_t]``. With a mask ``[N, T]`` the activations of the steps that do not count
+    are 0: a step counts where one under its window does; in mode same with stride 1 the mask stays as it is. What
+    `SubsamplingLayer` says of equal maxima, dropout and norms of 0 holds here too. Source: DL4J
+    ``Subsampling1DLayer``, also by its name ``Pooling1D``.
+
+    Examples
+    --------
+    >>> layer = Subsampling1DLayer("avg", kernel_size=3, stride=2, convolution_mode="truncate")
+    >>> layer.output_type("layer 0", InputType.recurrent(4, 9))
+    recurrent(4x4)
+    """
+
+    kernel_size: int | Sequence[int] = 2
+    stride: int | Sequence[int] = 1
+    padding: int | Sequence[int] = 0
+    dilation: int | Sequence[int] = 1
+    axes: ClassVar[int] = 1
+    runtime: ClassVar = Subsampling1DRuntime
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Any:
+        """Start DL4J's fluent style: ``Builder(PoolingType.AVG, 3, 2)``, or ``Builder(3, 2)`` for a maximum."""
+        return super().Builder(*(("max", *arguments) if arguments and isinstance(arguments[0], int) else arguments))
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_series(input_type)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        channels, (steps,) = places_of(label, input_type, 1)
+        return type_of_places(channels, [None if steps is None else series_window(label, self, steps).out[0]])
+
+
+Pooling1D = Subsampling1DLayer
+"""DL4J's other name of it."""

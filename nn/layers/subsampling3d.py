@@ -1,0 +1,96 @@
+"""Subsampling3DLayer: pooling over volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar
+
+from nd import volumes
+
+from ..conf.enums import PoolingType
+from .base import LayerRuntime
+from .places import PlacesConf, Sizes, check_places
+from .subsampling import normalise_pooling
+from .window_masks import reduced_mask
+
+Array = Any
+
+
+def _window_of(label: str, conf: Any, size: Sizes) -> Any:
+    geometry = (conf.kernel_size, conf.stride, conf.padding, conf.dilation)
+    return volumes.make_volume_window(label, size, *geometry, conf.convolution_mode)  # type: ignore[arg-type]
+
+
+class Subsampling3DRuntime(LayerRuntime):
+    """Forward and backward of pooling over volumes."""
+
+    splits = True
+
+    def setup(self) -> None:
+        self.window_over = cache(lambda size: _window_of(self.label, self.conf, size))
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+        check_places(self.label, x, 3)
+        x, drop_mask = self.drop_input(x, training)
+        window = self.window_over(tuple(x.shape[2:]))
+        pool = volumes.max_pool3d if self.conf.pooling_type == PoolingType.MAX else volumes.avg_pool3d
+        out, saved = pool(x, window, self.buffers)
+        return out, (saved, window, drop_mask)
+
+    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
+        if not need_epsilon:
+            return None
+        saved, window, drop_mask = cache
+        is_max = self.conf.pooling_type == PoolingType.MAX
+        back = volumes.max_pool3d_backward if is_max else volumes.avg_pool3d_backward
+        return self.undropped(back(epsilon, saved, window, self.buffers), drop_mask)
+
+    def feed_forward_mask(self, mask: Array) -> Array:
+        return reduced_mask(self.label, self.conf, mask, self.buffers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subsampling3DLayer(PlacesConf):
+    """3D pooling.
+
+    Parameters
+    ----------
+    pooling_type : {"max", "avg"}
+    kernel_size, stride, padding, dilation : int or three int
+        ``depth, height, width``.
+    convolution_mode : {"truncate", "same", "strict"}, optional
+
+    Notes
+    -----
+    Input ``[N, C, D, H, W]``, output ``[N, C, out_d, out_h, out_w]``. MAX hands the gradient to the first maximum in
+    row-major order; AVG divides by the cells that are not padding; the dropout of the input is applied. A mask ``[N, 1,
+    D, H, W]`` is handed on as the largest under every window. Source: DL4J ``Subsampling3DLayer``. Differs: Java
+    cannot hand masks of volumes on.
+
+    Examples
+    --------
+    >>> from nn import InputType
+    >>> layer = Subsampling3DLayer("avg", kernel_size=2, convolution_mode="same")
+    >>> layer.output_type("layer 0", InputType.convolutional3d(5, 6, 7, 4))
+    convolutional3d(3x3x4x4)
+    """
+
+    pooling_type: str = field(default="max", kw_only=False)
+    kernel_size: int | Sequence[int] = (1, 1, 1)
+    stride: int | Sequence[int] = (2, 2, 2)
+    padding: int | Sequence[int] = (0, 0, 0)
+    dilation: int | Sequence[int] = (1, 1, 1)
+    convolution_mode: str | None = None
+    axes: ClassVar[int] = 3
+    runtime: ClassVar = Subsampling3DRuntime
+    inherited: ClassVar[tuple[str, ...]] = ("drop_out", "convolution_mode")
+    positional: ClassVar[tuple[str, ...]] = ("pooling_type", "kernel_size", "stride", "padding")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        normalise_pooling(self, 3, (PoolingType.AVG, PoolingType.MAX))
+
+    def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
+        return _window_of(label, self, sizes).out
