@@ -11,12 +11,12 @@ import nd
 from nd import convolution
 from nd.checks import describe_shape
 from nd.convolution import Sizes, Window
-from nd.memory import renamed
 
 from ..conf.input_type import ConvolutionalType, InputType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images
 from .base import FeedForwardConf, LayerRuntime
+from .window_masks import reduced_mask
 
 Array = Any
 
@@ -90,44 +90,6 @@ def normalise_window(conf: Any, axes: int = 2, causal: bool = False) -> None:
             "Convolution1DLayer. Give this layer a mode of its own."
         )
     object.__setattr__(conf, "convolution_mode", mode)
-
-
-def pooled_mask(mask: Array, window: Window, buffers: Callable[..., Array], name: str = "mask") -> Array:
-    """Return the mask ``[N, C, *window.out]`` of what a window makes: a place counts where a cell under it does."""
-    own = renamed(buffers, pooled=name, winner="mask_winner", padded="mask_padded", row="mask_row")
-    pooled, _ = convolution.max_pool(mask, window, own)
-    return nd.maximum(pooled, 0.0, pooled)  # where there is nothing but padding
-
-
-def reduced_mask(label: str, conf: Any, mask: Array, buffers: Callable[..., Array]) -> Array:
-    """Return the mask of a convolution's activations from that of its input, ``[N, 1, H, W]`` or ``[N, 1, D, H, W]``.
-
-    An axis of length 1 stays: what it says holds for all of the axis.
-    """
-    if conf.convolution_mode == "same" and set(conf.stride) == {1}:
-        return mask
-    (n, _, *sizes), mode = mask.shape, conf.convolution_mode
-    geometry = [*zip(conf.kernel_size, conf.stride, conf.padding, conf.dilation, strict=True)]
-    if len(sizes) == 2:
-        return _mask_of_plane(label, mode, geometry, mask, buffers, "mask")
-    depth, *plane = sizes
-    mask = nd.reshape(mask, (n, 1, depth, math.prod(plane)))
-    mask = _mask_of_plane(label, mode, [geometry[0], (1, 1, 0, 1)], mask, buffers, "mask_depth")
-    mask = nd.reshape(mask, (n, mask.shape[2], *plane))  # slices as channels
-    mask = _mask_of_plane(label, mode, geometry[1:], mask, buffers, "mask")
-    return nd.reshape(mask, (n, 1, *mask.shape[1:]))
-
-
-def _mask_of_plane(
-    label: str, mode: str, geometry: Sequence[Sizes], mask: Array, buffers: Callable[..., Array], name: str
-) -> Array:
-    sizes = tuple(mask.shape[2:])
-    per_axis = [each if length > 1 else (1, 1, 0, 1) for each, length in zip(geometry, sizes, strict=True)]
-    if all(each[:3] == (1, 1, 0) for each in per_axis):
-        return mask
-    kernel, stride, padding, dilation = zip(*per_axis, strict=True)
-    window = convolution.make_window(label, sizes, kernel, stride, padding, dilation, mode)
-    return pooled_mask(mask, window, buffers, name)
 
 
 def image_of(label: str, input_type: InputType) -> ConvolutionalType:

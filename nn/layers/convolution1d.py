@@ -12,7 +12,8 @@ from nd.convolution import Sizes, Window
 from ..conf.input_type import InputType, RecurrentType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_series
-from .convolution import ConvolutionConf, ConvolutionRuntime, Windows, pooled_mask
+from .convolution import ConvolutionConf, ConvolutionRuntime, Windows
+from .window_masks import reduced_mask
 
 Array = Any
 
@@ -49,11 +50,7 @@ class SeriesWindows:
 
     def feed_forward_mask(self, mask: Array) -> Array:
         """Return the mask ``[N, out_t]`` of the activations, from that of the input, ``[N, T]``."""
-        if self.conf.convolution_mode in ("same", "causal") and self.conf.stride == (1,):
-            return mask
-        window = self.windows.over_size((mask.shape[1],))
-        pooled = pooled_mask(nd.reshape(mask, (mask.shape[0], 1, mask.shape[1], 1)), window, self.buffers)
-        return nd.reshape(pooled, (mask.shape[0], window.out[0]))
+        return reduced_mask(self.label, self.conf, mask, self.buffers)
 
 
 def as_images(x: Array) -> Array:

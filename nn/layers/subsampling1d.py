@@ -8,22 +8,14 @@ from functools import cache
 from typing import Any, ClassVar
 
 import nd
-from nd import convolution
 
 from ..conf.input_type import InputType
 from ..preprocessors import InputPreProcessor, to_series
+from .convolution1d import series_window_of
 from .places import check_places, places_of, type_of_places
 from .subsampling import SubsamplingLayer, SubsamplingRuntime
 
 Array = Any
-
-
-def series_window(label: str, conf: Any, steps: int) -> Any:
-    """Return the windows along so many time steps, as those of images of width 1."""
-    geometry = (conf.kernel_size, conf.stride, conf.padding, conf.dilation)
-    kernel, stride, padding, dilation = ((*along, across) for along, across in zip(geometry, (1, 1, 0, 1), strict=True))
-    mode, axes = conf.convolution_mode, ("length", "width")
-    return convolution.make_window(label, (steps, 1), kernel, stride, padding, dilation, mode, axes)
 
 
 class _Windows:
@@ -31,7 +23,7 @@ class _Windows:
 
     def __init__(self, label: str, conf: Any) -> None:
         self.label = label
-        self._of = cache(lambda steps: series_window(label, conf, steps))
+        self._of = cache(lambda steps: series_window_of(label, conf, (steps,)))
 
     def over(self, x: Array, channels: None) -> Any:
         """Return the windows over ``x [N, C, T, 1]``."""
@@ -109,7 +101,7 @@ class Subsampling1DLayer(SubsamplingLayer):
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         channels, (steps,) = places_of(label, input_type, 1)
-        return type_of_places(channels, [None if steps is None else series_window(label, self, steps).out[0]])
+        return type_of_places(channels, [None if steps is None else series_window_of(label, self, (steps,)).out[0]])
 
 
 Pooling1D = Subsampling1DLayer

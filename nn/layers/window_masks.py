@@ -38,7 +38,7 @@ def reduced_mask(label: str, conf: Any, mask: Array, buffers: Buffers) -> Array:
     -----
     Source: DL4J ``ConvolutionUtils.cnn1dMaskReduction`` and ``cnn2dMaskReduction``.
     """
-    if conf.convolution_mode == "same" and set(conf.stride) == {1}:
+    if conf.convolution_mode in ("same", "causal") and set(conf.stride) == {1}:
         return mask
     geometry = [*zip(conf.kernel_size, conf.stride, conf.padding, conf.dilation, strict=True)]
     n, *sizes = mask.shape if mask.ndim == 2 else (mask.shape[0], *mask.shape[2:])

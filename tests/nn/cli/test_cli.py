@@ -236,7 +236,14 @@ def test_errors_are_one_line_and_have_exit_code_1(files, capsys):
         ("evaluate", model, "--csv", folder / "none.csv", "--label", 0): "none.csv",
         ("evaluate", model, "--csv", rows, "--label", "d"): "'d'",
         ("predict", model, "--csv", folder / "words.csv"): "'three'",
-        ("predict", model, "--csv", folder / "labelled.csv", "--skip-lines", 1): "expected [N, 3], as the data were that were fitted, got [40, 4]",
+        (
+            "predict",
+            model,
+            "--csv",
+            folder / "labelled.csv",
+            "--skip-lines",
+            1,
+        ): "that were fitted, got [40, 4]",
         ("predict", model, "--data", "digits", "--no-normalizer"): "expected input [N, 3]",
     }
     for arguments, message in cases.items():
