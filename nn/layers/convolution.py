@@ -29,6 +29,15 @@ _REMEDIES = {
 }
 
 
+def check_places(label: str, x: Array, axes: int, channels: int | None = None) -> None:
+    """Raise ShapeError unless x is ``[N, C, ...]`` with so many axes of places, and channels where they are given."""
+    if not nd.is_array(x):
+        raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+    if x.ndim != 2 + axes or channels not in (None, x.shape[1]):
+        expected = describe_shape(("N", channels or "C", *AXES[axes]))
+        raise nd.ShapeError(f"{label}: expected input {expected}, got {describe_shape(x.shape)}. {_REMEDIES[axes]}")
+
+
 def window_of(label: str, conf: Any, size: Sizes) -> Window:
     """Return the windows of a convolution or pooling layer over an image, or a volume, of that size."""
     return convolution.make_window(
@@ -55,13 +64,7 @@ class Windows:
 
     def over(self, x: Array, channels: int | None) -> Window:
         """Return the windows over ``x [N, C, H, W]``; raise ShapeError if it is not such an array."""
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim != 2 + self.axes or channels not in (None, x.shape[1]):
-            expected = describe_shape(("N", channels or "C", *AXES[self.axes]))
-            raise nd.ShapeError(
-                f"{self.label}: expected input {expected}, got {describe_shape(x.shape)}. {_REMEDIES[self.axes]}"
-            )
+        check_places(self.label, x, self.axes, channels)
         return self.over_size(tuple(x.shape[2:]))
 
     def over_size(self, size: Sizes) -> Window:

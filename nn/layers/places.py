@@ -7,23 +7,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
-from nd.checks import describe_shape
-from nd.convolution import per_axis
+from nd.convolution import Sizes, per_axis
 
 from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ..preprocessors import InputPreProcessor, to_images, to_series
 from .base import LayerConf, LayerRuntime
+from .convolution import check_places, image_of
+from .convolution1d import series_of
+from .convolution3d import volume_of
 
 Array = Any
-Sizes = tuple[int, ...]
 
-_AXES = {1: ("T",), 2: ("H", "W"), 3: ("D", "H", "W")}
-_KINDS: dict[int, tuple[type[InputType], str, str]] = {
-    1: (RecurrentType, "time series", "Use InputType.recurrent(n, t)."),
-    2: (ConvolutionalType, "images", "Use InputType.convolutional or convolutional_flat."),
-    3: (Convolutional3DType, "volumes", "Use InputType.convolutional3d(d, h, w, c)."),
-}
-"""Number of axes -> kind of input, its name, how to say it."""
+_INPUT = {1: series_of, 2: image_of, 3: volume_of}
+"""Number of axes -> what checks the kind of the input."""
 
 
 def places_of(label: str, input_type: InputType, axes: int) -> tuple[int, tuple[int | None, ...]]:
@@ -34,11 +30,8 @@ def places_of(label: str, input_type: InputType, axes: int) -> tuple[int, tuple[
     ConfigurationError
         The input is of another kind.
     """
-    kind, name, remedy = _KINDS[axes]
-    if not isinstance(input_type, kind):
-        raise nd.ConfigurationError(f"{label}: expected {name}, got {input_type!r}. {remedy}")
-    channels, *sizes = input_type.shape
-    return channels, tuple(sizes)
+    shape: tuple[Any, ...] = _INPUT[axes](label, input_type).shape
+    return shape[0], shape[1:]
 
 
 def type_of_places(channels: int, sizes: Sequence[int | None]) -> InputType:
@@ -52,15 +45,6 @@ def type_of_places(channels: int, sizes: Sequence[int | None]) -> InputType:
 def to_places(input_type: InputType, axes: int) -> InputPreProcessor | None:
     """Return what turns that input into series or images; None where it is such already, or cannot be."""
     return {1: to_series, 2: to_images}[axes](input_type) if axes < 3 else None
-
-
-def check_places(label: str, x: Array, axes: int) -> None:
-    """Raise ShapeError unless x is ``[N, C, ...]`` with that many axes of places."""
-    if not nd.is_array(x):
-        raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-    if x.ndim != 2 + axes:
-        expected = describe_shape(("N", "C", *_AXES[axes]))
-        raise nd.ShapeError(f"{label}: expected input {expected}, got {describe_shape(x.shape)}. {_KINDS[axes][2]}")
 
 
 def set_per_axis(conf: Any, name: str, least: int, axes: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import nd
 from nd import convolution
 from nd.checks import check_choice
+from nd.convolution import Window
 
 from ..conf.enums import PoolingType
 from ..conf.input_type import ConvolutionalType, InputType
@@ -26,10 +27,18 @@ class SubsamplingRuntime(LayerRuntime):
     splits = True
 
     def setup(self) -> None:
-        self.windows = Windows(self.label, self.conf)
+        self.windows = self.make_windows()
+
+    def make_windows(self) -> Windows:
+        """Return the windows of this kind of pooling."""
+        return Windows(self.label, self.conf)
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        conf, window = self.conf, self.windows.over(x, None)
+        return self.pool(x, self.windows.over(x, None))
+
+    def pool(self, x: Array, window: Window) -> tuple[Array, Any]:
+        """Return the pooled ``x [N, C, H, W]`` and what `backprop_gradient` needs."""
+        conf = self.conf
         if conf.pooling_type == PoolingType.MAX:
             out, saved = convolution.max_pool(x, window, self.buffers)
         elif conf.pooling_type == PoolingType.AVG:
@@ -48,7 +57,7 @@ class SubsamplingRuntime(LayerRuntime):
             return convolution.avg_pool_backward(epsilon, saved, window, self.buffers)
         return convolution.pnorm_pool_backward(epsilon, saved, window, self.conf.pnorm, self.buffers)
 
-    def feed_forward_mask(self, mask: Array) -> Array:
+    def feed_forward_mask(self, mask: Array) -> Array | None:
         return reduced_mask(self.label, self.conf, mask, self.buffers)
 
 
@@ -88,9 +97,9 @@ class SubsamplingLayer(LayerConf):
     Notes
     -----
     Input ``[N, C, H, W]``, output ``[N, C, out_h, out_w]``. MAX hands the gradient to the first maximum in row-major
-    order; dropout is not applied, even if configured. A mask ``[N, 1, H, W]`` is handed on as the largest under every
-    window. Source: DL4J ``SubsamplingLayer``, also by its name ``Pooling2D``. Differs: where the p-norm of a window is
-    0 its gradient is 0, not NaN.
+    order; dropout is not applied, even if configured. A mask is handed on as by `ConvolutionLayer`. Source: DL4J
+    ``SubsamplingLayer``, also by its name ``Pooling2D``. Differs: where the p-norm of a window is 0 its gradient is 0,
+    not NaN.
     """
 
     pooling_type: str = field(default="max", kw_only=False)

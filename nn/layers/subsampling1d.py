@@ -4,46 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import nd
 
 from ..conf.input_type import InputType
 from ..preprocessors import InputPreProcessor, to_series
-from .convolution1d import series_window_of
-from .places import check_places, places_of, type_of_places
+from .convolution1d import SeriesWindows, as_images, as_series, series_window_of
+from .places import places_of, type_of_places
 from .subsampling import SubsamplingLayer, SubsamplingRuntime
 
 Array = Any
 
 
-class _Windows:
-    """The windows along time over series of every length that has been met."""
-
-    def __init__(self, label: str, conf: Any) -> None:
-        self.label = label
-        self._of = cache(lambda steps: series_window_of(label, conf, (steps,)))
-
-    def over(self, x: Array, channels: None) -> Any:
-        """Return the windows over ``x [N, C, T, 1]``."""
-        return self._of(x.shape[2])
-
-
-class Subsampling1DRuntime(SubsamplingRuntime):
+class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):
     """Pooling of images of width 1."""
 
-    def setup(self) -> None:
-        self.windows: Any = _Windows(self.label, self.conf)
-
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        check_places(self.label, x, 1)
-        out, saved = super().forward(nd.reshape(x, (*x.shape, 1)), training)
-        out = nd.reshape(out, tuple(out.shape[:3]))
+        out, saved = self.pool(as_images(x), self.windows.over(x, None))
+        out = as_series(out)
         if mask is None:
             return out, (saved, None)
-        kept = self.feed_forward_mask(mask)
-        kept = nd.reshape(kept, (kept.shape[0], 1, kept.shape[1]))
+        kept = self.feed_forward_mask(mask)[:, None, :]
         return nd.multiply(out, kept, self.buffers("a", out.shape)), (saved, kept)
 
     def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
@@ -51,8 +33,7 @@ class Subsampling1DRuntime(SubsamplingRuntime):
             return None
         saved, kept = cache
         epsilon = epsilon if kept is None else nd.muli(epsilon, kept)
-        below = super().backprop_gradient(nd.reshape(epsilon, (*epsilon.shape, 1)), saved)
-        return nd.reshape(below, tuple(below.shape[:3]))  # type: ignore[union-attr]
+        return as_series(super().backprop_gradient(as_images(epsilon), saved))
 
 
 @dataclass(frozen=True, kw_only=True)

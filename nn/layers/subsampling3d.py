@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, ClassVar
 
 from nd import volumes
+from nd.convolution import Sizes
 
 from ..conf.enums import PoolingType
 from .base import LayerRuntime
-from .places import PlacesConf, Sizes, check_places
+from .convolution import Windows, window_of
+from .places import PlacesConf
 from .subsampling import normalise_pooling
 from .window_masks import reduced_mask
 
 Array = Any
-
-
-def _window_of(label: str, conf: Any, size: Sizes) -> Any:
-    geometry = (conf.kernel_size, conf.stride, conf.padding, conf.dilation)
-    return volumes.make_volume_window(label, size, *geometry, conf.convolution_mode)  # type: ignore[arg-type]
 
 
 class Subsampling3DRuntime(LayerRuntime):
@@ -29,12 +25,11 @@ class Subsampling3DRuntime(LayerRuntime):
     splits = True
 
     def setup(self) -> None:
-        self.window_over = cache(lambda size: _window_of(self.label, self.conf, size))
+        self.windows = Windows(self.label, self.conf, axes=3)
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        check_places(self.label, x, 3)
+        window = self.windows.over(x, None)
         x, drop_mask = self.drop_input(x, training)
-        window = self.window_over(tuple(x.shape[2:]))
         pool = volumes.max_pool3d if self.conf.pooling_type == PoolingType.MAX else volumes.avg_pool3d
         out, saved = pool(x, window, self.buffers)
         return out, (saved, window, drop_mask)
@@ -47,7 +42,7 @@ class Subsampling3DRuntime(LayerRuntime):
         back = volumes.max_pool3d_backward if is_max else volumes.avg_pool3d_backward
         return self.undropped(back(epsilon, saved, window, self.buffers), drop_mask)
 
-    def feed_forward_mask(self, mask: Array) -> Array:
+    def feed_forward_mask(self, mask: Array) -> Array | None:
         return reduced_mask(self.label, self.conf, mask, self.buffers)
 
 
@@ -93,4 +88,4 @@ class Subsampling3DLayer(PlacesConf):
         normalise_pooling(self, 3, (PoolingType.AVG, PoolingType.MAX))
 
     def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
-        return _window_of(label, self, sizes).out
+        return window_of(label, self, sizes).out

@@ -37,18 +37,19 @@ SIZE = Codec(lambda value: None if value is None else value[0], lambda value: va
 UPPER = Codec(lambda name: name.upper(), lambda name: name.lower())
 ACTIVATION_NAME = Codec(_activation_to_json, get_activation)
 
-_ALONG = {
+ALONG = {
     "convolutionMode": WINDOW["convolutionMode"],
     "kernelSize": ("kernel_size", _along(1)),
     "stride": ("stride", _along(1)),
     "padding": ("padding", _along(0)),
     "dilation": ("dilation", _along(1)),
 }
-_VOLUMES = {key: (field, MODE if field == "convolution_mode" else SIZES) for key, (field, _) in WINDOW.items()}
+"""The fields of windows along time."""
+VOLUMES = {key: (field, MODE if field == "convolution_mode" else SIZES) for key, (field, _) in WINDOW.items()}
 _IMAGES = {**BASE_CONSTANTS, **CUDNN, "cnn2dDataFormat": "NCHW"}
 _NCDHW = {**BASE_CONSTANTS, **CUDNN, "dataFormat": "NCDHW"}
 _MULTIPLIER = {**FEED_FORWARD, **WINDOW, "depthMultiplier": ("depth_multiplier", PLAIN)}
-_VOLUME_ABSENT = {"dilation": [1, 1, 1]}
+VOLUME_ABSENT = {"dilation": [1, 1, 1]}
 
 _UNSHARED = {
     **LAYER,
@@ -92,10 +93,10 @@ def _derived(axes: int, padding: str) -> dict[str, Any]:
 
 
 CONVOLUTION_FORMS: dict[str, LayerForm] = {
-    "convolution1d": LayerForm({**FEED_FORWARD, **_ALONG}, {**BASE_CONSTANTS, **CUDNN, "rnnDataFormat": "NCW"}),
-    "convolution3d": LayerForm({**FEED_FORWARD, **_VOLUMES}, {**_NCDHW, "mode": "Same"}, absent=_VOLUME_ABSENT),
+    "convolution1d": LayerForm({**FEED_FORWARD, **ALONG}, {**BASE_CONSTANTS, **CUDNN, "rnnDataFormat": "NCW"}),
+    "convolution3d": LayerForm({**FEED_FORWARD, **VOLUMES}, {**_NCDHW, "mode": "Same"}, absent=VOLUME_ABSENT),
     "deconvolution2d": LayerForm({**FEED_FORWARD, **WINDOW}, _IMAGES),
-    "deconvolution3d": LayerForm({**FEED_FORWARD, **_VOLUMES}, _NCDHW, absent=_VOLUME_ABSENT),
+    "deconvolution3d": LayerForm({**FEED_FORWARD, **VOLUMES}, _NCDHW, absent=VOLUME_ABSENT),
     "depthwise_convolution2d": LayerForm(_MULTIPLIER, _IMAGES),
     "locally_connected1d": LayerForm(
         _unshared(SIZE), {"paramWeightInit": None}, absent={"dilation": 1}, derived=_derived(1, "paddingR")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..json_values import PLAIN, Codec
 from .base import LAYER, PARAMETERLESS, LayerForm
+from .convolutions import SIZES
 
-_LIST = Codec(list, lambda value: tuple(value) if isinstance(value, list) else value)
 _TWICE = Codec(lambda value: [*value, *value], lambda value: value[0] if isinstance(value, list) else value)
 _ROWS = Codec(lambda rows: [list(row) for row in rows], lambda rows: tuple(tuple(row) for row in rows))
 
-_PADDING = {**LAYER, "padding": ("padding", _LIST)}
-_CROPPING = {**LAYER, "cropping": ("cropping", _LIST)}
+_PADDING = {**LAYER, "padding": ("padding", SIZES)}
+_CROPPING = {**LAYER, "cropping": ("cropping", SIZES)}
 _NCHW = {**PARAMETERLESS, "dataFormat": "NCHW"}
 _NCDHW = {**PARAMETERLESS, "dataFormat": "NCDHW"}
 
@@ -22,12 +22,12 @@ PLACES_FORMS: dict[str, LayerForm] = {
         {**LAYER, "n": ("n", PLAIN)}, {**PARAMETERLESS, "dataFormat": "NCW", "nin": 0, "nout": 0}, "misc."
     ),
     "space_to_batch": LayerForm(
-        {**LAYER, "blocks": ("blocks", _LIST), "padding": ("padding", _ROWS)}, {**PARAMETERLESS, "format": "NCHW"}
+        {**LAYER, "blocks": ("blocks", SIZES), "padding": ("padding", _ROWS)}, {**PARAMETERLESS, "format": "NCHW"}
     ),
     "space_to_depth": LayerForm({**LAYER, "blockSize": ("blocks", PLAIN)}, _NCHW),
     "upsampling1d": LayerForm({**LAYER, "size": ("size", _TWICE)}, PARAMETERLESS),
-    "upsampling2d": LayerForm({**LAYER, "size": ("size", _LIST)}, {**PARAMETERLESS, "format": "NCHW"}),
-    "upsampling3d": LayerForm({**LAYER, "size": ("size", _LIST)}, {**PARAMETERLESS, "dataFormat": "NCDHW"}),
+    "upsampling2d": LayerForm({**LAYER, "size": ("size", SIZES)}, {**PARAMETERLESS, "format": "NCHW"}),
+    "upsampling3d": LayerForm({**LAYER, "size": ("size", SIZES)}, {**PARAMETERLESS, "dataFormat": "NCDHW"}),
     "zero_padding": LayerForm(_PADDING, _NCHW),
     "zero_padding1d": LayerForm(_PADDING, PARAMETERLESS),
     "zero_padding3d": LayerForm(_PADDING, PARAMETERLESS),
