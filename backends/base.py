@@ -258,6 +258,10 @@ class Backend(
         """Elements of x where the condition holds, else of y."""
         return self.xp.where(condition, x, y)
 
+    def put_where(self, target: Array, value: Any, condition: Array) -> Array:
+        """Write a value, or elements of one of the same shape, into `target` where the condition holds."""
+        return self.assign(target, self.where(condition, value, target))
+
     # ---- reductions
 
     def sum(self, x: Array, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:

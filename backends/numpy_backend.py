@@ -190,6 +190,10 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
         return np.equal(x, y) if out is None else np.equal(x, y, out=out, casting="unsafe")
 
+    def put_where(self, target: Array, value: Any, condition: Array) -> Array:
+        np.copyto(target, value, casting="unsafe", where=condition)
+        return target
+
     def sum(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
         return np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
 

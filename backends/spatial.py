@@ -54,6 +54,7 @@ class SpatialPrimitives:
     sign: Callable[..., Array]
     power: Callable[..., Array]
     where: Callable[..., Array]
+    put_where: Callable[[Array, Any, Array], Array]
     empty_activation: Callable[[Sequence[int], str], Array]
     to_activation_order: Callable[..., Array]
 
@@ -241,13 +242,14 @@ class SpatialPrimitives:
         shape = (*x.shape[:2], *window.out)
         out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
         best, best_cell = self.permute(out, BATCH_LAST), self.permute(winner, BATCH_LAST)
+        larger = self.permute(buffers("larger", shape, "bool"), BATCH_LAST)
         for number, (_, _, rows, columns) in enumerate(window.cells):
             candidate = cells[:, rows, columns, :]
             if number == 0:
                 self.assign(best, candidate)
                 self.fill(best_cell, 0)
                 continue
-            self.assign(best_cell, self.where(self.greater(candidate, best), number, best_cell))
+            self.put_where(best_cell, number, self.greater(candidate, best, larger))
             self.maximum(best, candidate, best)
         return out, winner
 

@@ -21,7 +21,8 @@ class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):
     """Pooling of images of width 1."""
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        out, saved = self.pool(as_images(x), self.windows.over(x, None))
+        window = self.windows.over(x, None)
+        out, saved = self.pool(as_images(x), window)
         out = as_series(out)
         if mask is None:
             return out, (saved, None)

@@ -222,7 +222,7 @@ def test_buffers_are_used_again(any_backend, dtype):
     def buffers(name, shape, kind=None):
         key = name, kind
         if key not in memory:
-            memory[key] = any_backend.full((5000,), 9, kind or dtype)
+            memory[key] = any_backend.full((5000,), True if kind == "bool" else 9, kind or dtype)
         return any_backend.activation_view(memory[key], shape)
 
     filters = as_input(any_backend, numbers((4, 2, *window.kernel), dtype, 1))
