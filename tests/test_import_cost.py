@@ -7,8 +7,8 @@ import time
 EXTRA_SECONDS = 0.5
 ROUNDS = 3
 STAYS_OUT = {
-    "array_api_compat", "cupy", "matplotlib", "onnx", "pandas", "pooch", "requests", "scipy", "sklearn", "tensorboardX",
-    "torch", "tqdm",
+    "array_api_compat", "cupy", "matplotlib", "onnx", "pandas", "pooch", "pyarrow", "requests", "scipy", "sklearn",
+    "tensorboardX", "torch", "tqdm",
 }  # fmt: skip
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from backends.errors import BackendError, DataError, DTypeError, FormatError, ShapeError, describe_shape
+from backends.errors import BackendError, DataError, DTypeError, ShapeError, describe_shape
+from nd.dataset.by_class import ByClass
+from nd.dataset.by_value import ByValue
 from nd.dataset.checks import as_array, check_count
 from nd.dataset.java_random import JavaRandom
 
@@ -17,16 +18,8 @@ Array = Any  # numpy.ndarray, or the array of another backend
 
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
-_HAS_FEATURES = 1
-_HAS_LABELS = 2
-_LABELS_ARE_FEATURES = 4
-_HAS_FEATURES_MASK = 8
-_HAS_LABELS_MASK = 16
-_HAS_METADATA = 32
-_ALL_BITS = 63
 
-
-class DataSet:
+class DataSet(ByClass, ByValue):
     """Examples: features, and where there are any, their labels and masks.
 
     Parameters
@@ -124,8 +117,33 @@ class DataSet:
         total = self.num_examples()
         return [self.get_range(start, min(start + n, total)) for start in range(0, total, n)]
 
-    def split_test_and_train(self, n: int) -> SplitTestAndTrain:
+    def get(self, index: int | Sequence[int] | np.ndarray) -> DataSet:
+        """Return one example, or those of a list of indices in its order; negative ones count from the end.
+
+        Raises
+        ------
+        DataError
+            There is no such example, or the list is empty.
+        """
+        wanted = np.atleast_1d(np.asarray(index))
+        n = self.num_examples()
+        if wanted.dtype.kind not in "iu" or wanted.ndim != 1 or not wanted.size:
+            raise DataError(f"DataSet.get: expected an index or a list of indices, got {index!r}.")
+        if not (-n <= int(wanted.min()) and int(wanted.max()) < n):
+            raise DataError(f"DataSet.get: expected indices from {-n} to {n - 1}, got {index!r}.")
+        return self._rows(wanted)
+
+    def as_list(self) -> list[DataSet]:
+        """Return every example as a DataSet of its own; the arrays are views."""
+        return self.batch_by(1)
+
+    def split_test_and_train(self, n: int | float) -> SplitTestAndTrain:
         """Split into the first `n` examples, to train on, and the rest, to test on; the arrays are views.
+
+        Parameters
+        ----------
+        n : int or float
+            How many, or between 0 and 1 which share of them (rounded down).
 
         Returns
         -------
@@ -138,8 +156,10 @@ class DataSet:
             `n` leaves nothing for one of the two.
         """
         total = self.num_examples()
+        if isinstance(n, float) and 0 < n < 1:
+            n = int(n * total)
         check_count("DataSet.split_test_and_train", "n", n, 1, total - 1)
-        return SplitTestAndTrain(self.get_range(0, n), self.get_range(n, total))
+        return SplitTestAndTrain(self.get_range(0, int(n)), self.get_range(int(n), total))
 
     def shuffle(self, seed: int = 0) -> None:
         """Reorder the examples, as Java's ``Collections.shuffle(examples, new Random(seed))`` would.
@@ -154,16 +174,22 @@ class DataSet:
         for name in _FIELDS:
             setattr(self, name, getattr(shuffled, name))
 
-    def sample(self, n: int, seed: int = 0) -> DataSet:
-        """Return `n` different examples, drawn at random: the first `n` of the order of `shuffle(seed)`.
+    def sample(self, n: int, seed: int = 0, with_replacement: bool = False) -> DataSet:
+        """Return `n` examples, drawn at random: the first `n` of the order of `shuffle(seed)`.
+
+        With replacement each is drawn from all, by Java's ``new Random(seed).nextInt(N)``, and may come again.
 
         Raises
         ------
         DataError
-            `n` is not 1 to N.
+            `n` is less than 1, or without replacement more than N.
         """
-        check_count("DataSet.sample", "n", n, 1, self.num_examples())
-        return self._rows(JavaRandom(seed).permutation(self.num_examples())[:n])
+        total, random = self.num_examples(), JavaRandom(seed)
+        if with_replacement:
+            check_count("DataSet.sample", "n", n, 1)
+            return self._rows(np.array([random.next_int(total) for _ in range(n)]))
+        check_count("DataSet.sample", "n", n, 1, total)
+        return self._rows(random.permutation(total)[:n])
 
     @staticmethod
     def merge(data_sets: Iterable[DataSet]) -> DataSet:
@@ -184,18 +210,19 @@ class DataSet:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that Java's ``DataSet.load(File)`` reads. A failure leaves an existing file as it was.
 
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+
         Notes
         -----
-        Source: org.nd4j.linalg.dataset.DataSet.save.
+        Source: org.nd4j.linalg.dataset.DataSet.save. Differs: Java replaces nothing atomically, and also writes the
+        examples' metadata, which there are none of here.
         """
-        target = Path(path)
-        partial = target.with_name(f"{target.name}.{os.getpid()}.part")
-        try:
-            with partial.open("wb") as stream:
-                self._write(stream)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        from nd.dataset.storage import save_data_set
+
+        save_data_set(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> DataSet:
@@ -204,36 +231,11 @@ class DataSet:
         Raises
         ------
         FormatError
-            The file is truncated, holds no features, or is of another kind.
+            The file is truncated, holds no features, contradicts itself, or is of another kind.
         """
-        who = f"DataSet.load: '{os.fspath(path)}'"
-        with open(path, "rb") as stream:
-            first = stream.read(1)
-            if not first:
-                raise FormatError(f"{who}: expected a DataSet, got an empty file.")
-            bits = first[0]
-            if bits & ~_ALL_BITS or not bits & _HAS_FEATURES:
-                raise FormatError(f"{who}: expected a first byte of 1 to 63 with bit 0 (features) set, got {bits}.")
-            try:
-                arrays = _read_arrays(stream, bits)
-            except FormatError as error:
-                raise FormatError(f"{who}: {error}") from error
-            if not bits & _HAS_METADATA and stream.read(1):
-                raise FormatError(f"{who}: expected the end after {len(arrays)} fields, got more bytes.")
-        return DataSet(**arrays)
+        from nd.dataset.storage import load_data_set
 
-    def _write(self, stream: BinaryIO) -> None:
-        from nd.serde import write_array
-
-        shared = self.labels is self.features
-        bits = _HAS_FEATURES
-        bits |= 0 if self.labels is None else _LABELS_ARE_FEATURES if shared else _HAS_LABELS
-        bits |= 0 if self.features_mask is None else _HAS_FEATURES_MASK
-        bits |= 0 if self.labels_mask is None else _HAS_LABELS_MASK
-        stream.write(bytes([bits]))
-        for name, array in self._present():
-            if not (shared and name == "labels"):
-                write_array(stream, array)
+        return load_data_set(path)
 
     def _present(self) -> list[tuple[str, Array]]:
         fields = ((name, getattr(self, name)) for name in _FIELDS)
@@ -349,18 +351,3 @@ def _check_mergeable(who: str, part: Array, first: Array) -> None:
     if part.shape[1:] != first.shape[1:]:
         expected = describe_shape(["N", *first.shape[1:]])
         raise ShapeError(f"{who}: expected {expected}, as in DataSet 0, got {describe_shape(part.shape)}.")
-
-
-def _read_arrays(stream: BinaryIO, bits: int) -> dict[str, Array]:
-    from nd.serde import read_array
-
-    arrays = {"features": read_array(stream)}
-    if bits & _LABELS_ARE_FEATURES:
-        arrays["labels"] = arrays["features"]
-    elif bits & _HAS_LABELS:
-        arrays["labels"] = read_array(stream)
-    if bits & _HAS_FEATURES_MASK:
-        arrays["features_mask"] = read_array(stream)
-    if bits & _HAS_LABELS_MASK:
-        arrays["labels_mask"] = read_array(stream)
-    return arrays

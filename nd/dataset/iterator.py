@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence, Sized
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from backends.errors import DataError, DTypeError
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
 
-PreProcessor = Callable[[DataSet], DataSet]
+
+class DataSetPreProcessor(Protocol):
+    """What can be set on an iterator: `nd.dataset.normalizers`, and classes ported from Java."""
+
+    def pre_process(self, data_set: DataSet) -> DataSet | None:
+        """Change a DataSet; return it, or another one to hand out instead, or None for the one that was changed."""
+
+
+PreProcessor = Callable[[DataSet], DataSet] | DataSetPreProcessor
 State = dict[str, Any]
 """Where an iterator stands, in values that JSON has."""
 
@@ -20,9 +28,10 @@ class DataSetIterator(Iterator[DataSet], ABC):
 
     Attributes
     ----------
-    pre_processor : callable or None
+    pre_processor : DataSetPreProcessor, callable or None
         Called with each DataSet, and returns the one to hand out. It gets a DataSet object of its own, so it may assign
-        new arrays to it; it must not write into the arrays, which other batches may share.
+        new arrays to it; it must not write into the arrays, which other batches may share. An iterator over another one
+        has its own, which gets what the other's has made.
 
     Notes
     -----
@@ -90,6 +99,21 @@ class DataSetIterator(Iterator[DataSet], ABC):
         """Tell whether another thread may read ahead (`AsyncDataSetIterator`)."""
         return True
 
+    def set_pre_processor(self, pre_processor: PreProcessor | None) -> None:
+        """Have every DataSet go through `pre_processor` from now on, a fitted normalizer for instance; None ends that.
+
+        Raises
+        ------
+        DTypeError
+            It has no method ``pre_process`` and cannot be called.
+        """
+        if pre_processor is not None and not hasattr(pre_processor, "pre_process") and not callable(pre_processor):
+            raise DTypeError(
+                f"{type(self).__name__}.set_pre_processor: expected an object with pre_process(data_set), or a "
+                f"callable, got {type(pre_processor).__name__}."
+            )
+        self.pre_processor = pre_processor
+
     def state(self) -> State:
         """Return where this iterator stands, for `restore`: numbers, strings, lists and dicts, as JSON holds them.
 
@@ -140,7 +164,8 @@ class DataSetIterator(Iterator[DataSet], ABC):
         if self.pre_processor is None:
             return data_set
         own = DataSet(data_set.features, data_set.labels, data_set.features_mask, data_set.labels_mask)
-        result = self.pre_processor(own)
+        pre_process = getattr(self.pre_processor, "pre_process", None)
+        result = self.pre_processor(own) if pre_process is None else pre_process(own) or own  # type: ignore[operator]
         if not isinstance(result, DataSet):
             raise DTypeError(
                 f"{type(self).__name__}: pre_processor must return a DataSet, got {type(result).__name__}. "

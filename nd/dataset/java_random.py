@@ -38,6 +38,22 @@ class JavaRandom:
     def __init__(self, seed: int) -> None:
         self._state = (seed ^ _MULTIPLIER) & _MASK
 
+    def get_state(self) -> int:
+        """Return the 48 bits that decide all later draws."""
+        return self._state
+
+    def set_state(self, state: int) -> None:
+        """Go on where the generator stood that had this state.
+
+        Raises
+        ------
+        DataError
+            It is no state: a whole number below 2**48.
+        """
+        if not isinstance(state, int) or isinstance(state, bool) or not 0 <= state <= _MASK:
+            raise DataError(f"JavaRandom.set_state: state must be a whole number below 2**48, got {state!r}.")
+        self._state = state
+
     def next_int(self, bound: int) -> int:
         """Return a uniform integer in 0 to `bound` - 1.
 

@@ -82,8 +82,12 @@ def test_split_holds_every_example_once() -> None:
     assert (numbers_of(train), numbers_of(test)) == ([0, 1, 2], [3, 4])
     with pytest.raises(DataError, match="n must be 1 to 4, got 5"):
         numbered(5).split_test_and_train(5)
-    with pytest.raises(DTypeError, match=r"n must be a whole number, got 0\.8"):
-        numbered(5).split_test_and_train(0.8)  # type: ignore[arg-type]
+    train, test = numbered(5).split_test_and_train(0.7)  # Java's fractionTrain, rounded down
+    assert (numbers_of(train), numbers_of(test)) == ([0, 1, 2], [3, 4])
+    with pytest.raises(DataError, match="n must be 1 to 4, got 0"):
+        numbered(5).split_test_and_train(0.1)
+    with pytest.raises(DTypeError, match=r"n must be a whole number, got 1\.8"):
+        numbered(5).split_test_and_train(1.8)
 
 
 def test_shuffle_follows_java_and_spares_the_users_arrays() -> None:

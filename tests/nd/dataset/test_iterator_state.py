@@ -1,6 +1,10 @@
 """Iterators that stand where another one stood."""
 
+import atexit
 import json
+import pathlib
+import shutil
+import tempfile
 import time
 
 import numpy as np
@@ -9,19 +13,53 @@ import pytest
 from nd import DataError
 from nd.dataset import (
     AsyncDataSetIterator,
+    CsvDataSetIterator,
     DataSet,
     DataSetIterator,
     DigitsDataSetIterator,
     EarlyTerminationDataSetIterator,
     ExistingDataSetIterator,
+    GeneratorDataSetIterator,
+    KFoldIterator,
     ListDataSetIterator,
     MnistDataSetIterator,
+    MultipleEpochsIterator,
+    NpzDataSetIterator,
+    NumpyDataSetIterator,
+    SamplingDataSetIterator,
+    SingletonDataSetIterator,
 )
 
 X = np.arange(11.0, dtype=np.float32)[:, None]
 SETS = [DataSet(X[n : n + 2], X[n : n + 2]) for n in range(0, 10, 2)]
 
+WHOLE = DataSet(X, X)
+
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+atexit.register(shutil.rmtree, FOLDER)
+(FOLDER / "rows.csv").write_text("".join(f'{n},"{n}"\n\n' for n in range(11)))
+for number, size in enumerate((4, 1, 6)):
+    np.savez(FOLDER / f"{number}.npz", features=X[:size] + 100 * number, labels=X[:size])
+FILES = [FOLDER / f"{number}.npz" for number in range(3)]
+
+
+def shuffled():
+    return NumpyDataSetIterator(X, X, 4, shuffle=True, seed=5)
+
+
 KINDS = {
+    "csv": lambda: CsvDataSetIterator(FOLDER / "rows.csv", 3, 0, regression=True),
+    "csv, ahead": lambda: AsyncDataSetIterator(CsvDataSetIterator(FOLDER / "rows.csv", 3, 0, regression=True)),
+    "epochs": lambda: MultipleEpochsIterator(3, shuffled()),
+    "folds": lambda: KFoldIterator(4, WHOLE, seed=1),
+    "generator": lambda: GeneratorDataSetIterator(lambda: ((X[n : n + 3], X[n : n + 3]) for n in range(0, 9, 3))),
+    "npz": lambda: NpzDataSetIterator(FILES, 3),
+    "npz, shuffled": lambda: NpzDataSetIterator(FILES, 3, shuffle=True, seed=2),
+    "numpy": lambda: NumpyDataSetIterator(X, X, 4),
+    "numpy, shuffled": shuffled,
+    "sampling": lambda: SamplingDataSetIterator(WHOLE, 4, 9, seed=7),
+    "sampling, each once": lambda: SamplingDataSetIterator(WHOLE, 4, 9, seed=7, replace=False),
+    "singleton": lambda: SingletonDataSetIterator(WHOLE),
     "async": lambda: AsyncDataSetIterator(ListDataSetIterator(DataSet(X, X), 2), 3),
     "digits": lambda: DigitsDataSetIterator(300),
     "digits to test on": lambda: DigitsDataSetIterator(100, train=False),
@@ -139,6 +177,23 @@ def test_iterables_whose_order_is_not_known():
         ("list", {"cursor": 1, "total": 4}, "ListDataSetIterator.restore: total must be 5, got 4. .* other data"),
         ("list", {"cursor": -1, "total": 5}, "cursor must be 0 to 5, got -1"),
         ("list", {"cursor": True, "total": 5}, "cursor must be 0 to 5, got True"),
+        ("csv", {"size": 3}, r"CsvDataSetIterator\.restore: size must be \d+, got 3\. Is the state"),
+        ("epochs", {"epochs": 2}, "MultipleEpochsIterator.restore: epochs must be 3, got 2"),
+        ("folds", {"examples": 11, "k": 5}, "KFoldIterator.restore: k must be 4, got 5"),
+        ("generator", {"count": 4}, "count must be at most 3, the number of minibatches that came, got 4"),
+        ("npz", {"lengths": [4, 1]}, r"NpzDataSetIterator.restore: lengths must be \[4, 1, 6\], got \[4, 1\]"),
+        ("numpy", {"cursor": 12, "examples": 11}, "cursor must be 0 to 11, got 12"),
+        ("numpy", {"cursor": 0, "examples": 11, "order": 5}, "expected no shuffle, got the state 5. Pass shuffle=True"),
+        (
+            "numpy, shuffled",
+            {"cursor": 0, "examples": 11, "order": "5"},
+            "state must be a whole number below 2",
+        ),
+        (
+            "sampling",
+            {"cursor": 0, "examples": 11, "total": 9, "replace": True, "random": None},
+            "SamplingDataSetIterator.restore: random must be a whole number, got None",
+        ),
     ],
 )
 def test_states_of_other_iterators(kind, state, message):

@@ -1,0 +1,118 @@
+"""What a DataSet does by the classes of its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backends.errors import DataError, ShapeError, describe_shape
+
+if TYPE_CHECKING:
+    from nd.dataset.dataset import DataSet
+
+
+class ByClass:
+    """Methods for labels [N, classes], where an example's class is the place of its row's largest number."""
+
+    features: Any
+    labels: Any
+    features_mask: Any
+    labels_mask: Any
+
+    def label_counts(self) -> dict[int, int]:
+        """Return class -> number of its examples, for the classes that have some.
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        ShapeError
+            The labels are not [N, classes].
+        """
+        classes, counts = np.unique(self._classes("label_counts"), return_counts=True)
+        return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+
+    def filter_by(self, classes: Sequence[int]) -> DataSet:
+        """Return the examples of those classes, in their order here.
+
+        Raises
+        ------
+        DataError
+            There are no labels, or no example of these classes.
+        ShapeError
+            The labels are not [N, classes].
+        """
+        return self._rows(self._of("filter_by", classes))
+
+    def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
+        """Return the examples of those classes with one label column for each, in the order of `classes`.
+
+        Raises
+        ------
+        DataError
+            There are no labels, no example of these classes, or a class is given twice.
+        ShapeError
+            The labels are not [N, classes].
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
+        """
+        columns = [int(number) for number in classes]
+        if len(set(columns)) < len(columns):
+            raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
+        found: Any = self._rows(self._of("filter_and_strip", columns))
+        found.labels = found.labels[:, np.array(columns)]
+        if found.labels_mask is not None and found.labels_mask.shape[1:] == self.labels.shape[1:]:
+            found.labels_mask = found.labels_mask[:, np.array(columns)]
+        return found
+
+    def sort_by_label(self) -> None:
+        """Reorder the examples: one of each class in turn as long as all have one, then the rest class by class.
+
+        So minibatches hold all classes alike. The order within a class stays; this DataSet then holds new arrays.
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        ShapeError
+            The labels are not [N, classes].
+
+        Notes
+        -----
+        Source: org.nd4j.linalg.dataset.DataSet.sortByLabel. Differs: Java leaves rows out when it goes from one turn
+        to the next, and takes turns only where every label column has an example.
+        """
+        of_class = self._classes("sort_by_label")
+        members = [np.flatnonzero(of_class == number) for number in np.unique(of_class)]
+        turns = min(len(rows) for rows in members)
+        in_turn = np.stack([rows[:turns] for rows in members], axis=1).ravel()
+        found = self._rows(np.concatenate([in_turn, *(rows[turns:] for rows in members)]))
+        self.features, self.labels = found.features, found.labels
+        self.features_mask, self.labels_mask = found.features_mask, found.labels_mask
+
+    def _of(self, who: str, classes: Sequence[int]) -> np.ndarray:
+        of_class = self._classes(who)
+        rows = np.flatnonzero(np.isin(of_class, np.asarray(classes)))
+        if not rows.size:
+            raise DataError(
+                f"DataSet.{who}: expected examples of classes {list(classes)}, got none; there are "
+                f"{np.unique(of_class).tolist()}."
+            )
+        return rows
+
+    def _classes(self, who: str) -> np.ndarray:
+        """Class numbers [N], on the host."""
+        from nd.serde import as_host
+
+        if self.labels is None:
+            raise DataError(f"DataSet.{who}: expected labels, got none in {self!r}.")
+        if len(self.labels.shape) != 2:
+            raise ShapeError(f"DataSet.{who}: expected labels [N, classes], got {describe_shape(self.labels.shape)}.")
+        return np.argmax(as_host(self.labels), axis=1)
+
+    def _rows(self, order: np.ndarray) -> DataSet:
+        raise NotImplementedError

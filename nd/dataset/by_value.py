@@ -1,0 +1,105 @@
+"""What a DataSet does with the numbers in its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from backends.errors import DataError, describe_shape
+
+if TYPE_CHECKING:
+    from nd.dataset.dataset import DataSet
+
+Array = Any
+
+
+class ByValue:
+    """Copies, scaling, and a description. What changes a DataSet gives it new arrays; those it was made of stay."""
+
+    features: Array
+    labels: Array
+    features_mask: Array
+    labels_mask: Array
+
+    def copy(self) -> DataSet:
+        """Return a DataSet with arrays of its own; labels that are the features stay so."""
+        return self._map(lambda array: array.copy())
+
+    def multiply_by(self, factor: float) -> None:
+        """Multiply the features."""
+        self._change(self.features * factor)
+
+    def divide_by(self, divisor: float) -> None:
+        """Divide the features.
+
+        Raises
+        ------
+        DataError
+            `divisor` is 0.
+        """
+        if divisor == 0:
+            raise DataError("DataSet.divide_by: divisor must not be 0, got 0.")
+        self._change(self.features / divisor)
+
+    def scale(self) -> None:
+        """Divide every example's features by the largest of them.
+
+        Raises
+        ------
+        DataError
+            It is not positive in some example.
+
+        Notes
+        -----
+        Statistics of whole columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
+        org.nd4j.linalg.dataset.DataSet.scale. Differs: Java divides by zero, and turns signs round.
+        """
+        largest = self.features.max(axis=tuple(range(1, self.features.ndim)), keepdims=True)
+        if not bool((largest > 0).all()):
+            i = int((largest.reshape(-1) <= 0).argmax())
+            raise DataError(f"DataSet.scale: every example must have a positive number, got none in example {i}.")
+        self._change(self.features / largest)
+
+    def binarize(self, cutoff: float = 0.0) -> None:
+        """Make the features 1 where they are above `cutoff`, else 0, in their dtype."""
+        self._change((self.features > cutoff).astype(self.features.dtype))
+
+    def has_mask_arrays(self) -> bool:
+        """Tell whether there is a mask of features or labels."""
+        return self.features_mask is not None or self.labels_mask is not None
+
+    def describe(self) -> str:
+        """Return a line for each array: its shape, its dtype, and the smallest, mean and largest number in it.
+
+        Examples
+        --------
+        >>> from nd.dataset import DataSet
+        >>> print(DataSet([[0.0, 2.0], [4.0, 2.0]], [[1, 0], [0, 1]]).describe())
+        DataSet of 2 examples
+        features [2, 2] float32: 0 to 4, mean 2
+        labels [2, 2] float32: 0 to 1, mean 0.5
+        """
+        from nd.serde import as_host
+
+        lines = [f"DataSet of {self.features.shape[0]} examples"]
+        for name, array in self._present():
+            lines.append(f"{name} {describe_shape(array.shape)} {array.dtype}: {_spread(as_host(array))}")
+        return "\n".join(lines)
+
+    def _change(self, features: Array) -> None:
+        if self.labels is self.features:
+            self.labels = features
+        self.features = features
+
+    def _map(self, function: Callable[[Array], Array]) -> DataSet:
+        raise NotImplementedError
+
+    def _present(self) -> list[tuple[str, Array]]:
+        raise NotImplementedError
+
+
+def _spread(array: Any) -> str:
+    if not array.size:
+        return "empty"
+    mean = array.mean(dtype="float64")
+    return f"{array.min():.6g} to {array.max():.6g}, mean {mean:.6g}"

@@ -1,0 +1,143 @@
+"""DataFrameDataSetIterator: tables of pandas, polars, Arrow and what speaks their protocols."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from backends.errors import ConfigurationError, DataError, DTypeError
+from nd.dataset.numpy_iterator import NumpyDataSetIterator
+from nd.state import default_dtype
+
+_WHO = "DataFrameDataSetIterator"
+_NUMERIC_KINDS = "biuf"
+
+
+class DataFrameDataSetIterator(NumpyDataSetIterator):
+    """Iterate over the rows of a table whose columns have names.
+
+    Parameters
+    ----------
+    frame : data frame
+        Columns by ``frame[name].to_numpy()`` with the names in ``frame.columns`` (pandas, polars) or
+        ``frame.column_names`` (pyarrow), or else ``__arrow_c_stream__`` or ``__dataframe__``, which pyarrow then
+        reads. The columns that are used are copied once.
+    batch : int
+        Rows in a minibatch; the last one has what is left.
+    labels : str or sequence of str, optional
+        Columns of labels. One alone with `num_classes` has class numbers.
+    features : sequence of str, optional
+        Columns of features; all that are no labels if not given.
+    num_classes : int, optional
+        Make one-hot labels [N, num_classes].
+    shuffle : bool
+        Take another order in each epoch.
+    seed : int
+        Of the orders, which are those of `NumpyDataSetIterator`.
+
+    Raises
+    ------
+    DataError
+        There are no rows, a column is missing or twice there, or one that is used has a missing or infinite value.
+    DTypeError
+        A column that is used does not hold numbers, or `frame` is no data frame.
+    ConfigurationError
+        `num_classes` needs exactly one label column, or pyarrow is needed and not installed.
+
+    Notes
+    -----
+    Features [N, columns] and labels [N, columns or classes] in the default dtype; true and false become 1 and 0.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"x": [1.0, 2.0], "y": [5.0, 6.0], "kind": [1, 0]})
+    >>> DataFrameDataSetIterator(frame, 2, labels="kind", num_classes=2).next().features.tolist()
+    [[1.0, 5.0], [2.0, 6.0]]
+    """
+
+    def __init__(
+        self,
+        frame: Any,
+        batch: int = 32,
+        *,
+        labels: str | Sequence[str] | None = None,
+        features: Sequence[str] | None = None,
+        num_classes: int | None = None,
+        shuffle: bool = False,
+        seed: int = 0,
+    ) -> None:
+        frame = _with_columns(frame)
+        names = _names(frame)
+        label_names = [labels] if isinstance(labels, str) else list(labels or ())
+        feature_names = [name for name in names if name not in label_names] if features is None else list(features)
+        if not feature_names:
+            raise DataError(f"{_WHO}: expected columns of features, got none beside the labels {label_names}.")
+        if num_classes is not None and len(label_names) != 1:
+            raise ConfigurationError(
+                f"{_WHO}: num_classes needs one label column, got {label_names}. Leave it out for numbers."
+            )
+        x = _matrix(frame, names, feature_names)
+        y = _matrix(frame, names, label_names) if label_names else None
+        if y is not None and num_classes is not None:
+            y = y[:, 0]
+        super().__init__(x, y, batch, num_classes=num_classes, shuffle=shuffle, seed=seed)
+
+
+def _with_columns(frame: Any) -> Any:
+    """Return a table that hands out columns by name."""
+    if hasattr(frame, "__getitem__") and (hasattr(frame, "column_names") or hasattr(frame, "columns")):
+        return frame
+    if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__dataframe__"):
+        raise DTypeError(
+            f"{_WHO}: expected a data frame (columns with to_numpy, __arrow_c_stream__ or __dataframe__), got "
+            f"{type(frame).__name__}. For arrays take NumpyDataSetIterator."
+        )
+    try:
+        arrow = importlib.import_module("pyarrow")
+        interchange = importlib.import_module("pyarrow.interchange")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{_WHO}: a {type(frame).__name__} needs pyarrow to be read, got: {error}. Run: pip install pyarrow"
+        ) from error
+    return arrow.table(frame) if hasattr(frame, "__arrow_c_stream__") else interchange.from_dataframe(frame)
+
+
+def _names(frame: Any) -> list[str]:
+    names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+    if twice := sorted({str(name) for name in names if names.count(name) > 1}):
+        raise DataError(f"{_WHO}: every column must have a name of its own, got {twice} more than once.")
+    return names
+
+
+def _matrix(frame: Any, names: list[str], wanted: list[str]) -> np.ndarray:
+    """Return columns as an array [N, len(wanted)], the rows innermost in memory."""
+    found = [_column(frame, names, name) for name in wanted]
+    return np.stack(found).T
+
+
+def _column(frame: Any, names: list[str], name: str) -> np.ndarray:
+    if name not in names:
+        raise DataError(f"{_WHO}: expected a column {name!r}, got the columns {names}.")
+    column = frame[name]
+    # Arrow's columns refuse to copy unless they are told to
+    values = column.to_numpy(zero_copy_only=False) if hasattr(frame, "column_names") else column.to_numpy()
+    if values.dtype.kind not in _NUMERIC_KINDS:
+        example = next((value for value in values.tolist() if not isinstance(value, (int, float))), None)
+        raise DTypeError(
+            f"{_WHO}: column {name!r}: expected numbers, got {example!r} among elements of dtype {values.dtype}. Fill "
+            "what is missing, give categories numbers, or leave the column out with features=[...]."
+        )
+    with np.errstate(over="ignore"):  # what becomes infinite is found below
+        numbers = values.astype(default_dtype())
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise DataError(
+            f"{_WHO}: column {name!r}: expected finite numbers, got {values[row].item()!r} in row {row}. Fill what is "
+            "missing, or drop the rows."
+        )
+    return numbers

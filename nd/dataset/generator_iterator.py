@@ -1,0 +1,201 @@
+"""GeneratorDataSetIterator: minibatches that a Python function yields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from backends.errors import DataError, DTypeError
+from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import DataSetIterator, State, refuse_num, restored_count
+
+Item = DataSet | tuple[Any, ...]
+_END: Any = object()
+
+
+class GeneratorDataSetIterator(DataSetIterator):
+    """Iterate over what a generator yields.
+
+    Parameters
+    ----------
+    source : callable or iterable
+        A function that returns a new generator each time, one for each epoch (a generator function, without its
+        parentheses); or one generator, which lasts for one epoch. What it yields is one minibatch each: a DataSet, or
+        a tuple ``(features, labels)``, which may go on with the masks of features and of labels.
+    repeatable : bool
+        Whether `source` yields the same minibatches each time that it is called. `state` needs that: `restore` calls
+        it and skips as many as were handed out. False where it draws at random: then checkpoints begin an epoch anew.
+
+    Raises
+    ------
+    DTypeError
+        `source` is neither.
+
+    Notes
+    -----
+    Reading starts at the first `has_next`, one minibatch ahead. Source: org.nd4j.linalg.dataset.api.iterator, where
+    IteratorDataSetIterator takes one Java Iterator.
+
+    Examples
+    --------
+    >>> def minibatches():
+    ...     for start in (0, 10):
+    ...         yield [[start + 1.0], [start + 2.0]], [[0], [1]]
+    >>> iterator = GeneratorDataSetIterator(minibatches)
+    >>> [data_set.features.tolist() for data_set in iterator]
+    [[[1.0], [2.0]], [[11.0], [12.0]]]
+    """
+
+    def __init__(self, source: Callable[[], Iterable[Item]] | Iterable[Item], *, repeatable: bool = True) -> None:
+        if not callable(source) and not isinstance(source, Iterable):
+            raise DTypeError(
+                "GeneratorDataSetIterator: expected a function that returns a generator, or a generator, got "
+                f"{type(source).__name__}."
+            )
+        self._source = source
+        self._repeatable = bool(repeatable)
+        self._items: Iterator[Item] | None = None if callable(source) else iter(source)
+        self._ahead: DataSet | None = None
+        self._count = 0  # handed out in this epoch
+        self._sizes: tuple[int, int, int | None] | None = None  # of the first: examples, inputs, outcomes
+
+    def has_next(self) -> bool:
+        """Tell whether a minibatch is left, reading one ahead.
+
+        Raises
+        ------
+        DTypeError
+            What was yielded is neither a DataSet nor a tuple.
+        """
+        if self._ahead is None:
+            self._ahead = self._read()
+        return self._ahead is not None
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return the next minibatch.
+
+        Raises
+        ------
+        DataError
+            None is left, or `num` is given: the generator decides how large its minibatches are.
+        """
+        refuse_num(self, num)
+        self._check_has_next()
+        found, self._ahead = self._ahead, None
+        self._count += 1
+        return self._pre_processed(found)  # type: ignore[arg-type]
+
+    def reset(self) -> None:
+        """Call the function again.
+
+        Raises
+        ------
+        DataError
+            A generator was given instead of a function.
+        """
+        if not callable(self._source):
+            raise DataError(
+                f"GeneratorDataSetIterator.reset: expected a function that returns a new generator, got one "
+                f"{type(self._source).__name__}, which can be read once. Pass the function itself, without calling it."
+            )
+        self._start()
+
+    def state(self) -> State:
+        """Return how many minibatches of this epoch were handed out.
+
+        Raises
+        ------
+        DataError
+            The same minibatches do not come again.
+        """
+        self._check_repeatable("state")
+        return {"count": self._count}
+
+    def restore(self, state: State) -> None:
+        """Call the function again and skip what was handed out.
+
+        Raises
+        ------
+        DataError
+            The same minibatches do not come again, or there are fewer.
+        """
+        self._check_repeatable("restore")
+        count = restored_count(self, state, "count")
+        self._start()
+        while self._count < count:
+            if self._read() is None:
+                raise DataError(
+                    f"GeneratorDataSetIterator.restore: count must be at most {self._count}, the number of minibatches "
+                    f"that came, got {count}. Is the state of an iterator over other data?"
+                )
+            self._count += 1
+
+    def reset_supported(self) -> bool:
+        """Tell whether a function was given."""
+        return callable(self._source)
+
+    def batch(self) -> int:
+        """Return the size of the first minibatch, which is read ahead if need be (0 if there is none)."""
+        return self._known_sizes()[0]
+
+    def total_outcomes(self) -> int:
+        """Return the length of the first labels' second axis.
+
+        Raises
+        ------
+        DataError
+            There are no data or no labels.
+        """
+        outcomes = self._known_sizes()[2]
+        return super().total_outcomes() if outcomes is None else outcomes
+
+    def input_columns(self) -> int:
+        """Return the length of the first features' second axis (0 if there are no data)."""
+        return self._known_sizes()[1]
+
+    def _start(self) -> None:
+        self._close()
+        self._items, self._ahead, self._count = None, None, 0
+
+    def _close(self) -> None:
+        """End the generator that was being read, so that its ``finally`` runs now."""
+        close = getattr(self._items, "close", None)
+        if close is not None:
+            close()
+
+    def _read(self) -> DataSet | None:
+        if self._items is None:
+            self._items = iter(self._source())  # type: ignore[operator]
+        item = next(self._items, _END)
+        if item is _END:
+            return None
+        found = _as_data_set(item)
+        if self._sizes is None:
+            outcomes = None if found.labels is None else found.num_outcomes()
+            self._sizes = (found.num_examples(), found.num_inputs(), outcomes)
+        return found
+
+    def _known_sizes(self) -> tuple[int, int, int | None]:
+        if self._sizes is None:
+            self.has_next()
+        return self._sizes or (0, 0, None)
+
+    def _check_repeatable(self, method: str) -> None:
+        if not self._repeatable or not callable(self._source):
+            found = "repeatable=False" if callable(self._source) else f"one {type(self._source).__name__}"
+            raise DataError(
+                f"GeneratorDataSetIterator.{method}: expected a function that yields the same minibatches each time, "
+                f"got {found}. Write a DataSetIterator with state() and restore(state)."
+            )
+
+
+def _as_data_set(item: Any) -> DataSet:
+    if isinstance(item, DataSet):
+        return item
+    if isinstance(item, tuple) and 1 <= len(item) <= 4:
+        return DataSet(*item)
+    found = f"a tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
+    raise DTypeError(
+        "GeneratorDataSetIterator: expected a DataSet or a tuple (features, labels, features_mask, labels_mask), got "
+        f"{found}."
+    )

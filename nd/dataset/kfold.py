@@ -1,0 +1,129 @@
+"""KFoldIterator: cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from backends.errors import DataError
+from nd.dataset.checks import check_count
+from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import DataSetIterator, State, check_data_set, check_same, refuse_num, restored_count
+from nd.dataset.order import EpochOrder
+
+
+class KFoldIterator(DataSetIterator):
+    """Hand out, k times, all folds of a DataSet but one to train on; `test_fold` returns the one that is held out.
+
+    Parameters
+    ----------
+    k : int
+        Number of folds, 2 to N.
+    data_set : DataSet
+        Of N examples. It stays as it is.
+    seed : int
+        Of the orders that resets make.
+
+    Raises
+    ------
+    DataError
+        `k` is out of range.
+
+    Notes
+    -----
+    The folds of the first round are the examples in their order; the first N mod k folds have one example more than
+    the others. Every `reset` shuffles the examples before it cuts folds, as Java's does.
+
+    Source: org.nd4j.linalg.dataset.api.iterator.KFoldIterator. Differs: Java shuffles the DataSet itself, without a
+    seed; `batch` is here what `next` will return, in Java the size of the fold that is held out; `pre_processor` is
+    applied to both parts, in Java to neither.
+
+    Examples
+    --------
+    >>> iterator = KFoldIterator(2, DataSet([[0.0], [1.0], [2.0]]))
+    >>> for train in iterator:
+    ...     print(train.features.ravel().tolist(), iterator.test_fold().features.ravel().tolist())
+    [2.0] [0.0, 1.0]
+    [0.0, 1.0] [2.0]
+    """
+
+    def __init__(self, k: int, data_set: DataSet, seed: int = 0) -> None:
+        check_data_set("KFoldIterator", data_set)
+        self._data_set, self._total = data_set, data_set.num_examples()
+        self._k = check_count("KFoldIterator", "k", k, 2, self._total)
+        self._order = EpochOrder(self._total, seed)
+        self._cursor = 0  # folds handed out
+
+    def has_next(self) -> bool:
+        """Tell whether a fold is left that was not held out yet."""
+        return self._cursor < self._k
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return all folds but the next one.
+
+        Raises
+        ------
+        DataError
+            None is left, or `num` is given.
+        """
+        refuse_num(self, num)
+        self._check_has_next()
+        self._cursor += 1
+        start, stop = self._bounds(self._cursor - 1)
+        return self._examples(np.concatenate([np.arange(start), np.arange(stop, self._total)]))
+
+    def test_fold(self) -> DataSet:
+        """Return the fold that the last `next` held out.
+
+        Raises
+        ------
+        DataError
+            `next` was not called since the last reset.
+        """
+        if self._cursor == 0:
+            raise DataError("KFoldIterator.test_fold: next must come first, got no call of it in this round.")
+        return self._examples(np.arange(*self._bounds(self._cursor - 1)))
+
+    def reset(self) -> None:
+        """Shuffle the examples and begin with the first fold."""
+        self._cursor = 0
+        self._order.begin()
+
+    def state(self) -> State:
+        order, shuffled = self._order.state(), self._order.begun()
+        return {"cursor": self._cursor, "examples": self._total, "k": self._k, "order": order, "shuffled": shuffled}
+
+    def restore(self, state: State) -> None:
+        check_same(self, state, examples=self._total, k=self._k)
+        cursor = restored_count(self, state, "cursor", self._k)
+        self._order.restore(state.get("order"), bool(state.get("shuffled")))
+        self._cursor = cursor
+
+    def batch(self) -> int:
+        """Return how many examples the next call of `next` returns (after the last one: what it returned)."""
+        start, stop = self._bounds(min(self._cursor, self._k - 1))
+        return self._total - (stop - start)
+
+    def total_outcomes(self) -> int:
+        """Return the length of the labels' second axis."""
+        return self._data_set.num_outcomes()
+
+    def input_columns(self) -> int:
+        """Return the length of the features' second axis."""
+        return self._data_set.num_inputs()
+
+    def async_supported(self) -> bool:
+        """Return False: reading ahead would hold out another fold than the one that is trained without."""
+        return False
+
+    def __len__(self) -> int:
+        return self._k
+
+    def _bounds(self, fold: int) -> tuple[int, int]:
+        size, larger = divmod(self._total, self._k)
+        start = fold * size + min(fold, larger)
+        return start, start + size + (fold < larger)
+
+    def _examples(self, places: np.ndarray) -> DataSet:
+        order = self._order.rows(0, self._total)
+        rows = places if isinstance(order, slice) else order[places]
+        return self._pre_processed(self._data_set.get(rows))

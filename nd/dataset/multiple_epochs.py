@@ -1,0 +1,109 @@
+"""MultipleEpochsIterator: several epochs as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from typing import cast
+
+from backends.errors import DataError
+from nd.dataset.checks import check_count
+from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
+
+
+class MultipleEpochsIterator(DataSetIterator):
+    """Go through another iterator several times in what counts as one epoch.
+
+    Parameters
+    ----------
+    epochs : int
+        How many times.
+    base : DataSetIterator
+        It is reset between its epochs.
+
+    Raises
+    ------
+    DataError
+        `epochs` is less than 1, or more than 1 of an iterator that cannot be reset.
+
+    Notes
+    -----
+    A network counts all this as one epoch, which schedules by epoch notice; ``fit(base, epochs=n)`` counts n.
+
+    Source: org.deeplearning4j.datasets.iterator.MultipleEpochsIterator.
+
+    Examples
+    --------
+    >>> from nd.dataset import ListDataSetIterator
+    >>> base = ListDataSetIterator(DataSet([[1.0], [2.0], [3.0]]), batch=2)
+    >>> [data_set.num_examples() for data_set in MultipleEpochsIterator(2, base)]
+    [2, 1, 2, 1]
+    """
+
+    def __init__(self, epochs: int, base: DataSetIterator) -> None:
+        self._epochs = check_count("MultipleEpochsIterator", "epochs", epochs, 1)
+        if self._epochs > 1 and not base.reset_supported():
+            raise DataError(
+                f"MultipleEpochsIterator: expected an iterator that can be reset, got a {type(base).__name__} that "
+                "can be read once."
+            )
+        self._base = base
+        self._done = 0  # epochs of the base that are over
+
+    def has_next(self) -> bool:
+        """Tell whether the base has a minibatch, or another epoch."""
+        if self._base.has_next():
+            return True
+        if self._done + 1 >= self._epochs:
+            return False
+        self._base.reset()
+        self._done += 1
+        return self._base.has_next()
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return the base's next minibatch, of its next epoch where one is over.
+
+        Raises
+        ------
+        DataError
+            None is left.
+        """
+        self._check_has_next()
+        return self._pre_processed(self._base.next(num))
+
+    def reset(self) -> None:
+        """Reset the base and count its epochs from 0."""
+        self._base.reset()
+        self._done = 0
+
+    def state(self) -> State:
+        return {"base": self._base.state(), "done": self._done, "epochs": self._epochs}
+
+    def restore(self, state: State) -> None:
+        check_same(self, state, epochs=self._epochs)
+        done = restored_count(self, state, "done", self._epochs - 1)
+        self._base.restore(state.get("base", {}))
+        self._done = done
+
+    def batch(self) -> int:
+        """Return the base's."""
+        return self._base.batch()
+
+    def total_outcomes(self) -> int:
+        """Return the base's."""
+        return self._base.total_outcomes()
+
+    def input_columns(self) -> int:
+        """Return the base's."""
+        return self._base.input_columns()
+
+    def reset_supported(self) -> bool:
+        """Tell whether the base's `reset` works."""
+        return self._base.reset_supported()
+
+    def async_supported(self) -> bool:
+        """Tell whether another thread may read the base ahead."""
+        return self._base.async_supported()
+
+    def __len__(self) -> int:
+        return self._epochs * len(cast(Sized, self._base))

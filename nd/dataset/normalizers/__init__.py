@@ -1,0 +1,32 @@
+"""Normalizers: what features, and labels where they are numbers, go through before a network sees them.
+
+One file each. They are fitted on a DataSet or an iterator in one pass, set on iterators, and kept with a network.
+"""
+
+from __future__ import annotations
+
+from .base import Normalizer
+from .files import normalizer_from_bytes, normalizer_to_bytes
+from .image_scaler import ImagePreProcessingScaler
+from .min_max import NormalizerMinMaxScaler
+from .standardize import NormalizerStandardize
+from .vgg16 import VGG16ImagePreProcessor
+
+__all__ = [
+    "NORMALIZERS",
+    "ImagePreProcessingScaler",
+    "Normalizer",
+    "NormalizerMinMaxScaler",
+    "NormalizerStandardize",
+    "VGG16ImagePreProcessor",
+    "normalizer_from_bytes",
+    "normalizer_to_bytes",
+]
+
+NORMALIZERS: dict[str, type[Normalizer]] = {
+    "image_min_max": ImagePreProcessingScaler,
+    "image_vgg16": VGG16ImagePreProcessor,
+    "min_max": NormalizerMinMaxScaler,
+    "standardize": NormalizerStandardize,
+}
+"""Name, as ND4J's enum NormalizerType spells it, in lower case -> class."""

@@ -1,0 +1,103 @@
+"""Arithmetic of normalizers on arrays of NumPy and of the current backend, which keep their kind, dtype and order.
+
+Every function returns a new array, or changes one that the caller has just made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import nd
+from backends.errors import ShapeError, describe_shape
+from nd.dataset.checks import as_array
+
+Array = Any
+
+_FLOATS = ("float16", "float32", "float64")
+
+
+def as_numbers(who: str, x: Any) -> Array:
+    """Return `x` as an array of floats: integers and booleans in the default dtype, lists in float32.
+
+    Raises
+    ------
+    ShapeError
+        There is no second axis, which features have.
+    DTypeError
+        The elements are not numbers.
+    BackendError
+        It is an array of another backend than NumPy and the current one.
+    """
+    x = as_array(who, x)
+    if len(x.shape) < 2:
+        raise ShapeError(f"{who}: expected [N, columns, ...], got {describe_shape(x.shape)}. Reshape to [N, 1].")
+    if isinstance(x, np.ndarray):
+        return x if x.dtype.kind == "f" else x.astype(nd.default_dtype())
+    x = nd.as_array(x)
+    return x if nd.dtype_name(x) in _FLOATS else nd.astype(x, nd.default_dtype())
+
+
+def like(x: Array, values: Any) -> Array:
+    """Return a number for each column, as an array that broadcasts with `x` [N, columns, ...] and has its dtype."""
+    shaped = np.asarray(values).reshape(1, -1, *(1 for _ in x.shape[2:]))
+    if isinstance(x, np.ndarray):
+        return shaped.astype(x.dtype)
+    return nd.as_array(shaped, nd.dtype_name(x))
+
+
+def rest(x: Array, values: np.ndarray) -> np.ndarray:
+    """Return what `values` [columns] lose when they are rounded to the dtype of `x`."""
+    name = str(x.dtype) if isinstance(x, np.ndarray) else nd.dtype_name(x)
+    return values - values.astype(name).astype(np.float64)
+
+
+def minus(x: Array, values: np.ndarray) -> Array:
+    """Return ``x - values``, as exact as if `values` were not rounded to the dtype of `x`."""
+    found, left = x - like(x, values), rest(x, values)
+    if left.any():
+        found -= like(x, left)  # the first difference is exact where x is near
+    return found
+
+
+def add(x: Array, values: np.ndarray) -> None:
+    """Add ``values`` [columns] to `x` in place; undoes `minus`."""
+    left = rest(x, values)
+    if left.any():
+        x += like(x, left)
+    x += like(x, values)
+
+
+def zero_where_masked(who: str, x: Array, mask: Array | None) -> Array:
+    """Return `x` with 0 where `mask` is 0; `x` itself is changed where that is possible."""
+    if mask is None:
+        return x
+    if isinstance(x, np.ndarray):
+        np.copyto(x, 0, where=aligned(who, x, np.asarray(mask)) == 0)
+        return x
+    return nd.where(aligned(who, x, nd.as_array(mask, nd.dtype_name(x))) != 0, x, 0.0)
+
+
+def aligned(who: str, x: Array, mask: Array) -> Array:
+    """Return a mask in a shape that broadcasts with `x` [N, columns, ...].
+
+    Masks of the rank of `x` are so already, those of series [N, T] belong to [N, 1, T], and [N] to whole examples.
+
+    Raises
+    ------
+    ShapeError
+        It fits none of these.
+    """
+    shape = tuple(mask.shape)
+    if len(shape) == 1:
+        shape += (1,) * (len(x.shape) - 1)
+    elif len(shape) == 2 and len(x.shape) == 3:
+        shape = (shape[0], 1, shape[1])
+    fits = len(shape) == len(x.shape) and shape[0] == x.shape[0]
+    if not fits or any(axis not in (1, full) for axis, full in zip(shape, x.shape, strict=True)):
+        raise ShapeError(
+            f"{who}: expected a mask that fits {describe_shape(x.shape)}, got {describe_shape(mask.shape)}. Series "
+            "[N, C, T] have masks [N, T]."
+        )
+    return mask.reshape(shape) if isinstance(mask, np.ndarray) else nd.reshape(mask, shape)

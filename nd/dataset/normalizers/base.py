@@ -1,0 +1,283 @@
+"""Normalizer: what all of them share, and what those share that learn from data."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, BinaryIO, ClassVar, Self
+
+import numpy as np
+
+from backends.errors import ConfigurationError, DataError, DTypeError, ShapeError, describe_shape
+from nd.dataset.dataset import DataSet
+from nd.dataset.existing import ExistingDataSetIterator
+from nd.dataset.iterator import DataSetIterator
+from nd.dataset.normalizers.arrays import as_numbers
+from nd.dataset.normalizers.statistics import ColumnStatistics
+
+Array = Any
+Data = DataSet | DataSetIterator | Iterable[DataSet]
+
+
+class Normalizer(ABC):
+    """Change features, and labels where they are numbers, and change them back.
+
+    What changes a DataSet gives it new arrays: those it was made of, and other DataSets that share them, stay as they
+    are. So an iterator whose pre-processor this is hands out data that were normalized once, in every epoch.
+
+    Notes
+    -----
+    Source: org.nd4j.linalg.dataset.api.preprocessor.DataNormalization. Differs: Java writes into the arrays
+    themselves, and its methods of arrays return nothing. Labels that are the features, of an autoencoder, stay so and
+    are changed once; in Java twice where labels are fitted.
+    """
+
+    kind: ClassVar[str]
+    """ND4J's NormalizerType, in a file."""
+
+    _fits_labels = False
+
+    def fit(self, data: Data) -> Self:
+        """Learn from data, where there is anything to learn.
+
+        Parameters
+        ----------
+        data : DataSet, DataSetIterator or iterable of DataSet
+        """
+        return self
+
+    def fit_label(self, fit: bool = True) -> None:
+        """Say whether labels are changed too; before `fit`.
+
+        Raises
+        ------
+        DTypeError
+            `fit` is not True or False.
+        """
+        if not isinstance(fit, bool):
+            raise DTypeError(f"{self._who('fit_label')}: expected True or False, got {fit!r}.")
+        self._fits_labels = fit
+
+    def is_fit_label(self) -> bool:
+        """Tell whether labels are changed too."""
+        return self._fits_labels
+
+    def pre_process(self, data_set: DataSet) -> DataSet:
+        """Normalize a DataSet, and return it."""
+        return self._change(data_set, self.transform_features, self.transform_labels)
+
+    def transform(self, data_set: DataSet) -> DataSet:
+        """Normalize a DataSet, and return it: `pre_process`, by the name that it goes by elsewhere in Java."""
+        return self.pre_process(data_set)
+
+    def revert(self, data_set: DataSet) -> DataSet:
+        """Undo `transform`, and return the DataSet. Masked time steps stay 0."""
+        return self._change(data_set, self.revert_features, self.revert_labels)
+
+    @abstractmethod
+    def transform_features(self, features: Any, mask: Any = None) -> Array:
+        """Return features [N, columns, ...] normalized, as a new array; where `mask` is 0 they become 0.
+
+        Raises
+        ------
+        ShapeError
+            They have another number of columns than the data that were fitted, or the mask does not fit.
+        DataError
+            Nothing was fitted.
+        """
+
+    @abstractmethod
+    def transform_labels(self, labels: Any, mask: Any = None) -> Array:
+        """Return labels normalized, as a new array; the same array unless `fit_label` was said. Same errors."""
+
+    @abstractmethod
+    def revert_features(self, features: Any, mask: Any = None) -> Array:
+        """Return what `transform_features` was given, as a new array. Same errors."""
+
+    @abstractmethod
+    def revert_labels(self, labels: Any, mask: Any = None) -> Array:
+        """Return what `transform_labels` was given: labels, or a network's output. Same errors."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that Java's ``NormalizerSerializer.getDefault().restore`` reads; it is there whole or not.
+
+        Raises
+        ------
+        DataError
+            Nothing was fitted.
+        OSError
+            The file cannot be written.
+        """
+        from nd.dataset.normalizers.files import save_normalizer
+
+        save_normalizer(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Normalizer:
+        """Return the normalizer of a file that `save`, or Java's ``NormalizerSerializer``, wrote.
+
+        Raises
+        ------
+        FormatError
+            The file is truncated or of another kind; also one that Java's serialization alone wrote.
+        ConfigurationError
+            Its normalizer is one for several inputs, or a class of somebody's own.
+        """
+        from nd.dataset.normalizers.files import load_normalizer
+
+        return load_normalizer(path)
+
+    @abstractmethod
+    def write_body(self, stream: BinaryIO) -> None:
+        """Write what follows the header in ND4J's form."""
+
+    @classmethod
+    @abstractmethod
+    def read_body(cls, stream: BinaryIO) -> Normalizer:
+        """Read what `write_body` wrote."""
+
+    def _who(self, method: str) -> str:
+        return f"{type(self).__name__}.{method}"
+
+    @staticmethod
+    def _change(data_set: DataSet, on_features: Callable[..., Array], on_labels: Callable[..., Array]) -> DataSet:
+        features = on_features(data_set.features, data_set.features_mask)
+        if data_set.labels is data_set.features:
+            data_set.labels = features
+        elif data_set.labels is not None:
+            data_set.labels = on_labels(data_set.labels, data_set.labels_mask)
+        data_set.features = features
+        return data_set
+
+
+class FittedNormalizer(Normalizer):
+    """A normalizer with statistics of columns: of features, images by channel, and of labels where `fit_label` is said.
+
+    Notes
+    -----
+    Statistics are float64 in memory, computed in one pass. A file has them in float32 where that loses nothing, as
+    with files that came from Java, else in float64, so that a normalizer and what is read from its file are equal.
+    """
+
+    _statistics: ClassVar[type[ColumnStatistics]]
+
+    def __init__(self) -> None:
+        self._of: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
+
+    def fit(self, data: Data) -> Self:
+        """Learn the statistics of data, in one pass; what was learnt before is forgotten.
+
+        Parameters
+        ----------
+        data : DataSet, DataSetIterator or iterable of DataSet
+            An iterator that can be reset is, before and after, as in Java: the epochs of one that shuffles go on from
+            there.
+
+        Returns
+        -------
+        FittedNormalizer
+            This one.
+
+        Raises
+        ------
+        DataError
+            There are no data, a number is not finite, labels are missing that are to be fitted, or this normalizer is
+            already at work in the iterator.
+        ShapeError
+            Two DataSets differ in their number of columns, or a mask does not fit.
+        """
+        wanted = ("features", "labels") if self._fits_labels else ("features",)
+        gathered = {part: self._statistics(f"{self._who('fit')}: {part}") for part in wanted}
+        if isinstance(data, DataSet):
+            self._add(gathered, data)
+        else:
+            self._add_all(gathered, data)
+        self._of = {part: self._finished(statistics) for part, statistics in gathered.items()}
+        return self
+
+    def transform_features(self, features: Any, mask: Any = None) -> Array:
+        return self._apply("transform_features", "features", self._forward, features, mask)
+
+    def transform_labels(self, labels: Any, mask: Any = None) -> Array:
+        return self._apply("transform_labels", "labels", self._forward, labels, mask) if self._fits_labels else labels
+
+    def revert_features(self, features: Any, mask: Any = None) -> Array:
+        return self._apply("revert_features", "features", self._backward, features, mask)
+
+    def revert_labels(self, labels: Any, mask: Any = None) -> Array:
+        return self._apply("revert_labels", "labels", self._backward, labels, mask) if self._fits_labels else labels
+
+    @abstractmethod
+    def _finished(self, statistics: Any) -> Mapping[str, np.ndarray]:
+        """Return name -> numbers [columns] of what was gathered."""
+
+    @abstractmethod
+    def _forward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array: ...
+
+    @abstractmethod
+    def _backward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array: ...
+
+    def fitted(self, part: str, method: str = "fitted") -> Mapping[str, np.ndarray]:
+        """Return name -> numbers [columns] of "features" or "labels".
+
+        Raises
+        ------
+        DataError
+            They were not fitted.
+        """
+        if part not in self._of:
+            before = "" if part == "features" else "fit_label(True) and then "
+            raise DataError(f"{self._who(method)}: expected {part} that were fitted, got none. Call {before}fit first.")
+        return self._of[part]
+
+    def _apply(self, method: str, part: str, function: Callable[..., Array], x: Any, mask: Any) -> Array:
+        values, who = self.fitted(part, method), self._who(method)
+        x = as_numbers(who, x)
+        columns = len(next(iter(values.values())))
+        if x.shape[1] != columns:
+            raise ShapeError(
+                f"{who}: expected {describe_shape(['N', columns, *x.shape[2:]])}, as the data were that were fitted, "
+                f"got {describe_shape(x.shape)}."
+            )
+        return function(who, x, mask, values)
+
+    def _add_all(self, gathered: Mapping[str, ColumnStatistics], data: Any) -> None:
+        iterator = data if isinstance(data, DataSetIterator) else ExistingDataSetIterator(data)
+        if iterator.pre_processor is self:
+            raise DataError(
+                f"{self._who('fit')}: expected data as they are, got an iterator that this normalizer changes already. "
+                "Fit first, then set_pre_processor."
+            )
+        if iterator.reset_supported():
+            iterator.reset()
+        while iterator.has_next():
+            self._add(gathered, iterator.next())
+        if iterator.reset_supported():
+            iterator.reset()
+
+    def _add(self, gathered: Mapping[str, ColumnStatistics], data_set: DataSet) -> None:
+        gathered["features"].add(data_set.features, data_set.features_mask)
+        if "labels" not in gathered:
+            return
+        if data_set.labels is None:
+            raise DataError(f"{self._who('fit')}: expected labels, which fit_label asks for, got none.")
+        gathered["labels"].add(data_set.labels, data_set.labels_mask)
+
+
+def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:
+    """Return numbers of columns as float64 [columns].
+
+    Raises
+    ------
+    ConfigurationError
+        They are no row of finite numbers, or one is longer than another.
+    """
+    found = {name: np.array(values, np.float64).reshape(-1) for name, values in given.items()}
+    lengths = {name: len(values) for name, values in found.items()}
+    if len(set(lengths.values())) > 1 or 0 in lengths.values():
+        raise ConfigurationError(f"{who}: expected as many numbers each, at least one, got {lengths}.")
+    for name, values in found.items():
+        if not np.isfinite(values).all():
+            raise ConfigurationError(f"{who}: {name} must be finite, got {values[~np.isfinite(values)][0]}.")
+    return found

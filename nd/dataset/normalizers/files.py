@@ -1,0 +1,118 @@
+"""Normalizers in files, in the form of ND4J's ``NormalizerSerializer``."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+from collections.abc import Mapping
+from typing import BinaryIO
+
+from backends.errors import ConfigurationError, FormatError
+from nd.dataset.normalizers.base import Normalizer
+from nd.files import replacing
+from nd.serde_buffers import CORRUPT, read_number, read_utf
+
+_HEADER = "NORMALIZER"
+_VERSION = 1
+_JAVA_OBJECT = b"\xac\xed"
+_OF_SEVERAL_INPUTS = ("MULTI_HYBRID", "MULTI_MIN_MAX", "MULTI_STANDARDIZE")
+_CUSTOM = "CUSTOM"
+
+
+def normalizer_to_bytes(normalizer: Normalizer) -> bytes:
+    """Return what ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
+
+    Raises
+    ------
+    DataError
+        Nothing was fitted.
+    """
+    stream = io.BytesIO()
+    stream.write(_utf(_HEADER) + struct.pack(">i", _VERSION) + _utf(normalizer.kind))
+    normalizer.write_body(stream)
+    return stream.getvalue()
+
+
+def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> Normalizer:
+    """Return the normalizer that `normalizer_to_bytes`, or ND4J's ``NormalizerSerializer``, wrote.
+
+    Raises
+    ------
+    FormatError
+        The bytes are truncated, corrupt or something else; also what Java's serialization alone wrote.
+    ConfigurationError
+        The normalizer is one for several inputs (MULTI_...), or a class of somebody's own (CUSTOM).
+    """
+    if bytes(data[:2]) == _JAVA_OBJECT:
+        raise FormatError(
+            "normalizer_from_bytes: expected ND4J's normalizer format, got a serialized Java object, which only Java "
+            "can read. Restore it there and write it with NormalizerSerializer.getDefault().write."
+        )
+    try:
+        return _read(io.BytesIO(data))
+    except FormatError as error:
+        raise FormatError(f"normalizer_from_bytes: {error}") from error
+
+
+def save_normalizer(normalizer: Normalizer, path: str | os.PathLike[str]) -> None:
+    """Write a normalizer to a file that is there whole or not at all; see `Normalizer.save`."""
+    content = normalizer_to_bytes(normalizer)
+    with replacing(f"{type(normalizer).__name__}.save", path) as stream:
+        stream.write(content)
+
+
+def load_normalizer(path: str | os.PathLike[str]) -> Normalizer:
+    """Return the normalizer of a file; see `Normalizer.load`."""
+    with open(path, "rb") as stream:
+        content = stream.read()
+    try:
+        return normalizer_from_bytes(content)
+    except (ConfigurationError, FormatError) as error:
+        raise type(error)(f"'{os.fspath(path)}': {error}") from error
+
+
+def _read(stream: BinaryIO) -> Normalizer:
+    kind = _read_kind(stream)
+    try:
+        normalizer = _classes()[kind].read_body(stream)
+    except ConfigurationError as error:
+        raise FormatError(f"{error} {CORRUPT}") from error
+    if stream.read(1):
+        raise FormatError(f"expected the end behind the {kind} normalizer, got more bytes. {CORRUPT}")
+    return normalizer
+
+
+def _read_kind(stream: BinaryIO) -> str:
+    header = read_utf(stream, "the header")
+    if header != _HEADER:
+        raise FormatError(f"the header must be {_HEADER!r}, got {header[:32]!r}. {CORRUPT}")
+    version = read_number(stream, ">i", "the version")
+    if version != _VERSION:
+        raise FormatError(f"the version must be {_VERSION}, got {version}. It is of a later ND4J, or corrupt.")
+    kind = read_utf(stream, "the type")
+    known = _classes()
+    if kind == _CUSTOM:
+        owner = read_utf(stream, "the class that reads it")
+        raise ConfigurationError(
+            f"normalizer_from_bytes: expected one of {', '.join(known)}, got a {kind} normalizer that {owner} reads. "
+            "Make one of the known ones of its statistics."
+        )
+    if kind in _OF_SEVERAL_INPUTS:
+        raise ConfigurationError(
+            f"normalizer_from_bytes: expected one of {', '.join(known)}, got a {kind} normalizer, which is for several "
+            "inputs. Save a normalizer for each of them in Java."
+        )
+    if kind not in known:
+        raise FormatError(f"the type must be one of {', '.join(known)}, got {kind[:32]!r}. {CORRUPT}")
+    return kind
+
+
+def _classes() -> Mapping[str, type[Normalizer]]:
+    from nd.dataset.normalizers import NORMALIZERS
+
+    return {normalizer.kind: normalizer for normalizer in NORMALIZERS.values()}
+
+
+def _utf(text: str) -> bytes:
+    return struct.pack(">H", len(text)) + text.encode("ascii")

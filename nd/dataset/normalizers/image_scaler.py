@@ -1,0 +1,97 @@
+"""ImagePreProcessingScaler: pixels into a range."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO, Self
+
+from backends.errors import ConfigurationError, ShapeError, describe_shape
+from nd.dataset.checks import check_count
+from nd.dataset.normalizers.arrays import as_numbers
+from nd.dataset.normalizers.base import Normalizer
+from nd.dataset.normalizers.body import read_numbers, write_numbers
+from nd.dataset.normalizers.min_max import check_range
+
+Array = Any
+
+
+class ImagePreProcessingScaler(Normalizer):
+    """Bring pixels from 0 .. 2^max_bits - 1 to a range. There is nothing to fit.
+
+    Parameters
+    ----------
+    min, max : float
+        The range.
+    max_bits : int
+        Bits of a pixel: 8 for bytes, 1 where pixels are 0 to 1 already.
+
+    Raises
+    ------
+    ConfigurationError
+        `max` is not larger than `min`.
+    DataError
+        `max_bits` is not 1 to 64.
+
+    Notes
+    -----
+    ``y = x / (2^max_bits - 1) (max - min) + min``, steps that change nothing left out, as in Java. Bytes become numbers
+    of the default dtype. `fit_label` has labels changed too, images [N, C, H, W] for segmentation; a file does not say
+    whether, as in Java.
+
+    Source: org.nd4j.linalg.dataset.api.preprocessor.ImagePreProcessingScaler. Differs: Java changes labels of
+    any rank in DataSets, and fails to revert a DataSet whose labels are no images.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pixels = np.array([[0, 51, 255]], np.uint8)
+    >>> ImagePreProcessingScaler(-1, 1).transform_features(pixels).round(3).tolist()
+    [[-1.0, -0.6..., 1.0]]
+    """
+
+    kind = "IMAGE_MIN_MAX"
+
+    def __init__(self, min: float = 0.0, max: float = 1.0, max_bits: int = 8) -> None:
+        self.min, self.max = check_range("ImagePreProcessingScaler", min, max)
+        self.max_pixel = float(2 ** check_count("ImagePreProcessingScaler", "max_bits", max_bits, 1, 64) - 1)
+
+    def transform_features(self, features: Any, mask: Any = None) -> Array:
+        found = as_numbers(self._who("transform_features"), features) / self.max_pixel
+        if self.max - self.min != 1:
+            found *= self.max - self.min
+        if self.min != 0:
+            found += self.min
+        return found
+
+    def transform_labels(self, labels: Any, mask: Any = None) -> Array:
+        return self.transform_features(self._images("transform_labels", labels)) if self._fits_labels else labels
+
+    def revert_features(self, features: Any, mask: Any = None) -> Array:
+        found = as_numbers(self._who("revert_features"), features) - self.min
+        if self.max - self.min != 1:
+            found /= self.max - self.min
+        found *= self.max_pixel
+        return found
+
+    def revert_labels(self, labels: Any, mask: Any = None) -> Array:
+        return self.revert_features(self._images("revert_labels", labels)) if self._fits_labels else labels
+
+    def write_body(self, stream: BinaryIO) -> None:
+        write_numbers(stream, self.min, self.max, self.max_pixel)
+
+    @classmethod
+    def read_body(cls, stream: BinaryIO) -> Self:
+        low, high, max_pixel = read_numbers(stream, 3)
+        normalizer = cls(low, high)
+        if not 0 < max_pixel < float("inf"):
+            raise ConfigurationError(f"ImagePreProcessingScaler: the largest pixel must be positive, got {max_pixel}.")
+        normalizer.max_pixel = max_pixel
+        return normalizer
+
+    def _images(self, method: str, labels: Any) -> Array:
+        labels = as_numbers(self._who(method), labels)
+        if len(labels.shape) != 4:
+            raise ShapeError(
+                f"{self._who(method)}: expected images [N, C, H, W] as labels, got {describe_shape(labels.shape)}. "
+                "Other labels are not pixels: fit_label(False)."
+            )
+        return labels

@@ -1,0 +1,121 @@
+"""NormalizerStandardize: mean 0, standard deviation 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+
+from nd.dataset.normalizers.arrays import add, like, minus, zero_where_masked
+from nd.dataset.normalizers.base import FittedNormalizer, check_statistics
+from nd.dataset.normalizers.body import read_flag, read_row, write_flag, write_rows
+from nd.dataset.normalizers.statistics import Moments
+
+Array = Any
+
+_SMALLEST_STD = 1e-5
+
+
+class NormalizerStandardize(FittedNormalizer):
+    """Give every column of the features mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    mean, std : array, shape [columns], optional
+        Of the features, where they are known already. Both or none.
+
+    Raises
+    ------
+    ConfigurationError
+        They are not both rows of so many finite numbers.
+
+    Notes
+    -----
+    ``y = (x - mean) / std`` with the population's standard deviation, at least 1e-5: so a constant column becomes 0,
+    and another value in it later becomes large. Series [N, C, T] have statistics by column over all time steps that
+    are not masked, images [N, C, H, W] by channel. In the dtype of the data, with Java's operations in Java's order;
+    where the mean is more exact than that dtype, what rounding takes from it is subtracted too.
+
+    Source: org.nd4j.linalg.dataset.api.preprocessor.NormalizerStandardize, DistributionStats. Differs: Java gathers in
+    the data's dtype, and heeds masks of series alone.
+
+    Examples
+    --------
+    >>> from nd.dataset import DataSet
+    >>> data_set = DataSet([[1.0, 7.0], [3.0, 7.0]])
+    >>> normalizer = NormalizerStandardize().fit(data_set)
+    >>> normalizer.transform(data_set).features.tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+
+    kind = "STANDARDIZE"
+    _statistics = Moments
+
+    def __init__(self, mean: Any = None, std: Any = None) -> None:
+        super().__init__()
+        if mean is not None or std is not None:
+            self._of["features"] = self._checked("NormalizerStandardize", mean, std)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Means of the features [columns], float64; raise DataError before `fit`."""
+        return self.fitted("features", "mean")["mean"]
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviations of the features [columns], float64; raise DataError before `fit`."""
+        return self.fitted("features", "std")["std"]
+
+    @property
+    def label_mean(self) -> np.ndarray:
+        """Means of the labels [columns], float64; raise DataError if they were not fitted."""
+        return self.fitted("labels", "label_mean")["mean"]
+
+    @property
+    def label_std(self) -> np.ndarray:
+        """Standard deviations of the labels [columns], float64; raise DataError if they were not fitted."""
+        return self.fitted("labels", "label_std")["std"]
+
+    def set_label_stats(self, mean: Any, std: Any) -> None:
+        """Say what the labels' statistics are, and that labels are to be changed.
+
+        Raises
+        ------
+        ConfigurationError
+            They are not both rows of so many finite numbers.
+        """
+        self._of["labels"] = self._checked("NormalizerStandardize.set_label_stats", mean, std)
+        self.fit_label(True)
+
+    def write_body(self, stream: BinaryIO) -> None:
+        parts = ["features", "labels"] if self.is_fit_label() else ["features"]
+        write_flag(stream, self.is_fit_label())
+        write_rows(stream, [self.fitted(part, "save")[name] for part in parts for name in ("mean", "std")])
+
+    @classmethod
+    def read_body(cls, stream: BinaryIO) -> Self:
+        fits_labels = read_flag(stream)
+        normalizer = cls(read_row(stream), read_row(stream))
+        if fits_labels:
+            normalizer.set_label_stats(read_row(stream), read_row(stream))
+        return normalizer
+
+    @staticmethod
+    def _checked(who: str, mean: Any, std: Any) -> dict[str, np.ndarray]:
+        found = check_statistics(who, mean=mean, std=std)
+        return {**found, "std": np.maximum(found["std"], _SMALLEST_STD)}
+
+    def _finished(self, statistics: Moments) -> Mapping[str, np.ndarray]:
+        std = np.sqrt(statistics.variance())
+        return {"mean": statistics.mean(), "std": np.maximum(std, _SMALLEST_STD)}
+
+    def _forward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array:
+        found = minus(x, values["mean"])
+        found /= like(x, values["std"])
+        return zero_where_masked(who, found, mask)
+
+    def _backward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array:
+        found = x * like(x, values["std"])
+        add(found, values["mean"])
+        return zero_where_masked(who, found, mask)

@@ -1,0 +1,164 @@
+"""Statistics of columns, of data that pass by in pieces. Host arithmetic in float64."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from backends.errors import DataError, ShapeError, describe_shape
+from nd.dataset.normalizers.arrays import aligned, as_numbers
+from nd.serde import as_host
+
+_PIECE = 1 << 17  # numbers that are looked at together
+
+
+class ColumnStatistics(ABC):
+    """Statistics of the columns, the second axis, of all arrays that were added.
+
+    Parameters
+    ----------
+    who : str
+        For messages.
+
+    Attributes
+    ----------
+    count : numpy.ndarray, shape [columns], or None
+        How many numbers were seen, without those that were masked; None before the first array.
+    """
+
+    def __init__(self, who: str) -> None:
+        self.who = who
+        self.count: Any = None
+
+    def add(self, x: Any, mask: Any = None) -> None:
+        """Take an array into account.
+
+        Parameters
+        ----------
+        x : array, shape [N, columns, ...]
+        mask : array, optional
+            0 where a number does not count: [N, T] for series [N, columns, T], [N], or of the rank of `x`.
+
+        Raises
+        ------
+        ShapeError
+            The array has another number of columns than the first one, or the mask does not fit.
+        DataError
+            A number that counts is NaN or infinite.
+        """
+        host = as_host(as_numbers(self.who, x))
+        counts = None if mask is None else aligned(self.who, host, as_host(mask)) != 0
+        if self.count is None:
+            self.count = np.zeros(host.shape[1], np.int64)
+            self._start(host.shape[1])
+        if host.shape[1] != len(self.count):
+            raise ShapeError(
+                f"{self.who}: expected {describe_shape(['N', len(self.count), *host.shape[2:]])}, as in the data "
+                f"before, got {describe_shape(host.shape)}."
+            )
+        for values, counting in _pieces(host, counts):
+            self._check_finite(values, counting)
+            number = np.broadcast_to(counting, values.shape).sum(axis=1)
+            self._merge(values, counting, number)
+            self.count += number
+
+    def check_complete(self) -> None:
+        """Raise DataError unless every column had a number that counts."""
+        if self.count is None:
+            raise DataError(f"{self.who}: expected examples, got none.")
+        if not self.count.all():
+            column = int(np.argmin(self.count))
+            raise DataError(f"{self.who}: expected numbers in every column, got only masked ones in column {column}.")
+
+    @abstractmethod
+    def _start(self, columns: int) -> None: ...
+
+    @abstractmethod
+    def _merge(self, values: np.ndarray, counting: np.ndarray, number: np.ndarray) -> None:
+        """Take values [columns, n] into account, those where `counting` (which broadcasts) is True."""
+
+    def _check_finite(self, values: np.ndarray, counting: np.ndarray) -> None:
+        wrong = ~np.isfinite(values) & counting
+        if wrong.any():
+            column, place = np.argwhere(wrong)[0]
+            raise DataError(
+                f"{self.who}: expected finite numbers, got {values[column, place]} in column {column}. Remove such "
+                "examples, or mask them."
+            )
+
+
+class Moments(ColumnStatistics):
+    """Mean and population variance.
+
+    Attributes
+    ----------
+    near : numpy.ndarray, shape [columns]
+        A number that each column had, in its first piece.
+    off : numpy.ndarray, shape [columns]
+        mean - near
+    squares : numpy.ndarray, shape [columns]
+        Σ (x - mean)²
+
+    Notes
+    -----
+    Pieces a and b are merged as Chan, Golub, LeVeque 1979 do, with n = n_a + n_b and δ = off_b - off_a:
+    ``off = off_a + δ n_b / n``, ``squares = squares_a + squares_b + δ² n_a n_b / n``. All this is of x - near, so that
+    neither large offsets nor constant columns cost digits.
+    """
+
+    def mean(self) -> np.ndarray:
+        """Return the mean [columns]; raise DataError unless every column had a number."""
+        self.check_complete()
+        return self.near + self.off
+
+    def variance(self) -> np.ndarray:
+        """Return the population variance [columns]; raise DataError unless every column had a number."""
+        self.check_complete()
+        return self.squares / self.count
+
+    def _start(self, columns: int) -> None:
+        self.near, self.off, self.squares = np.zeros(columns), np.zeros(columns), np.zeros(columns)
+
+    def _merge(self, values: np.ndarray, counting: np.ndarray, number: np.ndarray) -> None:
+        before, total = self.count, np.maximum(self.count + number, 1)
+        first = (before == 0) & (number > 0)
+        self.near[first] = values.min(axis=1, initial=np.inf, where=counting)[first]
+        differences = np.where(counting, values - self.near[:, None], 0)
+        off = differences.sum(axis=1) / np.maximum(number, 1)
+        squares = (np.where(counting, differences - off[:, None], 0) ** 2).sum(axis=1)
+        delta = off - self.off
+        self.off += delta * number / total
+        self.squares += squares + delta**2 * before * number / total
+
+
+class Bounds(ColumnStatistics):
+    """Smallest and largest number.
+
+    Attributes
+    ----------
+    lower, upper : numpy.ndarray, shape [columns]
+    """
+
+    def _start(self, columns: int) -> None:
+        self.lower, self.upper = np.full(columns, np.inf), np.full(columns, -np.inf)
+
+    def _merge(self, values: np.ndarray, counting: np.ndarray, number: np.ndarray) -> None:
+        self.lower = np.minimum(self.lower, values.min(axis=1, initial=np.inf, where=counting))
+        self.upper = np.maximum(self.upper, values.max(axis=1, initial=-np.inf, where=counting))
+
+
+def _pieces(x: np.ndarray, counts: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Cut [N, columns, ...] into arrays [columns, n] of float64, each with what counts of it."""
+    columns = x.shape[1]
+    step = max(1, _PIECE // max(1, x[:1].size))
+    for start in range(0, len(x), step):
+        part = x[start : start + step]
+        values = np.moveaxis(part, 1, 0).reshape(columns, -1).astype(np.float64)
+        if counts is None:
+            yield values, np.ones((1, 1), np.bool_)
+        else:
+            full = np.broadcast_to(counts[start : start + step], part.shape)
+            yield values, np.moveaxis(full, 1, 0).reshape(columns, -1)

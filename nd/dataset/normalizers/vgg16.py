@@ -1,0 +1,71 @@
+"""VGG16ImagePreProcessor: what VGG16 was trained on."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO, Self
+
+from backends.errors import ConfigurationError, ShapeError, describe_shape
+from nd.dataset.normalizers.arrays import as_numbers, like
+from nd.dataset.normalizers.base import Normalizer
+
+Array = Any
+
+MEAN_BGR = (103.939, 116.779, 123.68)
+
+
+class VGG16ImagePreProcessor(Normalizer):
+    """Subtract the mean pixel of the images that VGG16 was trained on. There is nothing to fit.
+
+    Notes
+    -----
+    Of images [N, 3, H, W] with the channels blue, green, red and pixels 0 to 255: 103.939, 116.779 and 123.68.
+
+    Source: org.nd4j.linalg.dataset.api.preprocessor.VGG16ImagePreProcessor; Simonyan, Zisserman 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> black = np.zeros((1, 3, 1, 1), np.float32)
+    >>> VGG16ImagePreProcessor().transform_features(black).ravel().round(3).tolist()
+    [-103.93..., -116.77..., -123.68...]
+    """
+
+    kind = "IMAGE_VGG16"
+
+    def fit_label(self, fit: bool = True) -> None:
+        """Do nothing for False.
+
+        Raises
+        ------
+        ConfigurationError
+            For True: labels are no such images.
+        """
+        if fit:
+            raise ConfigurationError("VGG16ImagePreProcessor.fit_label: labels are left as they are, got True.")
+
+    def transform_features(self, features: Any, mask: Any = None) -> Array:
+        x = self._images("transform_features", features)
+        return x - like(x, MEAN_BGR)
+
+    def transform_labels(self, labels: Any, mask: Any = None) -> Array:
+        return labels
+
+    def revert_features(self, features: Any, mask: Any = None) -> Array:
+        x = self._images("revert_features", features)
+        return x + like(x, MEAN_BGR)
+
+    def revert_labels(self, labels: Any, mask: Any = None) -> Array:
+        return labels
+
+    def write_body(self, stream: BinaryIO) -> None:
+        """Write nothing: there is nothing to know."""
+
+    @classmethod
+    def read_body(cls, stream: BinaryIO) -> Self:
+        return cls()
+
+    def _images(self, method: str, features: Any) -> Array:
+        x = as_numbers(self._who(method), features)
+        if len(x.shape) != 4 or x.shape[1] != 3:
+            raise ShapeError(f"{self._who(method)}: expected images [N, 3, H, W], got {describe_shape(x.shape)}.")
+        return x

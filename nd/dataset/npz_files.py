@@ -1,0 +1,111 @@
+"""Arrays in ``.npz`` files: what is in them without reading it, and reading it within its bounds."""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import IO, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+
+from backends.errors import DataError, DTypeError, FormatError, ShapeError
+
+_NUMERIC_KINDS = "biuf"
+_DAMAGED = "The file is damaged or no .npz file; write it again with numpy.savez."
+_BROKEN = (EOFError, NotImplementedError, OSError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
+
+
+class Member(NamedTuple):
+    """What the header of an array in a file says."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+def read_headers(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]) -> dict[str, Member]:
+    """Return field -> shape and dtype of the arrays that `keys` (field -> key in the file) names.
+
+    Raises
+    ------
+    DataError
+        The file has no such key.
+    FormatError
+        The file is damaged, or an array holds Python objects.
+    ShapeError, DTypeError
+        An array is a scalar, or does not hold numbers.
+    OSError
+        The file cannot be read.
+    """
+    found = {}
+    with _open(who, path) as archive:
+        names = {name.removesuffix(".npy"): name for name in archive.namelist()}
+        for field, key in keys.items():
+            if key not in names:
+                raise DataError(
+                    f"{who}: '{os.fspath(path)}': expected an array {key!r} for the {field}, got {sorted(names)}."
+                )
+            found[field] = _header(_Place(who, os.fspath(path), key), archive, names[key])
+    return found
+
+
+def read_arrays(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]) -> dict[str, np.ndarray]:
+    """Return field -> array. Same arguments and errors as `read_headers`; at most what the file has is allocated."""
+    read_headers(who, path, keys)  # which also compares what is promised with what is there
+    found = {}
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            for field, key in keys.items():
+                found[field] = arrays[key]
+    except _BROKEN as error:
+        raise FormatError(f"{who}: '{os.fspath(path)}': expected arrays, got: {error}. {_DAMAGED}") from error
+    return found
+
+
+class _Place(NamedTuple):
+    who: str
+    path: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.who}: '{self.path}': array {self.key!r}"
+
+
+def _open(who: str, path: str | os.PathLike[str]) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise FormatError(f"{who}: '{os.fspath(path)}': expected a .npz file, got: {error}. {_DAMAGED}") from error
+
+
+def _header(place: _Place, archive: zipfile.ZipFile, name: str) -> Member:
+    size = archive.getinfo(name).file_size
+    try:
+        with archive.open(name) as stream:
+            shape, dtype = _read_header(stream)
+            left = size - stream.tell()
+    except _BROKEN as error:
+        raise FormatError(f"{place}: expected a .npy header, got: {error}. {_DAMAGED}") from error
+    if dtype.hasobject:
+        raise FormatError(f"{place}: must not hold Python objects, which are code; got dtype {dtype}.")
+    if dtype.kind not in _NUMERIC_KINDS:
+        raise DTypeError(f"{place}: expected numbers, got elements of dtype {dtype}. Convert them first.")
+    if not shape:
+        raise ShapeError(f"{place}: expected examples along the first axis, got a scalar.")
+    if math.prod(shape) * dtype.itemsize != left:
+        raise FormatError(f"{place}: shape {list(shape)} of {dtype} does not fit its {left} bytes. {_DAMAGED}")
+    return Member(shape, dtype)
+
+
+def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    version = npy.read_magic(stream)
+    if version == (1, 0):
+        shape, _, dtype = npy.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, _, dtype = npy.read_array_header_2_0(stream)
+    else:
+        raise ValueError(f"version {version}, known are 1.0 and 2.0")
+    return shape, dtype

@@ -1,0 +1,195 @@
+"""NpzDataSetIterator: examples in NumPy's ``.npz`` files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from nd.dataset.checks import check_count
+from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
+from nd.dataset.npz_files import Member, read_arrays, read_headers
+from nd.dataset.numpy_iterator import check_arrays, check_classes, pick
+from nd.dataset.order import FileOrder, check_seed
+
+PathLike = str | os.PathLike[str]
+
+
+class NpzDataSetIterator(DataSetIterator):
+    """Iterate over the examples of one or several ``.npz`` files, one of which is in memory.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        Files that ``numpy.savez`` or ``savez_compressed`` wrote.
+    batch : int
+        Examples in a minibatch; the last one has what is left. One may end in the next file.
+    features, labels, features_mask, labels_mask : str or None
+        Keys in the files; None for what there is not.
+    num_classes : int, optional
+        Make one-hot labels [N, num_classes] of class numbers [N], minibatch by minibatch.
+    shuffle : bool
+        Take the files in another order in each epoch, and the examples of each file in another order. Examples of
+        different files meet only where a minibatch spans two.
+    seed : int
+        Of the orders.
+
+    Raises
+    ------
+    DataError
+        There is no file, a key is missing, a file has no examples, or a number is out of range.
+    FormatError
+        A file is damaged, or has Python objects in it, which are never loaded.
+    ShapeError, DTypeError
+        Arrays do not fit each other, those of another file, or `num_classes`; or they do not hold numbers.
+    OSError
+        A file cannot be read.
+
+    Notes
+    -----
+    The headers of all files are read at once. Minibatches may be views of the arrays of their file, which stay in
+    memory as long as they do. For a single uncompressed array, larger than memory, map it:
+    ``NumpyDataSetIterator(numpy.load("x.npy", mmap_mode="r"), ...)``.
+    """
+
+    def __init__(
+        self,
+        paths: PathLike | Sequence[PathLike],
+        batch: int = 32,
+        *,
+        features: str = "features",
+        labels: str | None = "labels",
+        features_mask: str | None = None,
+        labels_mask: str | None = None,
+        num_classes: int | None = None,
+        shuffle: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self._paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+        named = {"features": features, "labels": labels, "features_mask": features_mask, "labels_mask": labels_mask}
+        self._keys = {field: key for field, key in named.items() if key is not None}
+        self._headers = self._read_headers()
+        self._lengths = [check_arrays(_WHO, headers) for headers in self._headers]
+        self._total = sum(self._lengths)
+        self._classes = check_classes(_WHO, num_classes, self._headers[0].get("labels"))
+        self._batch = check_count(_WHO, "batch", batch, 1)
+        self._order = FileOrder(self._lengths, check_seed(_WHO, shuffle, seed))
+        self._open: tuple[int, dict[str, Any]] | None = None  # number of a file, and its arrays
+        self._cursor = 0
+        self._order.begin()
+
+    def has_next(self) -> bool:
+        """Tell whether examples are left."""
+        return self._cursor < self._total
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return the next minibatch, of `num` examples if given.
+
+        Raises
+        ------
+        DataError
+            No examples are left, `num` is less than 1, or a label is no class number below `num_classes`.
+        FormatError
+            A file is damaged, or not the one any more that it was.
+        """
+        self._check_has_next()
+        count = self._batch if num is None else check_count(f"{_WHO}.next", "num", num, 1)
+        stop = min(self._cursor + count, self._total)
+        parts = self._parts(self._cursor, stop)
+        found = parts[0] if len(parts) == 1 else DataSet.merge(parts)
+        self._cursor = stop
+        if stop == self._total:
+            self._open = None
+        return self._pre_processed(found)
+
+    def reset(self) -> None:
+        """Begin the next epoch, in another order if this iterator shuffles."""
+        self._cursor = 0
+        self._order.begin()
+
+    def state(self) -> State:
+        return {"cursor": self._cursor, "lengths": self._lengths, "order": self._order.state()}
+
+    def restore(self, state: State) -> None:
+        check_same(self, state, lengths=self._lengths)
+        cursor = restored_count(self, state, "cursor", self._total)
+        self._order.restore(state.get("order"))
+        self._cursor = cursor
+
+    def batch(self) -> int:
+        """Return the number of examples in a minibatch."""
+        return self._batch
+
+    def total_outcomes(self) -> int:
+        """Return `num_classes`, else the length of the labels' second axis.
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        """
+        if "labels" not in self._keys:
+            return super().total_outcomes()
+        return self._classes or _second_axis(self._headers[0]["labels"])
+
+    def input_columns(self) -> int:
+        """Return the length of the features' second axis."""
+        return _second_axis(self._headers[0]["features"])
+
+    def __len__(self) -> int:
+        return -(-self._total // self._batch)
+
+    def _read_headers(self) -> list[dict[str, Member]]:
+        if not self._paths or not all(isinstance(path, (str, os.PathLike)) for path in self._paths):
+            raise DTypeError(f"{_WHO}: expected a path or a list of paths, got {self._paths!r}.")
+        headers = [read_headers(_WHO, path, self._keys) for path in self._paths]
+        for path, of_file in zip(self._paths, headers, strict=True):
+            _check_alike(path, of_file, headers[0])
+        return headers
+
+    def _parts(self, start: int, stop: int) -> list[DataSet]:
+        """The examples from `start` to `stop` - 1 of this epoch, one DataSet for each file that they are in."""
+        parts, begin = [], 0  # begin: examples of the files before
+        for number in self._order.files:
+            first, last = max(start - begin, 0), min(stop - begin, self._lengths[number])
+            if first < last:
+                parts.append(pick(self._arrays(number), self._order.rows(number, first, last), self._classes))
+            begin += self._lengths[number]
+        return parts
+
+    def _arrays(self, number: int) -> dict[str, Any]:
+        if self._open is None or self._open[0] != number:
+            self._open = None  # before the next one is read: one at a time
+            arrays = read_arrays(_WHO, self._paths[number], self._keys)
+            for name, array in arrays.items():
+                if array.shape != self._headers[number][name].shape:
+                    raise DataError(
+                        f"{_WHO}: '{os.fspath(self._paths[number])}': {name} must be as they were, "
+                        f"{describe_shape(self._headers[number][name].shape)}, got {describe_shape(array.shape)}."
+                    )
+            self._open = (number, arrays)
+        return self._open[1]
+
+
+_WHO = NpzDataSetIterator.__name__
+
+
+def _check_alike(path: PathLike, headers: dict[str, Member], first: dict[str, Member]) -> None:
+    for name, header in headers.items():
+        want = first[name]
+        if header.shape[1:] != want.shape[1:]:
+            raise ShapeError(
+                f"{_WHO}: '{os.fspath(path)}': expected {name} {describe_shape(['N', *want.shape[1:]])}, as in the "
+                f"first file, got {describe_shape(header.shape)}."
+            )
+        if header.dtype != want.dtype:
+            raise DTypeError(
+                f"{_WHO}: '{os.fspath(path)}': expected {name} of {want.dtype}, as in the first file, got "
+                f"{header.dtype}."
+            )
+
+
+def _second_axis(member: Member) -> int:
+    return int(member.shape[1]) if len(member.shape) > 1 else 1

@@ -1,0 +1,33 @@
+"""SingletonDataSetIterator: one DataSet, once per epoch."""
+
+from __future__ import annotations
+
+from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import ListDataSetIterator, check_data_set
+
+
+class SingletonDataSetIterator(ListDataSetIterator):
+    """Hand out one DataSet as it is, once per epoch.
+
+    Parameters
+    ----------
+    data_set : DataSet
+
+    Notes
+    -----
+    Source: org.deeplearning4j.datasets.iterator.impl.SingletonDataSetIterator. Differs: Java applies a pre-processor
+    to the DataSet itself, once; here every epoch hands out a new one.
+
+    Examples
+    --------
+    >>> [data_set.num_examples() for data_set in SingletonDataSetIterator(DataSet([[1.0], [2.0]]))]
+    [2]
+    """
+
+    def __init__(self, data_set: DataSet) -> None:
+        check_data_set("SingletonDataSetIterator", data_set)
+        super().__init__(data_set)
+
+    def async_supported(self) -> bool:
+        """Return False: there is nothing to read ahead."""
+        return False

@@ -1,0 +1,89 @@
+"""DataSets in files, in the form of ND4J's ``DataSet.save``."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, BinaryIO
+
+from backends.errors import FormatError, ShapeError
+from nd import serde
+from nd.dataset.dataset import DataSet
+from nd.files import replacing
+from nd.serde_buffers import CORRUPT
+
+Array = Any
+
+_HAS_FEATURES = 1
+_HAS_LABELS = 2
+_LABELS_ARE_FEATURES = 4
+_HAS_FEATURES_MASK = 8
+_HAS_LABELS_MASK = 16
+_HAS_METADATA = 32
+_ALL_BITS = 63
+
+
+def save_data_set(data_set: DataSet, path: str | os.PathLike[str]) -> None:
+    """Write a DataSet to a file that is there whole or not at all; see `DataSet.save`."""
+    with replacing("DataSet.save", path) as stream:
+        write_data_set(stream, data_set)
+
+
+def load_data_set(path: str | os.PathLike[str]) -> DataSet:
+    """Read the DataSet of a file; see `DataSet.load`."""
+    who = f"DataSet.load: '{os.fspath(path)}'"
+    with open(path, "rb") as stream:
+        try:
+            return read_data_set(stream)
+        except FormatError as error:
+            raise FormatError(f"{who}: {error}") from error
+
+
+def write_data_set(stream: BinaryIO, data_set: DataSet) -> None:
+    """Write a DataSet as ND4J does: a byte that says what there is, then features, labels and masks."""
+    shared = data_set.labels is data_set.features
+    bits = _HAS_FEATURES
+    if data_set.labels is not None:
+        bits |= _LABELS_ARE_FEATURES if shared else _HAS_LABELS
+    bits |= 0 if data_set.features_mask is None else _HAS_FEATURES_MASK
+    bits |= 0 if data_set.labels_mask is None else _HAS_LABELS_MASK
+    stream.write(bytes([bits]))
+    labels = None if shared else data_set.labels
+    for array in (data_set.features, labels, data_set.features_mask, data_set.labels_mask):
+        if array is not None:
+            serde.write_array(stream, array)
+
+
+def read_data_set(stream: BinaryIO) -> DataSet:
+    """Read what `write_data_set`, or Java, wrote, to the end of the stream.
+
+    Raises
+    ------
+    FormatError
+        The bytes are no DataSet. At most what the stream delivers is allocated.
+    """
+    first = stream.read(1)
+    if not first:
+        raise FormatError("expected a DataSet, got an empty file.")
+    bits = first[0]
+    if bits & ~_ALL_BITS or not bits & _HAS_FEATURES:
+        raise FormatError(f"expected a first byte of 1 to 63 with bit 0 (features) set, got {bits}.")
+    arrays = _read_arrays(stream, bits)
+    if not bits & _HAS_METADATA and stream.read(1):
+        raise FormatError(f"expected the end after {len(arrays)} fields, got more bytes.")
+    try:
+        return DataSet(**arrays)
+    except ShapeError as error:
+        raise FormatError(f"{error} {CORRUPT}") from error
+
+
+def _read_arrays(stream: BinaryIO, bits: int) -> dict[str, Array]:
+    arrays = {"features": serde.read_array(stream)}
+    if bits & _LABELS_ARE_FEATURES:
+        arrays["labels"] = arrays["features"]
+    elif bits & _HAS_LABELS:
+        arrays["labels"] = serde.read_array(stream)
+    if bits & _HAS_FEATURES_MASK:
+        arrays["features_mask"] = serde.read_array(stream)
+    if bits & _HAS_LABELS_MASK:
+        arrays["labels_mask"] = serde.read_array(stream)
+    return arrays
