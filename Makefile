@@ -23,7 +23,7 @@ lenet: $(VENV)/core
 	$(BIN)/python examples/lenet_mnist.py
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest -m slow

@@ -93,7 +93,7 @@ def take(iterator, count):
         if not iterator.has_next():
             iterator.reset()
         data_set = iterator.next()
-        found.append((np.array(data_set.features).tolist(), np.array(data_set.labels).tolist()))
+        found.append((np.array(data_set.features).tobytes("A"), np.array(data_set.labels).tobytes("A")))
     return found
 
 
