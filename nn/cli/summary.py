@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
+from dataclasses import asdict
 from typing import Any
 
+from ..conf.network import MultiLayerConfiguration
 from ..model_file import LayerDescription, ModelFile
 from ..multilayer import MultiLayerNetwork
+from ..transferlearning.editing import input_type_of
 from .models import is_array_file, load_network
 from .tables import table
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")
-_HEADINGS = ("layer", "type", "in -> out", "parameters", "updater")
+_HEADINGS = ("layer", "type", "in -> out", "parameters", "shapes", "updater")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +41,7 @@ def _of_network(network: MultiLayerNetwork, as_json: bool) -> str:
 
 
 def _as_json(found: ModelFile) -> dict[str, Any]:
-    updaters = _updaters(found)
+    updaters, shapes = _updaters(found), _shapes(found)
     return {
         "kind": found.kind,
         "version": found.version,
@@ -47,14 +51,22 @@ def _as_json(found: ModelFile) -> dict[str, Any]:
         "parameters": _length(found.params),
         "updater_state": _length(found.updater_state),
         "normalizer": found.normalizer_bytes is not None,
-        "layers": [{**layer.__dict__, "updater": updaters.get(layer.name)} for layer in found.layers],
+        "layers": [
+            {**asdict(layer), "shapes": shapes.get(layer.name, {}), "updater": updaters.get(layer.name)}
+            for layer in found.layers
+        ],
         "unsupported": [{"path": path, "why": why} for path, why in found.unsupported],
     }
 
 
 def _as_text(found: ModelFile) -> str:
-    updaters = _updaters(found)
-    rows = [_HEADINGS, *(_row(layer, updaters.get(layer.name) or "") for layer in found.layers)]
+    updaters, shapes, flows = _updaters(found), _shapes(found), _flows(found)
+    rows = [_HEADINGS]
+    for layer in found.layers:
+        flow = flows.get(layer.name) or _flow_of_sizes(layer)
+        count = "?" if layer.n_params is None else f"{layer.n_params:,}"
+        sizes = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.get(layer.name, {}).items())
+        rows.append((layer.name, layer.kind, flow, count, sizes, updaters.get(layer.name, "")))
     lines = [
         f"{found.kind}, written as by release {found.version}, {found.dtype}",
         "",
@@ -67,13 +79,35 @@ def _as_text(found: ModelFile) -> str:
     ]
     if not found.unsupported:
         return "\n".join([*lines, "unsupported:      nothing"])
-    return "\n".join([*lines, "unsupported:", *(f"  {path}: {why}" for path, why in found.unsupported)])
+    whys = (f"  {path}: {why.partition(', expected one of ')[0]}" for path, why in found.unsupported)
+    return "\n".join([*lines, "unsupported:", *whys])
 
 
-def _row(layer: LayerDescription, updater: str) -> tuple[str, ...]:
-    flow = "" if layer.n_in is None and layer.n_out is None else f"{layer.n_in or '?'} -> {layer.n_out or '?'}"
-    count = "?" if layer.n_params is None else f"{layer.n_params:,}"
-    return layer.name, layer.kind, flow, count, updater
+def _flow_of_sizes(layer: LayerDescription) -> str:
+    return "" if layer.n_in is None and layer.n_out is None else f"{layer.n_in or '?'} -> {layer.n_out or '?'}"
+
+
+def _flows(found: ModelFile) -> dict[str, str]:
+    """Return layer -> what comes in and out, where the network can run and its first layers say what it takes."""
+    if found.unsupported:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when the file was read
+        conf = MultiLayerConfiguration.from_json(json.dumps(found.document))
+    takes = input_type_of(conf.layers[0], conf.preprocessors.get(0))
+    types = conf.layer_types(takes) if takes is not None else None
+    return {str(index): f"{before!r} -> {after!r}" for index, (before, after) in enumerate(types or ())}
+
+
+def _shapes(found: ModelFile) -> dict[str, dict[str, list[int]]]:
+    """Return layer or vertex -> its parameters' names and shapes, in the order of the vector."""
+    shapes: dict[str, dict[str, list[int]]] = {}
+    if any(layer.n_params is None for layer in found.layers):
+        return shapes
+    for key, array in found.param_table().items():
+        layer, _, name = key.rpartition("_")
+        shapes.setdefault(layer, {})[name] = list(array.shape)
+    return shapes
 
 
 def _length(vector: Any) -> int:

@@ -219,7 +219,7 @@ class _Editing:
             )
         self.preprocessors.update(chosen)
         self.preprocessors = {index: each for index, each in self.preprocessors.items() if index < len(self.layers)}
-        input_type = self.input_type or _input_type_of(self.layers[0], self.preprocessors.get(0))
+        input_type = self.input_type or input_type_of(self.layers[0], self.preprocessors.get(0))
         before: tuple[str, int] | None = None
         for index in range(len(self.layers)):
             if input_type is None:
@@ -267,8 +267,8 @@ class _Editing:
         return network
 
 
-def _input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> InputType | None:
-    """Return what a network without an input type takes, where its first layer says it."""
+def input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> InputType | None:
+    """Return what a network without an input type takes, where its first layer says it; None where it does not."""
     if isinstance(preprocessor, FeedForwardToCnnPreProcessor):
         return InputType.convolutional_flat(
             preprocessor.input_height, preprocessor.input_width, preprocessor.num_channels

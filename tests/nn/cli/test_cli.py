@@ -71,7 +71,7 @@ def test_summary_of_a_model(files, capsys):
     assert code == 0
     assert "DenseLayer" in out
     assert [line.split() for line in out.splitlines() if line.startswith("1 ")] == [
-        ["1", "OutputLayer", "6", "->", "2", "14", "Adam(0.05)"]
+        ["1", "OutputLayer", "feed_forward(6)", "->", "feed_forward(2)", "14", "W", "6x2,", "b", "1x2", "Adam(0.05)"]
     ]
     for line in ("total parameters: 38", "updater state:    76", "normalizer:       in the file"):
         assert line in out
@@ -84,6 +84,7 @@ def test_summary_as_json(files, capsys):
     found = json.loads(out)
     assert (code, found["parameters"], found["kind"], found["unsupported"]) == (0, 38, "MultiLayerNetwork", [])
     assert [layer["n_params"] for layer in found["layers"]] == [24, 14]
+    assert found["layers"][1]["shapes"] == {"W": [6, 2], "b": [1, 2]}
 
 
 def test_summary_of_a_network_that_cannot_run_here(capsys, reference):
@@ -91,7 +92,9 @@ def test_summary_of_a_network_that_cannot_run_here(capsys, reference):
     code, out, _ = run(capsys, "summary", path)
     assert code == 0
     assert "ComputationGraph, written as by release 0.7" in out
-    assert "GravesLSTM" in out
+    assert [line.split() for line in out.splitlines() if line.startswith("0 ")] == [
+        ["0", "GravesLSTM", "3", "->", "4", "140", "W", "3x16,", "RW", "4x19,", "b", "1x16", "RmsProp(0.15)"]
+    ]
     assert "unsupported:\n  vertices: ComputationGraph" in out
 
 
