@@ -8,7 +8,7 @@ import warnings
 from nd import ConfigurationError
 
 from ..exchange import write_array_file
-from .models import is_array_file, load_network, normalizer_in
+from .models import add_lenient, is_array_file, load_network, normalizer_in
 
 HELP = "Write a model as another kind of file: the ending of OUT says which."
 EXAMPLES = (
@@ -22,16 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("out", metavar="OUT", help="ends in .zip, .npz or .safetensors")
     parser.add_argument("--no-updater", action="store_true", help="leave the updater's state out")
-    parser.add_argument(
-        "--lenient", action="store_true", help="go on where what is not supported does not change the outputs"
-    )
+    add_lenient(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Convert."""
     if not is_array_file(arguments.out) and not arguments.out.lower().endswith(".zip"):
         raise ConfigurationError(f"convert: OUT must end in .zip, .npz or .safetensors, got {arguments.out!r}.")
-    network = load_network(arguments.model, strict=not arguments.lenient)
+    network = load_network(arguments)
     normalizer = normalizer_in(arguments.model)
     if is_array_file(arguments.out):
         write_array_file(network, arguments.out, not arguments.no_updater)

@@ -9,7 +9,7 @@ from nd import ConfigurationError
 from nd.evaluation import ROC, Evaluation, EvaluationCalibration, IEvaluation, RegressionEvaluation, ROCMultiClass
 
 from .data import add_data_arguments, iterator_of
-from .models import load_network
+from .models import add_lenient, load_network
 
 HELP = "Evaluate a model on data with labels, and print the report as Deeplearning4j prints it."
 EXAMPLES = (
@@ -26,16 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--roc", action="store_true", help="areas under the ROC and precision-recall curves, exactly")
     parser.add_argument("--calibration", action="store_true", help="expected calibration error of every class")
     parser.add_argument("--json", action="store_true", help="print Deeplearning4j's JSON, an evaluation in each line")
-    parser.add_argument(
-        "--lenient", action="store_true", help="go on where what is not supported does not change the outputs"
-    )
+    add_lenient(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Evaluate."""
     if arguments.csv and arguments.label is None:
         raise ConfigurationError("evaluate: --csv needs --label, the column of the label, got none.")
-    network = load_network(arguments.model, strict=not arguments.lenient)
+    network = load_network(arguments)
     outputs = getattr(network.conf.layers[-1].innermost, "n_out", None) or 1
     evaluations = _evaluations(arguments, outputs)
     network.do_evaluation(iterator_of(arguments, None if arguments.regression else max(outputs, 2)), *evaluations)

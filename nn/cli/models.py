@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import pathlib
 from typing import Any
 
@@ -17,9 +18,17 @@ def is_array_file(path: str) -> bool:
     return pathlib.Path(path).suffix.lower() in ARRAY_FILES
 
 
-def load_network(path: str, strict: bool = True) -> MultiLayerNetwork:
-    """Read a network from a model zip or a file of arrays; errors as theirs."""
-    return read_array_file(path) if is_array_file(path) else MultiLayerNetwork.load(path, strict=strict)
+def add_lenient(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that `load_network` looks at."""
+    parser.add_argument(
+        "--lenient", action="store_true", help="go on where what is not supported does not change the outputs"
+    )
+
+
+def load_network(arguments: argparse.Namespace) -> MultiLayerNetwork:
+    """Read the network from a model zip or a file of arrays; errors as theirs."""
+    path, lenient = arguments.model, getattr(arguments, "lenient", False)
+    return read_array_file(path) if is_array_file(path) else MultiLayerNetwork.load(path, strict=not lenient)
 
 
 def normalizer_in(path: str) -> Any:

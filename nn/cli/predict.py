@@ -16,7 +16,7 @@ from nd.files import replacing
 
 from ..multilayer import MultiLayerNetwork
 from .data import add_data_arguments, iterator_of
-from .models import load_network
+from .models import add_lenient, load_network
 
 HELP = "Write a model's outputs for every example to a CSV file."
 EXAMPLES = (
@@ -31,14 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data_arguments(parser, labels=False)
     parser.add_argument("--out", metavar="FILE", help="written whole or not at all; without it, the terminal")
     parser.add_argument("--classes", action="store_true", help="write the most probable class and its probability")
-    parser.add_argument(
-        "--lenient", action="store_true", help="go on where what is not supported does not change the outputs"
-    )
+    add_lenient(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Predict."""
-    network = load_network(arguments.model, strict=not arguments.lenient)
+    network = load_network(arguments)
     data = iterator_of(arguments, None)
     with _destination(arguments.out) as out:
         writer = csv.writer(out, lineterminator="\n")

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the summary."""
     if is_array_file(arguments.model):
-        print(_of_network(load_network(arguments.model), arguments.json))
+        print(_of_network(load_network(arguments), arguments.json))
         return
     found = ModelFile.read(arguments.model)
     print(json.dumps(_as_json(found), indent=2) if arguments.json else _as_text(found))
