@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,10 @@ from .files import replacing
 Array = Any
 METADATA = "__metadata__"
 _MOST_METADATA = 64 << 20  # bytes
+_NPY_HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
+    (1, 0): numpy.lib.format.read_array_header_1_0,
+    (2, 0): numpy.lib.format.read_array_header_2_0,
+}
 _HEADER = 1024  # bytes around the elements of an .npy entry, generously
 
 
@@ -143,8 +148,12 @@ def _open_npz(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
 def _read_npy(name: str, stream: Any, size: int) -> Any:
     """Return an array whose header claims no more than the entry holds."""
     version = numpy.lib.format.read_magic(stream)
-    header = numpy.lib.format.read_array_header_1_0 if version == (1, 0) else numpy.lib.format.read_array_header_2_0
-    shape, fortran, dtype = header(stream)
+    if version not in _NPY_HEADERS:
+        raise FormatError(f"{name!r} must be of version 1 or 2 of .npy, got {version}.")
+    try:
+        shape, fortran, dtype = _NPY_HEADERS[version](stream)
+    except (MemoryError, TypeError, tokenize.TokenError) as error:  # from Python's parser
+        raise FormatError(f"{name!r} must begin with a header of .npy, got {type(error).__name__}: {error}.") from error
     if dtype.hasobject or math.prod(shape) * dtype.itemsize > size:
         raise FormatError(f"{name!r} must hold plain numbers, {size:,} bytes of them, got {dtype} {list(shape)}.")
     flat = numpy.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype)
@@ -169,6 +178,13 @@ def _open_safetensors(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
     try:
         with safe_open(os.fspath(path), framework="numpy") as file:
             metadata = dict(file.metadata() or {})
-            yield ArrayFile(metadata, tuple(file.keys()), lambda name, most: file.get_tensor(name))
+            yield ArrayFile(metadata, tuple(file.keys()), lambda name, most: _tensor(file, name))
     except SafetensorError as error:
         raise FormatError(f"expected a .safetensors file, got {error}. Is it truncated, or another kind?") from error
+
+
+def _tensor(file: Any, name: str) -> Any:
+    try:
+        return file.get_tensor(name)
+    except (AttributeError, TypeError) as error:  # a type of numbers that NumPy has not
+        raise FormatError(f"{name!r} must hold numbers that NumPy knows, got {error}.") from error

@@ -33,8 +33,13 @@ def replacing(who: str, path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Notes
     -----
     Written under another name in the same folder, synchronised with the disk, renamed, and the folder synchronised.
+    Where `path` is a link, this happens to what it leads to; a pipe or a device is written into as it is.
     """
-    target = pathlib.Path(path)
+    target = pathlib.Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with open(target, "wb") as file:
+            yield file
+        return
     partial = target.with_name(f".{target.name}.{os.getpid()}{PARTIAL}")
     try:
         with open(partial, "wb") as file:

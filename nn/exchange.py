@@ -74,9 +74,10 @@ def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
         if "settings" in file.metadata:
             conf = replace(conf, base=completed(conf.base, _document(file.metadata["settings"])))
         layout, dtype = conf.layout(), conf.base.dtype
+        found = [file.read(view.key, view.spec.shape, dtype) for view in layout.views]  # type: ignore[arg-type]
         vector = nd.zeros(1, layout.length, dtype=dtype)
-        for view in layout.views:
-            nd.assign(view.of(vector), file.read(view.key, view.spec.shape, dtype))  # type: ignore[arg-type]
+        for view, array in zip(layout.views, found, strict=True):
+            nd.assign(view.of(vector), array)
         network = MultiLayerNetwork(conf).init(vector)
         if UPDATER_STATE in file.names:
             shape = tuple(network.updater_state().shape)

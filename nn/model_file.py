@@ -69,7 +69,7 @@ class ModelFile:
     params, updater_state : array ``[1, n]``, or None
         On the current backend, of float32 or float64; None where the file has none.
     normalizer_bytes : bytes, optional
-        Content of ``normalizer.bin``.
+        Content of ``normalizer.bin``, whatever it is.
 
     Notes
     -----
@@ -199,7 +199,7 @@ class ModelFile:
 
 def _read(path: Any, archive: zipfile.ZipFile) -> ModelFile:
     document, modern = network_document(read_text(path, archive, CONFIGURATION))
-    kind = MULTI_LAYER if "confs" in document else GRAPH
+    kind = MULTI_LAYER if isinstance(modern.get("confs"), list) else GRAPH
     specs = [specs for _, _, specs in _parts(modern)]
     n = None if None in specs else sum(spec.length for of_one in specs for spec in of_one or ())
     params = state = None
@@ -208,12 +208,14 @@ def _read(path: Any, archive: zipfile.ZipFile) -> ModelFile:
     if has_entry(archive, UPDATER_STATE):
         most = _MOST_STATES * (0 if params is None else params.shape[1])
         state = nd.as_array(read_vector(path, archive, UPDATER_STATE, None, most))
-    return ModelFile(kind, detect_version(document), document, modern, params, state, read_normalizer(path, archive))
+    return ModelFile(
+        kind, detect_version(document), document, modern, params, state, read_normalizer(path, archive, check=False)
+    )
 
 
 def _parts(document: Json) -> list[tuple[str, Json, list[ParamSpec] | None]]:
     """Return name, fields and parameters of every layer or vertex, in the order of the vector."""
-    if "confs" in document:
+    if isinstance(document.get("confs"), list):
         layers = [conf.get("layer") if isinstance(conf, dict) else None for conf in document["confs"]]
         return [(str(index), *_specs(layer, param_specs_of)) for index, layer in enumerate(layers)]
     vertices = document["vertices"]

@@ -66,8 +66,15 @@ def _conditions(written: Any) -> Sequence[TerminationCondition]:
     try:
         classes = [TERMINATIONS[one["name"]] for one in written]
         return tuple(
-            known(**{field.name: float(one[field.name]) for field in fields(known)})  # type: ignore[arg-type]
+            known(**{field.name: _finite(one[field.name]) for field in fields(known)})  # type: ignore[arg-type]
             for known, one in zip(classes, written, strict=True)
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{ENTRY}: malformed terminations {written!r}, {type(error).__name__}: {error}.") from error
+
+
+def _finite(value: Any) -> float:
+    found = float(value)
+    if not 0.0 <= found < float("inf"):
+        raise ValueError(f"expected a number >= 0, got {value!r}")
+    return found

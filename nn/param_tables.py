@@ -209,7 +209,7 @@ def _primary_capsules(fields: Json) -> Specs:
     out = size(fields, "capsuleDimensions") * size(fields, "channels", 32)
     kernel = sizes(fields, "kernelSize", 2, [9, 9])
     weights = [ParamSpec("W", (*kernel, size(fields, "inputChannels"), out))]
-    return [*weights, _row("b", out)] if flag(fields, "hasBias", True) else weights
+    return [*weights, ParamSpec("b", (out,), bias=True)] if flag(fields, "hasBias", True) else weights
 
 
 def _capsules(fields: Json) -> Specs:

@@ -221,11 +221,11 @@ def restore_normalizer(path: str | os.PathLike[str]) -> Any:
     return None if content is None else _normalizers().normalizer_from_bytes(content)
 
 
-def read_normalizer(path: Any, archive: zipfile.ZipFile) -> bytes | None:
-    """Return the bytes of an archive's normalizer, None if it has none."""
+def read_normalizer(path: Any, archive: zipfile.ZipFile, check: bool = True) -> bytes | None:
+    """Return the bytes of an archive's normalizer, None if it has none; with `check` they must begin as such."""
     if not has_entry(archive, NORMALIZER):
         return None
-    return read_bytes(path, archive, NORMALIZER, _MOST_NORMALIZER, _NORMALIZER_HEADER)
+    return read_bytes(path, archive, NORMALIZER, _MOST_NORMALIZER, _NORMALIZER_HEADER if check else b"")
 
 
 def _normalizers() -> Any:

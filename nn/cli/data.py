@@ -37,10 +37,15 @@ def add_data_arguments(parser: argparse.ArgumentParser, labels: bool) -> None:
         "--label",
         type=_column,
         metavar="COLUMN",
-        help=("the label's" if labels else "leave out this") + " column: a name in the first line, or a number from 0; "
-        "negative ones count from the end",
+        help=("the label's column" if labels else "a column of numbers to leave out")
+        + ": its name in the first line, or its number from 0; negative ones count from the end",
     )
-    rows.add_argument("--label-to", type=_column, metavar="COLUMN", help="the last of several label columns")
+    rows.add_argument(
+        "--label-to",
+        type=_column,
+        metavar="COLUMN",
+        help="the last of several label columns, which are one-hot, or numbers",
+    )
     parser.add_argument(
         "--no-normalizer", action="store_true", help="take the data as they are, even if a normalizer is in the model"
     )

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
+import nd
 from nd import ConfigurationError
+from nd.dataset import DataSetIterator
 from nd.evaluation import ROC, Evaluation, EvaluationCalibration, IEvaluation, RegressionEvaluation, ROCMultiClass
 
+from ..multilayer import MultiLayerNetwork
 from .data import add_data_arguments, iterator_of
 from .models import add_lenient, load_network
 
 HELP = "Evaluate a model on data with labels, and print the report as Deeplearning4j prints it."
 EXAMPLES = (
     "lenet.zip --data mnist",
-    "model.zip --csv test.csv --label species --skip-lines 1 --roc",
+    "model.zip --csv test.csv --label species --roc",
     "model.zip --csv houses.csv --label -1 --regression",
 )
 
@@ -34,11 +38,32 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.csv and arguments.label is None:
         raise ConfigurationError("evaluate: --csv needs --label, the column of the label, got none.")
     network = load_network(arguments)
-    outputs = getattr(network.conf.layers[-1].innermost, "n_out", None) or 1
+    outputs = _outputs(network)
     evaluations = _evaluations(arguments, outputs)
-    network.do_evaluation(iterator_of(arguments, None if arguments.regression else max(outputs, 2)), *evaluations)
+    one_hot = outputs > 1 and not arguments.regression and arguments.label_to is None
+    data = iterator_of(arguments, outputs if one_hot else None)
+    _evaluate(network, data, evaluations)
     for evaluation in evaluations:
         print(json.dumps(json.loads(evaluation.to_json())) if arguments.json else _text(evaluation))
+
+
+def _outputs(network: MultiLayerNetwork) -> int:
+    """Return how many numbers the network says of an example, 1 where its layers do not tell."""
+    sizes = [getattr(layer.innermost, "n_out", None) for layer in network.conf.layers]
+    return next((size for size in reversed(sizes) if size), 1)
+
+
+def _evaluate(network: MultiLayerNetwork, data: DataSetIterator, evaluations: list[IEvaluation]) -> None:
+    """Show all predictions to the evaluations; in the labels' unit where that was normalized."""
+    normalizer: Any = data.pre_processor
+    if normalizer is None or not normalizer.is_fit_label():
+        network.do_evaluation(data, *evaluations)
+        return
+    for batch in data:
+        outputs = normalizer.revert_labels(nd.to_host(network.output(batch.features, batch.features_mask)))
+        labels = normalizer.revert_labels(batch.labels)
+        for evaluation in evaluations:
+            evaluation.eval(labels, outputs, batch.labels_mask)
 
 
 def _evaluations(arguments: argparse.Namespace, outputs: int) -> list[IEvaluation]:

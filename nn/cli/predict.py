@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 import nd
+from nd import ConfigurationError
 from nd.dataset import DataSetIterator
 from nd.files import replacing
 
@@ -65,6 +66,8 @@ def _best(row: list[float]) -> tuple[int, float]:
 @contextmanager
 def _destination(path: str | None) -> Iterator[TextIO]:
     if path is None:
+        if sys.stdout is None:
+            raise ConfigurationError("predict: --out must be given where the output is closed, got neither.")
         yield sys.stdout
         return
     with replacing("predict", path) as file:

@@ -8,6 +8,9 @@ import warnings
 from dataclasses import asdict
 from typing import Any
 
+from nd import NdError
+from nd.dataset.normalizers import normalizer_from_bytes
+
 from ..conf.network import MultiLayerConfiguration
 from ..model_file import LayerDescription, ModelFile
 from ..multilayer import MultiLayerNetwork
@@ -75,12 +78,21 @@ def _as_text(found: ModelFile) -> str:
         f"total parameters: {_length(found.params):,}",
         f"updater state:    {_length(found.updater_state):,}",
         f"trained:          {found.iteration_count:,} iterations, {found.epoch_count:,} epochs",
-        f"normalizer:       {'none' if found.normalizer_bytes is None else 'in the file'}",
+        f"normalizer:       {_normalizer(found.normalizer_bytes)}",
     ]
     if not found.unsupported:
         return "\n".join([*lines, "unsupported:      nothing"])
     whys = (f"  {path}: {why.partition(', expected one of ')[0]}" for path, why in found.unsupported)
     return "\n".join([*lines, "unsupported:", *whys])
+
+
+def _normalizer(content: bytes | None) -> str:
+    if content is None:
+        return "none"
+    try:
+        return type(normalizer_from_bytes(content)).__name__
+    except NdError as error:
+        return f"not readable here, {error}"
 
 
 def _flow_of_sizes(layer: LayerDescription) -> str:
@@ -117,11 +129,12 @@ def _length(vector: Any) -> int:
 def _updaters(found: ModelFile) -> dict[str, str]:
     """Return layer or vertex -> its updater with the learning rate, where it has one."""
     document = found.configuration
-    if "confs" in document:
+    if found.kind == "MultiLayerNetwork":
         layers = {str(index): conf.get("layer") for index, conf in enumerate(document["confs"])}
     else:
         vertices = document["vertices"]
-        layers = {name: (vertex.get("layerConf") or {}).get("layer") for name, vertex in vertices.items()}
+        confs = {name: vertex.get("layerConf") for name, vertex in vertices.items() if isinstance(vertex, dict)}
+        layers = {name: conf.get("layer") for name, conf in confs.items() if isinstance(conf, dict)}
     return {name: text for name, layer in layers.items() if (text := _updater(layer))}
 
 

@@ -94,11 +94,13 @@ _ONLY_TRAINING: Mapping[str, Any] = {
     "regularization": [],
     "regularizationBias": [],
     "stepFunction": None,
+    "updater": {"@class": "org.nd4j.linalg.learning.config.Sgd"},
+    "weightInit": "XAVIER",
     "weightInitFn": {"@class": "org.deeplearning4j.nn.weights.WeightInitXavier"},
     "weightNoise": None,
 }
 """Field that no prediction depends on -> what stands for "nothing of the kind"."""
-UPDATER_FIELDS = frozenset({"biasUpdater", "iupdater"})
+UPDATER_FIELDS = frozenset({"biasUpdater", "iupdater", "updater"})
 
 
 def only_for_training(path: Path) -> bool:

@@ -70,12 +70,22 @@ def layer_from_json(data: Json) -> LayerConf:
         spelled = key if key in data else {"nin": "nIn", "nout": "nOut"}.get(key, key)
         if spelled in data or key in absent:
             values[field] = findings.read((spelled,), codec.decode, data.get(spelled, absent.get(key)))
+            _check_plain(java_name, key, layer_class, field, values[field])
     if issubclass(layer_class, BaseLayerConf):
         for key, bias in (("regularization", False), ("regularizationBias", True)):
             penalties = findings.read((key,), regularization_from_json, java_name, data.get(key), bias)
             values |= penalties if penalties is not MISSING else {}
     findings.settle()
     return layer_class(**values)
+
+
+def _check_plain(java_name: str, key: str, layer_class: type[LayerConf], field: str, value: Any) -> None:
+    """Refuse what is no switch where one stands, and a name that is none: Python would take anything."""
+    switch = isinstance(getattr(layer_class, field, None), bool)
+    if (switch and not isinstance(value, bool)) or (field == "name" and not isinstance(value, (str, type(None)))):
+        raise FormatError(
+            f"configuration: {key} of {java_name} must be {'true or false' if switch else 'text'}, got {value!r}."
+        )
 
 
 def _unsupported(java_name: str, data: Json, constants: Json) -> Findings:
@@ -294,13 +304,20 @@ def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[A
     base = NeuralNetConfiguration(
         seed=first.get("seed"),
         dtype=dtype,
-        mini_batch=first.get("miniBatch", True),
-        minimize=first.get("minimize", True),
+        mini_batch=_flag(first, "miniBatch"),
+        minimize=_flag(first, "minimize"),
         optimization_algo=algorithm,
         step_function=steps[0],
         max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
     )
     return base, layers, preprocessors
+
+
+def _flag(data: Json, key: str) -> bool:
+    found = data.get(key, True)
+    if not isinstance(found, bool):
+        raise FormatError(f"configuration: {key} must be true or false, got {found!r}.")
+    return found
 
 
 def _step_function_from_json(data: Any) -> str | None:

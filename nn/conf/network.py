@@ -15,6 +15,7 @@ from optimize import LayerConstraint, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
+from optimize.step_functions import STEP_FUNCTIONS
 from optimize.terminations import TerminationCondition, as_terminations
 
 from ..layers.base import LayerConf, label_of
@@ -107,6 +108,8 @@ class NeuralNetConfiguration:
         object.__setattr__(self, "optimization_algo", OptimizationAlgorithm(algorithm))
         dtype = check_choice(who, "dtype", self.dtype or nd.default_dtype(), ("float32", "float64"))
         object.__setattr__(self, "dtype", dtype)
+        if self.step_function is not None:
+            check_choice(who, "step_function", str(self.step_function).lower(), STEP_FUNCTIONS)
         if self.seed is None:
             object.__setattr__(self, "seed", time.time_ns() // 1_000_000)
         if not hasattr(self.seed, "__index__"):

@@ -42,9 +42,10 @@ class InMemoryModelSaver:
 
 
 class LocalFileModelSaver:
-    """Keeps the models in a folder, as ``bestModel.zip`` and ``latestModel.zip``.
+    """Keeps the models in a folder, as ``bestModel.zip`` and ``latestModel.zip``: model zips with the updater's state.
 
-    A file is replaced only when the new one is written whole.
+    They have no place for what a line search has learned; a `CheckpointListener`'s files have. A file is replaced only
+    when the new one is written whole.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import nd
@@ -79,6 +80,8 @@ class ConjugateGradient(BaseOptimizer):
     def set_state(self, state: OptimizerState) -> None:
         state.check("ConjugateGradient", 1, 2 if state.vectors else 0)
         (self._curvature,) = state.numbers
+        if not math.isfinite(self._curvature):
+            raise nd.FormatError(f"ConjugateGradient: the curvature must be finite, got {self._curvature}.")
         self._gradient, self._direction = state.vectors or (None, None)
 
     def forget(self) -> bool:

@@ -86,6 +86,8 @@ class LBFGS(BaseOptimizer):
     def set_state(self, state: OptimizerState) -> None:
         known = len(state.numbers)
         state.check("LBFGS", known, 2 * known)
+        if not all(0.0 < product < float("inf") for product in state.numbers):
+            raise nd.FormatError(f"LBFGS: products of steps and changes must be positive, got {list(state.numbers)}.")
         self._pairs.clear()
         self._pairs.extend(map(_Pair, state.vectors[::2], state.vectors[1::2], state.numbers))
 

@@ -53,6 +53,8 @@ class LineGradientDescent(BaseOptimizer):
 
     def set_state(self, state: OptimizerState) -> None:
         state.check("LineGradientDescent", 2, 0)
+        if not all(0.0 <= length < float("inf") for length in state.numbers):
+            raise nd.FormatError(f"LineGradientDescent: lengths of steps must be >= 0, got {list(state.numbers)}.")
         self._tried, self._taken = state.numbers
 
     def forget(self) -> bool:

@@ -77,7 +77,7 @@ def modern_layer(data: Any, around: Around, path: Path, dropped: list[Dropped]) 
     if not is_wrapper(data) and not _is_old(java, fields):
         return {**fields, **values.distributions(fields, around), **inner}
     plain = is_wrapper(data) and java in NO_BASE
-    dropped += _dropped(fields, path, plain)
+    dropped += _dropped(fields, path, plain, around)
     found = {key: value for kind in _kinds_of(java, plain, around) for key, value in kind(fields, around).items()}
     gone = _OTHERS | _PENALTIES | ({"activationFn"} if plain and java != "ActivationLayer" else frozenset())
     gone |= _RATES if isinstance(fields.get("updater"), str) or plain else frozenset()
@@ -114,7 +114,7 @@ def _sizes(java: str, fields: Json) -> Json:
     return found
 
 
-def _dropped(fields: Json, path: Path, plain: bool) -> list[Dropped]:
+def _dropped(fields: Json, path: Path, plain: bool, around: Around) -> list[Dropped]:
     """Return what a layer says that has no place in 1.0, as far as it says anything."""
     found = {key: fields.get(key) for key in ("learningRateSchedule", "momentumSchedule") if fields.get(key)}
     schedules = fields.get("iupdater")
@@ -124,6 +124,8 @@ def _dropped(fields: Json, path: Path, plain: bool) -> list[Dropped]:
     if not plain and rate not in (None, number_or_none(fields.get("learningRate"))):
         found["biasLearningRate"] = rate
     found |= {key: fields[key] for key in ("biasL1", "biasL2") if (number_or_none(fields.get(key)) or 0.0) > 0.0}
+    if plain and fields["@class"].endswith("DropoutLayer") and around.use_drop_connect and not around.in_graph:
+        found |= {key: fields[key] for key in ("dropOut",) if (number_or_none(fields.get(key)) or 0.0) > 0.0}
     if not values.is_known_init(fields) and not plain:
         found["weightInit"] = fields["weightInit"]
     if fields.get("convolutionType", "VALID") != "VALID":

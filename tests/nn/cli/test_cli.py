@@ -73,7 +73,7 @@ def test_summary_of_a_model(files, capsys):
     assert [line.split() for line in out.splitlines() if line.startswith("1 ")] == [
         ["1", "OutputLayer", "feed_forward(6)", "->", "feed_forward(2)", "14", "W", "6x2,", "b", "1x2", "Adam(0.05)"]
     ]
-    for line in ("total parameters: 38", "updater state:    76", "normalizer:       in the file"):
+    for line in ("total parameters: 38", "updater state:    76", "normalizer:       NormalizerStandardize"):
         assert line in out
     assert "unsupported:      nothing" in out
     assert f"trained:          {files[1].iteration_count} iterations, {files[1].epoch_count} epochs" in out
@@ -119,7 +119,7 @@ def test_a_model_keeps_its_normalizer_when_it_is_written_anew(files, capsys):
     folder = files[0]
     assert run(capsys, "convert", folder / "model.zip", folder / "new.zip")[0] == 0
     _, out, _ = run(capsys, "summary", folder / "new.zip")
-    assert "normalizer:       in the file" in out
+    assert "normalizer:       NormalizerStandardize" in out
     code, _, error = run(capsys, "convert", folder / "model.zip", folder / "new.npz")
     assert code == 0
     assert error.startswith("warning: ")
