@@ -152,12 +152,14 @@ def _read_npy(name: str, stream: Any, size: int) -> Any:
         raise FormatError(f"{name!r} must be of version 1 or 2 of .npy, got {version}.")
     try:
         shape, fortran, dtype = _NPY_HEADERS[version](stream)
-    except (MemoryError, TypeError, tokenize.TokenError) as error:  # from Python's parser
-        raise FormatError(f"{name!r} must begin with a header of .npy, got {type(error).__name__}: {error}.") from error
-    if dtype.hasobject or math.prod(shape) * dtype.itemsize > size:
-        raise FormatError(f"{name!r} must hold plain numbers, {size:,} bytes of them, got {dtype} {list(shape)}.")
-    flat = numpy.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype)
-    return flat.reshape(shape, order="F" if fortran else "C")
+        if dtype.hasobject or math.prod(shape) * dtype.itemsize > size:
+            raise FormatError(f"{name!r} must hold plain numbers, {size:,} bytes of them, got {dtype} {list(shape)}.")
+        flat = numpy.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype)
+        return flat.reshape(shape, order="F" if fortran else "C")
+    except NdError:
+        raise
+    except (MemoryError, TypeError, ValueError, tokenize.TokenError) as error:  # from Python's parser too
+        raise FormatError(f"{name!r} must be an array of .npy, got {type(error).__name__}: {error}.") from error
 
 
 def _metadata(text: str) -> dict[str, str]:

@@ -124,7 +124,8 @@ class ModelFile:
         return self._count("epochCount")
 
     def _count(self, key: str) -> int:
-        confs = self.configuration.get("confs") or [{}]
+        confs = self.configuration.get("confs") if self.kind == MULTI_LAYER else None
+        confs = confs or [{}]
         found = self.configuration.get(key, confs[0].get(key, 0) if isinstance(confs[0], dict) else 0)
         return size({key: found}, key)
 

@@ -86,3 +86,23 @@ def test_leftovers_of_processes_that_are_gone(tmp_path):
     (tmp_path / f".a.zip.{os.getpid()}.partial").touch()
     remove_leftovers(tmp_path, "a.zip")
     assert set(names(tmp_path)) == {f".a.zip.{os.getppid()}.partial", f".b.{child.pid}.partial", "a.zip"}
+
+
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    with replacing("save", tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes are POSIX's")
+def test_a_pipe_stays_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
+        with replacing("save", tmp_path / "pipe") as file:
+            file.write(b"through")
+        assert reader.communicate()[0] == b"through"
+    assert (tmp_path / "pipe").is_fifo()
+    assert names(tmp_path) == ["pipe"]

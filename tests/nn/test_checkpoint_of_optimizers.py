@@ -8,7 +8,15 @@ import pytest
 
 import nd
 from nn import MultiLayerNetwork
-from optimize import EpsTermination, Listener, Norm2Termination, Sgd, TerminationCondition, ZeroDirection
+from optimize import (
+    EpsTermination,
+    Listener,
+    Norm2Termination,
+    OptimizerState,
+    Sgd,
+    TerminationCondition,
+    ZeroDirection,
+)
 from tests.nn.test_checkpoint import BATCHES, X, Y, assert_goes_on, host, network, shuffling, train
 
 ALGORITHMS = ("conjugate_gradient", "lbfgs", "line_gradient_descent")
@@ -106,3 +114,23 @@ def test_a_condition_of_the_users_own_cannot_be_written(tmp_path):
         network(Sgd(), terminations=Mine()).save(tmp_path / "net.zip")
     with pytest.raises(nd.ConfigurationError, match=r"terminations must be TerminationConditions, got 'eps'"):
         network(Sgd(), terminations=["eps"])
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "numbers", "message"),
+    [
+        ("line_gradient_descent", [float("nan"), 1.0], "LineGradientDescent: lengths of steps must be >= 0, got"),
+        ("conjugate_gradient", [float("inf")], "ConjugateGradient: the curvature must be finite, got inf"),
+        ("lbfgs", [0.0], "LBFGS: products of steps and changes must be positive, got"),
+    ],
+)
+def test_numbers_that_no_optimizer_has_learned(algorithm, numbers, message):
+    net = network(Sgd(), optimization_algo=algorithm)
+    vectors = (net.params()[0],) * 2 if algorithm == "lbfgs" else ()
+    with pytest.raises(nd.FormatError, match=message):
+        net._made_solver().optimizer.set_state(OptimizerState(tuple(numbers), vectors))
+
+
+def test_a_step_function_that_is_none():
+    with pytest.raises(nd.ChoiceError, match="NeuralNetConfiguration: unknown step_function 'x'"):
+        network(Sgd(), step_function="x")

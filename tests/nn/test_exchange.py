@@ -1,12 +1,14 @@
 """Networks as .npz and .safetensors, read by NumPy and safetensors themselves, and damaged ones."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
 import safetensors.numpy
 
 import nd
+from nd.archives import reading_arrays
 from nn import ConvolutionLayer, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.exchange import read_array_file, write_array_file
 from optimize import Adam
@@ -167,3 +169,60 @@ def test_without_the_package(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     with pytest.raises(nd.ConfigurationError, match=r'pip install "ndwright\[safetensors\]", or use \.npz'):
         write_array_file(network(), tmp_path / "net.safetensors")
+
+
+# ---- what parsers of other people's say
+
+
+def npz_with_header(path, header):
+    """Write an .npz whose one array has that text as its header."""
+    text = header.encode().ljust(118) + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(64))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 20",
+        "'''",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (True, 40), }",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }",
+        "-" * 117,
+    ],
+)
+def test_headers_of_npy_that_are_none(header, tmp_path):
+    npz_with_header(tmp_path / "bad.npz", header)
+    with (
+        reading_arrays(tmp_path / "bad.npz") as file,
+        pytest.raises(nd.FormatError, match=r"'a' must (be an array|hold plain)"),
+    ):
+        file.read("a", (2, 20), "float32")
+
+
+def test_a_version_of_npy_from_the_future(tmp_path):
+    with zipfile.ZipFile(tmp_path / "new.npz", "w") as archive:
+        archive.writestr("a.npy", b"\x93NUMPY\x09\x09" + bytes(100))
+    with (
+        reading_arrays(tmp_path / "new.npz") as file,
+        pytest.raises(nd.FormatError, match=r"version 1 or 2 .*\(9, 9\)"),
+    ):
+        file.read("a", (2,), "float32")
+
+
+def test_numbers_that_numpy_does_not_know(tmp_path):
+    header = json.dumps({"a": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}}).encode()
+    (tmp_path / "half.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    with (
+        reading_arrays(tmp_path / "half.safetensors") as file,
+        pytest.raises(nd.FormatError, match="'a' must hold numbers that NumPy knows"),
+    ):
+        file.read("a", (2,), "float32")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_configuration_of_billions_takes_no_memory(kind, tmp_path):
+    conf = NeuralNetConfiguration(seed=1).list(OutputLayer(n_in=10**6, n_out=10**6))
+    rewritten(tmp_path / f"net.{kind}", {"0_W": np.zeros((2, 2), np.float32)}, {"configuration": conf.to_json()})
+    with pytest.raises(nd.FormatError, match=r"'0_W' must hold numbers \[1000000, 1000000\], got float32 \[2, 2\]"):
+        read_array_file(tmp_path / f"net.{kind}")

@@ -224,6 +224,12 @@ def test_a_broken_graph(changes, message, tmp_path):
         ModelFile.read(write(tmp_path / "graph.zip", graph(**changes), ramp(N)))
 
 
+@pytest.mark.parametrize("confs", [None, 5, True])
+def test_a_graph_with_confs_that_are_none(confs, tmp_path):
+    model = ModelFile.read(write(tmp_path / "g.zip", graph(confs=confs), ramp(N)))
+    assert (model.kind, [layer.name for layer in model.layers][-1]) == ("ComputationGraph", "c")
+
+
 def test_old_vertices_are_rewritten(tmp_path):
     old = {"c": {"LayerVertex": {"layerConf": {"layer": {"dense": {"nin": 5, "nout": 2, "dropOut": 0.0}}}}}}
     old["a+b"] = {"MergeVertex": {}}

@@ -5,6 +5,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ import pytest
 import nd
 from nd.dataset import DataSet, DigitsDataSetIterator, NormalizerStandardize
 from nd.evaluation import Evaluation, RegressionEvaluation
-from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import DenseLayer, LossLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.cli import COMMANDS, main
+from nn.exchange import write_array_file
 from optimize import Adam
 
 RNG = np.random.default_rng(17)
@@ -301,3 +303,76 @@ def test_as_a_program_whose_reader_has_had_enough(files):
         ["bash", "-c", f"{command} | head -1"], cwd=root, capture_output=True, text=True, timeout=60, check=True
     )
     assert (done.stdout, done.stderr) == ("output_0,output_1\n", "")
+
+
+# ---- networks and files of other kinds
+
+
+def test_one_output_between_0_and_1(tmp_path, capsys):
+    net = network(1, "xent", "sigmoid")
+    net.save(tmp_path / "net.zip")
+    write_csv(tmp_path / "data.csv", np.column_stack([CLASSES, X]).tolist(), ["y", "a", "b", "c"])
+    expected = Evaluation()
+    expected.eval(CLASSES[:, None].astype(np.float32), host(net.output(X)))
+    arguments = ("evaluate", tmp_path / "net.zip", "--csv", tmp_path / "data.csv", "--label", "y")
+    assert run(capsys, *arguments)[:2] == (0, expected.stats() + "\n")
+    assert "AUC" in run(capsys, *arguments, "--roc")[1]
+
+
+def test_a_network_that_ends_with_a_loss_alone(tmp_path, capsys):
+    layers = DenseLayer(n_in=3, n_out=5, activation="identity"), LossLayer(loss="mcxent", activation="softmax")
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=3).list(*layers)).init()
+    net.save(tmp_path / "net.zip")
+    labels = np.arange(40) % 5
+    write_csv(tmp_path / "data.csv", np.column_stack([labels, X]).tolist(), ["y", "a", "b", "c"])
+    code, out, _ = run(capsys, "evaluate", tmp_path / "net.zip", "--csv", tmp_path / "data.csv", "--label", "y")
+    assert code == 0
+    assert "# of classes:    5" in out
+
+
+def test_one_hot_columns_of_labels(files, capsys):
+    folder = files[0]
+    rows = [[*one_hot, *row] for one_hot, row in zip(Y.tolist(), X.tolist(), strict=True)]
+    write_csv(folder / "one-hot.csv", rows, ["no", "yes", "a", "b", "c"])
+    expected = run(capsys, "evaluate", folder / "model.zip", "--csv", folder / "labelled.csv", "--label", "kind")
+    arguments = ("--csv", folder / "one-hot.csv", "--label", "no", "--label-to", "yes")
+    assert run(capsys, "evaluate", folder / "model.zip", *arguments) == expected
+
+
+def test_regression_is_evaluated_in_the_unit_of_the_labels(tmp_path, capsys):
+    net, targets = network(1, "mse", "identity"), 100.0 + 10.0 * X[:, :1]
+    normalizer = NormalizerStandardize()
+    normalizer.fit_label(True)
+    normalizer.fit(DataSet(X, targets))
+    net.save(tmp_path / "net.zip", normalizer=normalizer)
+    write_csv(tmp_path / "data.csv", np.hstack([targets, X]).tolist(), ["y", "a", "b", "c"])
+    arguments = ("evaluate", tmp_path / "net.zip", "--csv", tmp_path / "data.csv", "--label", "y", "--regression")
+    found = RegressionEvaluation.from_json(run(capsys, *arguments, "--json")[1])
+    predicted = host(net.output(normalizer.transform_features(X))) * targets.std() + targets.mean()
+    assert found.mean_squared_error(0) == pytest.approx(((predicted - targets) ** 2).mean(), rel=1e-4)
+
+
+def test_a_normalizer_that_cannot_be_read_is_in_nobodys_way(files, capsys):
+    folder = files[0]
+    with zipfile.ZipFile(folder / "model.zip") as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    entries["normalizer.bin"] = b"\xac\xed\x00\x05sr"  # an object that Java has serialised
+    with zipfile.ZipFile(folder / "java.zip", "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    assert "normalizer:       not readable here, " in run(capsys, "summary", folder / "java.zip")[1]
+    code, _, error = run(capsys, "convert", folder / "java.zip", folder / "new.zip")
+    assert code == 0
+    assert "its normalizer is left out" in error
+
+
+@pytest.mark.parametrize("closed", ["", ">&-"])
+def test_output_that_is_closed_or_in_ascii(files, closed):
+    folder = files[0]
+    conf = NeuralNetConfiguration(seed=1).list(OutputLayer(n_in=3, n_out=2, name="schicht ü"))
+    write_array_file(MultiLayerNetwork(conf).init(), folder / "ü.npz")
+    root = pathlib.Path(nd.__file__).parent.parent
+    command = f"PYTHONIOENCODING=ascii '{sys.executable}' -m nn summary '{folder / 'ü.npz'}' {closed}"
+    done = subprocess.run(["bash", "-c", command], cwd=root, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("schicht \\xfc" in done.stdout) == (not closed)

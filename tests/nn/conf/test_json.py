@@ -186,6 +186,19 @@ def test_what_dl4j_cannot_say_is_not_written():
         conf.to_json()
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("confs", 0, "miniBatch"), "false", "miniBatch must be true or false, got 'false'"),
+        (("confs", 2, "layer", "hasBias"), "x", "hasBias of DenseLayer must be true or false, got 'x'"),
+        (("confs", 2, "layer", "layerName"), [1], r"layerName of DenseLayer must be text, got \[1\]"),
+    ],
+)
+def test_switches_and_names_that_are_none(path, value, message):
+    with pytest.raises(nd.FormatError, match=message):
+        read(changed(sample_document(), path, value))
+
+
 # ---- what this library does not have
 
 LAYER = ("confs", 0, "layer")

@@ -117,6 +117,14 @@ def test_dropout_is_the_probability_to_retain():
     assert layers[1].weight_noise is None
 
 
+def test_a_dropout_layer_that_drop_connect_takes_away_is_warned_of():
+    found = document(dense={"dropOut": 0.6}, conf={"useDropConnect": True})
+    found["confs"][0]["layer"] = {"dropout": {"layerName": "d", "dropOut": 0.6}}
+    found["confs"][1]["layer"]["output"]["nIn"] = 3
+    with pytest.warns(ModelFileWarning, match=r"no place .*confs\[0\]\.layer\.dropOut"):
+        MultiLayerConfiguration.from_json(json.dumps(found))
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
