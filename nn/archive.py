@@ -82,7 +82,8 @@ def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.
         info = archive.getinfo(name)
     except KeyError:
         raise FormatError(
-            f"{path}: expected an entry {name!r}, got {archive.namelist()}. Is it a Deeplearning4j model?"
+            f"{path}: expected an entry {name!r}, got {archive.namelist()}. Is it a Deeplearning4j model? "
+            "Files of arrays are read by nn.exchange.read_array_file."
         ) from None
     if info.flag_bits & 1:
         raise FormatError(f"{path}: entry {name!r} must not be encrypted. Unpack the model with its password first.")
