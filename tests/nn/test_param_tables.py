@@ -1,7 +1,6 @@
 """Where the parameters of every layer lie: section by section of DL4J's initializers, with sizes told apart by hand."""
 
 import json
-import math
 
 import pytest
 
