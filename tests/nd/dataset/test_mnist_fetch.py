@@ -36,7 +36,7 @@ def written(folder: Path, content: bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("content", [TINY, gzip.compress(TINY)])
+@pytest.mark.parametrize("content", [TINY, gzip.compress(TINY, mtime=0)])
 def test_read_idx_takes_both_forms(tmp_path: Path, content: bytes) -> None:
     array = fetch.read_idx(written(tmp_path, content), TINY_FILE)
     assert array.tolist() == [7, 8, 9]
@@ -55,9 +55,9 @@ def test_read_idx_takes_both_forms(tmp_path: Path, content: bytes) -> None:
         (b"<html>not found</html>", r"expected the IDX header 00000801 00000003 of \[3\] bytes, got 3c68746d 6c3e6e6f"),
         (b"\x00\x00\x08\x03" + TINY[4:], "expected the IDX header 00000801 00000003 .*, got 00000803 00000003"),
         (TINY[:-1] + b"\0", "expected SHA-256 [0-9a-f]{64} of the uncompressed file, got [0-9a-f]{64}"),
-        (gzip.compress(TINY)[:-4], "expected a whole gzip file, got a damaged one"),
-        (gzip.compress(TINY)[:10] + b"\xff" * 20, "expected a whole gzip file, got a damaged one"),
-        (gzip.compress(TINY)[:-8] + b"\0" * 8, "expected a whole gzip file, got a damaged one: CRC"),
+        (gzip.compress(TINY, mtime=0)[:-4], "expected a whole gzip file, got a damaged one"),
+        (gzip.compress(TINY, mtime=0)[:10] + b"\xff" * 20, "expected a whole gzip file, got a damaged one"),
+        (gzip.compress(TINY, mtime=0)[:-8] + b"\0" * 8, "expected a whole gzip file, got a damaged one: CRC"),
     ],
 )
 def test_read_idx_refuses_damaged_files(tmp_path: Path, content: bytes, message: str) -> None:
@@ -108,7 +108,7 @@ def test_a_damaged_file_is_not_replaced_by_another(offline: Path, monkeypatch: p
 
 
 def test_download_takes_the_first_good_mirror(offline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    served = {fetch.MIRRORS[0]: b"<html>log in</html>", fetch.MIRRORS[1]: gzip.compress(TINY)}
+    served = {fetch.MIRRORS[0]: b"<html>log in</html>", fetch.MIRRORS[1]: gzip.compress(TINY, mtime=0)}
     asked = []
 
     def serve(url: str, target: Path) -> None:
