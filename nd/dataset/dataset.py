@@ -61,6 +61,8 @@ class DataSet(ByClass, ByValue):
             None if value is None else as_array(f"DataSet {name}", value)
             for name, value in zip(_FIELDS, given, strict=True)
         ]
+        if labels is features:  # of an autoencoder, also where both are one list
+            arrays[1] = arrays[0]
         for name, array in zip(_FIELDS, arrays, strict=True):
             _check_same_length(name, array, arrays[0])
         self.features: Array = arrays[0]
@@ -195,6 +197,8 @@ class DataSet(ByClass, ByValue):
     def merge(data_sets: Iterable[DataSet]) -> DataSet:
         """Join DataSets along the first axis. Where only some have a mask, the others' counts everything.
 
+        Labels that are the features in all of them, as of autoencoders, are so in the result.
+
         Raises
         ------
         DataError
@@ -205,7 +209,16 @@ class DataSet(ByClass, ByValue):
         sets = list(data_sets)
         if not sets:
             raise DataError("DataSet.merge: expected at least one DataSet, got an empty list.")
-        return DataSet(*(_merge_field(name, sets) for name in _FIELDS))
+        for i, data_set in enumerate(sets):
+            if not isinstance(data_set, DataSet):
+                raise DTypeError(
+                    f"DataSet.merge: element {i}: expected a DataSet, got {type(data_set).__name__}. Wrap arrays as "
+                    "DataSet(x, y)."
+                )
+        merged = DataSet(*(_merge_field(name, sets) for name in _FIELDS))
+        if all(data_set.labels is data_set.features for data_set in sets):
+            merged.labels = merged.features
+        return merged
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that Java's ``DataSet.load(File)`` reads. A failure leaves an existing file as it was.
