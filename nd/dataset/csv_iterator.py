@@ -47,7 +47,7 @@ class CsvDataSetIterator(DataSetIterator):
     DataError
         There are no rows, no such column, or a number is out of range.
     FormatError
-        The file is no text in UTF-8, or its quotes do not fit.
+        The file is no text in UTF-8, its quotes do not fit, or its header has not as many names as a row has cells.
     OSError
         The file cannot be read.
 
@@ -90,6 +90,7 @@ class CsvDataSetIterator(DataSetIterator):
         self._source = CsvRows(_WHO, path, delimiter)
         self._start = self._source.skip(check_count(_WHO, "skip_lines", skip_lines, 0))
         self._names: list[str] = []
+        header: list[Row] = []
         if isinstance(label_index, str) or isinstance(label_index_to, str):
             header, self._start = self._source.read(self._start, 1)
             self._names = [name.strip() for row in header for name in row.cells]
@@ -97,6 +98,11 @@ class CsvDataSetIterator(DataSetIterator):
         if not first:
             raise DataError(f"{self._where}: expected rows, got none behind line {self._start.line}.")
         self._columns = len(first[0].cells)
+        if header and len(self._names) != self._columns:
+            raise FormatError(
+                f"{self._where}: line {header[0].line}: expected as many names as the first row has cells, "
+                f"{self._columns}, got {len(self._names)}."
+            )
         self._labels = self._label_columns(label_index, label_index_to)
         self._features = [column for column in range(self._columns) if column not in self._labels]
         if not self._features:
