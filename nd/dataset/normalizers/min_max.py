@@ -35,8 +35,8 @@ class NormalizerMinMaxScaler(FittedNormalizer):
     Notes
     -----
     ``y = (x - lower) / (upper - lower) (target_max - target_min) + target_min``. A column's upper bound is at least
-    1e-5 above its lower one, or the next float64 above it, so a constant column becomes `target_min`. Series and images go by column and channel, as
-    in `NormalizerStandardize`, and masked time steps become 0 whatever the range.
+    1e-5 above its lower one, or the next float64 above it, so a constant column becomes `target_min`. Series and
+    images go by column and channel, as in `NormalizerStandardize`, and masked time steps become 0 whatever the range.
 
     Source: org.nd4j.linalg.dataset.api.preprocessor.NormalizerMinMaxScaler, MinMaxStrategy, MinMaxStats. Differs: a
     range without extent is refused, which Java makes 1e-5 wide; masks count for all shapes.

@@ -336,3 +336,15 @@ def test_arrays_of_another_backend_are_refused():
         foreign = nd.create(X)
     with nd.use_backend("numpy"), pytest.raises(BackendError, match="backend"):
         NormalizerStandardize().fit(WHOLE).transform_features(foreign)
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 1), (6, 1, 1, 1), (6, 2, 2), (6, 1, 2, 2)])
+def test_masks_of_images_have_every_shape_that_evaluations_take(shape):
+    mask = np.ones(shape, np.float32)
+    mask[4:] = 0
+    data_set = DataSet(IMAGES, IMAGES * 2, labels_mask=mask)
+    normalizer = NormalizerStandardize()
+    normalizer.fit_label(True)
+    normalizer.fit(data_set)
+    np.testing.assert_allclose(normalizer.label_mean, (IMAGES[:4] * 2.0).mean(axis=(0, 2, 3)), rtol=1e-6)
+    assert not normalizer.transform(data_set).labels[4:].any()
