@@ -77,11 +77,11 @@ class Inference:
         Raises
         ------
         DataError
-            The iterator is empty, or labels are missing.
+            The iterator is empty, labels are missing, or masks leave none of them.
         """
         (evaluation,) = self._evaluated("evaluate", data, Evaluation())
         if not evaluation.num_row_counter:
-            raise nd.DataError("evaluate: the iterator must have at least one minibatch, got none.")
+            raise nd.DataError("evaluate: the masks must leave labels to compare with, got none that count.")
         return evaluation
 
     def evaluate_regression(
