@@ -397,8 +397,3 @@ def test_an_infinite_gradient_behind_a_finite_score_does_not_reach_the_parameter
     np.testing.assert_array_equal(nd.to_host(net.params()), before)
     net.fit(np.ones((2, 1)), np.ones((2, 1)))
     assert net.iteration_count == 1
-
-
-def test_masks_that_leave_nothing_to_evaluate():
-    with pytest.raises(nd.DataError, match="evaluate: the masks must leave labels to compare with, got none"):
-        network().evaluate(DataSet(X, Y, None, np.zeros((len(X), 1))))

@@ -298,7 +298,7 @@ def test_a_reset_forgets_how_many_columns_the_data_had(kind):
 def test_a_reset_keeps_names_that_were_given(given):
     given.eval(np.eye(3), np.eye(3))
     given.reset()
-    with pytest.raises(nd.ShapeError, match="expected 3 (classes|columns), got 2"):
+    with pytest.raises(nd.ShapeError, match=r"expected 3 (classes|columns), got 2"):
         given.eval(np.eye(2), np.eye(2))
 
 
@@ -332,3 +332,14 @@ def test_a_mask_has_a_number_for_every_example(kind):
     labels, predictions = KINDS[kind][1](5)
     with pytest.raises(nd.ShapeError, match=r"expected a mask of shape \[5\] .*got \[1, 1\]"):
         filled(kind, labels, predictions, np.ones((1, 1)))
+
+
+@pytest.mark.parametrize("steps", ["a", 1.5, None, True])
+def test_numbers_of_steps_and_bins_are_whole(steps):
+    for make in (ROC, ROCBinary, ROCMultiClass):
+        with pytest.raises(nd.DTypeError, match=f"{make.__name__}: threshold_steps must be a whole number, got"):
+            make(steps)
+    with pytest.raises(nd.DTypeError, match="EvaluationCalibration: the number of reliability bins must be a whole"):
+        EvaluationCalibration(steps)
+    with pytest.raises(nd.ConfigurationError, match="EvaluationBinary: size must be at least 1, got -1"):
+        EvaluationBinary(size=-1)
