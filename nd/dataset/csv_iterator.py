@@ -210,7 +210,8 @@ class CsvDataSetIterator(DataSetIterator):
 
     def _data_set(self, rows: list[Row]) -> DataSet:
         with np.errstate(over="ignore"):  # what becomes infinite is found below
-            numbers = np.array([self._numbers(row) for row in rows], np.float64).T.astype(self._dtype)  # [columns, N]
+            exact = np.array([self._numbers(row) for row in rows], np.float64).T  # [columns, N]
+            numbers = exact.astype(self._dtype)
         finite = np.isfinite(numbers).all(axis=0)
         if not finite.all():
             raise self._no_number(rows[int(np.argmin(finite))])
@@ -219,7 +220,7 @@ class CsvDataSetIterator(DataSetIterator):
             return DataSet(features)
         if self._classes is None:
             return DataSet(features, numbers[self._labels].T)
-        found = numbers[self._labels[0]]
+        found = exact[self._labels[0]]  # no rounding makes a class number
         wrong = (found < 0) | (found >= self._classes) | (found != np.floor(found))
         if wrong.any():
             row = rows[int(np.argmax(wrong))]
