@@ -172,7 +172,7 @@ class DataSet(ByClass, ByValue):
         -----
         Differs: ND4J shuffles with an order of its own, which depends on its native backend.
         """
-        shuffled = self._rows(JavaRandom(seed).permutation(self.num_examples()))
+        shuffled = self._rows(_random("DataSet.shuffle", seed).permutation(self.num_examples()))
         for name in _FIELDS:
             setattr(self, name, getattr(shuffled, name))
 
@@ -186,7 +186,7 @@ class DataSet(ByClass, ByValue):
         DataError
             `n` is less than 1, or without replacement more than N.
         """
-        total, random = self.num_examples(), JavaRandom(seed)
+        total, random = self.num_examples(), _random("DataSet.sample", seed)
         if with_replacement:
             check_count("DataSet.sample", "n", n, 1)
             return self._rows(np.array([random.next_int(total) for _ in range(n)]))
@@ -320,6 +320,12 @@ def _check_same_length(name: str, array: Array | None, features: Array) -> None:
             f"DataSet: expected as many {name} as features, got {name} {describe_shape(array.shape)} "
             f"and features {describe_shape(features.shape)}."
         )
+
+
+def _random(who: str, seed: Any) -> JavaRandom:
+    if isinstance(seed, bool) or not hasattr(type(seed), "__index__"):
+        raise DTypeError(f"{who}: seed must be a whole number, got {seed!r}.")
+    return JavaRandom(int(seed))
 
 
 def _second_axis(array: Array) -> int:

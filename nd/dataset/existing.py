@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Sized
 from typing import cast
 
-from backends.errors import DataError
+from backends.errors import DataError, DTypeError
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, check_data_set, refuse_num, restored_count
 
@@ -19,6 +19,11 @@ class ExistingDataSetIterator(DataSetIterator):
         Reading starts at the first `has_next`. One that can be read only once (a generator, an open reader) cannot be
         reset, so it lasts for one epoch.
 
+    Raises
+    ------
+    DTypeError
+        It is no iterable.
+
     Notes
     -----
     Source: org.deeplearning4j.datasets.iterator.ExistingDataSetIterator.
@@ -26,7 +31,12 @@ class ExistingDataSetIterator(DataSetIterator):
 
     def __init__(self, iterable: Iterable[DataSet]) -> None:
         self._iterable = iterable
-        self._source = iter(iterable)
+        try:
+            self._source = iter(iterable)
+        except TypeError as error:
+            raise DTypeError(
+                f"ExistingDataSetIterator: expected an iterable of DataSets, got {type(iterable).__name__}."
+            ) from error
         self._restartable = self._source is not iterable
         self._ahead: DataSet | None = None
         self._ended = False

@@ -283,7 +283,10 @@ def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:
     ConfigurationError
         They are no row of finite numbers, or one is longer than another.
     """
-    found = {name: np.array(values, np.float64).reshape(-1) for name, values in given.items()}
+    try:
+        found = {name: np.array(values, np.float64).reshape(-1) for name, values in given.items()}
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"{who}: expected rows of numbers, got: {error}.") from error
     lengths = {name: len(values) for name, values in found.items()}
     if len(set(lengths.values())) > 1 or 0 in lengths.values():
         raise ConfigurationError(f"{who}: expected as many numbers each, at least one, got {lengths}.")

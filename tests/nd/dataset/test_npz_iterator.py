@@ -179,3 +179,9 @@ def test_what_zipfile_does_not_implement_is_a_damaged_file(paths):
     paths[0].write_bytes(data)
     with pytest.raises(FormatError, match=r"expected a \.npz file, got: zip file version"):
         NpzDataSetIterator(paths[0])
+
+
+def test_features_have_a_key(paths):
+    for wrong in ({"features": None}, {"features": 1}, {"labels": 2}):
+        with pytest.raises(DTypeError, match=r"NpzDataSetIterator: (features|labels) must be a key in the files, got"):
+            NpzDataSetIterator(paths, **wrong)

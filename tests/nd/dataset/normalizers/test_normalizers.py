@@ -348,3 +348,12 @@ def test_masks_of_images_have_every_shape_that_evaluations_take(shape):
     normalizer.fit(data_set)
     np.testing.assert_allclose(normalizer.label_mean, (IMAGES[:4] * 2.0).mean(axis=(0, 2, 3)), rtol=1e-6)
     assert not normalizer.transform(data_set).labels[4:].any()
+
+
+def test_statistics_that_are_none():
+    with pytest.raises(DTypeError, match="expected an iterable of DataSets, got NoneType"):
+        NormalizerStandardize().fit(None)
+    with pytest.raises(ConfigurationError, match="NormalizerStandardize: expected rows of numbers, got: could not"):
+        NormalizerStandardize(["a"], [1.0])
+    with pytest.raises(ConfigurationError, match=r"NormalizerStandardize: std must not be negative, got -2\.0"):
+        NormalizerStandardize([0.0, 0.0], [1.0, -2.0])
