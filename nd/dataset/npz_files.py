@@ -55,7 +55,7 @@ def read_headers(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]
 def read_arrays(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]) -> dict[str, np.ndarray]:
     """Return field -> array. Same arguments and errors as `read_headers`; at most what the file has is allocated."""
     read_headers(who, path, keys)  # which also compares what is promised with what is there
-    found = {}
+    found: dict[str, np.ndarray] = {}
     try:
         with np.load(path, allow_pickle=False) as arrays:
             for field, key in keys.items():
