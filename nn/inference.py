@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import nd
@@ -77,11 +77,11 @@ class Inference:
         Raises
         ------
         DataError
-            The iterator is empty, or labels are missing.
+            The iterator is empty, labels are missing, or masks leave none of them.
         """
         (evaluation,) = self._evaluated("evaluate", data, Evaluation())
         if not evaluation.num_row_counter:
-            raise nd.DataError("evaluate: the iterator must have at least one minibatch, got none.")
+            raise nd.DataError("evaluate: the masks must leave labels to compare with, got none that count.")
         return evaluation
 
     def evaluate_regression(
@@ -119,9 +119,13 @@ class Inference:
 
     def _evaluated(self, who: str, data: DataSet | Iterable[DataSet], *evaluations: Any) -> tuple[Any, ...]:
         self._made()
+        for evaluation in evaluations:
+            if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
+                name = evaluation.__name__ if isinstance(evaluation, type) else type(evaluation).__name__
+                raise nd.DTypeError(f"{who}: expected evaluations, as Evaluation() makes one, got {name}.")
         count = 0
         with self._here():
-            for batch in [data] if isinstance(data, DataSet) else data:
+            for batch in _data_sets(who, data):
                 if batch.labels is None:
                     raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
                 output = nd.to_host(self.output(batch.features, batch.features_mask))  # once for all of them
@@ -131,3 +135,15 @@ class Inference:
         if not count:
             raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
         return evaluations
+
+
+def _data_sets(who: str, data: Any) -> Iterator[DataSet]:
+    if not isinstance(data, Iterable) and not isinstance(data, DataSet):
+        raise nd.DTypeError(
+            f"{who}: expected a DataSet or an iterator of them, got {type(data).__name__}. Wrap arrays as "
+            "DataSet(x, y)."
+        )
+    for batch in [data] if isinstance(data, DataSet) else data:
+        if not isinstance(batch, DataSet):
+            raise nd.DTypeError(f"{who}: expected a DataSet, got {type(batch).__name__}. Wrap arrays as DataSet(x, y).")
+        yield batch

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backends.errors import DataError, ShapeError, describe_shape
+from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from nd.dataset.checks import check_count
 
 if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
@@ -52,7 +53,9 @@ class ByClass:
         Raises
         ------
         DataError
-            There are no labels, no example of these classes, or a class is given twice.
+            There are no labels, no example of these classes, no such class, or one is given twice.
+        DTypeError
+            A class is no whole number.
         ShapeError
             The labels are not [N, classes].
 
@@ -60,7 +63,11 @@ class ByClass:
         -----
         Source: org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
         """
-        columns = [int(number) for number in classes]
+        last = self._class_count("filter_and_strip") - 1
+        columns = [
+            check_count("DataSet.filter_and_strip", "a class", number, 0, last)
+            for number in _listed("filter_and_strip", classes)
+        ]
         if len(set(columns)) < len(columns):
             raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
         found: Any = self._rows(self._of("filter_and_strip", columns))
@@ -95,11 +102,12 @@ class ByClass:
         self.features_mask, self.labels_mask = found.features_mask, found.labels_mask
 
     def _of(self, who: str, classes: Sequence[int]) -> np.ndarray:
+        classes = _listed(who, classes)
         of_class = self._classes(who)
         rows = np.flatnonzero(np.isin(of_class, np.asarray(classes)))
         if not rows.size:
             raise DataError(
-                f"DataSet.{who}: expected examples of classes {list(classes)}, got none; there are "
+                f"DataSet.{who}: expected examples of classes {classes}, got none; there are "
                 f"{np.unique(of_class).tolist()}."
             )
         return rows
@@ -108,11 +116,22 @@ class ByClass:
         """Class numbers [N], on the host."""
         from nd.serde import as_host
 
+        self._class_count(who)
+        return np.argmax(as_host(self.labels), axis=1)
+
+    def _class_count(self, who: str) -> int:
         if self.labels is None:
             raise DataError(f"DataSet.{who}: expected labels, got none in {self!r}.")
         if len(self.labels.shape) != 2:
             raise ShapeError(f"DataSet.{who}: expected labels [N, classes], got {describe_shape(self.labels.shape)}.")
-        return np.argmax(as_host(self.labels), axis=1)
+        return int(self.labels.shape[1])
 
     def _rows(self, order: np.ndarray) -> DataSet:
         raise NotImplementedError
+
+
+def _listed(who: str, classes: Any) -> list[Any]:
+    try:
+        return list(classes)
+    except TypeError as error:
+        raise DTypeError(f"DataSet.{who}: expected a list of classes, got {classes!r}. Put it in a list.") from error

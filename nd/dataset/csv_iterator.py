@@ -47,7 +47,7 @@ class CsvDataSetIterator(DataSetIterator):
     DataError
         There are no rows, no such column, or a number is out of range.
     FormatError
-        The file is no text in UTF-8, or its quotes do not fit.
+        The file is no text in UTF-8, its quotes do not fit, or its header has not as many names as a row has cells.
     OSError
         The file cannot be read.
 
@@ -90,6 +90,7 @@ class CsvDataSetIterator(DataSetIterator):
         self._source = CsvRows(_WHO, path, delimiter)
         self._start = self._source.skip(check_count(_WHO, "skip_lines", skip_lines, 0))
         self._names: list[str] = []
+        header: list[Row] = []
         if isinstance(label_index, str) or isinstance(label_index_to, str):
             header, self._start = self._source.read(self._start, 1)
             self._names = [name.strip() for row in header for name in row.cells]
@@ -97,6 +98,11 @@ class CsvDataSetIterator(DataSetIterator):
         if not first:
             raise DataError(f"{self._where}: expected rows, got none behind line {self._start.line}.")
         self._columns = len(first[0].cells)
+        if header and len(self._names) != self._columns:
+            raise FormatError(
+                f"{self._where}: line {header[0].line}: expected as many names as the first row has cells, "
+                f"{self._columns}, got {len(self._names)}."
+            )
         self._labels = self._label_columns(label_index, label_index_to)
         self._features = [column for column in range(self._columns) if column not in self._labels]
         if not self._features:
@@ -204,7 +210,8 @@ class CsvDataSetIterator(DataSetIterator):
 
     def _data_set(self, rows: list[Row]) -> DataSet:
         with np.errstate(over="ignore"):  # what becomes infinite is found below
-            numbers = np.array([self._numbers(row) for row in rows], np.float64).T.astype(self._dtype)  # [columns, N]
+            exact = np.array([self._numbers(row) for row in rows], np.float64).T  # [columns, N]
+            numbers = exact.astype(self._dtype)
         finite = np.isfinite(numbers).all(axis=0)
         if not finite.all():
             raise self._no_number(rows[int(np.argmin(finite))])
@@ -213,7 +220,7 @@ class CsvDataSetIterator(DataSetIterator):
             return DataSet(features)
         if self._classes is None:
             return DataSet(features, numbers[self._labels].T)
-        found = numbers[self._labels[0]]
+        found = exact[self._labels[0]]  # no rounding makes a class number
         wrong = (found < 0) | (found >= self._classes) | (found != np.floor(found))
         if wrong.any():
             row = rows[int(np.argmax(wrong))]

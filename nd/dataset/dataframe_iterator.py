@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         Rows in a minibatch; the last one has what is left.
     labels : str or sequence of str, optional
         Columns of labels. One alone with `num_classes` has class numbers.
-    features : sequence of str, optional
+    features : str or sequence of str, optional
         Columns of features; all that are no labels if not given.
     num_classes : int, optional
         Make one-hot labels [N, num_classes].
@@ -45,7 +45,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
     DTypeError
         A column that is used does not hold numbers, or `frame` is no data frame.
     ConfigurationError
-        `num_classes` needs exactly one label column, or pyarrow is needed and not installed.
+        `num_classes` needs exactly one label column, a label is also a feature, or pyarrow is needed and not installed.
 
     Notes
     -----
@@ -65,15 +65,19 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         batch: int = 32,
         *,
         labels: str | Sequence[str] | None = None,
-        features: Sequence[str] | None = None,
+        features: str | Sequence[str] | None = None,
         num_classes: int | None = None,
         shuffle: bool = False,
         seed: int = 0,
     ) -> None:
         frame = _with_columns(frame)
         names = _names(frame)
-        label_names = [labels] if isinstance(labels, str) else list(labels or ())
-        feature_names = [name for name in names if name not in label_names] if features is None else list(features)
+        label_names = _listed(labels)
+        feature_names = [name for name in names if name not in label_names] if features is None else _listed(features)
+        if both := [name for name in feature_names if name in label_names]:
+            raise ConfigurationError(
+                f"{_WHO}: a column must be a label or a feature, got {both} as both. Leave out one of the two."
+            )
         if not feature_names:
             raise DataError(f"{_WHO}: expected columns of features, got none beside the labels {label_names}.")
         if num_classes is not None and len(label_names) != 1:
@@ -81,9 +85,10 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
                 f"{_WHO}: num_classes needs one label column, got {label_names}. Leave it out for numbers."
             )
         x = _matrix(frame, names, feature_names)
-        y = _matrix(frame, names, label_names) if label_names else None
-        if y is not None and num_classes is not None:
-            y = y[:, 0]
+        if num_classes is not None:
+            y: Any = _column(frame, names, label_names[0], "float64")  # no rounding makes a class number
+        else:
+            y = _matrix(frame, names, label_names) if label_names else None
         super().__init__(x, y, batch, num_classes=num_classes, shuffle=shuffle, seed=seed)
 
 
@@ -103,7 +108,20 @@ def _with_columns(frame: Any) -> Any:
         raise ConfigurationError(
             f"{_WHO}: a {type(frame).__name__} needs pyarrow to be read, got: {error}. Run: pip install pyarrow"
         ) from error
-    return arrow.table(frame) if hasattr(frame, "__arrow_c_stream__") else interchange.from_dataframe(frame)
+    try:
+        return arrow.table(frame) if hasattr(frame, "__arrow_c_stream__") else interchange.from_dataframe(frame)
+    except (TypeError, ValueError) as error:  # a single column, for instance; pyarrow's own errors are of these types
+        raise DTypeError(
+            f"{_WHO}: expected a data frame, got a {type(frame).__name__}, which pyarrow does not read: {error}. Pass "
+            "columns with names."
+        ) from error
+
+
+def _listed(names: Any) -> list[Any]:
+    """Return one name, which may be any object, or several of them, as a list."""
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
 
 
 def _names(frame: Any) -> list[str]:
@@ -119,7 +137,7 @@ def _matrix(frame: Any, names: list[str], wanted: list[str]) -> np.ndarray:
     return np.stack(found).T
 
 
-def _column(frame: Any, names: list[str], name: str) -> np.ndarray:
+def _column(frame: Any, names: list[str], name: str, dtype: str | None = None) -> np.ndarray:
     if name not in names:
         raise DataError(f"{_WHO}: expected a column {name!r}, got the columns {names}.")
     column = frame[name]
@@ -132,7 +150,7 @@ def _column(frame: Any, names: list[str], name: str) -> np.ndarray:
             "what is missing, give categories numbers, or leave the column out with features=[...]."
         )
     with np.errstate(over="ignore"):  # what becomes infinite is found below
-        numbers = values.astype(default_dtype())
+        numbers = values.astype(dtype or default_dtype())
     finite = np.isfinite(numbers)
     if not finite.all():
         row = int(np.argmin(finite))

@@ -61,6 +61,8 @@ class DataSet(ByClass, ByValue):
             None if value is None else as_array(f"DataSet {name}", value)
             for name, value in zip(_FIELDS, given, strict=True)
         ]
+        if labels is features:  # of an autoencoder, also where both are one list
+            arrays[1] = arrays[0]
         for name, array in zip(_FIELDS, arrays, strict=True):
             _check_same_length(name, array, arrays[0])
         self.features: Array = arrays[0]
@@ -170,7 +172,7 @@ class DataSet(ByClass, ByValue):
         -----
         Differs: ND4J shuffles with an order of its own, which depends on its native backend.
         """
-        shuffled = self._rows(JavaRandom(seed).permutation(self.num_examples()))
+        shuffled = self._rows(_random("DataSet.shuffle", seed).permutation(self.num_examples()))
         for name in _FIELDS:
             setattr(self, name, getattr(shuffled, name))
 
@@ -184,7 +186,7 @@ class DataSet(ByClass, ByValue):
         DataError
             `n` is less than 1, or without replacement more than N.
         """
-        total, random = self.num_examples(), JavaRandom(seed)
+        total, random = self.num_examples(), _random("DataSet.sample", seed)
         if with_replacement:
             check_count("DataSet.sample", "n", n, 1)
             return self._rows(np.array([random.next_int(total) for _ in range(n)]))
@@ -194,6 +196,8 @@ class DataSet(ByClass, ByValue):
     @staticmethod
     def merge(data_sets: Iterable[DataSet]) -> DataSet:
         """Join DataSets along the first axis. Where only some have a mask, the others' counts everything.
+
+        Labels that are the features in all of them, as of autoencoders, are so in the result.
 
         Raises
         ------
@@ -205,7 +209,16 @@ class DataSet(ByClass, ByValue):
         sets = list(data_sets)
         if not sets:
             raise DataError("DataSet.merge: expected at least one DataSet, got an empty list.")
-        return DataSet(*(_merge_field(name, sets) for name in _FIELDS))
+        for i, data_set in enumerate(sets):
+            if not isinstance(data_set, DataSet):
+                raise DTypeError(
+                    f"DataSet.merge: element {i}: expected a DataSet, got {type(data_set).__name__}. Wrap arrays as "
+                    "DataSet(x, y)."
+                )
+        merged = DataSet(*(_merge_field(name, sets) for name in _FIELDS))
+        if all(data_set.labels is data_set.features for data_set in sets):
+            merged.labels = merged.features
+        return merged
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that Java's ``DataSet.load(File)`` reads. A failure leaves an existing file as it was.
@@ -307,6 +320,12 @@ def _check_same_length(name: str, array: Array | None, features: Array) -> None:
             f"DataSet: expected as many {name} as features, got {name} {describe_shape(array.shape)} "
             f"and features {describe_shape(features.shape)}."
         )
+
+
+def _random(who: str, seed: Any) -> JavaRandom:
+    if isinstance(seed, bool) or not hasattr(type(seed), "__index__"):
+        raise DTypeError(f"{who}: seed must be a whole number, got {seed!r}.")
+    return JavaRandom(int(seed))
 
 
 def _second_axis(array: Array) -> int:

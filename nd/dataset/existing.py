@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Sized
 from typing import cast
 
-from backends.errors import DataError
+from backends.errors import DataError, DTypeError
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, check_data_set, refuse_num, restored_count
 
@@ -19,6 +19,11 @@ class ExistingDataSetIterator(DataSetIterator):
         Reading starts at the first `has_next`. One that can be read only once (a generator, an open reader) cannot be
         reset, so it lasts for one epoch.
 
+    Raises
+    ------
+    DTypeError
+        It is no iterable.
+
     Notes
     -----
     Source: org.deeplearning4j.datasets.iterator.ExistingDataSetIterator.
@@ -26,15 +31,27 @@ class ExistingDataSetIterator(DataSetIterator):
 
     def __init__(self, iterable: Iterable[DataSet]) -> None:
         self._iterable = iterable
-        self._source = iter(iterable)
+        try:
+            self._source = iter(iterable)
+        except TypeError as error:
+            raise DTypeError(
+                f"ExistingDataSetIterator: expected an iterable of DataSets, got {type(iterable).__name__}."
+            ) from error
         self._restartable = self._source is not iterable
         self._ahead: DataSet | None = None
+        self._ended = False
         self._count = 0  # handed out since the start
         self._sizes: tuple[int, int, int | None] | None = None  # of the first DataSet: examples, inputs, outcomes
 
     def has_next(self) -> bool:
-        """Tell whether a minibatch is left, reading one ahead."""
-        if self._ahead is None:
+        """Tell whether a minibatch is left, reading one ahead.
+
+        Raises
+        ------
+        DTypeError
+            The next element is no DataSet, None for instance.
+        """
+        if self._ahead is None and not self._ended:
             self._read_ahead()
         return self._ahead is not None
 
@@ -66,7 +83,7 @@ class ExistingDataSetIterator(DataSetIterator):
                 f"{type(self._iterable).__name__}, which can be read once. Pass a list, or an object whose __iter__ "
                 "makes a new iterator."
             )
-        self._ahead, self._count = None, 0
+        self._ahead, self._ended, self._count = None, False, 0
         self._source = iter(self._iterable)
 
     def state(self) -> State:
@@ -83,7 +100,7 @@ class ExistingDataSetIterator(DataSetIterator):
     def restore(self, state: State) -> None:
         self._check_repeatable("restore")
         count = restored_count(self, state, "count", len(cast(Sequence[DataSet], self._iterable)))
-        self._ahead, self._count = None, count
+        self._ahead, self._ended, self._count = None, False, count
         self._source = iter(cast(Sequence[DataSet], self._iterable)[count:])
 
     def _check_repeatable(self, method: str) -> None:
@@ -120,8 +137,10 @@ class ExistingDataSetIterator(DataSetIterator):
         return len(cast(Sized, self._iterable))
 
     def _read_ahead(self) -> None:
-        found = next(self._source, None)
-        if found is None:
+        try:
+            found = next(self._source)
+        except StopIteration:
+            self._ended = True
             return
         check_data_set("ExistingDataSetIterator: element", found)
         if self._sizes is None:

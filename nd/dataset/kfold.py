@@ -8,7 +8,7 @@ from backends.errors import DataError
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, check_data_set, check_same, refuse_num, restored_count
-from nd.dataset.order import EpochOrder
+from nd.dataset.order import EpochOrder, check_seed
 
 
 class KFoldIterator(DataSetIterator):
@@ -25,6 +25,8 @@ class KFoldIterator(DataSetIterator):
 
     Raises
     ------
+    DTypeError
+        It is no DataSet, or `seed` is no whole number.
     DataError
         `k` is out of range.
 
@@ -50,7 +52,7 @@ class KFoldIterator(DataSetIterator):
         check_data_set("KFoldIterator", data_set)
         self._data_set, self._total = data_set, data_set.num_examples()
         self._k = check_count("KFoldIterator", "k", k, 2, self._total)
-        self._order = EpochOrder(self._total, seed)
+        self._order = EpochOrder(self._total, check_seed("KFoldIterator", True, seed))
         self._cursor = 0  # folds handed out
 
     def has_next(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import cast
 
-from backends.errors import DataError
+from backends.errors import DataError, DTypeError
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
@@ -19,10 +19,12 @@ class MultipleEpochsIterator(DataSetIterator):
     epochs : int
         How many times.
     base : DataSetIterator
-        It is reset between its epochs.
+        It is reset between its epochs, and before the first one where it stands at its end.
 
     Raises
     ------
+    DTypeError
+        `base` is no DataSetIterator.
     DataError
         `epochs` is less than 1, or more than 1 of an iterator that cannot be reset.
 
@@ -42,6 +44,11 @@ class MultipleEpochsIterator(DataSetIterator):
 
     def __init__(self, epochs: int, base: DataSetIterator) -> None:
         self._epochs = check_count("MultipleEpochsIterator", "epochs", epochs, 1)
+        if not isinstance(base, DataSetIterator):
+            raise DTypeError(
+                f"MultipleEpochsIterator: expected a DataSetIterator, got {type(base).__name__}. Wrap lists as "
+                "ListDataSetIterator(data_sets)."
+            )
         if self._epochs > 1 and not base.reset_supported():
             raise DataError(
                 f"MultipleEpochsIterator: expected an iterator that can be reset, got a {type(base).__name__} that "
@@ -49,9 +56,11 @@ class MultipleEpochsIterator(DataSetIterator):
             )
         self._base = base
         self._done = 0  # epochs of the base that are over
+        self._begun = False  # whether the base was seen where it stood at first
 
     def has_next(self) -> bool:
         """Tell whether the base has a minibatch, or another epoch."""
+        self._begin()
         if self._base.has_next():
             return True
         if self._done + 1 >= self._epochs:
@@ -74,16 +83,22 @@ class MultipleEpochsIterator(DataSetIterator):
     def reset(self) -> None:
         """Reset the base and count its epochs from 0."""
         self._base.reset()
-        self._done = 0
+        self._done, self._begun = 0, True
 
     def state(self) -> State:
+        self._begin()
         return {"base": self._base.state(), "done": self._done, "epochs": self._epochs}
 
     def restore(self, state: State) -> None:
         check_same(self, state, epochs=self._epochs)
         done = restored_count(self, state, "done", self._epochs - 1)
         self._base.restore(state.get("base", {}))
-        self._done = done
+        self._done, self._begun = done, True
+
+    def _begin(self) -> None:
+        if not self._begun and not self._base.has_next() and self._base.reset_supported():
+            self._base.reset()
+        self._begun = True
 
     def batch(self) -> int:
         """Return the base's."""

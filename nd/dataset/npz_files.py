@@ -55,11 +55,12 @@ def read_headers(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]
 def read_arrays(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]) -> dict[str, np.ndarray]:
     """Return field -> array. Same arguments and errors as `read_headers`; at most what the file has is allocated."""
     read_headers(who, path, keys)  # which also compares what is promised with what is there
-    found = {}
+    found: dict[str, np.ndarray] = {}
     try:
         with np.load(path, allow_pickle=False) as arrays:
             for field, key in keys.items():
-                found[field] = arrays[key]
+                same = next((other for other in found if keys[other] == key), None)
+                found[field] = arrays[key] if same is None else found[same]
     except _BROKEN as error:
         raise FormatError(f"{who}: '{os.fspath(path)}': expected arrays, got: {error}. {_DAMAGED}") from error
     return found
@@ -77,7 +78,7 @@ class _Place(NamedTuple):
 def _open(who: str, path: str | os.PathLike[str]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
+    except (NotImplementedError, zipfile.BadZipFile) as error:
         raise FormatError(f"{who}: '{os.fspath(path)}': expected a .npz file, got: {error}. {_DAMAGED}") from error
 
 

@@ -69,6 +69,9 @@ class NpzDataSetIterator(DataSetIterator):
     ) -> None:
         self._paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         named = {"features": features, "labels": labels, "features_mask": features_mask, "labels_mask": labels_mask}
+        for field, key in named.items():
+            if not isinstance(key, str) and (key is not None or field == "features"):
+                raise DTypeError(f"{_WHO}: {field} must be a key in the files, got {key!r}.")
         self._keys = {field: key for field, key in named.items() if key is not None}
         self._headers = self._read_headers()
         self._lengths = [check_arrays(_WHO, headers) for headers in self._headers]

@@ -73,6 +73,8 @@ class NumpyDataSetIterator(DataSetIterator):
             raise DataError(f"{who}: features must be an array, got None.")
         given = zip(_FIELDS, (features, labels, features_mask, labels_mask), strict=True)
         self._arrays = {name: as_array(f"{who} {name}", value) for name, value in given if value is not None}
+        if labels is features:  # of an autoencoder, also where both are one list
+            self._arrays["labels"] = self._arrays["features"]
         self._total = check_arrays(who, self._arrays)
         self._classes = check_classes(who, num_classes, self._arrays.get("labels"))
         self._batch = check_count(who, "batch", batch, 1)
@@ -167,8 +169,14 @@ def check_classes(who: str, num_classes: Any, labels: Any) -> int | None:
 
 
 def pick(arrays: dict[str, Any], rows: Rows, classes: int | None) -> DataSet:
-    """Return some examples of named arrays, with one-hot labels where `classes` is given."""
-    found = {name: _part(array, rows) for name, array in arrays.items()}
+    """Return some examples of named arrays, with one-hot labels where `classes` is given.
+
+    Labels that are the features, of an autoencoder, stay so.
+    """
+    shared = arrays.get("labels") is arrays["features"]
+    found = {name: _part(array, rows) for name, array in arrays.items() if name != "labels" or not shared}
+    if shared:
+        found["labels"] = found["features"]
     if classes is not None:
         found["labels"] = one_hot(found["labels"], classes)
     return DataSet(**found)

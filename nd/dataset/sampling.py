@@ -9,6 +9,7 @@ from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, check_data_set, check_same, restored_count
 from nd.dataset.java_random import JavaRandom
+from nd.dataset.order import check_seed
 
 
 class SamplingDataSetIterator(DataSetIterator):
@@ -29,6 +30,8 @@ class SamplingDataSetIterator(DataSetIterator):
 
     Raises
     ------
+    DTypeError
+        It is no DataSet, or `seed` is no whole number.
     DataError
         `batch` or `total` is less than 1, or `batch` more than N where nothing comes twice.
 
@@ -51,7 +54,7 @@ class SamplingDataSetIterator(DataSetIterator):
         self._replace = bool(replace)
         self._batch = self._check_batch("SamplingDataSetIterator", "batch", batch)
         self._total = check_count("SamplingDataSetIterator", "total", total, 1)
-        self._random = JavaRandom(seed)
+        self._random = JavaRandom(check_seed("SamplingDataSetIterator", True, seed) or 0)
         self._cursor = 0
 
     def has_next(self) -> bool:

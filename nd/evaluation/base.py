@@ -54,13 +54,15 @@ class IEvaluation(ABC):
 
         Raises
         ------
+        DTypeError
+            The other one is of another class.
         DataError, ShapeError
             The settings or the number of classes differ.
         """
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget everything but the settings."""
+        """Forget everything but the settings, also a number of classes that came out of the data."""
 
     @abstractmethod
     def stats(self) -> str:

@@ -22,6 +22,7 @@ from .json_fields import Fields, java_class
 from .metrics import Outcomes
 from .roc_binary import ROCBinary
 from .rows import as_binary, output_rows
+from .settings import check_mergeable, check_whole
 
 _COUNTS = ("countTruePositive", "countFalsePositive", "countTrueNegative", "countFalseNegative")
 
@@ -44,6 +45,8 @@ class EvaluationBinary(IEvaluation):
 
     Raises
     ------
+    ConfigurationError
+        `size` is less than 1.
     DataError
         A threshold outside 0 to 1.
     ShapeError
@@ -79,7 +82,7 @@ class EvaluationBinary(IEvaluation):
         self.labels: list[str] | None = None
         self._counts: np.ndarray | None = None  # [4, n]: true and false positives, true and false negatives
         if size is not None:
-            self._add("EvaluationBinary", np.zeros((4, size), np.int64))
+            self._add("EvaluationBinary", np.zeros((4, check_whole("EvaluationBinary", "size", size, 1)), np.int64))
         self.set_label_names(labels)
 
     def set_label_names(self, labels: Sequence[str] | None) -> None:
@@ -148,7 +151,18 @@ class EvaluationBinary(IEvaluation):
         self._counts = counts if self._counts is None else self._counts + counts
 
     def merge(self, other: EvaluationBinary) -> None:
-        """Add the counts of another one; raise ShapeError if they have other outputs, DataError if one has a ROC."""
+        """Add the counts of another one.
+
+        Raises
+        ------
+        DTypeError
+            It is of another class.
+        DataError
+            The decision thresholds differ, or one has a ROC.
+        ShapeError
+            It has other outputs.
+        """
+        check_mergeable(self, other, ("decision_threshold",))
         if (self.roc_binary is None) != (other.roc_binary is None):
             raise DataError(
                 "EvaluationBinary.merge: both or none must have a ROC, "

@@ -17,6 +17,7 @@ from .base import IEvaluation
 from .histograms import Histogram, ReliabilityDiagram
 from .json_fields import Fields, java_class, matrix_to_json
 from .rows import as_binary, as_probabilities, paired_rows
+from .settings import MOST_CELLS, check_mergeable, check_whole
 
 # Attribute -> JSON name, in Java's order. [bins, C] but for those that end in "overall" or "each_class": [1, ...]
 _ARRAYS = {
@@ -79,7 +80,7 @@ class EvaluationCalibration(IEvaluation):
         axis: int = 1,
     ) -> None:
         for name, bins in (("reliability", reliability_diag_num_bins), ("histogram", histogram_num_bins)):
-            if bins < 1:
+            if check_whole("EvaluationCalibration", f"the number of {name} bins", bins) < 1:
                 raise ConfigurationError(f"EvaluationCalibration: expected at least one {name} bin, got {bins}.")
         self.reliability_diag_num_bins = reliability_diag_num_bins
         self.histogram_num_bins = histogram_num_bins
@@ -148,6 +149,7 @@ class EvaluationCalibration(IEvaluation):
         return self._arrays
 
     def merge(self, other: EvaluationCalibration) -> None:
+        check_mergeable(self, other, ())
         mine = (self.reliability_diag_num_bins, self.histogram_num_bins)
         theirs = (other.reliability_diag_num_bins, other.histogram_num_bins)
         if mine != theirs:
@@ -272,13 +274,15 @@ class EvaluationCalibration(IEvaluation):
         evaluation = cls(*bins, fields.flag("excludeEmptyBins", True), axis=fields.integer("axis", 1))
         first = fields.array("rDiagBinTotalCount")
         if first is None:
+            fields.check(max(bins) <= MOST_CELLS, f"there must be at most {MOST_CELLS} bins without counts", bins)
             return evaluation
         fields.check(first.ndim == 2 and first.size > 0, "rDiagBinTotalCount must be a matrix", list(first.shape))
-        arrays = evaluation._arrays_for(fields.who, first.shape[1])
-        for name, java in _ARRAYS.items():
-            found = fields.array(java, arrays[name].shape)
+        arrays, shapes = {}, evaluation._shapes(first.shape[1])
+        for name, java in _ARRAYS.items():  # nothing is as large as the bins say before the counts are so
+            found = fields.array(java, shapes[name])
             fields.check(found is not None and (found >= 0).all(), f"{java} must be an array of counts", found)
-            arrays[name] += found.astype(arrays[name].dtype)
+            arrays[name] = found.astype(np.int64 if name in _WHOLE else np.float64)
+        evaluation._arrays = arrays
         return evaluation
 
 

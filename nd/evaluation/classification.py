@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from backends.errors import DataError, ShapeError, check_choice
+from backends.errors import ConfigurationError, DataError, ShapeError, check_choice
 
 from . import json_form, metrics, report
 from .base import IEvaluation
 from .confusion import ConfusionMatrix
 from .metrics import Metric, Outcomes
 from .rows import checked_cost, decide, paired_rows, top_n_hits
+from .settings import check_mergeable, check_whole, is_probability
 
 
 class Evaluation(IEvaluation):
@@ -35,6 +36,8 @@ class Evaluation(IEvaluation):
 
     Raises
     ------
+    ConfigurationError
+        A threshold that is no number from 0 to 1, or `top_n` less than 1.
     DataError
         A negative cost, fewer than two labels, or another positive class.
     ShapeError
@@ -69,13 +72,18 @@ class Evaluation(IEvaluation):
     ) -> None:
         if binary_positive_class not in (0, 1, None):
             raise DataError(f"Evaluation: the positive class is 0, 1 or None, got {binary_positive_class}.")
-        self.top_n = top_n
+        if binary_decision_threshold is not None and not is_probability(binary_decision_threshold):
+            raise ConfigurationError(
+                f"Evaluation: binary_decision_threshold must be 0 to 1, got {binary_decision_threshold!r}."
+            )
+        self.top_n = check_whole("Evaluation", "top_n", top_n, 1)
         self.axis = axis
         self.binary_decision_threshold = binary_decision_threshold
         self.cost_array = None if cost_array is None else checked_cost(cost_array)
         self.max_warning_classes_to_print = 16
         self.binary_positive_class = binary_positive_class
         self.labels_list: list[str] = []
+        self._labels_of_data = False  # nobody gave them
         self.confusion: ConfusionMatrix | None = None
         self.top_n_counts = (0, 0)  # correct, total
         if labels is not None:
@@ -131,17 +139,16 @@ class Evaluation(IEvaluation):
 
         Raises
         ------
+        DTypeError
+            The other one is of another class.
         DataError
-            The top N differ: their counts do not add up.
+            The settings that decide about rows differ: their counts do not add up.
         ShapeError
             The numbers of classes differ.
         """
-        if other.top_n != self.top_n:
-            raise DataError(
-                f"Evaluation.merge: both must count the same top N, got {self.top_n} and {other.top_n}. "
-                "Create both with the same top_n."
-            )
-        self.labels_list = self.labels_list or list(other.labels_list)
+        check_mergeable(self, other, ("top_n", "binary_decision_threshold", "cost_array"))
+        if not self.labels_list:
+            self.labels_list, self._labels_of_data = list(other.labels_list), other._labels_of_data
         if other.confusion is not None:
             self._confusion_for("Evaluation.merge", other.confusion.n_classes).merge(other.confusion)
         correct, total = self.top_n_counts
@@ -156,12 +163,15 @@ class Evaluation(IEvaluation):
             )
         if self.confusion is None:
             self.confusion = ConfusionMatrix(n_classes)
-            self.labels_list = self.labels_list or [str(cls) for cls in range(n_classes)]
+            if not self.labels_list:
+                self.labels_list, self._labels_of_data = [str(cls) for cls in range(n_classes)], True
         return self.confusion
 
     def reset(self) -> None:
         self.confusion = None
         self.top_n_counts = (0, 0)
+        if self._labels_of_data:
+            self.labels_list, self._labels_of_data = [], False
 
     # ---- metrics
 

@@ -11,6 +11,7 @@ from nd.serde import array_from_json, array_to_json
 from .confusion import MAX_CLASSES, ConfusionMatrix
 from .json_fields import JAVA_INT, Fields, java_class
 from .rows import checked_cost
+from .settings import is_probability
 
 if TYPE_CHECKING:
     from .classification import Evaluation
@@ -53,6 +54,9 @@ def read_into(evaluation: Evaluation, text: str | bytes) -> None:
     evaluation.top_n_counts = (fields.integer("topNCorrectCount", 0), fields.integer("topNTotalCount", 0))
     evaluation.max_warning_classes_to_print = fields.integer("maxWarningClassesToPrint", 16)
     evaluation.binary_decision_threshold = fields.number("binaryDecisionThreshold", nullable=True)
+    fields.check(evaluation.top_n >= 1, "topN must be at least 1", evaluation.top_n)
+    threshold = evaluation.binary_decision_threshold
+    fields.check(threshold is None or is_probability(threshold), "binaryDecisionThreshold must be 0 to 1", threshold)
     evaluation.cost_array = _cost(fields)
     evaluation.confusion = _read_confusion(fields)
     evaluation.labels_list = _labels(fields, evaluation.confusion)

@@ -14,6 +14,7 @@ from .java_text import scientific
 from .json_fields import Fields, java_class
 from .regression_sums import ColumnSums
 from .rows import output_rows
+from .settings import check_mergeable
 
 
 class RegressionEvaluation(IEvaluation):
@@ -59,6 +60,7 @@ class RegressionEvaluation(IEvaluation):
             )
         self.column_names = None if names is None else list(names)
         self.precision, self.axis = precision, axis
+        self._names_of_data = False  # whether nobody gave them
         self._sums = None if self.column_names is None else ColumnSums(len(self.column_names))
 
     # ---- counting
@@ -90,7 +92,7 @@ class RegressionEvaluation(IEvaluation):
 
     def _sums_for(self, who: str, columns: int) -> ColumnSums:
         if self.column_names is None:
-            self.column_names = _numbered(columns)
+            self.column_names, self._names_of_data = _numbered(columns), True
         if columns != len(self.column_names):
             raise ShapeError(
                 f"{who}: expected {len(self.column_names)} columns, got {columns}. "
@@ -101,15 +103,19 @@ class RegressionEvaluation(IEvaluation):
         return self._sums
 
     def merge(self, other: RegressionEvaluation) -> None:
-        """Add the sums of another one; raise ShapeError if it has another number of columns."""
+        """Add the sums of another one; raise ShapeError if it has other columns, DTypeError if it is no such one."""
+        check_mergeable(self, other, ())
         if other._sums is None or other.column_names is None:
             return
         if self.column_names is None:
             self.column_names, self.precision = list(other.column_names), other.precision
+            self._names_of_data = other._names_of_data
         self._sums_for("RegressionEvaluation.merge", len(other.column_names)).add(other._sums)
 
     def reset(self) -> None:
         self._sums = None
+        if self._names_of_data:
+            self.column_names, self._names_of_data = None, False
 
     # ---- metrics
 

@@ -45,6 +45,13 @@ class ColumnSums:
         "predictions": ("currentPredictionMean", "currentPredictionMean"),
         "products": ("currentMean", "currentPredictionMean"),
     }
+    NOT_NEGATIVE: ClassVar = (
+        "exampleCountPerColumn",
+        "sumSquaredErrorsPerColumn",
+        "sumAbsErrorsPerColumn",
+        "sumSquaredLabels",
+        "sumSquaredPredicted",
+    )
     NO_JSON: ClassVar = dict.fromkeys(NAMES)
 
     def __init__(self, columns: int) -> None:
@@ -120,6 +127,8 @@ class ColumnSums:
         for name in cls.NAMES:
             found = fields.array(name, [columns])
             fields.check(found is not None and np.isfinite(found).all(), f"{name} must be finite numbers", found)
+            signed = name not in cls.NOT_NEGATIVE
+            fields.check(signed or (found >= 0).all(), f"{name} must not be negative", found.tolist())
             sums._sums[name] = found.astype(np.float64)
         whole = {"labels": "sumSquaredLabels", "predictions": "sumSquaredPredicted", "products": "sumOfProducts"}
         kept = sums._sums

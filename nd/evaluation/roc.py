@@ -15,6 +15,7 @@ from .java_text import shortest
 from .json_fields import JAVA_LONG, Fields, java_class, number_to_json
 from .roc_points import ExactPairs, ThresholdCounts
 from .rows import as_binary, as_probabilities, paired_rows
+from .settings import check_mergeable, check_whole
 
 _COUNTS = ("threshold", "countTruePositive", "countFalsePositive")
 NO_DATA = "ROC: No data available (no data has been performed)"
@@ -58,9 +59,7 @@ class ROC(IEvaluation):
     """
 
     def __init__(self, threshold_steps: int = 0, roc_remove_redundant_pts: bool = True, *, axis: int = 1) -> None:
-        if threshold_steps < 0:
-            raise ConfigurationError(f"ROC: threshold_steps must be >= 0, got {threshold_steps}. 0 is exact.")
-        self.threshold_steps = threshold_steps
+        self.threshold_steps = checked_steps("ROC", threshold_steps)
         self.roc_remove_redundant_pts = roc_remove_redundant_pts
         self.axis = axis
         self.reset()
@@ -120,11 +119,7 @@ class ROC(IEvaluation):
 
     def merge(self, other: ROC) -> None:
         """Add the examples of another one; raise DataError if the thresholds differ, or one came out of JSON."""
-        if other.threshold_steps != self.threshold_steps:
-            raise DataError(
-                "ROC.merge: both must have the same threshold_steps, "
-                f"got {self.threshold_steps} and {other.threshold_steps}. Create both alike."
-            )
+        check_mergeable(self, other, ("threshold_steps",))
         for roc in (self, other):
             roc._check_growing("ROC.merge")
         self._counts.merge(other._counts)
@@ -229,18 +224,28 @@ class ROC(IEvaluation):
     @classmethod
     def from_fields(cls, fields: Fields) -> Self:
         """Return the ROC that the fields hold; raise FormatError if they do not."""
-        roc = cls(fields.integer("thresholdSteps", 0), fields.flag("rocRemoveRedundantPts", True))
+        steps, rows = fields.integer("thresholdSteps", 0), fields.value.get("counts")
+        if steps and (not isinstance(rows, dict) or len(rows) != steps + 1):  # before so many are allocated
+            raise fields.wrong(f"counts must be an object of {steps + 1} thresholds", rows)
+        roc = cls(steps, fields.flag("rocRemoveRedundantPts", True))
         roc.count_actual_positive = fields.integer("countActualPositive", 0, largest=JAVA_LONG)
         roc.count_actual_negative = fields.integer("countActualNegative", 0, largest=JAVA_LONG)
         total, exact = fields.integer("exampleCount", 0), fields.flag("isExact", roc.is_exact)
         fields.check(total == roc.example_count, "exampleCount must be the sum of both counts", total)
         fields.check(exact == roc.is_exact, "isExact must be true if thresholdSteps is 0, else false", exact)
         if not roc.is_exact:
-            _read_counts(roc._counts, fields)
+            _read_counts(roc._counts, rows, fields)
         elif total:
             roc._roc_curve = RocCurve.from_fields(fields.value.get("rocCurve"))
             roc._pr_curve = PrecisionRecallCurve.from_fields(fields.value.get("prCurve"))
         return roc
+
+
+def checked_steps(who: str, steps: Any) -> int:
+    """Return a number of threshold steps; raise DTypeError or ConfigurationError for what is none."""
+    if check_whole(who, "threshold_steps", steps) < 0:
+        raise ConfigurationError(f"{who}: threshold_steps must be >= 0, got {steps}. 0 is exact.")
+    return int(steps)
 
 
 def threshold_note(steps: int) -> str:
@@ -260,11 +265,8 @@ def _counts_to_json(counts: ThresholdCounts) -> dict[str, Any]:
     }
 
 
-def _read_counts(counts: ThresholdCounts, fields: Fields) -> None:
-    rows = fields.value.get("counts")
+def _read_counts(counts: ThresholdCounts, rows: Any, fields: Fields) -> None:
     expected = counts.threshold.tolist()
-    if not isinstance(rows, dict) or len(rows) != len(expected):
-        raise fields.wrong(f"counts must be an object of {len(expected)} thresholds", rows)
     for i, row in enumerate(rows.values()):
         threshold, tp, fp = (row.get(name) for name in _COUNTS) if isinstance(row, dict) else (None, None, None)
         valid = type(threshold) is float and math.isclose(threshold, expected[i], abs_tol=1e-12)

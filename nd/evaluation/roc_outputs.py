@@ -12,8 +12,9 @@ from backends.errors import DataError, ShapeError
 from .base import IEvaluation
 from .curves import PrecisionRecallCurve, RocCurve
 from .json_fields import Fields, java_class
-from .roc import ROC
+from .roc import ROC, checked_steps
 from .rows import as_binary, as_probabilities
+from .settings import MOST_CELLS, check_mergeable
 
 
 class RocOutputs(IEvaluation):
@@ -39,7 +40,7 @@ class RocOutputs(IEvaluation):
         labels: Sequence[str] | None = None,
         axis: int = 1,
     ) -> None:
-        self.threshold_steps = ROC(threshold_steps).threshold_steps
+        self.threshold_steps = checked_steps(type(self).__name__, threshold_steps)
         self.roc_remove_redundant_pts = roc_remove_redundant_pts
         self.axis = axis
         self.underlying: list[ROC] | None = None
@@ -83,11 +84,7 @@ class RocOutputs(IEvaluation):
         return len(self.labels or []) if self.underlying is None else len(self.underlying)
 
     def merge(self, other: Self) -> None:
-        if other.threshold_steps != self.threshold_steps:
-            raise DataError(
-                f"{self._who('merge')}: both must have the same threshold_steps, "
-                f"got {self.threshold_steps} and {other.threshold_steps}. Create both alike."
-            )
+        check_mergeable(self, other, ("threshold_steps",))
         if other.underlying is None:
             return
         for mine, theirs in zip(self._rocs("merge", len(other.underlying)), other.underlying, strict=True):
@@ -184,6 +181,7 @@ class RocOutputs(IEvaluation):
         evaluation = cls(steps, reduce, labels=fields.texts("labels"), axis=fields.integer("axis", 1))
         values = fields.value.get("underlying")
         if values is None:
+            fields.check(steps <= MOST_CELLS, f"thresholdSteps must be at most {MOST_CELLS} without counts", steps)
             return evaluation
         fields.check(isinstance(values, list) and bool(values), "underlying must be a list of ROCs or null", values)
         rocs = [ROC.from_fields(Fields("ROC", "classification", value)) for value in values]

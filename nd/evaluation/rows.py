@@ -185,7 +185,11 @@ def _kept(who: str, shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray 
     whole = (*shape[:axis], 1, *shape[axis + 1 :])
     if len(shape) > 2 and host.shape == (shape[0], 1):
         host = host.reshape(shape[0], *(1 for _ in shape[1:]))
-    if host.ndim == len(whole) and all(found in (1, size) for found, size in zip(host.shape, whole, strict=True)):
+    if (
+        host.ndim == len(whole)
+        and host.shape[0] == shape[0]
+        and all(found in (1, size) for found, size in zip(host.shape, whole, strict=True))
+    ):
         host = np.broadcast_to(host, whole)
     if host.shape not in (per_row, whole):
         raise ShapeError(

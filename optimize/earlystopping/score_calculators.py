@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from nd import DataError
+from nd import ConfigurationError, DataError
 from nd.checks import check_choice
 from nd.dataset import DataSet
 from nd.evaluation import ROC, Evaluation, RegressionEvaluation, ROCBinary, ROCMultiClass
@@ -16,10 +16,15 @@ class DataSetLossCalculator:
 
     Parameters
     ----------
-    iterator : DataSetIterator or other iterable of DataSet
+    iterator : DataSet, DataSetIterator or other iterable of DataSet
         Read from where it stands, and from its beginning if nothing is left.
     average : bool
         Return the mean over the examples, else their sum.
+
+    Raises
+    ------
+    ConfigurationError
+        `iterator` is neither.
 
     Notes
     -----
@@ -28,8 +33,8 @@ class DataSetLossCalculator:
 
     minimize_score = True
 
-    def __init__(self, iterator: Iterable[DataSet], average: bool = True) -> None:
-        self.iterator, self.average = iterator, average
+    def __init__(self, iterator: DataSet | Iterable[DataSet], average: bool = True) -> None:
+        self.iterator, self.average = _data_sets("DataSetLossCalculator", iterator), average
 
     def calculate_score(self, model: Any) -> float:
         """Return the model's loss; raise DataError if there are no data."""
@@ -51,13 +56,15 @@ class ClassificationScoreCalculator:
     Parameters
     ----------
     metric : {"accuracy", "f1", "gmeasure", "mcc", "precision", "recall"}
-    iterator : DataSetIterator or other iterable of DataSet
+    iterator : DataSet, DataSetIterator or other iterable of DataSet
         As in `DataSetLossCalculator`.
 
     Raises
     ------
     ChoiceError
         The metric is unknown.
+    ConfigurationError
+        `iterator` is neither.
 
     Notes
     -----
@@ -66,9 +73,9 @@ class ClassificationScoreCalculator:
 
     minimize_score = False
 
-    def __init__(self, metric: str, iterator: Iterable[DataSet]) -> None:
+    def __init__(self, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
         self.metric = check_choice("ClassificationScoreCalculator", "metric", str(metric).lower(), Evaluation.METRICS)
-        self.iterator = iterator
+        self.iterator = _data_sets("ClassificationScoreCalculator", iterator)
 
     def calculate_score(self, model: Any) -> float:
         """Return the metric; raise DataError if there are no data."""
@@ -85,24 +92,26 @@ class RegressionScoreCalculator:
     ----------
     metric : {"mae", "mse", "pc", "r2", "rmse", "rse"}
         Of "pc", the Pearson correlation, and "r2" more is better, of the errors less.
-    iterator : DataSetIterator or other iterable of DataSet
+    iterator : DataSet, DataSetIterator or other iterable of DataSet
         As in `DataSetLossCalculator`.
 
     Raises
     ------
     ChoiceError
         The metric is unknown.
+    ConfigurationError
+        `iterator` is neither.
 
     Notes
     -----
     Source: DL4J ``RegressionScoreCalculator``.
     """
 
-    def __init__(self, metric: str, iterator: Iterable[DataSet]) -> None:
+    def __init__(self, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
         names = RegressionEvaluation.METRICS
         self.metric = check_choice("RegressionScoreCalculator", "metric", str(metric).lower(), names)
         self.minimize_score = self.metric in RegressionEvaluation.MINIMIZED
-        self.iterator = iterator
+        self.iterator = _data_sets("RegressionScoreCalculator", iterator)
 
     def calculate_score(self, model: Any) -> float:
         """Return the metric; raise DataError if there are no data."""
@@ -129,13 +138,15 @@ class ROCScoreCalculator:
         The mean over independent outputs, the mean over classes each against the rest, or of one or two outputs.
     metric : {"auc", "auprc"}
         The area under the ROC curve, or the precision/recall curve.
-    iterator : DataSetIterator or other iterable of DataSet
+    iterator : DataSet, DataSetIterator or other iterable of DataSet
         As in `DataSetLossCalculator`.
 
     Raises
     ------
     ChoiceError
         The kind or the metric is unknown.
+    ConfigurationError
+        `iterator` is neither.
 
     Notes
     -----
@@ -144,10 +155,10 @@ class ROCScoreCalculator:
 
     minimize_score = False
 
-    def __init__(self, kind: str, metric: str, iterator: Iterable[DataSet]) -> None:
+    def __init__(self, kind: str, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
         self.kind = check_choice("ROCScoreCalculator", "kind", str(kind).lower(), KINDS)
         self.metric = check_choice("ROCScoreCalculator", "metric", str(metric).lower(), AREAS)
-        self.iterator = iterator
+        self.iterator = _data_sets("ROCScoreCalculator", iterator)
 
     def calculate_score(self, model: Any) -> float:
         """Return the area; raise DataError if there are no data."""
@@ -156,3 +167,14 @@ class ROCScoreCalculator:
 
     def __repr__(self) -> str:
         return f"ROCScoreCalculator({self.kind}, {self.metric})"
+
+
+def _data_sets(who: str, data: Any) -> Iterable[DataSet]:
+    if isinstance(data, DataSet):
+        return [data]
+    if hasattr(data, "shape") or not isinstance(data, Iterable):
+        raise ConfigurationError(
+            f"{who}: expected a DataSet or an iterator of them, got {type(data).__name__}. Wrap arrays as "
+            "DataSet(x, y)."
+        )
+    return data

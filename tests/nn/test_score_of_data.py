@@ -164,3 +164,33 @@ def test_gemm_wants_arrays_of_one_dtype():
 def test_an_empty_iterable_that_can_be_read_once():
     with pytest.raises(nd.DataError, match="must have at least one minibatch, got none"):
         network().fit(iter([]))
+
+
+def test_masks_that_leave_nothing_to_evaluate():
+    masked = DataSet(BATCH.features, BATCH.labels, None, np.zeros((8, 1)))
+    with pytest.raises(nd.DataError, match="evaluate: the masks must leave labels to compare with, got none"):
+        network().evaluate(masked)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (BATCH.features, r"expected a DataSet, got ndarray\. Wrap arrays"),
+        ([(BATCH.features, BATCH.labels)], r"expected a DataSet, got tuple\. Wrap arrays"),
+        (3, r"expected a DataSet or an iterator of them, got int\. Wrap arrays"),
+        (None, r"expected a DataSet or an iterator of them, got NoneType\. Wrap arrays"),
+    ],
+)
+def test_what_is_evaluated_are_data_sets(data, message):
+    with pytest.raises(nd.DTypeError, match=f"^evaluate: {message}"):
+        network().evaluate(data)
+    with pytest.raises(nd.DTypeError, match=f"^do_evaluation: {message}"):
+        network().do_evaluation(data, Evaluation())
+
+
+@pytest.mark.parametrize(("wrong", "name"), [(Evaluation, "Evaluation"), ("accuracy", "str"), (None, "NoneType")])
+def test_evaluations_are_made_before_they_are_used(wrong, name):
+    with pytest.raises(
+        nd.DTypeError, match=rf"do_evaluation: expected evaluations, as Evaluation\(\) .*, got {name}\."
+    ):
+        network().do_evaluation(BATCH, wrong)

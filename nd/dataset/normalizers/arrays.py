@@ -82,7 +82,8 @@ def zero_where_masked(who: str, x: Array, mask: Array | None) -> Array:
 def aligned(who: str, x: Array, mask: Array) -> Array:
     """Return a mask in a shape that broadcasts with `x` [N, columns, ...].
 
-    Masks of the rank of `x` are so already, those of series [N, T] belong to [N, 1, T], and [N] to whole examples.
+    Masks of the rank of `x` are so already, those of series [N, T] belong to [N, 1, T], those of images [N, H, W] to
+    [N, 1, H, W], and [N], or [N, 1] of images, to whole examples.
 
     Raises
     ------
@@ -90,10 +91,10 @@ def aligned(who: str, x: Array, mask: Array) -> Array:
         It fits none of these.
     """
     shape = tuple(mask.shape)
-    if len(shape) == 1:
-        shape += (1,) * (len(x.shape) - 1)
-    elif len(shape) == 2 and len(x.shape) == 3:
-        shape = (shape[0], 1, shape[1])
+    if len(shape) == 1 or (len(shape) == 2 and len(x.shape) > 3 and shape[1] == 1):
+        shape = (shape[0], *(1 for _ in x.shape[1:]))
+    elif len(shape) == len(x.shape) - 1:
+        shape = (shape[0], 1, *shape[1:])
     fits = len(shape) == len(x.shape) and shape[0] == x.shape[0]
     if not fits or any(axis not in (1, full) for axis, full in zip(shape, x.shape, strict=True)):
         raise ShapeError(

@@ -164,6 +164,7 @@ class FittedNormalizer(Normalizer):
 
     def __init__(self) -> None:
         self._of: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
+        self._fitting = False
 
     def fit(self, data: Data) -> Self:
         """Learn the statistics of data, in one pass; what was learnt before is forgotten.
@@ -232,6 +233,8 @@ class FittedNormalizer(Normalizer):
         return self._of[part]
 
     def _apply(self, method: str, part: str, function: Callable[..., Array], x: Any, mask: Any) -> Array:
+        if self._fitting:  # in an iterator under the one that is read
+            raise self._at_work()
         values, who = self.fitted(part, method), self._who(method)
         x = as_numbers(who, x)
         columns = len(next(iter(values.values())))
@@ -245,16 +248,23 @@ class FittedNormalizer(Normalizer):
     def _add_all(self, gathered: Mapping[str, ColumnStatistics], data: Any) -> None:
         iterator = data if isinstance(data, DataSetIterator) else ExistingDataSetIterator(data)
         if iterator.pre_processor is self:
-            raise DataError(
-                f"{self._who('fit')}: expected data as they are, got an iterator that this normalizer changes already. "
-                "Fit first, then set_pre_processor."
-            )
+            raise self._at_work()
         if iterator.reset_supported():
             iterator.reset()
-        while iterator.has_next():
-            self._add(gathered, iterator.next())
+        self._fitting = True
+        try:
+            while iterator.has_next():
+                self._add(gathered, iterator.next())
+        finally:
+            self._fitting = False
         if iterator.reset_supported():
             iterator.reset()
+
+    def _at_work(self) -> DataError:
+        return DataError(
+            f"{self._who('fit')}: expected data as they are, got an iterator that this normalizer changes already. "
+            "Fit first, then set_pre_processor."
+        )
 
     def _add(self, gathered: Mapping[str, ColumnStatistics], data_set: DataSet) -> None:
         gathered["features"].add(data_set.features, data_set.features_mask)
@@ -273,7 +283,10 @@ def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:
     ConfigurationError
         They are no row of finite numbers, or one is longer than another.
     """
-    found = {name: np.array(values, np.float64).reshape(-1) for name, values in given.items()}
+    try:
+        found = {name: np.array(values, np.float64).reshape(-1) for name, values in given.items()}
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"{who}: expected rows of numbers, got: {error}.") from error
     lengths = {name: len(values) for name, values in found.items()}
     if len(set(lengths.values())) > 1 or 0 in lengths.values():
         raise ConfigurationError(f"{who}: expected as many numbers each, at least one, got {lengths}.")

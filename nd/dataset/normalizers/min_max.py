@@ -35,8 +35,8 @@ class NormalizerMinMaxScaler(FittedNormalizer):
     Notes
     -----
     ``y = (x - lower) / (upper - lower) (target_max - target_min) + target_min``. A column's upper bound is at least
-    1e-5 above its lower one, so a constant column becomes `target_min`. Series and images go by column and channel, as
-    in `NormalizerStandardize`, and masked time steps become 0 whatever the range.
+    1e-5 above its lower one, or the next float64 above it, so a constant column becomes `target_min`. Series and
+    images go by column and channel, as in `NormalizerStandardize`, and masked time steps become 0 whatever the range.
 
     Source: org.nd4j.linalg.dataset.api.preprocessor.NormalizerMinMaxScaler, MinMaxStrategy, MinMaxStats. Differs: a
     range without extent is refused, which Java makes 1e-5 wide; masks count for all shapes.
@@ -145,4 +145,6 @@ def _checked(who: str, lower: Any, upper: Any) -> dict[str, np.ndarray]:
             f"{found['upper'][column]} in column {column}."
         )
     narrow = found["upper"] - found["lower"] < _SMALLEST_RANGE
-    return {**found, "upper": np.where(narrow, found["lower"] + _SMALLEST_RANGE, found["upper"])}
+    # beside large numbers 1e-5 is lost in rounding
+    least = np.maximum(found["lower"] + _SMALLEST_RANGE, np.nextafter(found["lower"], np.inf))
+    return {**found, "upper": np.where(narrow, least, found["upper"])}

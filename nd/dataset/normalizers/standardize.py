@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, Self
 
 import numpy as np
 
+from backends.errors import ConfigurationError
 from nd.dataset.normalizers.arrays import add, like, minus, zero_where_masked
 from nd.dataset.normalizers.base import FittedNormalizer, check_statistics
 from nd.dataset.normalizers.body import read_flag, read_row, write_flag, write_rows
@@ -28,7 +29,7 @@ class NormalizerStandardize(FittedNormalizer):
     Raises
     ------
     ConfigurationError
-        They are not both rows of so many finite numbers.
+        They are not both rows of so many finite numbers, or a deviation is negative.
 
     Notes
     -----
@@ -104,6 +105,8 @@ class NormalizerStandardize(FittedNormalizer):
     @staticmethod
     def _checked(who: str, mean: Any, std: Any) -> dict[str, np.ndarray]:
         found = check_statistics(who, mean=mean, std=std)
+        if (found["std"] < 0).any():
+            raise ConfigurationError(f"{who}: std must not be negative, got {found['std'].min()}.")
         return {**found, "std": np.maximum(found["std"], _SMALLEST_STD)}
 
     def _finished(self, statistics: Moments) -> Mapping[str, np.ndarray]:

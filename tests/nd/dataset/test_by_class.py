@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from nd import DataError, ShapeError
+from nd import DataError, DTypeError, ShapeError
 from nd.dataset import DataSet
 
 
@@ -55,3 +55,15 @@ def test_labels_must_be_classes(method):
         getattr(DataSet([[1.0]]), method)()
     with pytest.raises(ShapeError, match=rf"DataSet\.{method}: expected labels \[N, classes\], got \[2, 3, 4\]"):
         getattr(DataSet(np.zeros((2, 1)), np.zeros((2, 3, 4))), method)()
+
+
+def test_classes_that_are_none():
+    data_set = DataSet(np.eye(3), np.eye(3))
+    for classes, message in (([0, 5], "a class must be 0 to 2, got 5"), ([0, -1], "a class must be 0 to 2, got -1")):
+        with pytest.raises(DataError, match=rf"DataSet\.filter_and_strip: {message}"):
+            data_set.filter_and_strip(classes)
+    with pytest.raises(DTypeError, match=r"DataSet\.filter_and_strip: a class must be a whole number, got 0\.7"):
+        data_set.filter_and_strip([0.7])
+    for method in (data_set.filter_by, data_set.filter_and_strip):
+        with pytest.raises(DTypeError, match=r"expected a list of classes, got 2\. Put it in a list"):
+            method(2)

@@ -196,3 +196,16 @@ def test_a_file_that_changed_is_not_resumed(tmp_path):
         file.write("4\n")
     with pytest.raises(DataError, match=r"size must be 8, got 6\. Is the state of an iterator over other data"):
         iterator.restore(state)
+
+
+def test_a_header_has_as_many_names_as_a_row_has_cells(tmp_path):
+    for header, count in (("x,label", 2), ("x,y,z,label", 4)):
+        with pytest.raises(
+            FormatError, match=rf"line 1: expected as many names as the first row has cells, 3, got {count}"
+        ):
+            CsvDataSetIterator(written(tmp_path, f"{header}\n1,2,0\n"), 4, "label", 2)
+
+
+def test_no_rounding_makes_a_class_number(tmp_path):
+    with pytest.raises(DataError, match=r"line 1, column 2: expected a class number from 0 to 1, got '0\.99999999999'"):
+        CsvDataSetIterator(written(tmp_path, "1,0.99999999999\n"), 1, 1, 2).next()

@@ -124,3 +124,27 @@ def test_streams_need_pyarrow(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ConfigurationError, match=r"a Stream needs pyarrow to be read, got: .*pip install pyarrow"):
         DataFrameDataSetIterator(table)
+
+
+def test_one_name_is_enough_and_no_column_is_both():
+    frame = pandas()
+    iterator = DataFrameDataSetIterator(frame, features="n", labels="x")
+    assert iterator.next().features.tolist() == [[10], [20], [30]]
+    with pytest.raises(ConfigurationError, match=r"a column must be a label or a feature, got \['x'\] as both"):
+        DataFrameDataSetIterator(frame, features=["n", "x"], labels="x")
+    with pytest.raises(DataError, match="expected a column 1, got the columns"):
+        DataFrameDataSetIterator(frame, features="n", labels=1)
+    numbered = frame[["x", "n"]].set_axis([0, 1], axis=1)
+    assert DataFrameDataSetIterator(numbered, labels=0).next().labels.tolist() == [[1.5], [2.5], [3.5]]
+
+
+def test_a_single_column_is_no_frame():
+    with pytest.raises(DTypeError, match=r"expected a data frame.*, got a Series, which pyarrow does not read"):
+        DataFrameDataSetIterator(pandas()["x"])
+
+
+def test_no_rounding_makes_a_class_number():
+    library = pytest.importorskip("pandas")
+    frame = library.DataFrame({"x": [1.0, 2.0], "kind": [0.0, 0.99999999999]})
+    with pytest.raises(DataError, match=r"whole numbers from 0 to 1, got 0\.99999999999 at index 1"):
+        next(DataFrameDataSetIterator(frame, labels="kind", num_classes=2))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from backends.errors import BackendError, DataError, DTypeError, FormatError, ShapeError
-from nd.dataset import DataSet
+from nd.dataset import DataSet, ListDataSetIterator
 from nd.dataset.dataset import one_hot
 
 
@@ -233,3 +233,20 @@ def test_load_refuses_damaged_files(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(FormatError, match=message):
             DataSet.load(path)
+
+
+def test_merging_keeps_labels_that_are_the_features():
+    x = np.arange(4.0).reshape(2, 2)
+    auto = DataSet(x, x)
+    merged = DataSet.merge([auto, auto])
+    assert merged.labels is merged.features
+    apart = DataSet.merge([auto, DataSet(x, x + 1)])
+    assert apart.labels is not None
+    np.testing.assert_array_equal(apart.labels[2:], x + 1)
+    regrouped = ListDataSetIterator([auto, auto], batch=3).next()
+    assert regrouped.labels is regrouped.features
+
+
+def test_merging_takes_data_sets_alone():
+    with pytest.raises(DTypeError, match=r"DataSet\.merge: element 1: expected a DataSet, got NoneType\. Wrap"):
+        DataSet.merge([DataSet([[1.0]]), None])

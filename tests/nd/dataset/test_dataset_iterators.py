@@ -129,10 +129,35 @@ def test_existing_iterator_reads_a_generator_once_and_lazily() -> None:
         len(iterator)
 
 
+def test_existing_iterator_stays_at_its_end() -> None:
+    class Late:
+        """Hands out more after its end, as an open file that grows."""
+
+        def __init__(self) -> None:
+            self.waiting = [numbered(1)]
+
+        def __iter__(self) -> Late:
+            return self
+
+        def __next__(self) -> DataSet:
+            if not self.waiting:
+                raise StopIteration
+            return self.waiting.pop()
+
+    source = Late()
+    iterator = ExistingDataSetIterator(source)
+    iterator.next()
+    assert not iterator.has_next()
+    source.waiting.append(numbered(1))
+    assert not iterator.has_next()
+
+
 def test_existing_iterator_refuses_other_elements() -> None:
     iterator = ExistingDataSetIterator([np.zeros((2, 2))])  # type: ignore[list-item]
     with pytest.raises(DTypeError, match=r"expected a DataSet, got ndarray\. Wrap arrays"):
         iterator.has_next()
+    with pytest.raises(DTypeError, match=r"expected a DataSet, got NoneType"):
+        list(ExistingDataSetIterator([numbered(1), None]))  # type: ignore[list-item]
     empty = ExistingDataSetIterator([])
     assert read(empty) == []
     with pytest.raises(DataError, match="total_outcomes: expected an iterator that knows it"):

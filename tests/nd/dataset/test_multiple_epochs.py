@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from nd import DataError
+from nd import DataError, DTypeError
 from nd.dataset import (
     AsyncDataSetIterator,
     DataSet,
@@ -34,7 +34,19 @@ def test_each_epoch_has_the_order_of_the_base():
     assert numbers(MultipleEpochsIterator(3, NumpyDataSetIterator(X, X, 2, shuffle=True, seed=4))) == expected
 
 
+def test_a_base_at_its_end_is_begun_again_before_the_first_epoch():
+    base = ListDataSetIterator(DataSet(X), 5)
+    assert len(list(base)) == 1
+    iterator = MultipleEpochsIterator(3, base)
+    state = iterator.state()
+    assert len(list(iterator)) == 3
+    iterator.restore(state)
+    assert len(list(iterator)) == 3
+
+
 def test_refusals():
+    with pytest.raises(DTypeError, match=r"MultipleEpochsIterator: expected a DataSetIterator, got list\. Wrap"):
+        MultipleEpochsIterator(2, [DataSet(X)])
     with pytest.raises(DataError, match="epochs must be at least 1, got 0"):
         MultipleEpochsIterator(0, ListDataSetIterator(DataSet(X)))
     once = GeneratorDataSetIterator(iter([DataSet(X)]))

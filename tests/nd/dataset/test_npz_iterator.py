@@ -166,3 +166,22 @@ def test_files_must_be_alike_and_stay(tmp_path, paths):
     np.savez(paths[0], features=np.zeros((2, 2), np.float32), labels=np.zeros(2, np.int64))
     with pytest.raises(DataError, match=r"0.npz': features must be as they were, \[5, 2\], got \[2, 2\]"):
         iterator.next()
+
+
+def test_one_array_for_features_and_labels_stays_one(paths):
+    for data_set in NpzDataSetIterator(paths, 4, labels="features"):  # also across files
+        assert data_set.labels is data_set.features
+
+
+def test_what_zipfile_does_not_implement_is_a_damaged_file(paths):
+    data = bytearray(paths[0].read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 255  # the version that is needed to extract, in the directory
+    paths[0].write_bytes(data)
+    with pytest.raises(FormatError, match=r"expected a \.npz file, got: zip file version"):
+        NpzDataSetIterator(paths[0])
+
+
+def test_features_have_a_key(paths):
+    for wrong in ({"features": None}, {"features": 1}, {"labels": 2}):
+        with pytest.raises(DTypeError, match=r"NpzDataSetIterator: (features|labels) must be a key in the files, got"):
+            NpzDataSetIterator(paths, **wrong)

@@ -86,3 +86,12 @@ def test_refusals(arguments, settings, error, message):
 def test_without_labels():
     with pytest.raises(DataError, match="total_outcomes: expected an iterator that knows it"):
         NumpyDataSetIterator(X).total_outcomes()
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_labels_that_are_the_features_stay_so(shuffle):
+    for given in (X, X.tolist()):
+        data_set = NumpyDataSetIterator(given, given, 3, shuffle=shuffle).next()
+        assert data_set.labels is data_set.features
+    apart = NumpyDataSetIterator(X, X.copy(), 3, shuffle=shuffle).next()
+    assert apart.labels is not apart.features

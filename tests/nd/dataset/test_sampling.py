@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from nd import DataError, DTypeError
-from nd.dataset import DataSet, SamplingDataSetIterator
+from nd.dataset import DataSet, KFoldIterator, SamplingDataSetIterator
 from nd.dataset.java_random import JavaRandom
 
 WHOLE = DataSet(np.arange(10.0)[:, None], np.arange(10.0)[:, None])
@@ -42,3 +42,16 @@ def test_more_than_there_are():
     iterator.next(50)
     with pytest.raises(DataError, match="got the end of the data"):
         iterator.next()
+
+
+@pytest.mark.parametrize("seed", [None, "a", 1.5])
+def test_seeds_are_whole_numbers(seed):
+    makers = {
+        "SamplingDataSetIterator": lambda: SamplingDataSetIterator(WHOLE, 2, 2, seed),
+        "KFoldIterator": lambda: KFoldIterator(2, WHOLE, seed),
+        "DataSet.shuffle": lambda: WHOLE.shuffle(seed),
+        "DataSet.sample": lambda: WHOLE.sample(2, seed),
+    }
+    for name, make in makers.items():
+        with pytest.raises(DTypeError, match=rf"{name}: seed must be a whole number, got {seed!r}"):
+            make()

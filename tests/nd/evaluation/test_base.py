@@ -1,6 +1,7 @@
 """What holds for every evaluation: streams, merges, masks, time series, JSON, reset."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -257,3 +258,88 @@ def test_probabilities_are_0_to_1(kind):
         filled(kind, labels, predictions * 0 + 4)
     rounded = np.where(predictions == predictions.max(), np.float32(1) + np.float32(2e-7), predictions)
     assert filled(kind, labels, rounded).to_json() == filled(kind, labels, rounded.clip(0, 1)).to_json()
+
+
+OTHER_SETTINGS = {
+    "binary_decision_threshold": (Evaluation(), Evaluation(binary_decision_threshold=0.9), "None and 0.9"),
+    "cost_array": (Evaluation(cost_array=[1, 2]), Evaluation(cost_array=[[2, 1]]), r"\[1.0, 2.0\] and \[2.0, 1.0\]"),
+    "decision_threshold": (EvaluationBinary([0.5]), EvaluationBinary([0.25]), r"\[0.5\] and \[0.25\]"),
+    "threshold_steps": (ROCBinary(3), ROCBinary(4), "3 and 4"),
+    "top_n": (Evaluation(top_n=2), Evaluation(top_n=3), "2 and 3"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_SETTINGS)
+def test_what_was_decided_otherwise_is_not_merged(name):
+    first, second, found = OTHER_SETTINGS[name]
+    with pytest.raises(nd.DataError, match=rf"merge: both must have the same {name}, got {found}\. Create both alike"):
+        first.merge(second)
+
+
+def test_another_class_is_not_merged(kind):
+    evaluation = KINDS[kind][0]()
+    others = [make() for make, _ in KINDS.values() if type(make()) is not type(evaluation)]
+    for other in (*others, None):
+        with pytest.raises(nd.DTypeError, match=rf"{type(evaluation).__name__}, got {type(other).__name__}\. Merge"):
+            evaluation.merge(other)
+
+
+@pytest.mark.parametrize("kind", [Evaluation, RegressionEvaluation, EvaluationBinary, EvaluationCalibration, ROCBinary])
+def test_a_reset_forgets_how_many_columns_the_data_had(kind):
+    evaluation, merged = kind(), kind()
+    evaluation.eval(np.eye(3), np.eye(3))
+    merged.merge(evaluation)
+    for each in (evaluation, merged):
+        each.reset()
+        each.eval(np.eye(2), np.eye(2))
+
+
+@pytest.mark.parametrize("given", [Evaluation(["a", "b", "c"]), RegressionEvaluation(["a", "b", "c"])])
+def test_a_reset_keeps_names_that_were_given(given):
+    given.eval(np.eye(3), np.eye(3))
+    given.reset()
+    with pytest.raises(nd.ShapeError, match=r"expected 3 (classes|columns), got 2"):
+        given.eval(np.eye(2), np.eye(2))
+
+
+HUGE = {
+    "ROC": (ROC, {"thresholdSteps": 2_000_000_000}, "counts must be an object of 2000000001 thresholds"),
+    "ROCBinary": (ROCBinary, {"thresholdSteps": 2_000_000_000}, "thresholdSteps must be at most 1000000 without"),
+    "ROCMultiClass": (ROCMultiClass, {"thresholdSteps": 2_000_000_000}, "thresholdSteps must be at most 1000000"),
+    "bins without counts": (EvaluationCalibration, {"histogramNumBins": 2_000_000_000}, "at most 1000000 bins without"),
+    "bins": (
+        lambda: filled("EvaluationCalibration", np.eye(3), np.eye(3)),
+        {"histogramNumBins": 2_000_000_000},
+        r"residualPlotOverall must have the shape \[1, 2000000000\]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_a_small_text_allocates_little(name):
+    make, change, message = HUGE[name]
+    fields = json.loads(make().to_json()) | change
+    tracemalloc.start()
+    try:
+        with pytest.raises(nd.FormatError, match=message):
+            type(make()).from_json(json.dumps(fields))
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_mask_has_a_number_for_every_example(kind):
+    labels, predictions = KINDS[kind][1](5)
+    with pytest.raises(nd.ShapeError, match=r"expected a mask of shape \[5\] .*got \[1, 1\]"):
+        filled(kind, labels, predictions, np.ones((1, 1)))
+
+
+@pytest.mark.parametrize("steps", ["a", 1.5, None, True])
+def test_numbers_of_steps_and_bins_are_whole(steps):
+    for make in (ROC, ROCBinary, ROCMultiClass):
+        with pytest.raises(nd.DTypeError, match=f"{make.__name__}: threshold_steps must be a whole number, got"):
+            make(steps)
+    with pytest.raises(nd.DTypeError, match="EvaluationCalibration: the number of reliability bins must be a whole"):
+        EvaluationCalibration(steps)
+    with pytest.raises(nd.ConfigurationError, match="EvaluationBinary: size must be at least 1, got -1"):
+        EvaluationBinary(size=-1)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from backends.errors import ChoiceError, DataError, DTypeError, NumericError, ShapeError
+from backends.errors import ChoiceError, ConfigurationError, DataError, DTypeError, NumericError, ShapeError
 from nd.evaluation import Evaluation
 from tests.stand_ins import as_input
 
@@ -163,7 +163,7 @@ def test_merge():
     assert first.confusion.counts.tolist() == COUNTS
     with pytest.raises(ShapeError, match=r"Evaluation.merge: expected 3 classes, got 2"):
         first.merge(evaluated([0], [1], 2))
-    with pytest.raises(DataError, match="same top N, got 1 and 3"):
+    with pytest.raises(DataError, match="same top_n, got 1 and 3"):
         first.merge(Evaluation(top_n=3))
 
 
@@ -282,6 +282,13 @@ def test_value_errors():
         Evaluation().eval(np.array([["a"]]), np.ones((1, 1)))
     with pytest.raises(DataError, match=r"costs must not be negative, got -1\.0"):
         Evaluation(cost_array=[1, -1])
+    for threshold in (-0.1, 1.5, np.nan, "a", True):
+        with pytest.raises(ConfigurationError, match="binary_decision_threshold must be 0 to 1, got"):
+            Evaluation(binary_decision_threshold=threshold)
+    with pytest.raises(ConfigurationError, match="top_n must be at least 1, got 0"):
+        Evaluation(top_n=0)
+    with pytest.raises(DTypeError, match=r"top_n must be a whole number, got 1\.5"):
+        Evaluation(top_n=1.5)
     for labels in (0, -3, [], ["only"]):
         with pytest.raises(DataError, match="at least two labels"):
             Evaluation(labels)

@@ -164,6 +164,11 @@ def test_what_is_not_there():
         ({"sumLabels": [1.0]}, r"sumLabels must have the shape \[3\], got \[1\]"),
         ({"sumLabels": None}, "sumLabels must be finite numbers, got None"),
         ({"currentMean": [1.0, 2.0, "NaN"]}, "currentMean must be finite numbers"),
+        (
+            {"exampleCountPerColumn": [3.0, 3.0, -1.0]},
+            r"exampleCountPerColumn must not be negative, got \[3.0, 3.0, -1",
+        ),
+        ({"sumSquaredLabels": [-1.0, 1.0, 1.0]}, "sumSquaredLabels must not be negative"),
         ({"precision": -5}, "precision must be an integer of 0 to 2147483647, got -5"),
     ],
 )

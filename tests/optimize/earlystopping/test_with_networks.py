@@ -207,6 +207,25 @@ def test_scores_that_cannot_be_calculated():
         ClassificationScoreCalculator("accuracy", []).calculate_score(network())
 
 
+CALCULATORS = {
+    "ClassificationScoreCalculator": lambda data: ClassificationScoreCalculator("accuracy", data),
+    "DataSetLossCalculator": DataSetLossCalculator,
+    "ROCScoreCalculator": lambda data: ROCScoreCalculator("multiclass", "auc", data),
+    "RegressionScoreCalculator": lambda data: RegressionScoreCalculator("mse", data),
+}
+
+
+@pytest.mark.parametrize("name", CALCULATORS)
+def test_a_score_is_calculated_on_one_data_set_too(name):
+    net, whole = network(), DataSet(X, Y)
+    calculator = CALCULATORS[name](whole)
+    expected = CALCULATORS[name](ListDataSetIterator(whole)).calculate_score(net)
+    assert [calculator.calculate_score(net) for _ in range(2)] == [expected] * 2
+    for wrong in (X, 3, None):
+        with pytest.raises(nd.ConfigurationError, match=rf"{name}: expected a DataSet or an iterator of them, got"):
+            CALCULATORS[name](wrong)
+
+
 # ---- data that are not finite
 
 

@@ -258,6 +258,35 @@ def test_a_normalizer_is_not_fitted_on_what_it_changed():
         iterator.pre_processor.fit(iterator)
 
 
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        AsyncDataSetIterator,
+        lambda base: EarlyTerminationDataSetIterator(base, 2),
+        lambda b: MultipleEpochsIterator(2, b),
+    ],
+)
+def test_a_normalizer_is_not_fitted_on_what_it_changed_under_another_iterator(wrap):
+    base = prepared(ListDataSetIterator(WHOLE, 4))
+    normalizer = base.pre_processor
+    mean = normalizer.mean
+    with pytest.raises(DataError, match=r"fit: expected data as they are, got an iterator that this normalizer"):
+        normalizer.fit(wrap(base))
+    assert normalizer.mean is mean
+    base.reset()
+    np.testing.assert_array_equal(base.next().features, normalizer.transform_features(X[:4]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("value", [0.0, 1e4, 1.6e11, -1.6e11, 1e30])
+def test_a_constant_column_of_any_size_becomes_the_range_s_beginning(dtype, value):
+    x = np.full((3, 1), value, dtype)
+    scaler = NormalizerMinMaxScaler(-1, 1).fit(DataSet(x))
+    assert (scaler.max > scaler.min).all()
+    np.testing.assert_array_equal(scaler.transform_features(x), np.full((3, 1), -1.0, dtype))
+    np.testing.assert_array_equal(scaler.revert_features(scaler.transform_features(x)), x)
+
+
 def test_pre_processors_ported_from_java_return_nothing():
     class Shift:
         def pre_process(self, data_set):
@@ -307,3 +336,24 @@ def test_arrays_of_another_backend_are_refused():
         foreign = nd.create(X)
     with nd.use_backend("numpy"), pytest.raises(BackendError, match="backend"):
         NormalizerStandardize().fit(WHOLE).transform_features(foreign)
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 1), (6, 1, 1, 1), (6, 2, 2), (6, 1, 2, 2)])
+def test_masks_of_images_have_every_shape_that_evaluations_take(shape):
+    mask = np.ones(shape, np.float32)
+    mask[4:] = 0
+    data_set = DataSet(IMAGES, IMAGES * 2, labels_mask=mask)
+    normalizer = NormalizerStandardize()
+    normalizer.fit_label(True)
+    normalizer.fit(data_set)
+    np.testing.assert_allclose(normalizer.label_mean, (IMAGES[:4] * 2.0).mean(axis=(0, 2, 3)), rtol=1e-6)
+    assert not normalizer.transform(data_set).labels[4:].any()
+
+
+def test_statistics_that_are_none():
+    with pytest.raises(DTypeError, match="expected an iterable of DataSets, got NoneType"):
+        NormalizerStandardize().fit(None)
+    with pytest.raises(ConfigurationError, match="NormalizerStandardize: expected rows of numbers, got: could not"):
+        NormalizerStandardize(["a"], [1.0])
+    with pytest.raises(ConfigurationError, match=r"NormalizerStandardize: std must not be negative, got -2\.0"):
+        NormalizerStandardize([0.0, 0.0], [1.0, -2.0])
