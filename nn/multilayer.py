@@ -305,7 +305,8 @@ class MultiLayerNetwork(Inference):
         Parameters
         ----------
         data : DataSetIterator, DataSet, or array of features ``[N, ...]``
-            An iterator is read `epochs` times, each minibatch gives one step; features or a DataSet are one minibatch.
+            An iterator is read `epochs` times, each minibatch gives one step. Features or a DataSet are one minibatch:
+            `epochs` steps, and as in DL4J no epoch is counted, neither for schedules nor for listeners.
         labels : array ``[N, n_out]``, optional
             Beside features.
         epochs : int
