@@ -70,7 +70,8 @@ def test_alpha_of_an_inferred_shape_takes_the_network_s_constraints():
     layers = PReLULayer(), PReLULayer(constraints=NonNegativeConstraint())
     conf = NeuralNetConfiguration(seed=2, constrain_weights=MaxNormConstraint(0.1)).list(*layers, input_type=IMAGES)
     assert [layer.constraints for layer in conf.layers] == [
-        (MaxNormConstraint(0.1, dimensions=(1, 2), params=("W",)),), (NonNegativeConstraint(params=("W",)),)
+        (MaxNormConstraint(0.1, dimensions=(1, 2), params=("W",)),),
+        (NonNegativeConstraint(params=("W",)),),
     ]
     with pytest.raises(nd.ConfigurationError, match=r"layer 0 \(PReLULayer\): .* is for the parameters \['b'\]"):
         one(IMAGES, constraints=MaxNormConstraint(0.1, params=["b"]))
