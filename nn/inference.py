@@ -36,7 +36,7 @@ class Inference:
         """
         self._made()
         with self._here(), self._workspace.nested():
-            batch = Minibatch(self.dtype, self._inference_buffers)
+            batch = Minibatch(self.dtype, self._inference_buffers, self.conf.rows_are_series)
             batch.set_features(x)
             batch.set_masks(features_mask, None)
             batch.check_features_mask()

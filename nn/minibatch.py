@@ -36,10 +36,12 @@ class Minibatch:
     dtype : str
     buffers : callable
         Memory for features that lie in another order.
+    rows_are_series : bool
+        Features ``[N, T]`` have a mask ``[N, T]``, not ``[N, 1]``.
     """
 
-    def __init__(self, dtype: str, buffers: Callable[..., Array]) -> None:
-        self.dtype, self.buffers = dtype, buffers
+    def __init__(self, dtype: str, buffers: Callable[..., Array], rows_are_series: bool = False) -> None:
+        self.dtype, self.buffers, self.rows_are_series = dtype, buffers, rows_are_series
         self.features: Array = None
         self.labels: Array = None
         self.features_mask: Array = None
@@ -157,10 +159,11 @@ class Minibatch:
         if self.features_mask is None:
             return
         mask, shape, n = self.features_mask, self.features.shape, self.features.shape[0]
-        places: tuple[int, ...] = {2: (1,), 3: shape[2:]}.get(len(shape), (1, *shape[2:]))
+        series = len(shape) == 3 or (len(shape) == 2 and self.rows_are_series)
+        places: tuple[int, ...] = shape[-1:] if series else (1, *shape[2:])
         found = tuple(mask.shape)
         fits = len(found) == len(places) + 1 and all(f in {1, p} for f, p in zip(found[1:], places, strict=True))
-        if found[:1] != (n,) or not fits or (len(shape) == 3 and found[1:] != places):
+        if found[:1] != (n,) or not fits or (series and found[1:] != places):
             raise nd.ShapeError(
                 f"MultiLayerNetwork: the features' mask must be {[n, *places]}, got {list(found)}, for features "
                 f"{list(shape)}."

@@ -78,7 +78,7 @@ class MultiLayerNetwork(Inference):
         self._split = SplitStep(self.conf, vectors, self._whole)
         self._outputs = SplitOutput(self.conf, vectors, self._whole)
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
-        self._batch = Minibatch(self.dtype, self._workspace.scope())
+        self._batch = Minibatch(self.dtype, self._workspace.scope(), self.conf.rows_are_series)
         self._inference_buffers = self._workspace.scope()
         self._solver = None
         vectors.draw_weights() if params is None else self.set_params(params)
@@ -276,7 +276,7 @@ class MultiLayerNetwork(Inference):
         """Score other data than the minibatch that is set, which stays."""
         last = self._last_layer()
         with self._here(), self._workspace.nested():
-            batch = Minibatch(self.dtype, self._inference_buffers)
+            batch = Minibatch(self.dtype, self._inference_buffers, self.conf.rows_are_series)
             batch.set(data)
             whole = self._whole.at(self.iteration_count, self.epoch_count)
             _, caches = whole.forward(batch.features, training, mask=batch.features_mask)

@@ -92,7 +92,14 @@ class _ToRows(_OfShape):
         return FeedForwardType(self.features)
 
     def feed_forward_mask(self, mask: Array, examples: int) -> Array | None:
-        return mask if mask.ndim == 2 else nd.reshape(mask, (mask.shape[0], math.prod(mask.shape[1:])))
+        if mask.ndim == 2:
+            return mask
+        if math.prod(mask.shape[1:]) > 1:
+            raise nd.ShapeError(
+                f"{type(self).__name__}: a mask must say which examples count, [N{', 1' * (mask.ndim - 1)}], got "
+                f"{list(mask.shape)}: rows have no places. Pool globally before, or mask whole examples."
+            )
+        return nd.reshape(mask, (mask.shape[0], 1))
 
 
 @dataclass(frozen=True)
@@ -256,7 +263,7 @@ class CnnToRnnPreProcessor(_Image):
 
     Notes
     -----
-    Source: DL4J ``CnnToRnnPreProcessor``.
+    In a mask a time step counts where a place of its image does. Source: DL4J ``CnnToRnnPreProcessor``.
     """
 
     def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
@@ -272,7 +279,8 @@ class CnnToRnnPreProcessor(_Image):
         return RecurrentType(self.features)
 
     def feed_forward_mask(self, mask: Array, examples: int) -> Array | None:
-        return nd.transpose(nd.reshape(mask, (mask.shape[0] // examples, examples)))
+        counts = nd.max(nd.reshape(mask, (mask.shape[0], -1)), 1)  # of a time step any place
+        return nd.transpose(nd.reshape(counts, (mask.shape[0] // examples, examples)))
 
 
 @dataclass(frozen=True)

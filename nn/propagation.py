@@ -108,6 +108,14 @@ class Propagation:
             caches.append(cache)
         return activations, caches
 
+    def mask_behind(self, mask: Array, examples: int) -> Array | None:
+        """Return the mask of the last layer's activations, from that of so many examples' features; None for none."""
+        for _, preprocessor, layer in self._stages:
+            if preprocessor is not None and mask is not None:
+                mask = preprocessor.feed_forward_mask(mask, examples)
+            mask = None if mask is None else layer.feed_forward_mask(mask)
+        return mask
+
     def gradient_and_loss(self, batch: Minibatch, watch: Watch | None = None) -> Array:
         """Fill the gradient vector with sums over the examples of a minibatch; return the summed loss.
 

@@ -87,7 +87,8 @@ class _NormConstraint(LayerConstraint):
     ----------
     dimensions : sequence of int, optional
         The norm is over these axes of a parameter. By default all but the first, as DL4J's documentation has it: 1 for
-        a matrix ``[n_in, n_out]``, 1, 2, 3 for a convolution's ``[n_out, n_in, h, w]``.
+        a matrix ``[n_in, n_out]``, 1, 2, 3 for a convolution's ``[n_out, n_in, h, w]``; of a vector ``[n]`` the only
+        one.
     """
 
     dimensions: Sequence[int] | int | None = None
@@ -129,14 +130,14 @@ class _NormConstraint(LayerConstraint):
         return [
             replace(
                 self,
-                dimensions=tuple(range(1, rank)),
+                dimensions=tuple(range(1, rank)) or (0,),
                 params=tuple(name for name in names if len(shapes[name]) == rank),
             )
             for rank in ranks
         ]
 
     def _norm(self, param: Array) -> Array:
-        axes = self.dimensions or tuple(range(1, param.ndim))
+        axes = self.dimensions or tuple(range(1, param.ndim)) or (0,)
         return nd.sqrt(nd.sum(nd.square(param), axes, keepdims=True))  # type: ignore[arg-type]
 
 

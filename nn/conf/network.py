@@ -296,6 +296,11 @@ class MultiLayerConfiguration:
             current = out
         return types
 
+    @property
+    def rows_are_series(self) -> bool:
+        """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
+        return 0 not in self.preprocessors and getattr(self.layers[0].innermost, "takes", None) == "series"
+
     def layout(self) -> ParamLayout:
         """Return where every parameter lies in the flat vector."""
         return ParamLayout([layer.param_specs() for layer in self.layers])

@@ -147,6 +147,10 @@ class CapsuleRuntime(LayerRuntime):
         nd.batched_gemm(nd.permute(self.W, (0, 2, 1)), matrices, nd.permute(below, (1, 2, 0)))
         return below
 
+    def feed_forward_mask(self, mask: Array) -> None:
+        """Return no mask: capsules are no time steps."""
+        return
+
     def _back_through_agreement(self, dlogits: Array, v: Array, predictions: Array, delta: Array) -> Array:
         """Return dL/dv of an iteration whose v has changed the logits; add to dL/d(predictions)."""
         spread, product = dlogits[..., None], self._product(predictions)
@@ -192,7 +196,7 @@ class CapsuleLayer(SameDiffConf):
     with logits l = 0 an iteration is ``c = softmax(l)`` over j, ``s_j = Σ_i c_ij u_ij + b_j``, ``v_j = squash(s_j)``,
     ``l_ij += u_ij · v_j``; the last v is the output. Squash is ``s q / ((1 + q) sqrt(q + 1e-5))`` with q = ``|s|²``.
     Gradients go back through all iterations. Vector: W ``[1, I, J * D, K, 1]``, then b ``[1, 1, J, D, 1]``, in c
-    order. Masks are not used. Source: DL4J ``CapsuleLayer``; Sabour, Frosst and Hinton 2017.
+    order. Masks are not used, and end here. Source: DL4J ``CapsuleLayer``; Sabour, Frosst and Hinton 2017.
 
     Examples
     --------
@@ -260,6 +264,10 @@ class CapsuleStrengthRuntime(LayerRuntime):
         factor = nd.divide(epsilon, nd.where(nd.greater(a, 0.0), a, 1.0), epsilon)
         return nd.multiply(x, factor[..., None], self.buffers("epsilon", tuple(x.shape)))
 
+    def feed_forward_mask(self, mask: Array) -> None:
+        """Return no mask: capsules are no time steps."""
+        return
+
 
 @dataclass(frozen=True, kw_only=True)
 class CapsuleStrengthLayer(SameDiffConf):
@@ -267,8 +275,8 @@ class CapsuleStrengthLayer(SameDiffConf):
 
     Notes
     -----
-    Input ``[N, capsules, numbers in each]``, output ``[N, capsules]``. Source: DL4J ``CapsuleStrengthLayer``. Differs:
-    a capsule of zeros has the gradient 0, not NaN.
+    Input ``[N, capsules, numbers in each]``, output ``[N, capsules]``. Masks end here. Source: DL4J
+    ``CapsuleStrengthLayer``. Differs: a capsule of zeros has the gradient 0, not NaN.
     """
 
     runtime: ClassVar = CapsuleStrengthRuntime

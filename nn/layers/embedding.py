@@ -186,6 +186,7 @@ class EmbeddingSequenceLayer(EmbeddingLayer):
     infer_input_length: bool = True
     input_length: int = 1
     runtime: ClassVar = EmbeddingSequenceRuntime
+    takes: ClassVar[str] = "series"
 
     def __post_init__(self) -> None:
         super().__post_init__()

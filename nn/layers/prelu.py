@@ -6,15 +6,19 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.checks import describe_shape
 
+from ..conf.constraints import FIELDS, placed_constraints
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
 from ..params import ParamSpec
 from .base import BaseLayerConf, LayerRuntime
+
+if TYPE_CHECKING:
+    from ..conf.network import NeuralNetConfiguration
 
 Array = Any
 
@@ -145,6 +149,15 @@ class PReLULayer(BaseLayerConf):
         """Shape of alpha."""
         return tuple(1 if size == "any" else size for size in self.expected_shape)  # type: ignore[misc]
 
+    def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
+        if self.input_shape is not None:
+            return super().resolved(defaults, index)
+        names = ("constraints", *FIELDS)  # which wait for the shape: `with_inputs` places them
+        source: Any = self if any(getattr(self, name) is not None for name in names) else defaults
+        waiting: Any = {name: getattr(source, name, None) for name in names}
+        bare = replace(self, **dict.fromkeys(names))
+        return replace(BaseLayerConf.resolved(bare, defaults, index), **waiting)
+
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         found = tuple(1 if axis in self._shared else size for axis, size in enumerate(input_type.shape, 1))
         if None in found:
@@ -153,8 +166,8 @@ class PReLULayer(BaseLayerConf):
                 "InputType.recurrent the length, or set shared_axes=2."
             )
         if self.input_shape is None:
-            shape = tuple(1 if size is None else size for size in input_type.shape)
-            return replace(self, input_shape=shape)
+            shaped = replace(self, input_shape=tuple(1 if size is None else size for size in input_type.shape))
+            return replace(shaped, constraints=placed_constraints(label, shaped, shaped), **dict.fromkeys(FIELDS))
         if self.alpha_shape != found:
             raise nd.ConfigurationError(
                 f"{label}: input_shape must be {input_type.shape}, that of what comes in, got {self.input_shape}. "

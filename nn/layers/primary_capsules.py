@@ -78,9 +78,9 @@ class PrimaryCapsulesRuntime(LayerRuntime):
         nd.assign(self.gradient_views["W"], nd.permute(gradient, (2, 3, 1, 0)))
         return below
 
-    def feed_forward_mask(self, mask: Array) -> Array | None:
-        """Return the mask of whole examples; one of pixels ends here, where they are mixed."""
-        return nd.reshape(mask, (mask.shape[0], 1)) if math.prod(mask.shape[1:]) == 1 else None
+    def feed_forward_mask(self, mask: Array) -> None:
+        """Return no mask: capsules are no places."""
+        return
 
 
 def _leaky_verb(builder: Builder, leak: float) -> Builder:
@@ -117,7 +117,7 @@ class PrimaryCapsules(SameDiffConf):
     Notes
     -----
     Input ``[N, C, H, W]``, output ``[N, channels * out_h * out_w, capsule_dimensions]``: the convolution's output in c
-    order, cut into capsules, each squashed as in `CapsuleLayer`. Vector: W ``[kernel_h, kernel_w, C,
+    order, cut into capsules, each squashed as in `CapsuleLayer`. Masks end here. Vector: W ``[kernel_h, kernel_w, C,
     capsule_dimensions * channels]``, then b ``[capsule_dimensions * channels]``, in c order. Source: DL4J
     ``PrimaryCapsules``; Sabour, Frosst and Hinton 2017.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import nd
@@ -12,7 +12,16 @@ from optimize.builder import Builder
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
 from ..conf.network import MultiLayerConfiguration
-from ..layers import FeedForwardConf, FrozenLayer, LayerConf
+from ..layers import (
+    CapsuleLayer,
+    DepthwiseConvolution2D,
+    FeedForwardConf,
+    FrozenLayer,
+    LayerConf,
+    PReLULayer,
+    PrimaryCapsules,
+    SpaceToDepthLayer,
+)
 from ..layers.base import label_of
 from ..layers.same_size import SameSizeConf
 from ..multilayer import MultiLayerNetwork
@@ -20,9 +29,11 @@ from ..params import ParamLayout
 from ..preprocessors import (
     Cnn3DToFeedForwardPreProcessor,
     CnnToFeedForwardPreProcessor,
+    CnnToRnnPreProcessor,
     FeedForwardToCnn3DPreProcessor,
     FeedForwardToCnnPreProcessor,
     InputPreProcessor,
+    RnnToCnnPreProcessor,
 )
 from ..vectors import draw_param
 from .fine_tune import FineTuneConfiguration
@@ -117,6 +128,22 @@ class TransferLearning:
     finish = build
 
 
+_REBUILD = "Or rebuild the layers behind, with remove_layers_from_output and add_layers."
+
+
+def _sizes_for(layer: LayerConf, count: int) -> dict[str, Any]:
+    """Return a layer's sizes where so many numbers or channels come in, and those out where they follow from it."""
+    if isinstance(layer, SameSizeConf):
+        return {"n_in": count, "n_out": count}
+    if isinstance(layer, DepthwiseConvolution2D):
+        return {"n_in": count, "n_out": count * layer.depth_multiplier}
+    if isinstance(layer, PReLULayer):
+        return {"input_shape": (count, *(layer.input_shape or ())[1:])}
+    if isinstance(layer, PrimaryCapsules):
+        return {"input_channels": count}
+    return {"input_capsules": count} if isinstance(layer, CapsuleLayer) else {"n_in": count}
+
+
 class _Editing:
     """The layers, preprocessors and parameters of the network that is being made."""
 
@@ -137,52 +164,69 @@ class _Editing:
                 f"TransferLearning: n_out_replace takes (n_out, weight_init, weight_init of the next layer), got "
                 f"{(n_out, init, *next_init)!r}."
             )
-        self._restart(index, init, n_out=n_out)
-        channels = n_out
+        self._restart("n_out_replace", index, init, n_out=n_out)
+        self._pass_on("n_out_replace", index, n_out, next_init[0] if next_init else init)
+
+    def _pass_on(self, who: str, index: int, count: int, init: Init) -> None:
+        """Make layers fit on a layer that so many numbers or channels now come out of, up to the first that has
+        a number of its own.
+        """
         for after in range(index + 1, len(self.layers)):
-            channels = self._through(after, channels)
+            count = self._through(who, after, count)
             layer = self.layers[after]
-            if isinstance(layer, SameSizeConf):
-                self._restart(after, None, n_in=channels, n_out=channels)
+            if isinstance(layer.innermost, SpaceToDepthLayer):
+                count *= layer.innermost.blocks**2
             elif self.params[after] or isinstance(layer, FeedForwardConf):
-                self._restart(after, next_init[0] if next_init else init, n_in=channels)
-                return
+                weighs, sizes = not isinstance(layer, (PReLULayer, SameSizeConf)), _sizes_for(layer, count)
+                self._restart(who, after, init if weighs else None, **sizes)
+                if weighs and "n_out" not in sizes:
+                    return
+                init, count = None if weighs else init, sizes.get("n_out", count)
 
     def replace_n_in(self, index: int, n_in: int, init: Init = None) -> None:
         """Give a layer another n_in; the first layer's is that of the network's inputs."""
-        self._restart(index, init, n_in=n_in)
+        found = self.layers[index] if index in range(len(self.layers)) else None
+        sizes = _sizes_for(found, n_in) if isinstance(found, FeedForwardConf) else {"n_in": n_in}
+        self._restart("n_in_replace", index, init, **sizes)
+        if "n_out" in sizes:
+            self._pass_on("n_in_replace", index, sizes["n_out"], None)
         if index == 0 and self.input_type is not None:
             field = "n" if hasattr(self.input_type, "n") else "channels"
             self.input_type = replace(self.input_type, **{field: n_in})
         if index == 0 and isinstance(found := self.preprocessors.get(0), FeedForwardToCnnPreProcessor):
             self.preprocessors[0] = replace(found, num_channels=n_in)
 
-    def _through(self, index: int, channels: int) -> int:
+    def _through(self, who: str, index: int, channels: int) -> int:
         """Return how many numbers or channels come into a layer, and mend its preprocessor."""
         preprocessor = self.preprocessors.get(index)
-        if isinstance(preprocessor, (CnnToFeedForwardPreProcessor, Cnn3DToFeedForwardPreProcessor)):
+        if isinstance(
+            preprocessor, (CnnToFeedForwardPreProcessor, Cnn3DToFeedForwardPreProcessor, CnnToRnnPreProcessor)
+        ):
             mended = self.preprocessors[index] = replace(preprocessor, num_channels=channels)
             return mended.features
-        if isinstance(preprocessor, (FeedForwardToCnnPreProcessor, FeedForwardToCnn3DPreProcessor)):
+        if isinstance(
+            preprocessor, (FeedForwardToCnnPreProcessor, FeedForwardToCnn3DPreProcessor, RnnToCnnPreProcessor)
+        ):
             if preprocessor.features != channels:
                 raise nd.ConfigurationError(
-                    f"TransferLearning: n_out must be {preprocessor.features} before {preprocessor!r}, got {channels}."
+                    f"TransferLearning: {who}: what comes in must be {preprocessor.features} before {preprocessor!r}, "
+                    f"got {channels}. {_REBUILD}"
                 )
             return preprocessor.num_channels
         return channels
 
-    def _restart(self, index: int, init: Init, **sizes: Any) -> None:
+    def _restart(self, who: str, index: int, init: Init, **sizes: Any) -> None:
         """Change a layer's sizes, and draw its parameters."""
-        who = f"TransferLearning: {next(iter(sizes))}_replace"
+        who = f"TransferLearning: {who}"
         if not isinstance(index, int) or not 0 <= index < len(self.layers):
             raise nd.ConfigurationError(f"{who}: layer must be 0..{len(self.layers) - 1}, got {index!r}.")
         layer = self.layers[index]
-        if not isinstance(layer, FeedForwardConf):
+        if not set(sizes) <= {each.name for each in fields(layer)}:
             raise nd.ConfigurationError(
-                f"{who}: {label_of(index, layer)} must be a layer with n_in and n_out that is not frozen."
+                f"{who}: {label_of(index, layer)} must be a layer with n_in and n_out that is not frozen. {_REBUILD}"
             )
         if init is not None:
-            layer = replace(layer, weight_init=init)
+            sizes["weight_init"] = init
         layer = self.layers[index] = replace(layer, **sizes)
         self.params[index] = self._drawn(layer)
 

@@ -93,7 +93,7 @@ class TransferLearningHelper:
         return self._tail
 
     def featurize(self, data: DataSet | Iterable[DataSet]) -> Any:
-        """Return data whose features are what the border hands on, outside of training; labels and masks stay.
+        """Return data whose features are what the border hands on, outside of training.
 
         Parameters
         ----------
@@ -102,7 +102,8 @@ class TransferLearningHelper:
         Returns
         -------
         DataSet, or ListDataSetIterator over as many minibatches
-            Its features lie on the host.
+            Its features lie on the host, with the mask that reaches the border, None if none does. Labels and their
+            mask stay.
 
         Raises
         ------
@@ -110,7 +111,8 @@ class TransferLearningHelper:
             The iterator is empty.
         """
         if isinstance(data, DataSet):
-            return DataSet(self._features(data), data.labels, data.features_mask, data.labels_mask)
+            features, mask = self._features(data)
+            return DataSet(features, data.labels, mask, data.labels_mask)
         if not isinstance(data, Iterable) or hasattr(data, "shape"):
             raise nd.DTypeError(f"featurize: expected a DataSet or an iterator of them, got {data!r}.")
         batches = [self.featurize(batch) for batch in data]
@@ -118,17 +120,20 @@ class TransferLearningHelper:
             raise nd.DataError("featurize: the iterator must have at least one minibatch, got none.")
         return ListDataSetIterator(batches)
 
-    def _features(self, data: DataSet) -> Array:
+    def _features(self, data: DataSet) -> tuple[Array, Array | None]:
         net = self._frozen
         with net._here():
             if data.features_mask is None:
-                return nd.to_host(net.output(data.features))
+                return nd.to_host(net.output(data.features)), None
             with net._workspace.nested():
-                batch = Minibatch(net.dtype, net._inference_buffers)
+                batch = Minibatch(net.dtype, net._inference_buffers, net.conf.rows_are_series)
                 batch.set_features(data.features)
                 batch.set_masks(data.features_mask, None)
+                batch.check_features_mask()
                 activations, _ = net._whole.forward(batch.features, training=False, mask=batch.features_mask)
-                return nd.to_host(nd.copy(activations[-1]))
+                features = nd.to_host(nd.copy(activations[-1]))
+                mask = net._whole.mask_behind(batch.features_mask, batch.features.shape[0])
+                return features, None if mask is None else nd.to_host(nd.copy(mask))
 
     def fit_featurized(self, data: DataSet | DataSetIterator | Iterable[DataSet], epochs: int = 1) -> None:
         """Train the layers above the border, and hand their parameters to the network.

@@ -11,6 +11,7 @@ from backends.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import (
     ActivationLayer,
+    CapsuleStrengthLayer,
     ConvolutionLayer,
     DenseLayer,
     InputType,
@@ -18,6 +19,7 @@ from nn import (
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
+    PrimaryCapsules,
 )
 from optimize import (
     Adam,
@@ -50,6 +52,27 @@ def network(dtype="float64", **settings):
 
 def table(net):
     return {key: host(view) for key, view in net.param_table().items()}
+
+
+def test_a_vector_has_one_norm():
+    """Axes by default: all but the first, of a vector the only one."""
+    (found,) = UnitNormConstraint(params="b").on({"b": (2,)}, "layer 0")
+    assert found.dimensions == (0,)
+    for each in (found, UnitNormConstraint()):
+        np.testing.assert_allclose(host(each.constrained(nd.create([3.0, 4.0], "float64"), 1, 0)), [0.6, 0.8])
+
+
+def test_the_bias_of_primary_capsules_is_constrained():
+    capsules = PrimaryCapsules(capsule_dimensions=2, channels=2, kernel_size=2)
+    layers = capsules, CapsuleStrengthLayer(), OutputLayer(n_out=2, loss="mse", activation="identity")
+    conf = NeuralNetConfiguration(seed=3, constrain_bias=MaxNormConstraint(0.1)).list(
+        *layers, input_type=InputType.convolutional(3, 3, 1)
+    )
+    net = MultiLayerNetwork(conf).init()
+    net.set_params(np.ones((1, net.num_params())))
+    net.constraints.apply(1, 0)
+    assert np.sqrt((table(net)["0_b"] ** 2).sum()) == pytest.approx(0.1, rel=1e-5)
+    assert (table(net)["0_W"] == 1.0).all()
 
 
 def test_every_kind_is_tried():

@@ -210,6 +210,27 @@ def test_masks_follow_the_shapes(backend):
         np.testing.assert_array_equal(nd.to_host(preprocessor.feed_forward_mask(as_input(backend, given), 2)), made)
 
 
+def test_a_time_step_counts_where_a_place_of_its_image_does(backend):
+    images = np.zeros((6, 1, 2, 2))  # [T * N, 1, H, W]
+    images[0, 0, 1, 0] = images[3, 0, 0, 1] = images[4] = 1.0
+    found = CnnToRnnPreProcessor(2, 2, 3).feed_forward_mask(as_input(backend, images), 2)
+    np.testing.assert_array_equal(nd.to_host(nd.copy(found)), [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("preprocessor", "shape", "message"),
+    [
+        (CnnToFeedForwardPreProcessor(2, 2, 1), (5, 1, 2, 2), r"\[N, 1, 1, 1\], got \[5, 1, 2, 2\]"),
+        (CnnToFeedForwardPreProcessor(2, 2, 1), (5, 1, 1, 2), r"\[N, 1, 1, 1\], got \[5, 1, 1, 2\]"),
+        (Cnn3DToFeedForwardPreProcessor(3, 2, 2, 2), (2, 1, 3, 1, 1), r"\[N, 1, 1, 1, 1\], got \[2, 1, 3, 1, 1\]"),
+    ],
+)
+def test_a_mask_of_places_cannot_be_one_of_rows(preprocessor, shape, message):
+    message = rf"{type(preprocessor).__name__}: a mask must say .* {message}: rows have no places\. Pool globally"
+    with pytest.raises(nd.ShapeError, match=message):
+        preprocessor.feed_forward_mask(nd.ones(*shape), shape[0])
+
+
 @pytest.mark.parametrize("preprocessor", [FeedForwardToRnnPreProcessor(), CnnToRnnPreProcessor(1, 3, 1)])
 def test_rows_that_are_no_time_steps(preprocessor):
     x = nd.zeros(7, 3) if isinstance(preprocessor, FeedForwardToRnnPreProcessor) else nd.zeros(7, 1, 1, 3)

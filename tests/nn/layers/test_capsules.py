@@ -17,6 +17,7 @@ from nn import (
     MultiLayerNetwork,
     NeuralNetConfiguration,
     NormalDistribution,
+    OutputLayer,
     PrimaryCapsules,
 )
 from nn.layers.capsules import squash, squash_backward
@@ -260,7 +261,25 @@ def test_a_capsule_of_zeros_has_the_gradient_zero(backend):
     np.testing.assert_allclose(nd.to_host(nd.copy(epsilon)), [[[0.0, 0.0], [0.6, 0.8]]], **TOLERANCE["float64"])
 
 
-def test_masks_of_whole_examples_pass_primary_capsules_and_those_of_pixels_end():
-    layer = capsule_network().get_layer(1)
-    assert tuple(layer.feed_forward_mask(nd.ones(3, 1, 1, 1)).shape) == (3, 1)
-    assert layer.feed_forward_mask(nd.ones(3, 1, 7, 5)) is None
+@pytest.mark.parametrize("shape", [(3, 1, 1, 1), (3, 1, 5, 4)])
+def test_masks_end_at_primary_capsules(shape):
+    layers = (
+        PrimaryCapsules(capsule_dimensions=2, channels=2, kernel_size=2),
+        CapsuleLayer(capsules=2, capsule_dimensions=2),
+        CapsuleStrengthLayer(),
+    )
+    net, x = make_network(*layers, input_type=InputType.convolutional(5, 4, 1)), np.ones((3, 1, 5, 4))
+    assert all(net.get_layer(i).feed_forward_mask(nd.ones(*shape)) is None for i in range(3))
+    np.testing.assert_array_equal(net.output(x, features_mask=np.zeros(shape)), net.output(x))
+
+
+def test_masks_of_time_steps_end_at_capsules():
+    """A mask of as many steps as there are strengths is not one of strengths, nor of the loss behind."""
+    layers = (
+        CapsuleLayer(capsules=6, capsule_dimensions=2),
+        CapsuleStrengthLayer(),
+        OutputLayer(n_out=2, loss="mse", activation="identity"),
+    )
+    net = make_network(*layers, input_type=InputType.recurrent(3, 6))
+    x, y = np.random.default_rng(3).normal(size=(2, 3, 6)), np.eye(2)
+    assert net.score(DataSet(x, y, np.zeros((2, 6)))) == net.score(DataSet(x, y)) > 0.0

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import nd
+from nd.dataset import DataSet
 from nn import (
     DenseLayer,
     EmbeddingLayer,
     EmbeddingSequenceLayer,
+    GlobalPoolingLayer,
     InputType,
     MultiLayerConfiguration,
     MultiLayerNetwork,
@@ -78,6 +80,27 @@ def test_derivatives_of_a_series(masked, backend):
         check_derivative(weighted, layer.params[name], gradient, 4 if backend.name != "strict" else 2)
     used = set(INDICES[MASK > 0] if masked else INDICES.ravel())
     assert {row for row in range(WORDS) if gradients["W"][row].any()} == used
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (4, 1, 5)])
+def test_steps_that_do_not_count_are_left_out_of_a_mean(shape, backend):
+    """Whatever stands there: the network sees a bag of the other words."""
+    layers = (
+        EmbeddingSequenceLayer(n_in=WORDS, n_out=SIZE, activation="identity"),
+        GlobalPoolingLayer("avg"),
+        OutputLayer(n_out=2, activation="softmax"),
+    )
+    conf = NeuralNetConfiguration(seed=3, dtype="float64").list(*layers, input_type=InputType.recurrent(1, 5))
+    net, mask = MultiLayerNetwork(conf).init(), MASK[:3]
+    W, V, b = (host(net.get_param(key)) for key in ("0_W", "2_W", "2_b"))
+    means = [W[row[kept > 0].astype(int)].mean(0) for row, kept in zip(INDICES, mask, strict=False)]
+    raised = np.exp(np.array(means) @ V + b)
+    x = as_input(backend, INDICES[:3].reshape(3, *shape[1:]))
+    found = net.output(x, features_mask=as_input(backend, mask))
+    np.testing.assert_allclose(host(found), raised / raised.sum(1, keepdims=True), **TOLERANCE["float64"])
+    net.fit(DataSet(INDICES[:3].reshape(3, *shape[1:]), np.eye(2)[[0, 1, 1]], mask))
+    with pytest.raises(nd.ShapeError, match=r"the features' mask must be \[3, 5\], got \[3, 1\]"):
+        net.output(x, features_mask=np.ones((3, 1)))
 
 
 def test_words_of_one_minibatch_add_up(backend):

@@ -15,7 +15,7 @@ from nn import (
     OutputLayer,
     PReLULayer,
 )
-from optimize import L2Regularization, Sgd
+from optimize import L2Regularization, MaxNormConstraint, NonNegativeConstraint, Sgd
 
 IMAGES = InputType.convolutional(4, 5, 3)
 
@@ -42,6 +42,39 @@ def test_the_shape_of_alpha_is_that_of_an_example(input_type, shared, shape):
     assert conf.layers[0].param_shapes() == {"W": shape}
     assert conf.layer_types() == [(input_type, input_type)]
     assert not conf.preprocessors
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"constrain_weights": MaxNormConstraint(0.1)},
+        {"constrain_all_parameters": MaxNormConstraint(0.1)},
+        {"constraints": MaxNormConstraint(0.1)},
+        {"constraints": MaxNormConstraint(0.1, params=["W"])},
+    ],
+)
+@pytest.mark.parametrize("input_type", [IMAGES, InputType.feed_forward(7)])
+def test_alpha_of_an_inferred_shape_is_constrained_as_that_of_a_given_one(settings, input_type):
+    inferred, given = one(input_type, **settings), one(input_type, input_shape=input_type.shape, **settings)
+    axes = tuple(range(1, len(input_type.shape))) or (0,)
+    assert inferred.layers == given.layers
+    assert inferred.layers[0].constraints == (MaxNormConstraint(0.1, dimensions=axes, params=("W",)),)
+    net = MultiLayerNetwork(inferred).init()
+    net.set_params(np.ones((1, net.num_params())))
+    net.constraints.apply(1, 0)
+    norms = np.sqrt((nd.to_host(nd.copy(net.get_param("0_W"))) ** 2).sum(axes))
+    np.testing.assert_allclose(norms, 0.1, rtol=1e-5)
+
+
+def test_alpha_of_an_inferred_shape_takes_the_network_s_constraints():
+    layers = PReLULayer(), PReLULayer(constraints=NonNegativeConstraint())
+    conf = NeuralNetConfiguration(seed=2, constrain_weights=MaxNormConstraint(0.1)).list(*layers, input_type=IMAGES)
+    assert [layer.constraints for layer in conf.layers] == [
+        (MaxNormConstraint(0.1, dimensions=(1, 2), params=("W",)),),
+        (NonNegativeConstraint(params=("W",)),),
+    ]
+    with pytest.raises(nd.ConfigurationError, match=r"layer 0 \(PReLULayer\): .* is for the parameters \['b'\]"):
+        one(IMAGES, constraints=MaxNormConstraint(0.1, params=["b"]))
 
 
 def test_alpha_starts_at_0_whatever_the_network_s_weights_do():

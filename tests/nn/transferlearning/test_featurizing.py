@@ -6,10 +6,12 @@ import pytest
 import nd
 from nd.dataset import DataSet, DigitsDataSetIterator, EarlyTerminationDataSetIterator, ListDataSetIterator
 from nn import (
+    Convolution1DLayer,
     ConvolutionLayer,
     DenseLayer,
     DropoutLayer,
     FrozenLayer,
+    GlobalPoolingLayer,
     InputType,
     MultiLayerNetwork,
     NeuralNetConfiguration,
@@ -90,6 +92,28 @@ def test_scores_are_those_of_the_whole_network():
     np.testing.assert_allclose(seen.scores, expected.scores, **ROWS_TO_TEN)
     assert len(seen.scores) == 6
     assert net.score() == seen.scores[-1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "frozen_till", "shape"), [("same", 0, (7, 8)), ("truncate", 0, (7, 4)), ("same", 1, None)]
+)
+def test_the_mask_that_reaches_the_border_is_handed_on(mode, frozen_till, shape, backend):
+    stride = 1 if mode == "same" else 2
+    layers = (
+        Convolution1DLayer(n_out=4, kernel_size=2, stride=stride, convolution_mode=mode, activation="tanh"),
+        GlobalPoolingLayer("avg"),
+        OutputLayer(n_out=3, activation="softmax"),
+    )
+    conf = NeuralNetConfiguration(seed=4, dtype="float64").list(*layers, input_type=InputType.recurrent(2, 8))
+    net, mask = MultiLayerNetwork(conf).init(), np.arange(8) < np.array([[8], [1], [5], [3], [8], [2], [7]])
+    data = DataSet(RNG.normal(size=(7, 2, 8)), LABELS[:7], mask.astype(float))
+    helper = TransferLearningHelper(net, frozen_till)
+    found = helper.featurize(data)
+    assert (None if found.features_mask is None else found.features_mask.shape) == shape
+    expected = host(net.output(data.features, features_mask=data.features_mask))
+    made = helper.unfrozen_mln().output(found.features, features_mask=found.features_mask)
+    np.testing.assert_allclose(host(made), expected, **TOLERANCE["float64"])
+    helper.fit_featurized(found)
 
 
 @pytest.mark.parametrize("masked", [False, True])
