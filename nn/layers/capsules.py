@@ -233,6 +233,7 @@ class CapsuleLayer(SameDiffConf):
         return self, None
 
     def check(self, label: str) -> None:
+        super().check(label)
         self._complete(label, ("capsules", "capsule_dimensions"), "Give it.")
         inputs = ("input_capsules", "input_capsule_dimensions")
         self._complete(label, inputs, "Give it, or pass input_type to list(...).")
@@ -275,7 +276,8 @@ class CapsuleStrengthLayer(SameDiffConf):
 
     Notes
     -----
-    Input ``[N, capsules, numbers in each]``, output ``[N, capsules]``. Masks end here. Source: DL4J ``CapsuleStrengthLayer``. Differs:
+    Input ``[N, capsules, numbers in each]``, output ``[N, capsules]``. Masks end here.
+    Source: DL4J ``CapsuleStrengthLayer``. Differs:
     a capsule of zeros has the gradient 0, not NaN.
     """
 

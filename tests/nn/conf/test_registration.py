@@ -222,6 +222,12 @@ def test_what_cannot_be_registered(layer_class, settings, message):
         register_layer(layer_class, **settings)
 
 
+@pytest.mark.parametrize("java_class", [5, "", "a.b."])
+def test_names_that_are_none(java_class):
+    with pytest.raises(nd.ConfigurationError, match="java_class must be the name of a class such as 'com"):
+        register_layer(Power, java_class=java_class)
+
+
 def test_two_classes_of_one_name(registered):
     registered(Power)
     registered(Power)  # its module was imported again
