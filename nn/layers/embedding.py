@@ -33,6 +33,7 @@ class EmbeddingRuntime(LayerRuntime):
     """Looks rows up, and adds to their gradients."""
 
     splits = True
+    ends_backprop = True
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, EmbeddingCache]:
         weights = self.weights(training)

@@ -166,8 +166,8 @@ class PReLULayer(BaseLayerConf):
                 "InputType.recurrent the length, or set shared_axes=2."
             )
         if self.input_shape is None:
-            found = replace(self, input_shape=tuple(1 if size is None else size for size in input_type.shape))
-            return replace(found, constraints=placed_constraints(label, found, found), **dict.fromkeys(FIELDS))
+            sized = replace(self, input_shape=tuple(1 if size is None else size for size in input_type.shape))
+            return replace(sized, constraints=placed_constraints(label, sized, sized), **dict.fromkeys(FIELDS))
         if self.alpha_shape != found:
             raise nd.ConfigurationError(
                 f"{label}: input_shape must be {input_type.shape}, that of what comes in, got {self.input_shape}. "
