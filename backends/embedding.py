@@ -8,6 +8,8 @@ from typing import Any
 from .errors import DataError
 
 Array = Any
+NO_ROW = -(2**63)
+"""The index that stands for one that is no whole number, an int64."""
 
 
 class EmbeddingRows:
@@ -38,6 +40,10 @@ class EmbeddingRows:
 
 def check_limits(who: str, low: float, high: float, rows: int) -> None:
     """Raise DataError unless indices from `low` to `high` are those of rows."""
+    if low == NO_ROW:
+        raise DataError(
+            f"{who}: an index must be a whole number, the number of a row, got one that is not. Check the data."
+        )
     if low < 0 or high >= rows:
         raise DataError(
             f"{who}: an index must be the number of a row, 0 or more and less than {rows}, "

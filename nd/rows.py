@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from backends.embedding import NO_ROW as NO_ROW
+
 from .state import state
 
 Array = Any
@@ -16,7 +18,8 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     ----------
     table : array ``[rows, columns]``
     indices : array ``[n]`` of int32 or int64
-        0 to rows - 1 each, as often as one likes. int64 saves a GPU a conversion.
+        0 to rows - 1 each, as often as one likes; NO_ROW says that there was no whole number. int64 saves a GPU a
+        conversion.
     who : str
         Named in errors.
 

@@ -102,7 +102,7 @@ class Propagation:
             if preprocessor is not None:
                 x = preprocessor.pre_process(x, layer.buffers, examples)
                 mask = None if mask is None else preprocessor.feed_forward_mask(mask, examples)
-            x, cache = layer.forward(x, training, mask)
+            x, cache = _pair(layer, layer.forward(x, training, mask))
             mask = None if mask is None else layer.feed_forward_mask(mask)
             activations.append(x)
             caches.append(cache)
@@ -142,10 +142,30 @@ class Propagation:
         """
         *before, (last, preprocessor, layer) = self._stages
         epsilon = layer.backprop_delta(delta, caches[-1], last > self._lowest)
+        layer_behind = layer
         for (first, next_preprocessor, layer), cache in zip(reversed(before), reversed(caches[:-1]), strict=True):
             if epsilon is None:
+                self._ended(layer_behind, last)
                 return
             if preprocessor is not None:
                 epsilon = preprocessor.backprop(epsilon, examples)
             epsilon = layer.backprop_gradient(epsilon, cache, first > self._lowest)
-            preprocessor = next_preprocessor
+            preprocessor, layer_behind, last = next_preprocessor, layer, first
+
+    def _ended(self, layer: Any, index: int) -> None:
+        """Raise ConfigurationError where a layer gave no gradient that layers below need, and did not say so."""
+        if index > self._lowest and not layer.ends_backprop:
+            raise nd.ConfigurationError(
+                f"{layer.label}: backprop_gradient must return dL/dx, as layer {self._lowest} below is trained, got "
+                "None. Return it, or set ends_backprop = True on the runtime."
+            )
+
+
+def _pair(layer: Any, made: Any) -> tuple[Array, Any]:
+    """Return what forward has made; raise ConfigurationError unless it is activations and a cache."""
+    if not isinstance(made, tuple) or len(made) != 2:
+        raise nd.ConfigurationError(
+            f"{layer.label}: forward must return (activations, cache), got {type(made).__name__}. Without a cache "
+            "return (activations, None)."
+        )
+    return made

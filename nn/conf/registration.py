@@ -58,7 +58,7 @@ def register_layer(layer_class: type[LayerConf], java_class: str | None = None, 
     Raises
     ------
     ConfigurationError
-        It is no such class, or the name is the library's own or another class's.
+        It is no such class, or the name is none, the library's own or another class's.
 
     Notes
     -----
@@ -79,8 +79,13 @@ def register_layer(layer_class: type[LayerConf], java_class: str | None = None, 
     >>> unregister_layer(Scaled)
     """
     _check_class(layer_class)
-    java_class = java_class or f"{layer_class.__module__}.{layer_class.__name__}"
-    name = java_class.rpartition(".")[2]
+    if java_class is None:
+        java_class = f"{layer_class.__module__}.{layer_class.__name__}"
+    name = java_class.rpartition(".")[2] if isinstance(java_class, str) else ""
+    if not name:
+        raise ConfigurationError(
+            f"register_layer: java_class must be the name of a class such as 'com.example.Scaled', got {java_class!r}."
+        )
     if name in _LIBRARY:
         raise ConfigurationError(
             f"register_layer: {name!r} is the library's own, got {layer_class!r}. Give the class another name, or "

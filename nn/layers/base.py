@@ -363,6 +363,8 @@ class LayerRuntime(NoisyRuntime):
 
     # ---- shared by the layers
 
+    ends_backprop: bool = False
+    """Whether `backprop_gradient` always returns None, so that layers below are not trained."""
     splits: ClassVar[bool] = False
     """Whether the layer treats every example for itself, so that a minibatch may come in parts."""
     keeps_state: ClassVar[bool] = False

@@ -233,6 +233,7 @@ class CapsuleLayer(SameDiffConf):
         return self, None
 
     def check(self, label: str) -> None:
+        super().check(label)
         self._complete(label, ("capsules", "capsule_dimensions"), "Give it.")
         inputs = ("input_capsules", "input_capsule_dimensions")
         self._complete(label, inputs, "Give it, or pass input_type to list(...).")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
 from nd.checks import describe_shape
+from nd.rows import NO_ROW
 
 from ..conf.input_type import FeedForwardType, InputType, RecurrentType
 from ..params import ParamSpec
@@ -15,6 +16,7 @@ from ..preprocessors import InputPreProcessor
 from .base import FeedForwardConf, LayerRuntime
 
 Array = Any
+LARGEST = 2.0**62  # number of a row
 
 
 class EmbeddingCache(NamedTuple):
@@ -31,6 +33,7 @@ class EmbeddingRuntime(LayerRuntime):
     """Looks rows up, and adds to their gradients."""
 
     splits = True
+    ends_backprop = True
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, EmbeddingCache]:
         weights = self.weights(training)
@@ -58,9 +61,15 @@ class EmbeddingRuntime(LayerRuntime):
     def _looked_up(self, x: Array, W: Array) -> tuple[Array, Array]:
         """Return z without the bias, and the numbers of the rows."""
         self._check(x)
-        indices = nd.astype(x[:, 0], "int64")
+        indices = self._numbers(x[:, 0])
         z = self.buffers("z", (x.shape[0], self.conf.n_out))
         return nd.assign(z, nd.pull_rows(W, indices, self.label)), indices
+
+    def _numbers(self, x: Array) -> Array:
+        """Return indices as integers; one that is not whole becomes one that no table has, also in a record."""
+        x = nd.where(nd.greater(LARGEST, nd.absolute(x)), x, 0.5)  # NaN and what no integer can be
+        indices = nd.astype(x, "int64")
+        return nd.where(nd.equal(nd.astype(indices, nd.dtype_name(x)), x), indices, NO_ROW)
 
     def _check(self, x: Array) -> None:
         if not nd.is_array(x) or x.ndim != 2 or x.shape[1] != 1:
@@ -91,7 +100,7 @@ class EmbeddingSequenceRuntime(EmbeddingRuntime):
         self._check(x)
         steps = x if x.ndim == 2 else x[:, 0, :]
         examples, length = steps.shape
-        indices = nd.astype(nd.reshape(nd.permute(steps, (1, 0)), (-1,)), "int64")
+        indices = self._numbers(nd.reshape(nd.permute(steps, (1, 0)), (-1,)))
         rows = nd.reshape(nd.pull_rows(W, indices, self.label), (length, examples, self.conf.n_out))
         z = self.buffers("z", (examples, self.conf.n_out, length))
         return nd.assign(z, nd.permute(rows, (1, 2, 0))), indices
@@ -132,9 +141,9 @@ class EmbeddingLayer(FeedForwardConf):
     -----
     Input ``[N, 1]``, output ``[N, n_out]``. It is the first layer: nothing below gets a gradient, and dropout has no
     effect. An input type ``feed_forward(1)`` says that indices come in, any other size is taken for n_in, as by DL4J.
-    An index outside of the table raises DataError; on a GPU, which would have to wait to be asked, the score is NaN.
-    Vector: W ``[n_in, n_out]`` in f order, b ``[1, n_out]``. Weights are drawn as if n_in were 1. Source: DL4J
-    ``EmbeddingLayer``.
+    An index outside of the table, or that is not whole, raises DataError; on a GPU, which would have to wait to be
+    asked, the score is NaN. Vector: W ``[n_in, n_out]`` in f order, b ``[1, n_out]``. Weights are drawn as if n_in
+    were 1. Source: DL4J ``EmbeddingLayer``.
 
     Examples
     --------

@@ -27,6 +27,7 @@ class FrozenRuntime(LayerRuntime):
         self.layer: LayerRuntime = conf.runtime(
             conf, self.label, self.params, self.gradient_views, self.buffers, self.dtype
         )
+        self.ends_backprop = self.layer.ends_backprop
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
         return self.layer.pre_output(x, False)

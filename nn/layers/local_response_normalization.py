@@ -128,7 +128,8 @@ class LocalResponseNormalization(LayerConf):
     def __post_init__(self) -> None:
         super().__post_init__()
         who = type(self).__name__
-        if isinstance(self.n, bool) or not isinstance(self.n, (int, float)) or self.n < 1 or self.n != int(self.n):
+        number = isinstance(self.n, (int, float)) and not isinstance(self.n, bool) and math.isfinite(self.n)
+        if not number or self.n < 1 or self.n != int(self.n):
             raise nd.ConfigurationError(f"{who}: n must be a whole number >= 1, got {self.n!r}.")
         object.__setattr__(self, "n", int(self.n))
         for name in ("k", "alpha", "beta"):

@@ -90,7 +90,9 @@ class LocallyConnectedConf(ConvolutionConf):
         if self.input_size is not None:
             size = convolution.per_axis(who, "input_size", self.input_size, 1, self.axes)
             object.__setattr__(self, "input_size", size)
-        if isinstance(self.weight_init, Distribution) or self.weight_init == "identity":
+        if self.activation is None:
+            raise nd.ConfigurationError(f"{who}: activation must be a name such as 'tanh', got None. Leave it out.")
+        if self.weight_init is None or isinstance(self.weight_init, Distribution) or self.weight_init == "identity":
             raise nd.ConfigurationError(
                 f"{who}: weight_init must be the name of a formula, as in DL4J, got {self.weight_init!r}. Use 'xavier'."
             )

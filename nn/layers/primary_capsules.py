@@ -177,6 +177,7 @@ class PrimaryCapsules(SameDiffConf):
         return replace(self, input_channels=self._fixed(label, "input_channels", before[1])), None
 
     def check(self, label: str) -> None:
+        super().check(label)
         self._complete(label, ("capsule_dimensions",), "Give it.")
         self._complete(label, ("input_channels",), "Give it, or pass input_type to list(...).")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import nd
 
+from ..conf.distributions import Distribution
 from .base import BaseLayerConf
 
 
@@ -42,14 +43,22 @@ class SameDiffConf(BaseLayerConf):
                 )
 
     def _sizes(self, *names: str) -> None:
-        """Turn fields into checked sizes; None stays."""
+        """Turn fields into checked sizes; None stays where it is the default."""
+        defaults = {field.name: field.default for field in fields(self)}
         for name in names:
             value = getattr(self, name)
-            if value is None:
+            if value is None and defaults[name] is None:
                 continue
             if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
                 raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be an integer >= 1, got {value!r}.")
             object.__setattr__(self, name, operator.index(value))
+
+    def check(self, label: str) -> None:
+        if isinstance(self.weight_init, Distribution):
+            raise nd.ConfigurationError(
+                f"{label}: weight_init must be the name of a formula, as in DL4J, got {self.weight_init!r}. Give the "
+                "layer weight_init='xavier' of its own."
+            )
 
     def _complete(self, label: str, names: Sequence[str], remedy: str) -> None:
         """Raise ConfigurationError unless these fields are there."""

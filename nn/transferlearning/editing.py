@@ -220,7 +220,7 @@ class _Editing:
         who = f"TransferLearning: {who}"
         if not isinstance(index, int) or not 0 <= index < len(self.layers):
             raise nd.ConfigurationError(f"{who}: layer must be 0..{len(self.layers) - 1}, got {index!r}.")
-        layer = self.layers[index]
+        layer: Any = self.layers[index]
         if not set(sizes) <= {each.name for each in fields(layer)}:
             raise nd.ConfigurationError(
                 f"{who}: {label_of(index, layer)} must be a layer with n_in and n_out that is not frozen. {_REBUILD}"

@@ -222,6 +222,61 @@ def test_what_cannot_be_registered(layer_class, settings, message):
         register_layer(layer_class, **settings)
 
 
+@pytest.mark.parametrize("java_class", [5, "", "a.b."])
+def test_names_that_are_none(java_class):
+    with pytest.raises(nd.ConfigurationError, match="java_class must be the name of a class such as 'com"):
+        register_layer(Power, java_class=java_class)
+
+
+class ForgetfulRuntime(LayerRuntime):
+    """Leaves out what the class says."""
+
+    def forward(self, x, training, mask=None):
+        return (x, None) if self.conf.cached else x
+
+    def backprop_gradient(self, epsilon, cache, need_epsilon=True):
+        return None
+
+
+class EndingRuntime(ForgetfulRuntime):
+    ends_backprop = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forgetful(LayerConf):
+    cached: bool = True
+    runtime: ClassVar = ForgetfulRuntime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending(Forgetful):
+    runtime: ClassVar = EndingRuntime
+
+
+def behind_a_dense_layer(layer):
+    layers = DenseLayer(n_out=4), layer, OutputLayer(n_out=2, loss="mcxent", activation="softmax")
+    conf = NeuralNetConfiguration(seed=3, dtype="float64").list(*layers, input_type=InputType.feed_forward(3))
+    return MultiLayerNetwork(conf).init()
+
+
+def test_a_layer_that_keeps_the_gradient_from_those_below_has_to_say_so():
+    for layer in (Forgetful(), FrozenLayer(Forgetful())):
+        with pytest.raises(nd.ConfigurationError, match=r"layer 1 .*: backprop_gradient must return dL/dx, as layer 0"):
+            behind_a_dense_layer(layer).fit(X, Y)
+    for layer in (Ending(), FrozenLayer(Ending())):
+        net = behind_a_dense_layer(layer)
+        before = {key: nd.to_host(nd.copy(view)) for key, view in net.param_table().items()}
+        net.fit(X, Y)
+        assert (nd.to_host(nd.copy(net.get_param("0_W"))) == before["0_W"]).all()
+        assert (nd.to_host(nd.copy(net.get_param("2_W"))) != before["2_W"]).any()
+    network(Forgetful()).fit(X, Y)  # nothing below it
+
+
+def test_a_forward_without_a_cache_is_named():
+    with pytest.raises(nd.ConfigurationError, match=r"layer 0 \(Forgetful\): forward must return \(activations, cache"):
+        network(Forgetful(cached=False)).output(X)
+
+
 def test_two_classes_of_one_name(registered):
     registered(Power)
     registered(Power)  # its module was imported again

@@ -205,6 +205,8 @@ def test_networks_defaults_that_are_not_for_capsules():
     [
         (lambda: CapsuleLayer(capsules=0), "CapsuleLayer: capsules must be an integer >= 1, got 0"),
         (lambda: CapsuleLayer(routings=1.5), r"CapsuleLayer: routings must be an integer >= 1, got 1\.5"),
+        (lambda: CapsuleLayer(routings=None), r"CapsuleLayer: routings must be an integer >= 1, got None"),
+        (lambda: PrimaryCapsules(channels=None), r"PrimaryCapsules: channels must be an integer >= 1, got None"),
         (lambda: CapsuleLayer(activation="tanh"), "CapsuleLayer: has no activation, got Tanh"),
         (lambda: PrimaryCapsules(bias_init=1.0), r"PrimaryCapsules: has no bias_init, got 1\.0"),
         (lambda: PrimaryCapsules(leak=-1.0), r"PrimaryCapsules: leak must be a number >= 0, got -1\.0"),
@@ -232,8 +234,21 @@ def test_networks_defaults_that_are_not_for_capsules():
             r"layer 0 \(CapsuleLayer\): input_capsules is missing\. Give it, or pass input_type",
         ),
         (
-            lambda: capsule_network(weight_init=NormalDistribution(0, 1)).conf.to_json(),
-            "to_json: DL4J has names only for the weight_init of such layers, got NormalDistribution",
+            lambda: capsule_network(weight_init=NormalDistribution(0, 1)),
+            r"layer 1 \(PrimaryCapsules\): weight_init must be the name of a formula, .* got NormalDistribution",
+        ),
+        (
+            lambda: make_network(
+                CapsuleLayer(capsules=2, capsule_dimensions=2, weight_init=NormalDistribution(0, 1)),
+                input_type=InputType.recurrent(3, 2),
+            ),
+            r"layer 0 \(CapsuleLayer\): weight_init must be the name of a formula, .* got NormalDistribution",
+        ),
+        (
+            lambda: make_network(
+                CapsuleStrengthLayer(), input_type=InputType.recurrent(3, 2), weight_init=NormalDistribution(0, 1)
+            ),
+            r"layer 0 \(CapsuleStrengthLayer\): weight_init must be the name of a formula",
         ),
     ],
 )

@@ -119,6 +119,23 @@ def test_words_of_one_minibatch_add_up(backend):
     np.testing.assert_allclose(host(net.gradient().gradient_for_variable()["0_W"]), expected, **TOLERANCE["float64"])
 
 
+@pytest.mark.parametrize("wrong", [1.7, -0.5, math.nan, math.inf])
+def test_an_index_that_is_not_whole_is_refused_and_changes_nothing(wrong, backend):
+    net, y = words(), np.eye(2)[[0, 1]]
+    for x in ([[1.0], [wrong]], [[1.0], [5.0]], [[1.0], [wrong]]):  # computed, and run from the record
+        before = host(net.params())
+        if x[1] == [5.0]:
+            net.fit(np.array(x), y)
+            continue
+        with pytest.raises(nd.DataError, match=r"layer 0 \(EmbeddingLayer\): an index must be a whole number"):
+            net.fit(np.array(x), y)
+        np.testing.assert_array_equal(host(net.params()), before)
+    layer, steps = sequence(), INDICES.copy()
+    steps[2, 1] = wrong
+    with pytest.raises(nd.DataError, match=r"layer 0 \(EmbeddingSequenceLayer\): an index must be a whole number"):
+        layer.forward(as_input(backend, steps), False)
+
+
 @pytest.mark.parametrize("wrong", [-1.0, 6.0, 1e6])
 def test_an_index_outside_of_the_table_is_named_and_changes_nothing(wrong, backend):
     net, y = words(), np.eye(2)[[0, 1]]

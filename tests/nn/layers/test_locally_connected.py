@@ -96,6 +96,8 @@ def test_java_files_are_read():
     ("settings", "message"),
     [
         ({"weight_init": NormalDistribution()}, "weight_init must be the name of a formula, as in DL4J, got Normal"),
+        ({"weight_init": None}, "weight_init must be the name of a formula, as in DL4J, got None"),
+        ({"activation": None}, r"activation must be a name such as 'tanh', got None\. Leave it out"),
         ({"weight_init": "identity"}, "weight_init must be the name of a formula, as in DL4J, got 'identity'"),
         ({"bias_init": 1.0}, r"biases start at 0 and there is no weight noise, as in DL4J, got bias_init 1\.0"),
         ({"weight_noise": DropConnect(0.5)}, "biases start at 0 and there is no weight noise, .* DropConnect"),

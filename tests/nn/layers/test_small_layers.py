@@ -1,6 +1,7 @@
 """Local responses and products by elements: their configuration, and what they refuse."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -34,6 +35,8 @@ def test_local_responses_are_given_as_in_java():
     [
         ({"n": 0}, "n must be a whole number >= 1, got 0"),
         ({"n": 2.5}, r"n must be a whole number >= 1, got 2\.5"),
+        ({"n": math.nan}, "n must be a whole number >= 1, got nan"),
+        ({"n": math.inf}, "n must be a whole number >= 1, got inf"),
         ({"n": True}, "n must be a whole number >= 1, got True"),
         ({"k": 0.0}, r"k must be > 0 and alpha >= 0, got 0\.0 and 0\.0001"),
         ({"alpha": -1.0}, r"k must be > 0 and alpha >= 0, got 2\.0 and -1\.0"),
