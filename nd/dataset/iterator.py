@@ -269,7 +269,33 @@ class ListDataSetIterator(DataSetIterator):
         return len(self._sets) if self._size is None else self._sets[0].num_examples()
 
 
-class EarlyTerminationDataSetIterator(DataSetIterator):
+class WrappingDataSetIterator(DataSetIterator):
+    """What iterators share that hand out another one's minibatches: sizes and abilities are the base's."""
+
+    _base: DataSetIterator
+
+    def batch(self) -> int:
+        """Return the base's."""
+        return self._base.batch()
+
+    def total_outcomes(self) -> int:
+        """Return the base's."""
+        return self._base.total_outcomes()
+
+    def input_columns(self) -> int:
+        """Return the base's."""
+        return self._base.input_columns()
+
+    def reset_supported(self) -> bool:
+        """Tell whether the base's `reset` works."""
+        return self._base.reset_supported()
+
+    def async_supported(self) -> bool:
+        """Tell whether another thread may read the base ahead."""
+        return self._base.async_supported()
+
+
+class EarlyTerminationDataSetIterator(WrappingDataSetIterator):
     """Iterate over the first minibatches of another iterator, again from its beginning after each `reset`.
 
     Parameters
@@ -322,26 +348,6 @@ class EarlyTerminationDataSetIterator(DataSetIterator):
         count = restored_count(self, state, "count", self._limit)
         self._base.restore(state.get("base", {}))
         self._count = count
-
-    def batch(self) -> int:
-        """Return the base's."""
-        return self._base.batch()
-
-    def total_outcomes(self) -> int:
-        """Return the base's."""
-        return self._base.total_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the base's."""
-        return self._base.input_columns()
-
-    def reset_supported(self) -> bool:
-        """Tell whether the base's `reset` works."""
-        return self._base.reset_supported()
-
-    def async_supported(self) -> bool:
-        """Tell whether another thread may read the base ahead."""
-        return self._base.async_supported()
 
     def __len__(self) -> int:
         return min(self._limit, len(cast(Sized, self._base)))

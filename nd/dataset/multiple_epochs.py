@@ -8,10 +8,10 @@ from typing import cast
 from backends.errors import DataError, DTypeError
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
+from nd.dataset.iterator import DataSetIterator, State, WrappingDataSetIterator, check_same, restored_count
 
 
-class MultipleEpochsIterator(DataSetIterator):
+class MultipleEpochsIterator(WrappingDataSetIterator):
     """Go through another iterator several times in what counts as one epoch.
 
     Parameters
@@ -99,26 +99,6 @@ class MultipleEpochsIterator(DataSetIterator):
         if not self._begun and not self._base.has_next() and self._base.reset_supported():
             self._base.reset()
         self._begun = True
-
-    def batch(self) -> int:
-        """Return the base's."""
-        return self._base.batch()
-
-    def total_outcomes(self) -> int:
-        """Return the base's."""
-        return self._base.total_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the base's."""
-        return self._base.input_columns()
-
-    def reset_supported(self) -> bool:
-        """Tell whether the base's `reset` works."""
-        return self._base.reset_supported()
-
-    def async_supported(self) -> bool:
-        """Tell whether another thread may read the base ahead."""
-        return self._base.async_supported()
 
     def __len__(self) -> int:
         return self._epochs * len(cast(Sized, self._base))
