@@ -9,15 +9,16 @@ from typing import Any
 from backends.errors import DataError, DTypeError, ShapeError, describe_shape
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
+from nd.dataset.iterator import State, check_same, restored_count
 from nd.dataset.npz_files import Member, read_arrays, read_headers
 from nd.dataset.numpy_iterator import check_arrays, check_classes, pick
 from nd.dataset.order import FileOrder, check_seed
+from nd.dataset.ordered import OrderedDataSetIterator
 
 PathLike = str | os.PathLike[str]
 
 
-class NpzDataSetIterator(DataSetIterator):
+class NpzDataSetIterator(OrderedDataSetIterator):
     """Iterate over the examples of one or several ``.npz`` files, one of which is in memory.
 
     Parameters
@@ -54,6 +55,8 @@ class NpzDataSetIterator(DataSetIterator):
     ``NumpyDataSetIterator(numpy.load("x.npy", mmap_mode="r"), ...)``.
     """
 
+    _order: FileOrder
+
     def __init__(
         self,
         paths: PathLike | Sequence[PathLike],
@@ -75,42 +78,19 @@ class NpzDataSetIterator(DataSetIterator):
         self._keys = {field: key for field, key in named.items() if key is not None}
         self._headers = self._read_headers()
         self._lengths = [check_arrays(_WHO, headers) for headers in self._headers]
-        self._total = sum(self._lengths)
-        self._classes = check_classes(_WHO, num_classes, self._headers[0].get("labels"))
-        self._batch = check_count(_WHO, "batch", batch, 1)
-        self._order = FileOrder(self._lengths, check_seed(_WHO, shuffle, seed))
+        classes = check_classes(_WHO, num_classes, self._headers[0].get("labels"))
         self._open: tuple[int, dict[str, Any]] | None = None  # number of a file, and its arrays
-        self._cursor = 0
-        self._order.begin()
+        order = FileOrder(self._lengths, check_seed(_WHO, shuffle, seed))
+        super().__init__(sum(self._lengths), check_count(_WHO, "batch", batch, 1), classes, order)
 
-    def has_next(self) -> bool:
-        """Tell whether examples are left."""
-        return self._cursor < self._total
-
-    def next(self, num: int | None = None) -> DataSet:
-        """Return the next minibatch, of `num` examples if given.
-
-        Raises
-        ------
-        DataError
-            No examples are left, `num` is less than 1, or a label is no class number below `num_classes`.
-        FormatError
-            A file is damaged, or not the one any more that it was.
-        """
-        self._check_has_next()
-        count = self._batch if num is None else check_count(f"{_WHO}.next", "num", num, 1)
-        stop = min(self._cursor + count, self._total)
-        parts = self._parts(self._cursor, stop)
-        found = parts[0] if len(parts) == 1 else DataSet.merge(parts)
-        self._cursor = stop
+    def _examples(self, start: int, stop: int) -> DataSet:
+        parts = self._parts(start, stop)
         if stop == self._total:
             self._open = None
-        return self._pre_processed(found)
+        return parts[0] if len(parts) == 1 else DataSet.merge(parts)
 
-    def reset(self) -> None:
-        """Begin the next epoch, in another order if this iterator shuffles."""
-        self._cursor = 0
-        self._order.begin()
+    def _outlines(self) -> dict[str, Member]:
+        return self._headers[0]
 
     def state(self) -> State:
         return {"cursor": self._cursor, "lengths": self._lengths, "order": self._order.state()}
@@ -120,29 +100,6 @@ class NpzDataSetIterator(DataSetIterator):
         cursor = restored_count(self, state, "cursor", self._total)
         self._order.restore(state.get("order"))
         self._cursor = cursor
-
-    def batch(self) -> int:
-        """Return the number of examples in a minibatch."""
-        return self._batch
-
-    def total_outcomes(self) -> int:
-        """Return `num_classes`, else the length of the labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no labels.
-        """
-        if "labels" not in self._keys:
-            return super().total_outcomes()
-        return self._classes or _second_axis(self._headers[0]["labels"])
-
-    def input_columns(self) -> int:
-        """Return the length of the features' second axis."""
-        return _second_axis(self._headers[0]["features"])
-
-    def __len__(self) -> int:
-        return -(-self._total // self._batch)
 
     def _read_headers(self) -> list[dict[str, Member]]:
         if not self._paths or not all(isinstance(path, (str, os.PathLike)) for path in self._paths):
@@ -192,7 +149,3 @@ def _check_alike(path: PathLike, headers: dict[str, Member], first: dict[str, Me
                 f"{_WHO}: '{os.fspath(path)}': expected {name} of {want.dtype}, as in the first file, got "
                 f"{header.dtype}."
             )
-
-
-def _second_axis(member: Member) -> int:
-    return int(member.shape[1]) if len(member.shape) > 1 else 1

@@ -9,13 +9,14 @@ import numpy as np
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.dataset.checks import as_array, check_count
 from nd.dataset.dataset import DataSet, one_hot
-from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
+from nd.dataset.iterator import State, check_same, restored_count
 from nd.dataset.order import EpochOrder, Rows, check_seed
+from nd.dataset.ordered import OrderedDataSetIterator
 
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
-class NumpyDataSetIterator(DataSetIterator):
+class NumpyDataSetIterator(OrderedDataSetIterator):
     """Iterate over arrays, in their order or shuffled anew in each epoch.
 
     Parameters
@@ -56,6 +57,8 @@ class NumpyDataSetIterator(DataSetIterator):
     [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0]]]
     """
 
+    _order: EpochOrder
+
     def __init__(
         self,
         features: Any,
@@ -75,37 +78,16 @@ class NumpyDataSetIterator(DataSetIterator):
         self._arrays = {name: as_array(f"{who} {name}", value) for name, value in given if value is not None}
         if labels is features:  # of an autoencoder, also where both are one list
             self._arrays["labels"] = self._arrays["features"]
-        self._total = check_arrays(who, self._arrays)
-        self._classes = check_classes(who, num_classes, self._arrays.get("labels"))
-        self._batch = check_count(who, "batch", batch, 1)
-        self._order = EpochOrder(self._total, check_seed(who, shuffle, seed))
-        self._cursor = 0
-        self._order.begin()
+        total = check_arrays(who, self._arrays)
+        classes = check_classes(who, num_classes, self._arrays.get("labels"))
+        batch = check_count(who, "batch", batch, 1)
+        super().__init__(total, batch, classes, EpochOrder(total, check_seed(who, shuffle, seed)))
 
-    def has_next(self) -> bool:
-        """Tell whether examples are left."""
-        return self._cursor < self._total
+    def _examples(self, start: int, stop: int) -> DataSet:
+        return pick(self._arrays, self._order.rows(start, stop), self._classes)
 
-    def next(self, num: int | None = None) -> DataSet:
-        """Return the next minibatch, of `num` examples if given.
-
-        Raises
-        ------
-        DataError
-            No examples are left, `num` is less than 1, or a label is no class number below `num_classes`.
-        """
-        self._check_has_next()
-        count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
-        stop = min(self._cursor + count, self._total)
-        rows = self._order.rows(self._cursor, stop)
-        found = pick(self._arrays, rows, self._classes)
-        self._cursor = stop
-        return self._pre_processed(found)
-
-    def reset(self) -> None:
-        """Begin the next epoch, in another order if this iterator shuffles."""
-        self._cursor = 0
-        self._order.begin()
+    def _outlines(self) -> dict[str, Any]:
+        return self._arrays
 
     def state(self) -> State:
         return {"cursor": self._cursor, "examples": self._total, "order": self._order.state()}
@@ -115,29 +97,6 @@ class NumpyDataSetIterator(DataSetIterator):
         cursor = restored_count(self, state, "cursor", self._total)
         self._order.restore(state.get("order"))
         self._cursor = cursor
-
-    def batch(self) -> int:
-        """Return the number of examples in a minibatch."""
-        return self._batch
-
-    def total_outcomes(self) -> int:
-        """Return `num_classes`, else the length of the labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no labels.
-        """
-        if "labels" not in self._arrays:
-            return super().total_outcomes()
-        return self._classes or _second_axis(self._arrays["labels"])
-
-    def input_columns(self) -> int:
-        """Return the length of the features' second axis."""
-        return _second_axis(self._arrays["features"])
-
-    def __len__(self) -> int:
-        return -(-self._total // self._batch)
 
 
 def check_arrays(who: str, arrays: dict[str, Any]) -> int:
@@ -186,7 +145,3 @@ def _part(array: Any, rows: Rows) -> Any:
     if isinstance(array, np.memmap):  # read now, where the reading ahead is
         return np.array(array[rows])
     return array[rows]
-
-
-def _second_axis(array: Any) -> int:
-    return int(array.shape[1]) if len(array.shape) > 1 else 1

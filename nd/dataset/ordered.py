@@ -1,0 +1,90 @@
+"""OrderedDataSetIterator: what iterators share that count through examples in the order of an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nd.dataset.checks import check_count
+from nd.dataset.dataset import DataSet
+from nd.dataset.iterator import DataSetIterator
+from nd.dataset.order import EpochOrder, FileOrder
+
+
+class OrderedDataSetIterator(DataSetIterator):
+    """Hand out examples 0, 1, ... of an order that each epoch may change. Override `_examples` and `_outlines`.
+
+    Parameters
+    ----------
+    total, batch : int
+        Examples in all, and in a minibatch.
+    classes : int, optional
+        Labels are class numbers below that.
+    order : EpochOrder or FileOrder
+    """
+
+    def __init__(self, total: int, batch: int, classes: int | None, order: EpochOrder | FileOrder) -> None:
+        self._total, self._batch, self._classes, self._order = total, batch, classes, order
+        self._cursor = 0
+        order.begin()
+
+    def _examples(self, start: int, stop: int) -> DataSet:
+        """Return examples `start` to `stop` - 1 of this epoch."""
+        raise NotImplementedError
+
+    def _outlines(self) -> Mapping[str, Any]:
+        """Return what has the shape of all features, and of the labels if there are any, by name."""
+        raise NotImplementedError
+
+    def has_next(self) -> bool:
+        """Tell whether examples are left."""
+        return self._cursor < self._total
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return the next minibatch, of `num` examples if given.
+
+        Raises
+        ------
+        DataError
+            No examples are left, `num` is less than 1, or a label is no class number below `num_classes`.
+        FormatError
+            A file is damaged, or not the one any more that it was.
+        """
+        self._check_has_next()
+        count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
+        stop = min(self._cursor + count, self._total)
+        found = self._examples(self._cursor, stop)
+        self._cursor = stop
+        return self._pre_processed(found)
+
+    def reset(self) -> None:
+        """Begin the next epoch, in another order if this iterator shuffles."""
+        self._cursor = 0
+        self._order.begin()
+
+    def batch(self) -> int:
+        """Return the number of examples in a minibatch."""
+        return self._batch
+
+    def total_outcomes(self) -> int:
+        """Return `num_classes`, else the length of the labels' second axis.
+
+        Raises
+        ------
+        DataError
+            There are no labels.
+        """
+        if "labels" not in self._outlines():
+            return super().total_outcomes()
+        return self._classes or _second_axis(self._outlines()["labels"])
+
+    def input_columns(self) -> int:
+        """Return the length of the features' second axis."""
+        return _second_axis(self._outlines()["features"])
+
+    def __len__(self) -> int:
+        return -(-self._total // self._batch)
+
+
+def _second_axis(outline: Any) -> int:
+    return int(outline.shape[1]) if len(outline.shape) > 1 else 1
