@@ -7,10 +7,11 @@ from typing import cast
 
 from backends.errors import DataError, DTypeError
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, check_data_set, refuse_num, restored_count
+from nd.dataset.iterator import State, check_data_set, refuse_num, restored_count
+from nd.dataset.sized_by_first import SizedByFirst
 
 
-class ExistingDataSetIterator(DataSetIterator):
+class ExistingDataSetIterator(SizedByFirst):
     """Iterate over any Python iterable of DataSets, each of which is one minibatch.
 
     Parameters
@@ -41,7 +42,6 @@ class ExistingDataSetIterator(DataSetIterator):
         self._ahead: DataSet | None = None
         self._ended = False
         self._count = 0  # handed out since the start
-        self._sizes: tuple[int, int, int | None] | None = None  # of the first DataSet: examples, inputs, outcomes
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, reading one ahead.
@@ -114,25 +114,6 @@ class ExistingDataSetIterator(DataSetIterator):
         """Tell whether the iterable can start again."""
         return self._restartable
 
-    def batch(self) -> int:
-        """Return the size of the first DataSet, which is read ahead if need be (0 if there is none)."""
-        return self._known_sizes()[0]
-
-    def total_outcomes(self) -> int:
-        """Return the length of the first labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no data or no labels.
-        """
-        outcomes = self._known_sizes()[2]
-        return super().total_outcomes() if outcomes is None else outcomes
-
-    def input_columns(self) -> int:
-        """Return the length of the first features' second axis (0 if there are no data)."""
-        return self._known_sizes()[1]
-
     def __len__(self) -> int:
         return len(cast(Sized, self._iterable))
 
@@ -143,12 +124,5 @@ class ExistingDataSetIterator(DataSetIterator):
             self._ended = True
             return
         check_data_set("ExistingDataSetIterator: element", found)
-        if self._sizes is None:
-            outcomes = None if found.labels is None else found.num_outcomes()
-            self._sizes = (found.num_examples(), found.num_inputs(), outcomes)
+        self._note_sizes(found)
         self._ahead = found
-
-    def _known_sizes(self) -> tuple[int, int, int | None]:
-        if self._sizes is None:
-            self.has_next()
-        return self._sizes or (0, 0, None)

@@ -7,13 +7,14 @@ from typing import Any
 
 from backends.errors import DataError, DTypeError
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, refuse_num, restored_count
+from nd.dataset.iterator import State, refuse_num, restored_count
+from nd.dataset.sized_by_first import SizedByFirst
 
 Item = DataSet | tuple[Any, ...]
 _END: Any = object()
 
 
-class GeneratorDataSetIterator(DataSetIterator):
+class GeneratorDataSetIterator(SizedByFirst):
     """Iterate over what a generator yields.
 
     Parameters
@@ -57,7 +58,6 @@ class GeneratorDataSetIterator(DataSetIterator):
         self._items: Iterator[Item] | None = None if callable(source) else iter(source)
         self._ahead: DataSet | None = None
         self._count = 0  # handed out in this epoch
-        self._sizes: tuple[int, int, int | None] | None = None  # of the first: examples, inputs, outcomes
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, reading one ahead.
@@ -134,25 +134,6 @@ class GeneratorDataSetIterator(DataSetIterator):
         """Tell whether a function was given."""
         return callable(self._source)
 
-    def batch(self) -> int:
-        """Return the size of the first minibatch, which is read ahead if need be (0 if there is none)."""
-        return self._known_sizes()[0]
-
-    def total_outcomes(self) -> int:
-        """Return the length of the first labels' second axis.
-
-        Raises
-        ------
-        DataError
-            There are no data or no labels.
-        """
-        outcomes = self._known_sizes()[2]
-        return super().total_outcomes() if outcomes is None else outcomes
-
-    def input_columns(self) -> int:
-        """Return the length of the first features' second axis (0 if there are no data)."""
-        return self._known_sizes()[1]
-
     def _start(self) -> None:
         self._close()
         self._items, self._ahead, self._count = None, None, 0
@@ -170,15 +151,8 @@ class GeneratorDataSetIterator(DataSetIterator):
         if item is _END:
             return None
         found = _as_data_set(item)
-        if self._sizes is None:
-            outcomes = None if found.labels is None else found.num_outcomes()
-            self._sizes = (found.num_examples(), found.num_inputs(), outcomes)
+        self._note_sizes(found)
         return found
-
-    def _known_sizes(self) -> tuple[int, int, int | None]:
-        if self._sizes is None:
-            self.has_next()
-        return self._sizes or (0, 0, None)
 
     def _check_repeatable(self, method: str) -> None:
         if not self._repeatable or not callable(self._source):
