@@ -66,20 +66,29 @@ def make_window(
             total = max((out - 1) * stride[axis] + effective - size[axis], 0)
             before[axis], after[axis] = (total // 2, total - total // 2) if mode == "same" else (effective - 1, 0)
             continue
-        span = size[axis] + 2 * padding[axis] - effective
-        if span < 0:
-            raise ShapeError(
-                f"{who}: the kernel must fit into the padded input, got kernel {kernel[axis]} (dilation "
-                f"{dilation[axis]}, so {effective}) over {names[axis]} {size[axis]} + 2 * {padding[axis]}. "
-                "Use a smaller kernel, more padding, or convolution_mode='same'."
-            )
-        if mode == "strict" and span % stride[axis]:
-            raise ShapeError(
-                f"{who}: convolution_mode 'strict' needs windows that fit exactly, got {names[axis]} ({size[axis]} - "
-                f"{effective} + 2 * {padding[axis]}) / {stride[axis]} + 1 = {span / stride[axis] + 1:.2f}. "
-                "Change size, kernel, padding or stride, or use 'truncate' or 'same'."
-            )
+        given = (size[axis], kernel[axis], stride[axis], padding[axis], dilation[axis])
+        _check_fit(who, names[axis], *given, strict=mode == "strict")
     return Window(tuple(size), tuple(kernel), tuple(stride), tuple(dilation), tuple(before), tuple(after))
+
+
+def _check_fit(
+    who: str, axis: str, size: int, kernel: int, stride: int, padding: int, dilation: int, strict: bool
+) -> None:
+    """Raise ShapeError unless windows along one axis fit; with `strict`, exactly."""
+    effective = dilation * (kernel - 1) + 1
+    span = size + 2 * padding - effective
+    if span < 0:
+        raise ShapeError(
+            f"{who}: the kernel must fit into the padded input, got kernel {kernel} (dilation {dilation}, so "
+            f"{effective}) over {axis} {size} + 2 * {padding}. Use a smaller kernel, more padding, or "
+            "convolution_mode='same'."
+        )
+    if strict and span % stride:
+        raise ShapeError(
+            f"{who}: convolution_mode 'strict' needs windows that fit exactly, got {axis} ({size} - {effective} + 2 * "
+            f"{padding}) / {stride} + 1 = {span / stride + 1:.2f}. Change size, kernel, padding or stride, or use "
+            "'truncate' or 'same'."
+        )
 
 
 def make_deconv_window(

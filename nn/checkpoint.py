@@ -50,12 +50,11 @@ def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     Notes
     -----
     The file is a model zip as Deeplearning4j's, but not compressed (floats hardly shrink, and it takes ten times as
-    long), with one more entry, ``ndwright.json``: `Progress` (the position
-    of the iterator, of what was trained on and not of what was read ahead; epochs of this call of fit that are
-    complete; the global generator's state), the settings that DL4J 1.0 does not have, and what an optimizer that
-    searches along lines has learned; its vectors are in ``ndwrightOptimizer.bin``. An
-    iterator that cannot say where it stands brings a warning within an epoch, and an error if `fit` is to continue
-    from there.
+    long), with one more entry, ``ndwright.json``: `Progress` (the position of the iterator, of what was trained on and
+    not of what was read ahead; epochs of this call of fit that are complete; the global generator's state), the
+    settings that DL4J 1.0 does not have, and what an optimizer that searches along lines has learned; its vectors are
+    in ``ndwrightOptimizer.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and an
+    error if `fit` is to continue from there.
     """
     fits, base = network._progress, network.conf.base
     if network._vectors is not None and network.updater.guard is not None:
@@ -64,17 +63,8 @@ def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)
     learned = network._made_solver().optimizer.get_state()
-    document = {
-        **to_document(base),
-        "progress": progress.to_json(),
-        "optimizer": [number.hex() for number in learned.numbers],
-    }
-    try:
-        content = json.dumps(document, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
-        raise nd.DataError(
-            f"save_checkpoint: the iterator's state must be numbers, strings, lists and dicts, got {error}."
-        ) from error
+    numbers = [number.hex() for number in learned.numbers]
+    content = _encoded({**to_document(base), "progress": progress.to_json(), "optimizer": numbers})
     epochs = network.epoch_count + fits.epoch_over
     counted = replace(network.conf, base=plain(base)).with_counts(network.iteration_count, epochs)
     more = {ENTRY: content}
@@ -82,6 +72,15 @@ def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], s
         with nd.use_backend(network._backend):
             more[OPTIMIZER_STATE] = serde.to_bytes(nd.reshape(nd.concat(learned.vectors), (1, -1)), "c")
     write_entries(network, path, counted, save_updater, more, compressed=False)
+
+
+def _encoded(document: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(document, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise nd.DataError(
+            f"save_checkpoint: the iterator's state must be numbers, strings, lists and dicts, got {error}."
+        ) from error
 
 
 def read_checkpoint(path: str | os.PathLike[str], number: int | None = None) -> MultiLayerNetwork:

@@ -79,8 +79,20 @@ def register_layer(layer_class: type[LayerConf], java_class: str | None = None, 
     >>> unregister_layer(Scaled)
     """
     _check_class(layer_class)
-    if java_class is None:
-        java_class = f"{layer_class.__module__}.{layer_class.__name__}"
+    java_class = f"{layer_class.__module__}.{layer_class.__name__}" if java_class is None else java_class
+    name = _free_name(layer_class, java_class)
+    unregister_layer(layer_class)
+    _REGISTERED[name] = Written(layer_class, java_class, _plain_form(layer_class) if form is None else form)
+
+
+def unregister_layer(layer_class: type[LayerConf]) -> None:
+    """Forget a registered layer; nothing happens where it is not one."""
+    for name in [name for name, written in _REGISTERED.items() if written.layer_class is layer_class]:
+        del _REGISTERED[name]
+
+
+def _free_name(layer_class: type[LayerConf], java_class: Any) -> str:
+    """Return the last part of a class's name, by which files are read; raise unless it is free for this class."""
     name = java_class.rpartition(".")[2] if isinstance(java_class, str) else ""
     if not name:
         raise ConfigurationError(
@@ -97,14 +109,7 @@ def register_layer(layer_class: type[LayerConf], java_class: str | None = None, 
             f"register_layer: {name!r} is registered already, for {other.layer_class!r}, got {layer_class!r}. Rename "
             "one of them, or call unregister_layer first."
         )
-    unregister_layer(layer_class)
-    _REGISTERED[name] = Written(layer_class, java_class, _plain_form(layer_class) if form is None else form)
-
-
-def unregister_layer(layer_class: type[LayerConf]) -> None:
-    """Forget a registered layer; nothing happens where it is not one."""
-    for name in [name for name, written in _REGISTERED.items() if written.layer_class is layer_class]:
-        del _REGISTERED[name]
+    return name
 
 
 def _place(layer_class: type) -> tuple[str, str]:
