@@ -8,6 +8,7 @@ With ``--backend=NAME`` every test runs on that backend, and a skip for want of 
 import os
 import pathlib
 import shutil
+import signal
 import sys
 
 import pytest
@@ -23,6 +24,12 @@ def pytest_addoption(parser):
     parser.addoption("--backend", default=None, help="run every test on this backend (numpy, cupy)")
     parser.addoption("--without", action="append", default=[], help="no test that needs this fixture: reference, ...")
     parser.addoption("--needing", action="append", default=[], help="only tests that need one of these fixtures")
+
+
+def pytest_configure():
+    """A program started in a shell's background ignores Ctrl-C, and so would those that it starts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session):
