@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from backends.spatial import renamed as renamed
-
 from .state import state
 
 Array = Any

@@ -13,6 +13,7 @@ from nd.convolution import Sizes, Window
 from ..params import ParamSpec
 from .convolution import ConvolutionConf, ConvolutionLayer, ConvolutionRuntime, Windows
 from .convolution3d import Convolution3D
+from .window_masks import apart
 
 Array = Any
 Geometry = tuple[Sizes, Sizes, Sizes, Sizes]
@@ -58,11 +59,8 @@ class Deconvolution2DRuntime(ConvolutionRuntime):
             self.label, sizes, kernel, stride, padding, dilation, conf.convolution_mode
         )
         ones = nd.ones(1, 1, *kernel, dtype=self.dtype)
-        reached, _ = convolution_kinds.deconv(mask, ones, None, window, nd.memory.renamed(self.buffers, **_OF_MASKS))
+        reached, _ = convolution_kinds.deconv(mask, ones, None, window, apart(self.buffers, "mask"))
         return nd.minimum(reached, 1.0, reached)
-
-
-_OF_MASKS = {name: f"mask_{name}" for name in ("input", "kernel", "col", "z", "padded")}
 
 
 class Deconvolution3DRuntime(Deconvolution2DRuntime):

@@ -9,15 +9,13 @@ from typing import Any, ClassVar
 import nd
 from nd import convolution, convolution_kinds
 from nd.convolution import Window
-from nd.memory import renamed
 
 from ..params import ParamSpec
 from .convolution import ConvolutionLayer, ConvolutionRuntime
 from .deconvolution import refuse_identity
+from .window_masks import apart
 
 Array = Any
-_INNER = {name: f"depthwise_{name}" for name in ("z", "padded", "epsilon", "padded_epsilon", "ones", "delta")}
-"""Buffers of the depthwise half of a separable convolution, beside those of the other."""
 
 
 class DepthwiseRuntime(ConvolutionRuntime):
@@ -38,7 +36,7 @@ class SeparableRuntime(ConvolutionRuntime):
 
     def setup(self) -> None:
         super().setup()
-        self._inner = renamed(self.buffers, **_INNER)
+        self._inner = apart(self.buffers, "inner")
         self._inner_gradient = self._of_channels(self.gradient_views["W"])
         self.gradients = (self.gradient_views["pW"], self.gradient_views.get("b"))
 
