@@ -54,7 +54,7 @@ def test_steps_that_a_condition_has_ended_are_not_taken_up_again(tmp_path):
 
 
 def test_every_iteration_draws_its_own_dropout():
-    """A step with the score's own masks is a step of gradient descent: the scores of iterations differ by masks."""
+    """No two iterations on a minibatch begin with the same state of the generator."""
     net, states = network(Sgd(), optimization_algo="line_gradient_descent", iterations=3, terminations=()), []
 
     class Draws(Listener):
