@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+from importlib.util import find_spec
 
 from .base import Backend
 from .errors import BackendError, check_choice
@@ -37,8 +39,9 @@ def get_backend(name: str | None = None) -> Backend:
     BackendError
         The backend cannot run here; the message says what is missing and how to install it.
     """
-    who = "get_backend" if name else "ND_BACKEND"
-    chosen = check_choice(who, "backend", name or os.environ.get("ND_BACKEND") or "auto", {*BACKENDS, "auto"})
+    who = "ND_BACKEND" if name is None else "get_backend"
+    wanted = os.environ.get("ND_BACKEND") or "auto" if name is None else name
+    chosen = check_choice(who, "backend", wanted, {*BACKENDS, "auto"})
     return _detect() if chosen == "auto" else _load(chosen)
 
 
@@ -51,6 +54,9 @@ def _load(name: str) -> Backend:
 
 
 def _detect() -> Backend:
+    if "cupy" not in sys.modules and find_spec("cupy") is None:  # without CuPy's half of the backends being imported
+        logger.info("backend: numpy, because cupy: CuPy must be installed, got no module of that name.")
+        return _load("numpy")
     try:
         backend = _load("cupy")
     except BackendError as reason:

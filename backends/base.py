@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from .argument_checks import ArgumentChecks
@@ -89,6 +90,14 @@ class Backend(
     def describe(self) -> dict[str, str]:
         """Return facts for the diagnosis that ``python -m nd`` prints."""
         return {"namespace": getattr(self.xp, "__name__", str(self.xp)), "device": str(self.device)}
+
+    def quiet(self) -> AbstractContextManager[object]:
+        """Return a block in which the backend does not warn of numbers that are not finite."""
+        return nullcontext()
+
+    def quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function of the library's own in such a block, at less cost; it does not see context variables."""
+        return function(*arguments)
 
     def synchronize(self) -> None:
         """Wait until every operation issued so far has run."""

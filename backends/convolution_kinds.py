@@ -209,6 +209,9 @@ class ConvolutionKinds(SpatialPrimitives):
     ) -> tuple[Array, Any]:
         """Convolve ``x [N, C, H, W]`` with weights of its own at every position; add ``b [1, n_out]``.
 
+        Position p is row p // out_w and column p % out_w of the output, and its window is at row p % out_h and column
+        p // out_h of the input, as Deeplearning4j has it, which turns a square output round.
+
         Parameters
         ----------
         W : array ``[out_h * out_w, C * kernel_h * kernel_w, n_out]``
@@ -219,10 +222,11 @@ class ConvolutionKinds(SpatialPrimitives):
         saved : what `locally_connected_backward` needs
         """
         col = self.im2col(x, window, buffers)
+        columns = self._by_column(col, window, buffers)
         z = buffers("z", (x.shape[0], W.shape[2], *window.out))
-        self.batched_matmul(self.permute(W, (0, 2, 1)), self._by_position(col, window), self._by_position(z, window))
+        self.batched_matmul(self.permute(W, (0, 2, 1)), self._stacked(columns), self._by_position(z, window))
         self._add_bias(z, b)
-        return z, col
+        return z, (col, columns)
 
     def locally_connected_backward(
         self,
@@ -237,13 +241,30 @@ class ConvolutionKinds(SpatialPrimitives):
         """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it. `saved` is used up."""
         W_gradient, b_gradient = gradients
         delta = self.settled(delta, buffers)
-        columns, share = self._by_position(saved, window), self._by_position(delta, window)
-        self.batched_matmul(columns, self.permute(share, (0, 2, 1)), W_gradient)
+        col, columns = saved
+        stack, share = self._stacked(columns), self._by_position(delta, window)
+        self.batched_matmul(stack, self.permute(share, (0, 2, 1)), W_gradient)
         self._sum_bias(delta, b_gradient, buffers)
         if not need_epsilon:
             return None
-        self.batched_matmul(W, share, columns)
-        return self.col2im(saved, window, buffers)
+        self.batched_matmul(W, share, stack)
+        self.assign(self._turned(col, window), columns)
+        return self.col2im(col, window, buffers)
+
+    def _by_column(self, col: Array, window: Window, buffers: Buffers) -> Array:
+        """Copy what `im2col` gathered to ``[out_w, out_h, C, kernel_h, kernel_w, N]``."""
+        turned = self._turned(col, window)
+        columns = self.batch_last(buffers("columns", (turned.shape[-1], *turned.shape[:-1])))
+        self.assign(columns, turned)
+        return columns
+
+    def _turned(self, col: Array, window: Window) -> Array:
+        first = col.ndim - len(window.out)
+        return self.permute(col, (*reversed(range(first, col.ndim)), *range(1, first), 0))
+
+    def _stacked(self, columns: Array) -> Array:
+        """View ``[out_w, out_h, C, kernel_h, kernel_w, N]`` as a stack of matrices ``[positions, C * cells, N]``."""
+        return self.reshape_view(columns, (columns.shape[0] * columns.shape[1], -1, columns.shape[-1]))
 
     def _by_position(self, x: Array, window: Window) -> Array:
         """View ``[N, ..., *out]`` as a stack of matrices ``[positions, ..., N]``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -285,11 +286,11 @@ def _version(number: int) -> str:
 
 def _import_cupy() -> tuple[ModuleType, ModuleType]:
     try:
-        import array_api_compat.cupy as namespace
-        import cupy
+        import cupy  # first: where neither is installed, its extra is the remedy, and it brings the other
+
+        return cupy, import_module("array_api_compat.cupy")
     except Exception as error:  # a broken installation raises ImportError, OSError, ValueError, ...
         raise cupy_diagnosis.not_importable(error) from error
-    return cupy, namespace
 
 
 def _check_device(cupy: ModuleType) -> None:

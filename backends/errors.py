@@ -37,6 +37,10 @@ class ConfigurationError(NdError, ValueError):
     """A network, layer or training configuration cannot work."""
 
 
+class ArgumentError(ConfigurationError):
+    """A field or an argument is of another type than it must be, or out of its range."""
+
+
 class DataError(NdError, ValueError):
     """A data set is empty, missing, or does not fit its labels."""
 
@@ -62,6 +66,18 @@ def check_shape(who: str, shape: Sequence[int], expected: Sequence[int | str], r
         return
     tail = f" {remedy}" if remedy else ""
     raise ShapeError(f"{who}: expected {describe_shape(expected)}, got {describe_shape(shape)}.{tail}")
+
+
+def refuse_masked(who: str, data: object) -> None:
+    """Raise DTypeError for a masked array of NumPy, or a list of such: what lies under the mask would count."""
+    if type(data).__name__ == "ndarray":
+        return
+    rows = data if isinstance(data, (list, tuple)) else (data,)
+    if any(hasattr(row, "mask") and hasattr(row, "fill_value") for row in rows):
+        raise DTypeError(
+            f"{who}: expected plain numbers, got a masked array. Fill it, x.filled(0), and say what counts in a mask "
+            "of its own: DataSet(x, y, features_mask, labels_mask)."
+        )
 
 
 def check_rank(who: str, shape: Sequence[int], rank: int, remedy: str = "") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -18,15 +19,15 @@ from .lanes import Lanes, thread_count
 from .numpy_convolution import NumpyConvolution
 from .numpy_embedding import NumpyEmbedding
 from .scheduling import Work
-from .tape import TracedArray
+from .tape import UFUNC_BUFFER, TracedArray, quietly
 
+_OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
 LEAST_EXAMPLES = 8  # in a stretch of a minibatch
 VECTOR = 16  # examples that a stretch is a multiple of: 64 bytes, so that every row of it begins a cache line
 TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold it, and inner loops stay long
 LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
 MULTIPLICATIONS_PER_PARAMETER = 36  # that a lane has to save, because each lane has a gradient to be added
 
-UFUNC_BUFFER = 1024  # elements; with NumPy's 8192 it copies slices of images through buffers, which takes twice as long
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
 
@@ -71,6 +72,12 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         self.lanes = self.threads if self._blas.controllable else 1
         self._blas_as_found = self._blas.count() in (None, self.threads)
         self._least_product = LEAST_PRODUCT if self.lanes > 1 else math.inf
+
+    def quiet(self) -> AbstractContextManager[object]:
+        return np.errstate(all="ignore")
+
+    def quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return quietly(function, *arguments)
 
     def is_array(self, x: object) -> bool:
         return isinstance(x, (np.ndarray, np.generic))  # reductions of everything give scalars
@@ -165,7 +172,12 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return x.reshape(shape)
 
     def reshape_view(self, x: Array, shape: Sequence[int]) -> Array:
-        return np.reshape(x, shape, copy=False)
+        if not _OLDEST:
+            return np.reshape(x, shape, copy=False)
+        tried = x.view(np.ndarray).reshape(shape)  # which a tape does not mind
+        if x.size and tried.__array_interface__["data"] != x.__array_interface__["data"]:
+            raise ValueError(f"reshape_view: {list(shape)} must not need a copy, got strides {x.strides}.")
+        return x.reshape(shape)
 
     def transpose(self, x: Array) -> Array:
         return x.T

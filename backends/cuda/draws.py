@@ -59,7 +59,7 @@ class Draws:
         """
         slot = len(self._moves)
         if (root, node) != self._expected or slot == MOST_MOVES:
-            raise NotRecorded("a graph holds a limited number of draws, of the global generator only.")
+            raise NotRecorded("a graph holds a limited number of draws, of the network's generator only.")
         if self.captured and slot >= len(self._planned):
             raise NotRecorded("a graph holds the same draws every time.")
         if self.slots is None:
