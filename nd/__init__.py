@@ -1,6 +1,9 @@
 """nd: arrays for networks. What is imported here is the facade; everything runs on the current backend."""
 
+from typing import TYPE_CHECKING
+
 from backends.errors import (
+    ArgumentError,
     BackendError,
     ChoiceError,
     ConfigurationError,
@@ -13,7 +16,7 @@ from backends.errors import (
     ShapeError,
 )
 
-from . import activations, checks, losses, ops, random
+from . import checks, random
 from .arithmetic import (
     absolute,
     add,
@@ -50,8 +53,8 @@ from .convert import astype, dtype_name, is_array, item, synchronize, to_host
 from .convolution import col2im, im2col
 from .create import arange, as_array, create, create_uninitialized, eye, full, ones, staged, zeros
 from .elementwise import Elementwise, Summed
-from .executioner import add_hook, exec, execRandom, remove_hook
 from .memory import Workspace
+from .on_demand import names_on_demand
 from .parallel import Work, lanes, run_lanes, split_examples
 from .program import Program, record, traceable
 from .random import rand, randn
@@ -69,3 +72,119 @@ from .shape import (
     transpose,
 )
 from .state import backend, default_dtype, set_backend, set_default_dtype, use_backend
+
+if TYPE_CHECKING:
+    from . import activations, dataset, evaluation, losses, ops, serde
+    from .executioner import add_hook, exec, execRandom, remove_hook
+else:
+    __getattr__, __dir__ = names_on_demand(
+        __name__,
+        {"executioner": "add_hook exec execRandom remove_hook"},
+        modules="activations dataset evaluation losses ops serde",
+    )
+
+__all__ = [
+    "BackendError",
+    "ChoiceError",
+    "ConfigurationError",
+    "DTypeError",
+    "DataError",
+    "Elementwise",
+    "FormatError",
+    "NdError",
+    "NotRecorded",
+    "NumericError",
+    "Program",
+    "ShapeError",
+    "Summed",
+    "Work",
+    "Workspace",
+    "absolute",
+    "activation_like",
+    "activations",
+    "add",
+    "add_hook",
+    "addi",
+    "affine_gradients",
+    "all_finite",
+    "arange",
+    "argmax",
+    "as_array",
+    "assign",
+    "astype",
+    "axpby",
+    "backend",
+    "batched_gemm",
+    "channel_sums",
+    "checks",
+    "col2im",
+    "concat",
+    "copy",
+    "create",
+    "create_uninitialized",
+    "dataset",
+    "default_dtype",
+    "divi",
+    "divide",
+    "dot",
+    "dtype_name",
+    "equal",
+    "evaluation",
+    "exec",
+    "execRandom",
+    "exp",
+    "eye",
+    "fill",
+    "full",
+    "gemm",
+    "greater",
+    "greater_equal",
+    "im2col",
+    "is_array",
+    "item",
+    "lanes",
+    "log",
+    "losses",
+    "max",
+    "maximum",
+    "mean",
+    "minimum",
+    "muli",
+    "multiply",
+    "ones",
+    "ops",
+    "permute",
+    "power",
+    "pull_rows",
+    "rand",
+    "randn",
+    "random",
+    "record",
+    "remove_hook",
+    "reshape",
+    "reshape_view",
+    "run_lanes",
+    "scatter_add",
+    "serde",
+    "set_backend",
+    "set_default_dtype",
+    "sign",
+    "split_examples",
+    "sqrt",
+    "square",
+    "staged",
+    "subi",
+    "subtract",
+    "sum",
+    "sum_into",
+    "svd",
+    "synchronize",
+    "tanh",
+    "to_activation_order",
+    "to_host",
+    "traceable",
+    "transpose",
+    "use_backend",
+    "where",
+    "zeros",
+]

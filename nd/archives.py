@@ -20,6 +20,7 @@ from backends.errors import ConfigurationError, FormatError, NdError, check_choi
 from .convert import to_host
 from .create import as_array
 from .files import replacing
+from .opening import checked_path, regular_file
 
 Array = Any
 METADATA = "__metadata__"
@@ -103,8 +104,8 @@ def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
         As for `write_arrays`.
     """
     kind = _kind_of(path)
-    with open(path, "rb"):
-        pass  # its own errors (no such file, a folder) come out as they are
+    with open(regular_file("arrays", path), "rb"):
+        pass  # its own errors (no rights, say) come out as they are
     try:
         with _open_safetensors(path) if kind == ".safetensors" else _open_npz(path) as found:
             yield found
@@ -115,7 +116,12 @@ def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
 
 
 def _kind_of(path: str | os.PathLike[str]) -> str:
-    return check_choice("arrays", "ending of the file", pathlib.Path(path).suffix.lower(), (".npz", ".safetensors"))
+    return check_choice(
+        "arrays",
+        "ending of the file",
+        pathlib.Path(checked_path("arrays", path)).suffix.lower(),
+        (".npz", ".safetensors"),
+    )
 
 
 def _safetensors(verb: str) -> Any:

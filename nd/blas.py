@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from backends.errors import ShapeError
+from backends.errors import DTypeError, ShapeError
 
+from .arguments import EVEN_NAN
+from .explained import explained, settled
 from .state import state
 
 Array = Any
 
 
+@explained
 def gemm(
     a: Array,
     b: Array,
     c: Array | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
-    alpha: float = 1.0,
-    beta: float = 0.0,
+    alpha: Annotated[float, EVEN_NAN] = 1.0,
+    beta: Annotated[float, EVEN_NAN] = 0.0,
 ) -> Array:
     """Return alpha * op(a) @ op(b) + beta * c, written into `c` when it is given.
 
@@ -32,11 +35,12 @@ def gemm(
     alpha, beta : float
         With beta = 0 the old contents of `c` are not read; without `c` beta means nothing.
 
-
     Raises
     ------
     DTypeError
         They are not arrays of one dtype.
+    ArgumentError
+        A factor is no number, or a transposition neither True nor False.
     ShapeError
         The inner axes disagree, or `c` has another shape.
     BackendError
@@ -48,6 +52,10 @@ def gemm(
     >>> nd.gemm(nd.create([[1.0, 2.0]]), nd.create([[3.0, 4.0]]), transpose_b=True).tolist()
     [[11.0]]
     """
+    if not type(transpose_a) is type(transpose_b) is bool:
+        transpose_a, transpose_b = settled(gemm, transpose_a=transpose_a, transpose_b=transpose_b)
+    if not type(alpha) is type(beta) is float:
+        alpha, beta = settled(gemm, alpha=alpha, beta=beta)
     here = state.backend
     here.guard_same_backend("gemm", a, b, c)
     here.check_arrays("gemm", a, b, c)
@@ -59,6 +67,7 @@ def gemm(
     return here.gemm(a, b, c, alpha, beta)
 
 
+@explained
 def batched_gemm(a: Array, b: Array, c: Array | None = None) -> Array:
     """Return the products ``a[i] @ b[i]`` of many matrices, written into `c` when it is given.
 
@@ -99,6 +108,7 @@ def batched_gemm(a: Array, b: Array, c: Array | None = None) -> Array:
     return here.batched_matmul(a, b, c)
 
 
+@explained
 def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
     """Write the gradients of the parameters of ``x @ W + b``: ``x.T @ delta``, and the sums of delta's columns.
 
@@ -123,6 +133,8 @@ def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Arra
     >>> W.tolist(), b.tolist()
     ([[31.0], [42.0]], [11.0])
     """
+    if W_gradient is None:
+        raise DTypeError("affine_gradients: W_gradient must be an array, got None. Make it with nd.zeros.")
     here = state.backend
     here.guard_same_backend("affine_gradients", x, delta, W_gradient, b_gradient)
     here.check_arrays("affine_gradients", x, delta, W_gradient, b_gradient)
@@ -132,6 +144,7 @@ def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Arra
     here.affine_gradients(x, delta, W_gradient, b_gradient)
 
 
+@explained
 def axpby(alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
     """Compute ``y = alpha x + beta y`` in place on vectors ``[n]`` and return y.
 
@@ -145,11 +158,13 @@ def axpby(alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
     return state.backend.axpby(alpha, x, beta, y, scratch)
 
 
+@explained
 def dot(x: Array, y: Array) -> Array:
     """Return the sum of products of two vectors ``[n]``, as a scalar array."""
     return state.backend.dot(x, y)
 
 
+@explained
 def svd(a: Array) -> tuple[Array, Array, Array]:
     """Return the reduced singular value decomposition u, s, vh of a matrix."""
     return state.backend.svd(a)

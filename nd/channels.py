@@ -6,11 +6,13 @@ from typing import Any
 
 from backends.errors import ShapeError
 
+from .explained import explained
 from .state import state
 
 Array = Any
 
 
+@explained
 def channel_sums(x: Array, y: Array | None = None) -> Array:
     """Sum over every channel, of x or of x * y.
 

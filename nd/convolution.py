@@ -9,6 +9,7 @@ from typing import Any
 from backends.errors import ShapeError, check_choice, check_rank
 from backends.window import Sizes, Window
 
+from .explained import explained, settled
 from .state import state
 
 Array = Any
@@ -166,6 +167,7 @@ def _window_of(who: str, size: Pair, arguments: Sequence[Any], same_mode: bool) 
     return make_window(who, size, kernel, stride, padding, dilation, "same" if same_mode else "truncate")
 
 
+@explained
 def im2col(
     x: Array,
     kernel: int | Sequence[int],
@@ -189,6 +191,7 @@ def im2col(
     ShapeError
         `x` is not of rank 4, or the kernel does not fit.
     """
+    settled(im2col, same_mode=same_mode)
     check_rank("im2col", x.shape, 4)
     here = state.backend
     here.guard_same_backend("im2col", x)
@@ -196,6 +199,7 @@ def im2col(
     return here.im2col(x, window, here.fresh_buffers(here.dtype_name(x)))
 
 
+@explained
 def col2im(
     col: Array,
     size: Sequence[int],
@@ -221,6 +225,7 @@ def col2im(
     ShapeError
         `col` is not of rank 6, or does not belong to windows over an image of that size.
     """
+    settled(col2im, same_mode=same_mode)
     check_rank("col2im", col.shape, 6)
     here = state.backend
     here.guard_same_backend("col2im", col)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .arguments import checked
 from .state import state, use_backend
 
 
@@ -34,6 +35,7 @@ class Elementwise:
     [2.0, 4.0]
     """
 
+    @checked
     def __init__(self, formula: Callable[..., object], scratch: tuple[int, ...] = ()) -> None:
         self.formula, self.scratch = formula, scratch
         self.compiled: dict[object, Any] = {}
@@ -59,6 +61,7 @@ class Summed:
     1.25
     """
 
+    @checked
     def __init__(self, formula: Callable[..., Any]) -> None:
         self.formula = formula
         self.compiled: dict[object, Any] = {}

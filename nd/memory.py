@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .arguments import checked
 from .state import state
 
 Array = Any
@@ -26,6 +27,7 @@ class Workspace:
         Of the buffers, where none is named.
     """
 
+    @checked
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
         self.active = 0

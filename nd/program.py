@@ -7,6 +7,8 @@ from typing import Any
 
 from backends.errors import NotRecorded
 
+from .arguments import checked
+from .explained import explained
 from .random import get_random
 from .state import backend, use_backend
 
@@ -28,6 +30,7 @@ class Program:
         self.replay, self.result = replay, result
 
 
+@checked
 def record(run: Callable[[], Array]) -> Program | None:
     """Run a computation and write it down; None, without having run it, where the backend cannot record.
 
@@ -41,7 +44,7 @@ def record(run: Callable[[], Array]) -> Program | None:
     ------
     NotRecorded
         The computation decides by a value, or draws random numbers where the backend cannot repeat that. Parts of it
-        may have run; the global generator is as it was.
+        may have run; the generator is as it was.
     """
     recorder, generator = backend().recorder(), get_random()
     if recorder is None:
@@ -49,7 +52,7 @@ def record(run: Callable[[], Array]) -> Program | None:
     drawn = generator.get_state()
 
     def run_on_recorder() -> Array:
-        with use_backend(recorder):
+        with use_backend(recorder), recorder.quiet():
             return run()
 
     try:
@@ -60,6 +63,7 @@ def record(run: Callable[[], Array]) -> Program | None:
     return Program(tape.replay, result)
 
 
+@explained
 def traceable(x: Array) -> Array:
     """Return a view of an array for computations that are recorded."""
     return backend().traceable(x)

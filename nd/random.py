@@ -6,25 +6,48 @@ on by the number of its elements. Source: libnd4j ``graph/RandomGenerator.h`` of
 
 from __future__ import annotations
 
+import itertools
 import math
+import threading
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, cast
 
+from backends.errors import ConfigurationError, DTypeError, ShapeError, check_choice
 from backends.random_bits import advanced
+from nd.java_names import JavaNames
 
-from .state import state
+from .arguments import checked, converted, rule_of, shown
+from .rules import EVEN_NAN, INTEGER, NUMBER, Refused, Rule
+from .state import FLOAT_DTYPES, state
 
 Array = Any
 _MASK64 = 0xFFFFFFFFFFFFFFFF
+MOST_NUMBERS = 1 << 48
+"""Of one draw: more than any memory holds."""
+_EVEN_NAN = cast(Rule, rule_of(Annotated[float, EVEN_NAN]))
 
 
-class Random:
+class Random(JavaNames):
     """A stream of random numbers.
 
     Parameters
     ----------
     seed : int, optional
         Signed 64-bit. As in ND4J, 0 (and no seed) takes the current time and cannot be repeated.
+
+    Raises
+    ------
+    ConfigurationError
+        The seed is no such integer; when drawing, a probability is outside of 0..1, or low > high, or std < 0.
+    ShapeError
+        When drawing, n is negative or too large.
+    DTypeError, ChoiceError
+        When drawing, n is no integer, or the dtype is no floating one.
+
+    Notes
+    -----
+    A draw that raises leaves the generator as it was.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -32,6 +55,7 @@ class Random:
 
     def set_seed(self, seed: int) -> None:
         """Start the stream of that seed again."""
+        seed = checked_seed("set_seed", seed)
         self.seed = seed
         self.root = (seed or time.time_ns() // 1_000_000) & _MASK64
         self.node = (seed ^ 0xFFFFFFFFDEADBEEF) & _MASK64 if seed else 1298567341
@@ -40,18 +64,31 @@ class Random:
         """Return the state, for `set_state`."""
         return self.root, self.node
 
+    @checked
     def set_state(self, saved: tuple[int, int]) -> None:
         """Continue where `get_state` was called."""
         self.root, self.node = saved
 
+    def copy(self) -> Random:
+        """Return another generator in the same state."""
+        twin = Random.__new__(Random)
+        twin.seed, twin.root, twin.node = self.seed, self.root, self.node
+        return twin
+
     def uniform(self, n: int, dtype: str = "float32", low: float = 0.0, high: float = 1.0) -> Array:
         """Draw ``[n]`` numbers uniform in low .. high."""
+        n = _checked_count("Random.uniform", n, dtype)
+        low, high = (_number("Random.uniform", name, value) for name, value in (("low", low), ("high", high)))
+        if not low <= high:
+            raise ConfigurationError(f"Random.uniform: low must be <= high, got {low} and {high}. Exchange them.")
         u = state.backend.random_uniform(self.root, self.node, n, dtype)
         self._rewind(n)
         return u if (low, high) == (0.0, 1.0) else low + u * (high - low)
 
     def gaussian(self, n: int, dtype: str = "float32", mean: float = 0.0, std: float = 1.0) -> Array:
         """Draw ``[n]`` normally distributed numbers, by Box and Muller on the pairs (e, e + ceil(n / 2))."""
+        n = _checked_count("Random.gaussian", n, dtype)
+        mean, std = _checked_moments("Random.gaussian", mean, std)
         z = self._box_muller(n, dtype)[0] * std + mean
         self._rewind(n)
         return z
@@ -64,6 +101,8 @@ class Random:
         As libnd4j: an outlier is drawn again from positions e and e + ceil(n / 2); for the first half that is the
         same number, and what is still outside becomes the mean.
         """
+        n = _checked_count("Random.truncated_normal", n, dtype)
+        mean, std = _checked_moments("Random.truncated_normal", mean, std)
         here = state.backend
         z, half = self._box_muller(n, dtype)
         r = self._open_interval(half + n)
@@ -76,12 +115,15 @@ class Random:
 
     def bernoulli(self, n: int, dtype: str = "float32", p: float | Array = 0.5) -> Array:
         """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u <= p), else 0."""
-        return state.backend.astype(self.uniform(n) <= _threshold(p), dtype)
+        _checked_count("Random.bernoulli", n, dtype)
+        threshold = _threshold("Random.bernoulli", p)
+        return state.backend.astype(self.uniform(n) <= threshold, dtype)
 
     def retained(self, n: int, dtype: str = "float32", p: float | Array = 0.5) -> Array:
         """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u < p), else 0."""
-        here = state.backend
-        return here.astype(here.greater(_threshold(p), self.uniform(n)), dtype)
+        _checked_count("Random.retained", n, dtype)
+        here, threshold = state.backend, _threshold("Random.retained", p)
+        return here.astype(here.greater(threshold, self.uniform(n)), dtype)
 
     def dropout_factors(self, out: Array, p: float | Array) -> Array:
         """Write 1 / p where an element stays, with probability p, else 0; draws one number each, in c order.
@@ -90,15 +132,24 @@ class Random:
         """
         here = state.backend
         n = math.prod(out.shape)
-        if not isinstance(p, (int, float)):
+        if not isinstance(p, (int, float)):  # its value is on the device, where the host does not look
             here.assign(out, here.reshape(self.retained(n, here.dtype_name(out), p), out.shape))
             return here.divide(out, p, out)
+        if not 0.0 < p <= 1.0:
+            raise ConfigurationError(
+                f"Random.dropout_factors: p, the probability to retain, must be 0 < p <= 1, got {p}."
+            )
         here.dropout_factors(self.root, self.node, p, out)
         self._rewind(n)
         return out
 
     def binomial(self, n: int, dtype: str = "float32", trials: int = 1, p: float = 0.5) -> Array:
-        """Draw ``[n]`` counts of successes among `trials`."""
+        """Draw ``[n]`` counts of successes among `trials`, each of probability p."""
+        n = _checked_count("Random.binomial", n, dtype)
+        trials = _checked_integer("Random.binomial", "trials", trials)
+        if n * trials >= MOST_NUMBERS:
+            raise ShapeError(f"Random.binomial: n times trials must be < {MOST_NUMBERS:,}, got {n:,} x {trials:,}.")
+        p = _threshold("Random.binomial", p)
         here = state.backend
         u = here.random_uniform(self.root, self.node, n * trials + 1, "float32")
         count = here.full((n,), 0.0, dtype)
@@ -133,34 +184,154 @@ def _rounded(function: Any, x: Array) -> Array:
     return here.astype(function(here.astype(x, "float64")), "float32")
 
 
-def _threshold(p: float | Array) -> float | Array:
+def _threshold(who: str, p: float | Array) -> float | Array:
     """Return what uniform numbers are compared with: in their precision, as a float is."""
-    return p if isinstance(p, (int, float)) else state.backend.astype(p, "float32")
+    p = _number(who, "p", p, _EVEN_NAN)
+    if not isinstance(p, float):
+        return state.backend.astype(p, "float32")
+    if not 0.0 <= p <= 1.0:
+        raise ConfigurationError(f"{who}: p must be a probability, 0 <= p <= 1, got {p}.")
+    return p
 
 
-_default = Random()
+def _checked_moments(who: str, mean: float | Array, std: float | Array) -> tuple[float | Array, float | Array]:
+    mean, std = _number(who, "mean", mean), _number(who, "std", std)
+    if isinstance(std, float) and not std >= 0.0:
+        raise ConfigurationError(f"{who}: std must be >= 0, got {std}.")
+    return mean, std
+
+
+def _number(who: str, what: str, value: float | Array, rule: Rule = NUMBER) -> float | Array:
+    """Return a number as a float; an array ``[]``, at which the host does not look, as it is."""
+    if getattr(value, "shape", None) == () and hasattr(value, "__setitem__"):  # which NumPy's scalars have not
+        return value
+    return converted(who, what, rule, value)
+
+
+def _checked_integer(who: str, what: str, value: Any) -> int:
+    try:
+        number = INTEGER.convert(value)
+    except Refused:
+        raise DTypeError(f"{who}: {what} must be an integer, got {shown(value)}. Give a whole number.") from None
+    if not 0 <= number < MOST_NUMBERS:
+        raise ShapeError(f"{who}: {what} must be in 0 .. {MOST_NUMBERS - 1:,}, got {number}.")
+    return number
+
+
+def _checked_count(who: str, n: Any, dtype: Any) -> int:
+    """Return how many numbers are to be drawn, in a dtype that is one of floating point."""
+    if not isinstance(dtype, str) or dtype not in FLOAT_DTYPES:
+        check_choice(who, "dtype", dtype, FLOAT_DTYPES)
+    return _checked_integer(who, "n", n)
+
+
+def checked_seed(who: str, seed: Any) -> int:
+    """Return a seed as an integer of 64 bits with a sign; raise ConfigurationError for anything else."""
+    try:
+        number = INTEGER.convert(seed)
+    except Refused:
+        raise ConfigurationError(f"{who}: seed must be an integer, got {shown(seed)}. Give a whole number.") from None
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ConfigurationError(f"{who}: seed must fit 64 bits with a sign, got {number}.")
+    return number
+
+
+# ---- the generator that is drawn from
+
+
+class _Thread(threading.local):
+    """A thread's generators: its current one, and that of a network which computes in it, None for none."""
+
+    def __init__(self) -> None:
+        self.current = Random()
+        self.current.root += next(_threads)  # threads that begin within a millisecond draw different numbers too
+        self.in_force: Random | None = None
+        self.outer: list[tuple[_UseRandom, Random | None, tuple[int, int]]] = []
+
+
+_threads = itertools.count()
+_thread = _Thread()
+
+
+class _UseRandom:
+    """Puts a generator in force for a block. A class, because every training step passes here."""
+
+    __slots__ = ("_chosen", "_gives_back")
+
+    def __init__(self, chosen: Random, gives_back: bool) -> None:
+        self._chosen, self._gives_back = chosen, gives_back
+
+    def __enter__(self) -> Random:
+        here = _thread
+        here.outer.append((self, here.in_force, self._chosen.get_state()))
+        here.in_force = self._chosen
+        return self._chosen
+
+    def __exit__(self, kind: object = None, *error: object) -> None:
+        here = _thread
+        block, here.in_force, before = here.outer.pop()
+        while block is not self:  # whose end Ctrl-C has cut short
+            block, here.in_force, before = here.outer.pop()
+        if kind is not None and self._gives_back:
+            self._chosen.set_state(before)
+
+
+def drawing(generator: Random) -> _UseRandom:
+    """Do as `use_random`; a block that raises has drawn nothing."""
+    return _UseRandom(generator, gives_back=True)
+
+
+@checked
+def use_random(generator: Random) -> _UseRandom:
+    """Let whatever this thread draws inside the block come from a generator; networks compute so, with their own."""
+    return _UseRandom(generator, gives_back=False)
+
+
+@checked
+def set_random(generator: Random) -> None:
+    """Make a generator this thread's current one, as `MultiLayerNetwork.init` does with the network's."""
+    _thread.current = generator
 
 
 def get_random() -> Random:
-    """Return the global generator, which `MultiLayerNetwork.init` seeds and dropout draws from."""
-    return _default
+    """Return the generator that this thread draws from.
+
+    Notes
+    -----
+    Inside a `use_random` block, and so while a network trains, that is the block's. Otherwise it is the thread's
+    current one: at first its own, seeded from the time, then that of the network which was made last in this thread.
+    Source: ND4J's ``Nd4j.getRandom``, one for each thread. Differs: a network keeps its own, so that neither another
+    network nor another thread changes what it draws.
+    """
+    return _thread.in_force or _thread.current
 
 
 def set_seed(seed: int) -> None:
-    """Seed the global generator."""
-    _default.set_seed(seed)
+    """Seed the generator that this thread draws from, see `get_random`: that of the network made last, say."""
+    get_random().set_seed(seed)
 
 
-def rand(*shape: int, dtype: str | None = None) -> Array:
-    """Draw an array of numbers uniform in 0..1 from the global generator, filled in c order."""
-    return _shaped(_default.uniform, shape, dtype)
+def rand(*shape: int | Sequence[int], dtype: str | None = None) -> Array:
+    """Draw an array of numbers uniform in 0..1 from this thread's generator, filled in c order.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        An axis is negative or no integer, or there are too many numbers.
+    ChoiceError
+        The dtype is neither float32 nor float64.
+    """
+    return _shaped("rand", get_random().uniform, shape, dtype)
 
 
-def randn(*shape: int, dtype: str | None = None) -> Array:
-    """Draw an array of standard normal numbers from the global generator, filled in c order."""
-    return _shaped(_default.gaussian, shape, dtype)
+def randn(*shape: int | Sequence[int], dtype: str | None = None) -> Array:
+    """Draw an array of standard normal numbers from this thread's generator, filled in c order. Errors as `rand`."""
+    return _shaped("randn", get_random().gaussian, shape, dtype)
 
 
-def _shaped(draw: Any, shape: tuple[int, ...], dtype: str | None) -> Array:
-    axes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    return state.backend.reshape(draw(math.prod(axes), dtype or state.dtype), axes)
+def _shaped(who: str, draw: Any, shape: tuple[Any, ...], dtype: str | None) -> Array:
+    given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    axes = tuple(_checked_integer(who, "an axis", axis) for axis in given)
+    dtype = state.dtype if dtype is None else dtype
+    n = _checked_count(f"{who}{list(axes)}", math.prod(axes), dtype)
+    return state.backend.reshape(draw(n, dtype), axes)

@@ -6,11 +6,13 @@ from typing import Any
 
 from backends.embedding import NO_ROW as NO_ROW
 
+from .explained import explained, settled
 from .state import state
 
 Array = Any
 
 
+@explained
 def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     """Return the rows of a table that are named by their numbers, as a new array ``[n, columns]`` in c order.
 
@@ -45,12 +47,15 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     >>> nd.pull_rows(table, nd.create([2, 0], "int32")).tolist()
     [[4.0, 5.0], [0.0, 1.0]]
     """
+    if type(who) is not str:
+        settled(pull_rows, who=who)
     here = state.backend
     here.guard_same_backend(who, table, indices)
     here.check_lookup(who, table, indices)
     return here.pull_rows(table, indices, who)
 
 
+@explained
 def scatter_add(table: Array, indices: Array, updates: Array) -> Array:
     """Add rows to those rows of a table that are named by their numbers, in place; returns the table.
 

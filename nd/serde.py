@@ -9,14 +9,16 @@ import base64
 import binascii
 import io
 import math
-import os
 from collections.abc import Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from backends.errors import FormatError, ShapeError, check_choice
+from backends.errors import FormatError, ShapeError, check_choice, refuse_masked
 
+from .arguments import checked
+from .files import Target, replacing
+from .opening import Source, opening
 from .serde_buffers import (
     COMPRESSED,
     CORRUPT,
@@ -40,20 +42,10 @@ MAX_RANK = 32
 _EMPTY = 8
 _UNSIGNED = 1 << 23
 _TYPE_BITS = {
-    "BFLOAT16": 1 << 11,
-    "BOOL": 1 << 19,
-    "BYTE": 1 << 15,
-    "DOUBLE": 1 << 14,
-    "FLOAT": 1 << 13,
-    "HALF": 1 << 12,
-    "INT": 1 << 17,
-    "LONG": 1 << 18,
-    "SHORT": 1 << 16,
-    "UBYTE": 1 << 15 | _UNSIGNED,
-    "UINT16": 1 << 16 | _UNSIGNED,
-    "UINT32": 1 << 17 | _UNSIGNED,
-    "UINT64": 1 << 18 | _UNSIGNED,
-}
+    "BFLOAT16": 1 << 11, "BOOL": 1 << 19, "BYTE": 1 << 15, "DOUBLE": 1 << 14, "FLOAT": 1 << 13, "HALF": 1 << 12,
+    "INT": 1 << 17, "LONG": 1 << 18, "SHORT": 1 << 16, "UBYTE": 1 << 15 | _UNSIGNED, "UINT16": 1 << 16 | _UNSIGNED,
+    "UINT32": 1 << 17 | _UNSIGNED, "UINT64": 1 << 18 | _UNSIGNED,
+}  # fmt: skip
 _TYPE_MASK = sum({bits & ~_UNSIGNED for bits in _TYPE_BITS.values()}) | _UNSIGNED
 _ORDERS = {"c": 99, "f": 102}
 _NON_FINITE = ("NaN", "Infinity", "-Infinity")
@@ -143,6 +135,7 @@ def to_bytes(array: Any, order: str | None = None) -> bytes:
     return stream.getvalue()
 
 
+@checked
 def from_bytes(data: bytes | bytearray | memoryview) -> np.ndarray:
     """Return the array that `data` holds, and nothing else.
 
@@ -150,24 +143,59 @@ def from_bytes(data: bytes | bytearray | memoryview) -> np.ndarray:
     ------
     FormatError
         As `read_array`, or bytes follow the array.
+    ArgumentError
+        The data are no bytes.
     """
     return _read_only_array(io.BytesIO(data))
 
 
-def save(path: str | os.PathLike[str], array: Any, order: str | None = None) -> None:
-    """Write an array to a file of its own. Same arguments and errors as `write_array`. Source: Nd4j.saveBinary."""
-    with open(path, "wb") as stream:
+def save(path: Target, array: Any, order: str | None = None) -> None:
+    """Write an array to a file of its own, which is there whole or not at all, or to an open one.
+
+    Parameters
+    ----------
+    path : path or binary file object
+    array, order
+        As for `write_array`, which raises the same errors.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; one that was there before is untouched.
+
+    Notes
+    -----
+    Source: Nd4j.saveBinary.
+    """
+    with replacing("nd.serde.save", path) as stream:
         write_array(stream, array, order)
 
 
-def load(path: str | os.PathLike[str]) -> np.ndarray:
-    """Return the array that a file holds, and nothing else. Same errors as `from_bytes`. Source: Nd4j.readBinary."""
-    with open(path, "rb") as stream:
+def load(path: Source) -> np.ndarray:
+    """Return the array that a file, or the rest of an open one, holds, and nothing else.
+
+    Parameters
+    ----------
+    path : path or binary file object
+
+    Raises
+    ------
+    FormatError
+        As `from_bytes`; also for the path of a pipe or a device.
+    OSError
+        There is no such file.
+
+    Notes
+    -----
+    Source: Nd4j.readBinary.
+    """
+    with opening("nd.serde.load", path) as stream:
         return _read_only_array(stream)
 
 
 def as_host(array: Any) -> np.ndarray:
     """Return `array` (NumPy, plain Python numbers, or of the current backend) as a numpy.ndarray."""
+    refuse_masked("serde", array)
     if isinstance(array, (np.ndarray, np.generic, list, tuple, bool, int, float)):
         return np.asarray(array)
     host: np.ndarray = backend().to_host(array)

@@ -7,12 +7,15 @@ variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager, ContextDecorator, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
 from typing import Any
 
 from backends import get_backend
 from backends.base import Backend
 from backends.errors import check_choice
+
+from .arguments import refusal
 
 FLOAT_DTYPES = ("float32", "float64")
 
@@ -30,6 +33,10 @@ class _State(threading.local):
 
     backend: Any = _FirstUse()
     dtype: str = "float32"
+
+    def __init__(self) -> None:
+        self.outer: list[tuple[_UseBackend, Any]] = []
+        """What the blocks shadow that this thread is in; not kept in the block, which may be entered several times."""
 
 
 state = _State()
@@ -54,17 +61,19 @@ def set_backend(name: str | Backend) -> Backend:
     ------
     ChoiceError
         The name is unknown.
+    ArgumentError
+        It is neither a name nor a backend.
     BackendError
         The backend cannot run on this machine.
     """
-    _State.backend = name if isinstance(name, Backend) else get_backend(name)
+    _State.backend = _chosen("set_backend", name)
     return _State.backend
 
 
 class _UseBackend(ContextDecorator):
     """Selects a backend for a block. A class, because every training step passes here several times."""
 
-    __slots__ = ("_chosen", "_outer")
+    __slots__ = ("_chosen",)
 
     def __init__(self, chosen: Backend) -> None:
         self._chosen = chosen
@@ -74,28 +83,48 @@ class _UseBackend(ContextDecorator):
 
     def __enter__(self) -> Backend:
         here = state.__dict__
-        self._outer = here.get("backend")
+        here["outer"].append((self, here.get("backend")))
         here["backend"] = self._chosen
         return self._chosen
 
     def __exit__(self, *error: object) -> None:
-        if self._outer is None:
-            del state.__dict__["backend"]
+        here = state.__dict__
+        block, outer = here["outer"].pop()
+        while block is not self:  # whose end Ctrl-C has cut short
+            block, outer = here["outer"].pop()
+        if outer is None:
+            del here["backend"]
         else:
-            state.__dict__["backend"] = self._outer
+            here["backend"] = outer
 
 
 def use_backend(name: str | Backend) -> _UseBackend:
     """Select a backend for the block, or the decorated function, in this thread only. As `set_backend` otherwise."""
-    return _UseBackend(name if isinstance(name, Backend) else get_backend(name))
+    return _UseBackend(_chosen("use_backend", name))
+
+
+def _chosen(who: str, name: str | Backend) -> Backend:
+    if isinstance(name, Backend):
+        return name
+    if not isinstance(name, str):
+        raise refusal(who, "name", "text or a Backend", name)
+    return get_backend(name)
+
+
+@contextmanager
+def computing(chosen: Backend) -> Iterator[None]:
+    """Select a backend for a block after which one looks for what is not finite, so that the backend need not warn."""
+    with within(chosen), chosen.quiet():
+        yield
 
 
 def within(chosen: Backend) -> AbstractContextManager[object]:
     """Select a backend as `use_backend` does, for a block that is entered at once: free where it is the current one."""
-    return _NOTHING if state.__dict__.get("backend") is chosen else _UseBackend(chosen)
+    return NOTHING if state.__dict__.get("backend") is chosen else _UseBackend(chosen)
 
 
-_NOTHING = nullcontext()
+NOTHING: AbstractContextManager[object] = nullcontext()
+"""A block without effect, which costs nothing to enter."""
 
 
 def default_dtype() -> str:

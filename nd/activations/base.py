@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from nd.arguments import Checked
+from nd.explained import explained, settled
 from nd.state import state
 
 Array = Any
@@ -37,13 +39,32 @@ def sigmoid(x: Array, out: Array | None = None) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Activation:
-    """A function of every element (of every row, for softmax) and its derivative."""
+class Activation(Checked):
+    """A function of every element (of every row, for softmax) and its derivative.
+
+    One of your own is a subclass with `value` and `slope`; where elements of a row depend on each other, with `value`
+    and `backprop`.
+
+    Examples
+    --------
+    >>> import nd
+    >>> class Gaussian(Activation):
+    ...     def value(self, z, out=None, training=False):
+    ...         return nd.exp(-nd.square(z), out)
+    ...
+    ...     def slope(self, z, a):
+    ...         return -2.0 * z * a
+    >>> z = nd.create([[0.0, 1.0]])
+    >>> Gaussian().backprop(z, Gaussian().value(z), nd.ones(1, 2)).round(3).tolist()
+    [[-0.0, -0.7360000014305115]]
+    """
 
     java_class: ClassVar[str] = ""
     """Name of the class in org.nd4j.linalg.activations.impl."""
     draws: ClassVar[bool] = False
     """Whether training draws random numbers for it."""
+    over_rows: ClassVar[bool] = False
+    """Whether the numbers along the last axis depend on each other."""
     _from_value: ClassVar[bool] = False
 
     @property
@@ -51,12 +72,19 @@ class Activation:
         """Whether `backprop` reads only `a`, so that `a` may be computed in the memory of z and passed as z too."""
         return self._from_value
 
+    @explained
     def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         """Return the activation of z, of any shape, in `out` when given; `out` may be z itself.
 
         `training` matters to RReLU alone.
         """
+        if type(training) is not bool:
+            settled(Activation.value, training=training)
         return self._value(z, out)
+
+    def get_activation(self, x: Array, training: bool = False) -> Array:
+        """Return the activation of x, a new array, as Java's ``getActivation``."""
+        return self.value(x, training=training)
 
     def value_of_sum(self, z: Array, b: Array, out: Array) -> Array:
         """Add b, of a shape that broadcasts, to z; return the activation of it in `out`, which may be z itself."""
@@ -67,11 +95,11 @@ class Activation:
 
         `out` is epsilon itself or shares memory with none of the inputs.
         """
-        return state.backend.multiply(epsilon, self._slope(z, a), out)
+        return state.backend.multiply(epsilon, self.slope(z, a), out)
 
     def _value(self, z: Array, out: Array | None) -> Array:
         raise NotImplementedError
 
-    def _slope(self, z: Array, a: Array) -> Array:
-        """Return da/dz."""
+    def slope(self, z: Array, a: Array) -> Array:
+        """Return da/dz, a new array of z's shape."""
         raise NotImplementedError

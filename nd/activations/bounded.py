@@ -21,7 +21,7 @@ class HardSigmoid(Activation):
         here.add(t, 0.5, t)
         return here.minimum(here.maximum(t, 0.0, t), 1.0, t)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.absolute(z) <= 2.5, z, 0.2, 0.0)
 
 
@@ -36,7 +36,7 @@ class HardTanh(Activation):
         t = here.maximum(z, -1.0, out)
         return here.minimum(t, 1.0, t)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.absolute(z) <= 1.0, z, 1.0, 0.0)
 
 
@@ -61,7 +61,7 @@ class RationalTanh(Activation):
         here.multiply(q, 1.7159, q)
         return here.multiply(here.sign(z), q, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         y, q = self._parts(z)
         rise = 1.0 + 2.0 * y + (4.0 * 1.41645) * y * y * y
         return (1.7159 * 2.0 / 3.0) * rise / state.backend.square(q + 1.0)
@@ -79,7 +79,7 @@ class RectifiedTanh(Activation):
         t = here.tanh(z, out)
         return here.maximum(t, 0.0, t)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.greater(a, 0.0), a, 1.0, 0.0) - state.backend.square(a)
 
 
@@ -93,7 +93,7 @@ class Sigmoid(Activation):
     def _value(self, z: Array, out: Array | None) -> Array:
         return sigmoid(z, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         here = state.backend
         t = here.subtract(1.0, a)
         return here.multiply(t, a, t)
@@ -101,24 +101,24 @@ class Sigmoid(Activation):
 
 @dataclass(frozen=True, kw_only=True)
 class Softmax(Activation):
-    """eˣ / Σ eˣ along axis 1, for a vector along its only axis. Source: ActivationSoftmax."""
+    """eˣ / Σ eˣ along the last axis, as in Java also of images and series. Source: ActivationSoftmax."""
 
     java_class = "ActivationSoftmax"
+    over_rows = True
     _from_value = True
 
-    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
-        """Return the softmax of z, as `Activation.value`."""
-        return state.backend.softmax(z, 1 if z.ndim > 1 else 0, out)
+    def _value(self, z: Array, out: Array | None) -> Array:
+        return state.backend.softmax(z, z.ndim - 1, out)
 
     def value_of_sum(self, z: Array, b: Array, out: Array) -> Array:
         """Return the softmax of z + b, as `Activation.value_of_sum`."""
-        return state.backend.softmax(z, 1 if z.ndim > 1 else 0, out, b)
+        return state.backend.softmax(z, z.ndim - 1, out, b)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return a (epsilon - Σ epsilon a): the whole Jacobian."""
         here = state.backend
         t = here.multiply(epsilon, a)
-        here.subtract(epsilon, here.sum(t, 1 if z.ndim > 1 else 0, True), t)
+        here.subtract(epsilon, here.sum(t, z.ndim - 1, True), t)
         return here.multiply(t, a, out)
 
 
@@ -133,7 +133,7 @@ class SoftSign(Activation):
         t = here.absolute(z)
         return here.divide(z, here.add(t, 1.0, t), out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         here = state.backend
         return here.square(1.0 / (here.absolute(z) + 1.0))
 
@@ -148,7 +148,7 @@ class Tanh(Activation):
     def _value(self, z: Array, out: Array | None) -> Array:
         return state.backend.tanh(z, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         here = state.backend
         t = here.square(a)
         return here.subtract(1.0, t, t)

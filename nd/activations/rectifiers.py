@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from backends.errors import ConfigurationError
+from nd.explained import explained, settled
 from nd.random import get_random
 from nd.state import state
 
@@ -19,7 +19,7 @@ class LeakyReLU(Activation):
     """x for x >= 0, else alpha x. Source: ActivationLReLU."""
 
     java_class = "ActivationLReLU"
-    alpha: float = 0.01
+    alpha: float = field(default=0.01, kw_only=False)
 
     @property
     def overwrites(self) -> bool:
@@ -32,7 +32,7 @@ class LeakyReLU(Activation):
         here.multiply(t, self.alpha, t)
         return here.add(here.maximum(z, 0.0, out), t, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.greater_equal(z, 0.0), z, 1.0, self.alpha)
 
 
@@ -45,19 +45,19 @@ class ReLU(Activation):
     max : float, optional
         Upper limit; there the slope is 0.
     threshold : float, optional
-        f(x) = max(threshold, x), 0 by default; at the threshold the slope is 0 (1 with a negative slope).
+        f(x) = x from the threshold on, 0 by default; one that is given jumps there, and the slope is 1.
     negative_slope : float, optional
-        f(x) = threshold + negative_slope (x - threshold) below the threshold.
+        f(x) = negative_slope (x - threshold) below the threshold, 0 without it.
 
     Notes
     -----
-    Source: ActivationReLU. Differs: Java ignores the threshold when there is a negative slope.
+    Source: ActivationReLU.
     """
 
     java_class = "ActivationReLU"
-    max: float | None = None
-    threshold: float | None = None
-    negative_slope: float | None = None
+    max: float | None = field(default=None, kw_only=False)
+    threshold: float | None = field(default=None, kw_only=False)
+    negative_slope: float | None = field(default=None, kw_only=False)
 
     @cached_property
     def _plain(self) -> bool:
@@ -68,28 +68,28 @@ class ReLU(Activation):
         """Only the plain function can be undone from its value."""
         return self._plain
 
-    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
-        """Return the activation of z, as `Activation.value`."""
+    def _value(self, z: Array, out: Array | None) -> Array:
         here = state.backend
         if self._plain:
             return here.relu(z, out)
         threshold = self.threshold or 0.0
         below = (here.minimum(z, threshold) - threshold) * (self.negative_slope or 0.0)
-        t = here.add(here.maximum(z, threshold, out), below, out)
+        from_there = pick(here.greater_equal(z, threshold), z, 1.0, 0.0)
+        t = here.add(here.multiply(from_there, z), below, out)
         return t if self.max is None else here.minimum(t, self.max, t)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return dL/dz, as `Activation.backprop`."""
         here = state.backend
         if not self._plain:
-            return here.multiply(epsilon, self._slope(z, a), out)
+            return here.multiply(epsilon, self.slope(z, a), out)
         if out is None or out is epsilon:
             return here.multiply(epsilon, here.xp.astype(here.greater(a, 0.0), a.dtype), out)
         return here.multiply(here.greater(a, 0.0, out), epsilon, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         here = state.backend
-        compare = here.greater_equal if self.negative_slope else here.greater
+        compare = here.greater_equal if self.negative_slope or self.threshold else here.greater
         t = pick(compare(z, self.threshold or 0.0), z, 1.0, self.negative_slope or 0.0)
         return t if self.max is None else here.multiply(t, pick(z < self.max, z, 1.0, 0.0), t)
 
@@ -106,42 +106,49 @@ class ReLU6(Activation):
         t = here.maximum(z, 0.0, out)
         return here.minimum(t, 6.0, t)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         return pick((a > 0.0) & (a < 6.0), a, 1.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RReLU(Activation):
-    """x for x >= 0, else s x: in training s is drawn from l .. u for every element, else s = (l + u) / 2.
+    """In training x for x >= 0, else s x, s drawn from l .. u for every element; else x above (l + u) / 2, else that.
 
     Notes
     -----
-    Draws come from the global generator, one for each element, in c order. Source: ActivationRReLU; Xu et al. 2015.
-    Differs: Java computes max(x, (l + u) / 2) outside of training, and takes the slope for 1 everywhere.
+    Draws come from `nd.random.get_random()`, one for each element, in c order. Source: ActivationRReLU, whose networks
+    answer with max(x, (l + u) / 2); Xu et al. 2015 multiply by the mean slope there. Differs: Java takes the slope for
+    1 everywhere.
     """
 
     java_class = "ActivationRReLU"
     draws = True
-    l: float = 1.0 / 8.0  # noqa: E741
-    u: float = 1.0 / 3.0
+    l: float = field(default=1.0 / 8.0, kw_only=False)  # noqa: E741
+    u: float = field(default=1.0 / 3.0, kw_only=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.l <= self.u:
             raise ConfigurationError(f"RReLU: l must be <= u, got l={self.l} and u={self.u}. Exchange them.")
 
+    @explained
     def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         """Return the activation of z, as `Activation.value`; in training it draws."""
+        if type(training) is not bool:
+            (training,) = settled(RReLU.value, training=training)
         here = state.backend
-        slope: Any = (self.l + self.u) / 2.0
-        if training:
-            draw = get_random().uniform(math.prod(z.shape), here.dtype_name(z), self.l, self.u)
-            slope = here.reshape(draw, z.shape)
-        t = here.multiply(here.minimum(z, 0.0), slope)
+        if not training:
+            return here.maximum(z, (self.l + self.u) / 2.0, out)
+        draw = get_random().uniform(math.prod(z.shape), here.dtype_name(z), self.l, self.u)
+        t = here.multiply(here.minimum(z, 0.0), here.reshape(draw, z.shape))
         return here.add(here.maximum(z, 0.0, out), t, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
-        zero = pick(state.backend.equal(z, 0.0), z, 1.0, 0.0)
-        return (a + zero) / (z + zero)  # a / z, and 1 at z = 0
+    def slope(self, z: Array, a: Array) -> Array:
+        here = state.backend
+        zero = pick(here.equal(z, 0.0), z, 1.0, 0.0)
+        t = (a + zero) / (z + zero)  # a / z, and 1 at z = 0
+        answered = here.where(here.equal(a, (self.l + self.u) / 2.0), 0.0, t)
+        return here.where(here.greater(a, z), answered, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,10 +156,10 @@ class ThresholdedReLU(Activation):
     """x for x > theta, else 0. Source: ActivationThresholdedReLU."""
 
     java_class = "ActivationThresholdedReLU"
-    theta: float = 1.0
+    theta: float = field(default=1.0, kw_only=False)
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        return state.backend.multiply(z, self._slope(z, z), out)
+        return state.backend.multiply(z, self.slope(z, z), out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.greater(z, self.theta), z, 1.0, 0.0)

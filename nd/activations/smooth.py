@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nd.state import state
@@ -21,7 +21,7 @@ class Cube(Activation):
         here = state.backend
         return here.multiply(here.square(z), z, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         here = state.backend
         t = here.square(z)
         return here.multiply(t, 3.0, t)
@@ -37,7 +37,7 @@ class ELU(Activation):
     """
 
     java_class = "ActivationELU"
-    alpha: float = 1.0
+    alpha: float = field(default=1.0, kw_only=False)
 
     @property
     def overwrites(self) -> bool:
@@ -50,7 +50,7 @@ class ELU(Activation):
         here.multiply(t, self.alpha, t)
         return here.add(here.maximum(z, 0.0, out), t, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         here = state.backend
         nonnegative = here.greater_equal(z, 0.0)
         t = pick(nonnegative, a, 0.0, 1.0)
@@ -76,7 +76,7 @@ class _SelfGated(Activation):
         gate = self._gate(x)[0]
         return state.backend.multiply(x, sigmoid(gate, gate), out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         here = state.backend
         x = self._bounded(z)
         gate, steepness = self._gate(x)
@@ -88,30 +88,34 @@ class _SelfGated(Activation):
         return here.multiply(t, s, t)  # σ (1 + x (1 - σ) g')
 
 
+_GELU_BOUND = 50.0
+"""σ of the precise gate is 0 or 1 beyond, in any precision that counts."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class GELU(_SelfGated):
-    """x σ(1.702 x); with `precise` 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))).
+    """x σ(1.702 x); with `precise` 0.5 x (1 + tanh(√(2/π) (x + (0.044715 x)³))).
 
     Notes
     -----
-    Source: ActivationGELU; Hendrycks and Gimpel 2016. Differs: Java's precise variant cubes 0.044715 too.
+    Source: ActivationGELU, which cubes 0.044715 too; Hendrycks and Gimpel 2016 do not.
     """
 
     java_class = "ActivationGELU"
-    precise: bool = False
+    precise: bool = field(default=False, kw_only=False)
 
     def _gate(self, x: Array) -> tuple[Array, Any]:
         here = state.backend
         if not self.precise:
             return here.multiply(x, 1.702), 1.702
         scale = 2.0 * math.sqrt(2.0 / math.pi)  # 0.5 (1 + tanh u) = σ(2 u)
-        x = here.minimum(x, 10.0)
+        x = here.minimum(x, _GELU_BOUND)
         t = here.square(x)
-        here.multiply(t, 0.044715 * scale, t)
+        here.multiply(t, 0.044715**3 * scale, t)
         return (t + scale) * x, 3.0 * t + scale
 
     def _bounded(self, z: Array) -> Array:
-        return state.backend.maximum(z, -10.0) if self.precise else super()._bounded(z)
+        return state.backend.maximum(z, -_GELU_BOUND) if self.precise else super()._bounded(z)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +125,7 @@ class Identity(Activation):
     java_class = "ActivationIdentity"
     _from_value = True
 
-    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
-        """Return z itself, or `out` with the elements of z."""
+    def _value(self, z: Array, out: Array | None) -> Array:
         return z if out is None or out is z else state.backend.assign(out, z)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
@@ -148,7 +151,7 @@ class Mish(Activation):
         n = self._parts(z)[1]
         return here.multiply(z, here.divide(n, n + 2.0, n), out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         e, n, x = self._parts(z)
         t = 1.0 / (n + 2.0)
         return n * t + x * (4.0 * e * (e + 1.0) * t * t)
@@ -169,7 +172,7 @@ class SELU(Activation):
         here.multiply(t, self.scale * self.alpha, t)
         return here.add(here.multiply(here.maximum(z, 0.0, out), self.scale, out), t, out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         here = state.backend
         return here.minimum(a, 0.0) + pick(here.greater(a, 0.0), a, self.scale, self.scale * self.alpha)
 
@@ -187,7 +190,7 @@ class SoftPlus(Activation):
         here.exp(here.multiply(t, -1.0, t), t)
         return here.add(here.maximum(z, 0.0, out), here.xp.log1p(t), out)
 
-    def _slope(self, z: Array, a: Array) -> Array:
+    def slope(self, z: Array, a: Array) -> Array:
         return -state.backend.xp.expm1(-a)
 
 

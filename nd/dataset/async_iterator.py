@@ -6,13 +6,16 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Sized
+from queue import SimpleQueue
 from types import TracebackType
-from typing import cast
+from typing import Any, cast
+from weakref import WeakValueDictionary
 
 from backends.errors import DataError
-from nd.dataset.checks import check_count
+from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, position_of, refuse_num
+from nd.interrupts import Held
 
 
 class AsyncDataSetIterator(DataSetIterator):
@@ -28,8 +31,8 @@ class AsyncDataSetIterator(DataSetIterator):
 
     Raises
     ------
-    DataError
-        `queue_size` is less than 1.
+    ArgumentError
+        `base` is no DataSetIterator, or `queue_size` is less than 1.
 
     Notes
     -----
@@ -39,13 +42,16 @@ class AsyncDataSetIterator(DataSetIterator):
     Stopping early loses nothing: what has been prefetched is handed out when this object is used again, after
     ``break`` as after `close`. Only `reset`, and dropping this object, discard it; the base then stands behind the
     discarded minibatches, so reset it before reading on from it directly. The thread ends with the data, at `close`
-    (or the end of a ``with`` block), and when this object is garbage collected; a program may exit at any time.
+    (or the end of a ``with`` block), and when this object is garbage collected; a program may exit at any time. Where
+    Ctrl-C ends the ``with`` block and the base is slow, the thread ends with the minibatch that it is reading; another
+    iterator over the base waits for that.
 
     `state` is that of the base after the minibatch that was handed out last, whatever has been prefetched.
 
     `pre_processor` runs in the consumer's thread; one that is set on `base` is part of the prefetching.
 
-    Source: org.deeplearning4j.datasets.iterator.AsyncDataSetIterator.
+    Source: org.deeplearning4j.datasets.iterator.AsyncDataSetIterator. Differs: without a queue_size 4 minibatches are
+    prefetched, in Java 8, which hold twice the memory and are no faster.
 
     Examples
     --------
@@ -56,17 +62,20 @@ class AsyncDataSetIterator(DataSetIterator):
     [2, 1]
     """
 
-    def __init__(self, base: DataSetIterator, queue_size: int = 4) -> None:
+    @checked
+    def __init__(self, base: DataSetIterator, queue_size: Count = 4) -> None:
         self._base = base
         self._base_lock = threading.Lock()
-        self._channel = _Channel(check_count("AsyncDataSetIterator", "queue_size", queue_size, 1))
+        self._channel = _Channel(queue_size)
         self._thread: threading.Thread | None = None
-        self._position: State | DataError | None = None  # None before anything was read
-        weakref.finalize(self, self._channel.stop)
+        self._begun_at: State | DataError | None = None  # where the base stood; None before anything was read
+        self._last: _Item | None = None  # the item that was handed out last
+        self._dropped: weakref.finalize | None = None
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, waiting until the next one is ready."""
         self._start()
+        self._channel.drop(self._last)  # completes a `next` that Ctrl-C cut short
         return self._channel.wait_for_item()
 
     def next(self, num: int | None = None) -> DataSet:
@@ -79,8 +88,9 @@ class AsyncDataSetIterator(DataSetIterator):
         """
         refuse_num(self, num)
         self._check_has_next()
-        item, self._position = self._channel.take()
-        return self._pre_processed(item)
+        self._last = self._channel.first()  # and so it is handed out, whether or not Ctrl-C comes before the next line
+        self._channel.drop(self._last)
+        return self._pre_processed(self._last[0])
 
     def reset(self) -> None:
         """Stop the thread, discard what it prefetched, and reset the base.
@@ -98,11 +108,12 @@ class AsyncDataSetIterator(DataSetIterator):
             self._base.reset()
 
     def state(self) -> State:
-        if self._position is None:
+        position = self._begun_at if self._last is None else self._last[1]
+        if position is None:
             return self._base.state()
-        if isinstance(self._position, DataError):
-            raise self._position
-        return self._position
+        if isinstance(position, DataError):
+            raise position
+        return position
 
     def restore(self, state: State) -> None:
         """Stop the thread, discard what it prefetched, and restore the base."""
@@ -110,16 +121,46 @@ class AsyncDataSetIterator(DataSetIterator):
         self._base.restore(state)
         self._forget()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Say what a copy needs, which begins behind the minibatch that was handed out last, with a thread of its own.
+
+        Raises
+        ------
+        DataError
+            The base cannot say where it stands.
+        """
+        position = self.state()
+        self.close()  # the base must stand still while it is copied; what is prefetched stays
+        return {
+            "base": self._base,
+            "queue_size": self._channel.capacity,
+            "position": position,
+            "pre_processor": self.pre_processor,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        AsyncDataSetIterator.__init__(self, state["base"], state["queue_size"])
+        self.restore(state["position"])
+        self.pre_processor = state["pre_processor"]
+
     def _forget(self) -> None:
         self._channel.clear()
-        self._position = None
+        self._last = self._begun_at = None
 
     def close(self) -> None:
         """Stop the thread, after the minibatch that it is reading. Using this iterator again starts a new one."""
-        self._channel.stop()
+        self._stop()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        left = _LEFT.get(id(self._base))
+        if left is not None:
+            left.join()
+
+    def _stop(self) -> None:
+        if self._dropped is not None:
+            self._dropped.detach()  # in a finalizer a Ctrl-C would get lost
+        self._channel.stop()
 
     def batch(self) -> int:
         """Return the base's."""
@@ -153,93 +194,114 @@ class AsyncDataSetIterator(DataSetIterator):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if kind is None or issubclass(kind, Exception):
+            self.close()
+        else:  # Ctrl-C does not wait long for a slow source: the thread ends by itself, and who reads on waits for it
+            self._stop()
+            if self._thread is not None:
+                _LEFT[id(self._base)] = self._thread
+                self._thread.join(AT_ONCE)
 
     def _start(self) -> None:
         if self._channel.stopped:
             self.close()  # completes a close that Ctrl-C cut short
         if self._thread is None and self._channel.open():
-            if self._position is None:
-                self._position = position_of(self._base)
+            self.close()  # another iterator's thread may still read
+            self._channel.open()
+            if self._begun_at is None:
+                self._begun_at = position_of(self._base)
             # the thread knows the channel but not this object, so that dropping this object ends the thread
-            self._thread = threading.Thread(
+            thread = threading.Thread(
                 target=_produce,
                 args=(self._base, self._base_lock, self._channel),
                 name="AsyncDataSetIterator",
                 daemon=True,
             )
-            self._thread.start()
+            with Held():
+                thread.start()
+                self._thread = thread
+                self._dropped = weakref.finalize(self, self._channel.stop)
 
 
+AT_ONCE = 0.1  # seconds
+_LEFT: WeakValueDictionary[int, threading.Thread] = WeakValueDictionary()
+"""id of a base -> the thread that read from it when Ctrl-C came; it keeps the base alive."""
 _Item = tuple[DataSet, State | DataError]  # a minibatch, and where the base stands after it
 
 
 class _Channel:
-    """A bounded queue from one producer to one consumer. Either may stop it and resume later; nothing gets lost."""
+    """A bounded queue from one producer to one consumer. Either may stop it and resume later; nothing gets lost.
+
+    Ctrl-C may come between any two operations of the consumer, so none of them holds a lock, which would stay locked:
+    what the threads share is changed by one operation at a time. A wake-up says only that it is worth to look again,
+    and none is ever missed, whoever swallows one.
+    """
 
     def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._changed = threading.Condition()
+        self.capacity = capacity
+        self._to_read: SimpleQueue[None] = SimpleQueue()  # wake-ups of the consumer
+        self._to_fill: SimpleQueue[None] = SimpleQueue()  # and of the producer
         self.clear()
 
     def clear(self) -> None:
         """Forget everything; only while there is no producer."""
         self._items: deque[_Item] = deque()
-        self._stopped = False
+        self.stopped = False
         self._finished = False
         self._error: BaseException | None = None
         self._traceback: TracebackType | None = None
 
-    @property
-    def stopped(self) -> bool:
-        return self._stopped
-
     def open(self) -> bool:
         """Undo `stop`; tell whether there may be more to produce."""
-        with self._changed:
-            self._stopped = False
-            return not self._finished
+        self.stopped = False
+        return not self._finished
 
     def stop(self) -> None:
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
+        self.stopped = True
+        self._to_read.put(None)
+        self._to_fill.put(None)
 
     def put(self, item: _Item) -> bool:
         """Append the item once there is room, or once stopped; tell whether to go on producing."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._stopped or len(self._items) < self._capacity)
-            self._items.append(item)
-            if len(self._items) == 1:  # somebody may wait for it
-                self._changed.notify_all()
-            return not self._stopped
+        while not self.stopped and len(self._items) >= self.capacity:
+            self._to_fill.get()
+        self._items.append(item)
+        _wake(self._to_read)
+        return not self.stopped
 
     def finish(self, error: BaseException | None = None) -> None:
-        with self._changed:
-            self._finished = True
-            self._error = error
-            self._traceback = None if error is None else error.__traceback__
-            self._changed.notify_all()
+        self._error = error
+        self._traceback = None if error is None else error.__traceback__
+        self._finished = True
+        self._to_read.put(None)
 
     def wait_for_item(self) -> bool:
         """Wait for an item or the end; raise the producer's error when it is its turn."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._items or self._finished or self._stopped)
-            if self._items:
-                return True
-            if self._error is not None:
-                # raising adds frames to the traceback: start from the producer's each time
-                raise self._error.with_traceback(self._traceback)
-            if not self._finished:
-                raise DataError("AsyncDataSetIterator: expected a minibatch, got close() from another thread.")
-            return False
+        while not (self._items or self._finished or self.stopped):
+            self._to_read.get()
+        if self._items:
+            return True
+        if self._error is not None:
+            # raising adds frames to the traceback: start from the producer's each time
+            raise self._error.with_traceback(self._traceback)
+        if not self._finished:
+            raise DataError("AsyncDataSetIterator: expected a minibatch, got close() from another thread.")
+        return False
 
-    def take(self) -> _Item:
-        with self._changed:
-            item = self._items.popleft()
-            if len(self._items) <= self._capacity // 2:  # then there is room for several in one go
-                self._changed.notify_all()
-            return item
+    def first(self) -> _Item:
+        return self._items[0]
+
+    def drop(self, item: _Item | None) -> None:
+        """Take the first item away if it is this one."""
+        if self._items and self._items[0] is item:
+            self._items.popleft()
+        if len(self._items) <= self.capacity // 2:  # then there is room for several in one go
+            _wake(self._to_fill)
+
+
+def _wake(wake_ups: SimpleQueue[None]) -> None:
+    if wake_ups.empty():
+        wake_ups.put(None)
 
 
 def _produce(base: DataSetIterator, base_lock: threading.Lock, channel: _Channel) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from backends.errors import DataError, ShapeError, describe_shape
+from nd.arguments import checked
 from nd.dataset.checks import check_count
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class ByClass:
         classes, counts = np.unique(self._classes("label_counts"), return_counts=True)
         return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
+    @checked
     def filter_by(self, classes: Sequence[int]) -> DataSet:
         """Return the examples of those classes, in their order here.
 
@@ -47,6 +49,7 @@ class ByClass:
         """
         return self._rows(self._of("filter_by", classes))
 
+    @checked
     def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
         """Return the examples of those classes with one label column for each, in the order of `classes`.
 
@@ -54,8 +57,8 @@ class ByClass:
         ------
         DataError
             There are no labels, no example of these classes, no such class, or one is given twice.
-        DTypeError
-            A class is no whole number.
+        ArgumentError
+            It is no list of whole numbers.
         ShapeError
             The labels are not [N, classes].
 
@@ -64,10 +67,7 @@ class ByClass:
         Source: org.nd4j.linalg.dataset.DataSet.filterAndStrip. Differs: Java changes the DataSet.
         """
         last = self._class_count("filter_and_strip") - 1
-        columns = [
-            check_count("DataSet.filter_and_strip", "a class", number, 0, last)
-            for number in _listed("filter_and_strip", classes)
-        ]
+        columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
         if len(set(columns)) < len(columns):
             raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
         found: Any = self._rows(self._of("filter_and_strip", columns))
@@ -102,12 +102,11 @@ class ByClass:
         self.features_mask, self.labels_mask = found.features_mask, found.labels_mask
 
     def _of(self, who: str, classes: Sequence[int]) -> np.ndarray:
-        classes = _listed(who, classes)
         of_class = self._classes(who)
         rows = np.flatnonzero(np.isin(of_class, np.asarray(classes)))
         if not rows.size:
             raise DataError(
-                f"DataSet.{who}: expected examples of classes {classes}, got none; there are "
+                f"DataSet.{who}: expected examples of classes {list(classes)}, got none; there are "
                 f"{np.unique(of_class).tolist()}."
             )
         return rows
@@ -128,10 +127,3 @@ class ByClass:
 
     def _rows(self, order: np.ndarray) -> DataSet:
         raise NotImplementedError
-
-
-def _listed(who: str, classes: Any) -> list[Any]:
-    try:
-        return list(classes)
-    except TypeError as error:
-        raise DTypeError(f"DataSet.{who}: expected a list of classes, got {classes!r}. Put it in a list.") from error

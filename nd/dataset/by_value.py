@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from backends.errors import DataError, describe_shape
+from nd.arguments import checked
 
 if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
@@ -25,10 +26,12 @@ class ByValue:
         """Return a DataSet with arrays of its own; labels that are the features stay so."""
         return self._map(lambda array: array.copy())
 
+    @checked
     def multiply_by(self, factor: float) -> None:
         """Multiply the features."""
         self._change(self.features * factor)
 
+    @checked
     def divide_by(self, divisor: float) -> None:
         """Divide the features.
 
@@ -60,6 +63,7 @@ class ByValue:
             raise DataError(f"DataSet.scale: every example must have a positive number, got none in example {i}.")
         self._change(self.features / largest)
 
+    @checked
     def binarize(self, cutoff: float = 0.0) -> None:
         """Make the features 1 where they are above `cutoff`, else 0, in their dtype."""
         self._change((self.features > cutoff).astype(self.features.dtype))

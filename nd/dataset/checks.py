@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError, ShapeError
+from backends.errors import BackendError, DataError, DTypeError, ShapeError, describe_shape, refuse_masked
+from nd.arguments import converted
+from nd.rules import INTEGER
 
 _NUMERIC_KINDS = "biuf"
 
@@ -20,12 +21,13 @@ def as_array(who: str, value: Any) -> Any:
     ShapeError
         The value is a scalar, or a list whose rows have different lengths.
     DTypeError
-        The elements are not numbers (objects, strings, dates, complex numbers).
+        The elements are not numbers (objects, strings, dates, complex numbers), or it is a masked array.
     """
+    refuse_masked(who, value)
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         array, is_list = value, False
     else:
-        array, is_list = _from_list(who, value), True
+        array, is_list = from_list(who, value), True
     # dtypes that have no kind (array_api_strict) exist only for numbers
     if getattr(array.dtype, "kind", "f") not in _NUMERIC_KINDS:
         raise DTypeError(f"{who}: expected numbers, got elements of dtype {array.dtype}. Convert them first.")
@@ -34,7 +36,8 @@ def as_array(who: str, value: Any) -> Any:
     return array.astype(np.float32) if is_list else array
 
 
-def _from_list(who: str, value: Any) -> np.ndarray:
+def from_list(who: str, value: Any) -> np.ndarray:
+    """Return nested lists, or a number, as an array; raise ShapeError where rows have different lengths."""
     try:
         return np.asarray(value)
     except ValueError as error:
@@ -49,15 +52,25 @@ def check_count(who: str, what: str, value: Any, low: int, high: int | None = No
 
     Raises
     ------
-    DTypeError
+    ArgumentError
         It is not a whole number (a bool is none).
     DataError
         It is out of range.
     """
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise DTypeError(f"{who}: {what} must be a whole number, got {value!r} ({type(value).__name__}).")
-    number = operator.index(value)
+    number: int = converted(who, what, INTEGER, value)
     if number < low or (high is not None and number > high):
         bounds = f"at least {low}" if high is None else f"{low} to {high}"
         raise DataError(f"{who}: {what} must be {bounds}, got {number}.")
     return number
+
+
+def check_mergeable(who: str, part: Any, first: Any) -> None:
+    """Raise errors unless two arrays of examples can be joined."""
+    if type(part) is not type(first):
+        kinds = (f"{type(array).__module__}.{type(array).__name__}" for array in (first, part))
+        raise BackendError(f"{who}: expected {next(kinds)}, as in DataSet 0, got {next(kinds)}. Convert one of them.")
+    if part.dtype != first.dtype:
+        raise DTypeError(f"{who}: expected {first.dtype}, as in DataSet 0, got {part.dtype}. Convert one of them.")
+    if part.shape[1:] != first.shape[1:]:
+        expected = describe_shape(["N", *first.shape[1:]])
+        raise ShapeError(f"{who}: expected {expected}, as in DataSet 0, got {describe_shape(part.shape)}.")

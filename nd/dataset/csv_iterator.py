@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import os
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from backends.errors import ConfigurationError, DataError, DTypeError, FormatError
+from backends.errors import ConfigurationError, DataError, FormatError
+from nd.arguments import Count, Natural, Path, checked
 from nd.dataset.checks import check_count
+from nd.dataset.class_labels import name_list
 from nd.dataset.csv_rows import CsvRows, Mark, Row
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
+from nd.opening import checked_path
 from nd.state import default_dtype
 
 _WHO = "CsvDataSetIterator"
+_ROWS_AT_ONCE = 1024
+_SHOWN = 32  # letters of a cell, in messages
+_MISSING = {"", "?", "na", "n/a", "nan", "none", "null"}
 
 
 class CsvDataSetIterator(DataSetIterator):
@@ -30,7 +37,7 @@ class CsvDataSetIterator(DataSetIterator):
         The column of the label, from 0; a negative one counts from the end. A name is looked up in the first line
         behind `skip_lines`, which then is no row. Without it there are no labels.
     num_classes : int, optional
-        The label is a class number below that, and becomes one-hot.
+        The label is a class number below that, and becomes one-hot. Labels that are text need none: see `classes`.
     regression : bool
         The label is a number, and stays one.
     label_index_to : int or str, optional
@@ -39,13 +46,23 @@ class CsvDataSetIterator(DataSetIterator):
         One character.
     skip_lines : int
         Lines to leave out at the beginning, a header for instance.
+    classes : sequence of str, optional
+        The label is one of these texts, and becomes one-hot in their order. Where the first label is text, and they are
+        not given, the file is read through for them once, and they are sorted.
+
+    Attributes
+    ----------
+    class_names : tuple of str or None
+        Those of labels that are text.
 
     Raises
     ------
+    ArgumentError
+        An argument is of another type, `batch` or `num_classes` is less than 1, or `skip_lines` less than 0.
     ConfigurationError
         The label's settings contradict each other.
     DataError
-        There are no rows, no such column, or a number is out of range.
+        There are no rows, or no such column.
     FormatError
         The file is no text in UTF-8, its quotes do not fit, or its header has not as many names as a row has cells.
     OSError
@@ -70,25 +87,27 @@ class CsvDataSetIterator(DataSetIterator):
     ([[0.5, 2.5], [1.5, 3.5]], [[0.0, 1.0], [1.0, 0.0]])
     """
 
+    @checked
     def __init__(
         self,
-        path: str | os.PathLike[str],
-        batch: int,
+        path: Path,
+        batch: Count,
         label_index: int | str | None = None,
-        num_classes: int | None = None,
+        num_classes: Count | None = None,
         *,
         regression: bool = False,
         label_index_to: int | str | None = None,
         delimiter: str = ",",
-        skip_lines: int = 0,
+        skip_lines: Natural = 0,
+        classes: Sequence[str] | None = None,
     ) -> None:
-        self._where = f"{_WHO}: '{os.fspath(path)}'"
-        _check_label(label_index, num_classes, regression, label_index_to)
-        self._batch = check_count(_WHO, "batch", batch, 1)
-        self._classes = None if num_classes is None else check_count(_WHO, "num_classes", num_classes, 1)
+        self._where = f"{_WHO}: '{checked_path(_WHO, path)}'"
+        _check_label(label_index, num_classes, regression, label_index_to, classes)
+        self._batch = batch
+        self._classes = num_classes
         self._dtype = np.dtype(default_dtype())
         self._source = CsvRows(_WHO, path, delimiter)
-        self._start = self._source.skip(check_count(_WHO, "skip_lines", skip_lines, 0))
+        self._start = self._source.skip(skip_lines)
         self._names: list[str] = []
         header: list[Row] = []
         if isinstance(label_index, str) or isinstance(label_index_to, str):
@@ -107,6 +126,7 @@ class CsvDataSetIterator(DataSetIterator):
         self._features = [column for column in range(self._columns) if column not in self._labels]
         if not self._features:
             raise DataError(f"{self._where}: expected a column of features, got {self._columns} of labels alone.")
+        self._find_classes(first[0], classes, regression)
         self._count = 0  # rows handed out
         self._mark = self._start
         self._ahead: tuple[list[Row], Mark] | None = None
@@ -180,6 +200,39 @@ class CsvDataSetIterator(DataSetIterator):
 
     # ---- columns
 
+    def _find_classes(self, first: Row, classes: Sequence[str] | None, regression: bool) -> None:
+        """Learn the names of the classes where labels are text; `first` is the first row."""
+        if not self._labels or regression:
+            return
+        label = self._labels[0]
+        if classes is None and self._is_number(first.cells[label]):
+            if self._classes is None:
+                raise ConfigurationError(
+                    f"{_WHO}: a label needs num_classes or regression=True, got neither. Say how many classes there "
+                    "are."
+                )
+            return
+        broken = next((column for column in self._features if not self._is_number(first.cells[column])), None)
+        if broken is not None:  # a header, most likely, and no label of that name
+            raise self._fault(first, broken, "a number")
+        names = sorted(self._labels_in_file(label)) if classes is None else [str(name) for name in classes]
+        if self._classes not in (None, len(names)) or len(set(names)) != len(names):
+            raise DataError(
+                f"{self._where}: {self._column_name(label)}: expected {self._classes} different classes, got "
+                f"{len(names)}: {name_list(names)}. Give the texts of all with classes=[...]."
+            )
+        self.class_names, self._classes = tuple(names), len(names)
+        self._numbers_of = {name: float(number) for number, name in enumerate(names)}
+
+    def _labels_in_file(self, label: int) -> set[str]:
+        """Read all labels once."""
+        found: set[str] = set()
+        rows, mark = self._source.read(self._start, _ROWS_AT_ONCE)
+        while rows:
+            found.update(row.cells[label].strip() for row in rows if label < len(row.cells))
+            rows, mark = self._source.read(mark, _ROWS_AT_ONCE)
+        return found - {""}
+
     def _label_columns(self, first: int | str | None, last: int | str | None) -> list[int]:
         if first is None:
             return []
@@ -196,7 +249,7 @@ class CsvDataSetIterator(DataSetIterator):
             if self._names.count(index) != 1:
                 raise DataError(
                     f"{self._where}: {what} must be a name that line {self._start.line} has once, one of "
-                    f"{self._names}, got {index!r}."
+                    f"{self._names}, got {index!r}.{self._delimiter_hint(self._names)}"
                 )
             return self._names.index(index)
         check_count(_WHO, what, index, -self._columns, self._columns - 1)
@@ -233,15 +286,27 @@ class CsvDataSetIterator(DataSetIterator):
                 f"{self._where}: line {row.line}: expected {self._columns} cells, as in the first row, got "
                 f"{len(row.cells)}."
             )
+        cells = row.cells if self.class_names is None else self._with_number(row)
         try:
-            if "_" not in "".join(row.cells):  # Python takes 1_000 for 1000
-                return [float(cell) for cell in row.cells]
+            if "_" not in "".join(map(str, cells)):  # Python takes 1_000 for 1000
+                return [float(cell) for cell in cells]
         except ValueError as error:
             raise self._no_number(row) from error
         raise self._no_number(row)
 
+    def _with_number(self, row: Row) -> list[Any]:
+        """Return a row's cells with the number of the class in the place of its text."""
+        label = self._labels[0]
+        number = self._numbers_of.get(row.cells[label].strip())
+        if number is None:
+            raise self._fault(row, label, f"one of the classes {name_list(self.class_names or ())}")
+        return [*row.cells[:label], number, *row.cells[label + 1 :]]
+
     def _no_number(self, row: Row) -> DataError:
-        column = next(number for number, cell in enumerate(row.cells) if not self._is_number(cell))
+        texts = self._labels if self.class_names is not None else ()
+        column = next(
+            number for number, cell in enumerate(row.cells) if number not in texts and not self._is_number(cell)
+        )
         return self._fault(row, column, "a number")
 
     def _is_number(self, cell: str) -> bool:
@@ -252,25 +317,43 @@ class CsvDataSetIterator(DataSetIterator):
             return False
 
     def _fault(self, row: Row, column: int, expected: str) -> DataError:
-        remedy = "If that line is a header, pass skip_lines=1." if row.line == 1 else "Correct the row, or remove it."
+        cell = row.cells[column]
         return DataError(
             f"{self._where}: line {row.line}, {self._column_name(column)}: expected {expected}, got "
-            f"{row.cells[column][:32]!r}. {remedy}"
+            f"{cell[:_SHOWN]!r}.{self._delimiter_hint(row.cells) or self._remedy(row, column)}"
         )
 
+    def _remedy(self, row: Row, column: int) -> str:
+        cell = row.cells[column]
+        if cell.strip().lower() in _MISSING:
+            return " The value is missing: fill it in, or drop the row."
+        first = row.line == self._start.line + 1 and not self._names
+        if first and self._start.line and any(map(self._is_number, row.cells)):  # a header was skipped, this is none
+            aside = "" if self._labels else f" A column that is no feature is left out by label_index={column}."
+            return f" Correct the row.{aside}"
+        if first:
+            return f" If that line is a header, pass skip_lines={row.line}."
+        if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", cell):
+            return " Write numbers with a decimal point."
+        return " Correct the row, or remove it."
 
-def _check_label(label_index: Any, num_classes: Any, regression: Any, label_index_to: Any) -> None:
-    if not isinstance(regression, bool):
-        raise DTypeError(f"{_WHO}: regression must be True or False, got {regression!r}.")
-    if label_index is None and (num_classes is not None or regression or label_index_to is not None):
+    def _delimiter_hint(self, cells: Sequence[str]) -> str:
+        """Say what seems to stand between the cells of a row that is only one."""
+        found = next((mark for mark in ";\t|" if len(cells) == 1 and mark in cells[0]), None)
+        return "" if found is None else f" The cells seem to be separated otherwise: pass delimiter={found!r}."
+
+
+def _check_label(label_index: Any, num_classes: Any, regression: Any, label_index_to: Any, classes: Any) -> None:
+    if classes is not None and not classes:
+        raise ConfigurationError(f"{_WHO}: classes must be a list of texts, got {classes!r}.")
+    given = (num_classes, label_index_to, classes)
+    if label_index is None and (regression or any(each is not None for each in given)):
         raise ConfigurationError(
-            f"{_WHO}: num_classes, regression and label_index_to need label_index, got none. Say which column it is."
+            f"{_WHO}: num_classes, regression, label_index_to and classes need label_index, got none. Say which column "
+            "it is."
         )
-    if regression and num_classes is not None:
-        raise ConfigurationError(f"{_WHO}: regression must go without num_classes, got {num_classes!r}. Drop one.")
-    if label_index is not None and not regression and num_classes is None:
-        raise ConfigurationError(
-            f"{_WHO}: a label needs num_classes or regression=True, got neither. Say how many classes there are."
-        )
+    if regression and (num_classes is not None or classes is not None):
+        found = num_classes if num_classes is not None else classes
+        raise ConfigurationError(f"{_WHO}: regression must go without num_classes, got {found!r}. Drop one.")
     if label_index_to is not None and not regression:
         raise ConfigurationError(f"{_WHO}: label_index_to needs regression=True, got {label_index_to!r} without.")

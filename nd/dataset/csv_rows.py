@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from backends.errors import DataError, FormatError
+from nd.opening import checked_path, opening
 
 _LONGEST_LINE = 1 << 24  # bytes
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -47,7 +48,8 @@ class CsvRows:
     """
 
     def __init__(self, who: str, path: str | os.PathLike[str], delimiter: str) -> None:
-        self._who, self._path, self._delimiter = f"{who}: '{os.fspath(path)}'", path, delimiter
+        self._path, self._delimiter = checked_path(who, path), delimiter
+        self._who = f"{who}: '{self._path}'"
         try:
             csv.reader([], delimiter=delimiter)
         except (TypeError, ValueError) as error:
@@ -59,7 +61,7 @@ class CsvRows:
 
     def skip(self, lines: int) -> Mark:
         """Return the place behind the first `lines` lines; raise DataError if there are fewer."""
-        with open(self._path, "rb") as stream:
+        with opening(self._who, self._path) as stream:
             source = _Lines(self._who, stream, Mark())
             for _ in range(lines):
                 if next(source, None) is None:
@@ -77,7 +79,7 @@ class CsvRows:
             The file cannot be read.
         """
         rows: list[Row] = []
-        with open(self._path, "rb") as stream:
+        with opening(self._who, self._path) as stream:
             stream.seek(mark.offset)
             source = _Lines(self._who, stream, mark)
             reader = csv.reader(source, delimiter=self._delimiter, strict=True)

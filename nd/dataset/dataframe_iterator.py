@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from backends.errors import ConfigurationError, DataError, DTypeError
+from nd.arguments import Count, checked
+from nd.dataset.class_labels import class_numbers, name_list, text_classes
 from nd.dataset.numpy_iterator import NumpyDataSetIterator
 from nd.state import default_dtype
 
@@ -28,15 +30,23 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
     batch : int
         Rows in a minibatch; the last one has what is left.
     labels : str or sequence of str, optional
-        Columns of labels. One alone with `num_classes` has class numbers.
+        Columns of labels. One alone with `num_classes` has class numbers; one of texts or categories has classes.
     features : str or sequence of str, optional
         Columns of features; all that are no labels if not given.
     num_classes : int, optional
         Make one-hot labels [N, num_classes].
+    classes : sequence of str, optional
+        Of a label column of texts, in the order of the one-hot labels; without it texts are sorted, and categories in
+        their own order.
     shuffle : bool
         Take another order in each epoch.
     seed : int
         Of the orders, which are those of `NumpyDataSetIterator`.
+
+    Attributes
+    ----------
+    class_names : tuple of str or None
+        Of texts and categories.
 
     Raises
     ------
@@ -59,14 +69,16 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
     [[1.0, 5.0], [2.0, 6.0]]
     """
 
+    @checked
     def __init__(
         self,
         frame: Any,
-        batch: int = 32,
+        batch: Count = 32,
         *,
-        labels: str | Sequence[str] | None = None,
-        features: str | Sequence[str] | None = None,
-        num_classes: int | None = None,
+        labels: Hashable | Sequence[Hashable] | None = None,
+        features: Hashable | Sequence[Hashable] | None = None,
+        num_classes: Count | None = None,
+        classes: Sequence[str] | None = None,
         shuffle: bool = False,
         seed: int = 0,
     ) -> None:
@@ -85,8 +97,15 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
                 f"{_WHO}: num_classes needs one label column, got {label_names}. Leave it out for numbers."
             )
         x = _matrix(frame, names, feature_names)
-        if num_classes is not None:
-            y: Any = _column(frame, names, label_names[0], "float64")  # no rounding makes a class number
+        y: Any
+        named = _classes(frame, names, label_names[0], classes, num_classes) if len(label_names) == 1 else None
+        if named is None and classes is not None:
+            raise ConfigurationError(f"{_WHO}: classes need one label column of texts, got the labels {label_names}.")
+        if named is not None:
+            y, self.class_names = named
+            num_classes = len(self.class_names)
+        elif num_classes is not None:
+            y = _column(frame, names, label_names[0], "float64")  # no rounding makes a class number
         else:
             y = _matrix(frame, names, label_names) if label_names else None
         super().__init__(x, y, batch, num_classes=num_classes, shuffle=shuffle, seed=seed)
@@ -137,12 +156,36 @@ def _matrix(frame: Any, names: list[str], wanted: list[str]) -> np.ndarray:
     return np.stack(found).T
 
 
-def _column(frame: Any, names: list[str], name: str, dtype: str | None = None) -> np.ndarray:
+def _classes(
+    frame: Any, names: list[str], name: str, classes: Sequence[str] | None, num_classes: int | None
+) -> tuple[np.ndarray, tuple[str, ...]] | None:
+    """Return class numbers and their names where a column has texts or categories; else None."""
+    values = _values(frame, names, name)
+    labels = frame[name] if hasattr(getattr(frame[name], "cat", None), "categories") else values
+    found = text_classes(labels)
+    if found is None:
+        return None
+    numbers, present = found
+    if classes is not None:
+        numbers, present = class_numbers(f"{_WHO}: column {name!r}", labels, classes), tuple(map(str, classes))
+    if num_classes not in (None, len(present)):
+        raise DataError(
+            f"{_WHO}: column {name!r}: expected {num_classes} classes, got {len(present)}: {name_list(present)}. Give "
+            "the texts of all with classes=[...]."
+        )
+    return numbers, present
+
+
+def _values(frame: Any, names: list[str], name: str) -> np.ndarray:
     if name not in names:
         raise DataError(f"{_WHO}: expected a column {name!r}, got the columns {names}.")
     column = frame[name]
     # Arrow's columns refuse to copy unless they are told to
-    values = column.to_numpy(zero_copy_only=False) if hasattr(frame, "column_names") else column.to_numpy()
+    return column.to_numpy(zero_copy_only=False) if hasattr(frame, "column_names") else np.asarray(column.to_numpy())
+
+
+def _column(frame: Any, names: list[str], name: str, dtype: str | None = None) -> np.ndarray:
+    values = _values(frame, names, name)
     if values.dtype.kind not in _NUMERIC_KINDS:
         example = next((value for value in values.tolist() if not isinstance(value, (int, float))), None)
         raise DTypeError(

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from backends.errors import BackendError, DataError, DTypeError, ShapeError, describe_shape
+from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from nd.arguments import Count, Natural, checked
 from nd.dataset.by_class import ByClass
 from nd.dataset.by_value import ByValue
-from nd.dataset.checks import as_array, check_count
+from nd.dataset.checks import as_array, check_count, check_mergeable, from_list
 from nd.dataset.java_random import JavaRandom
+from nd.java_names import JavaNames, java_attribute
+
+if TYPE_CHECKING:
+    from nd.files import Target
+    from nd.opening import Source
 
 Array = Any  # numpy.ndarray, or the array of another backend
 
+_MOST_CLASSES = 2**31 - 1  # Java's int
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
-class DataSet(ByClass, ByValue):
+class DataSet(ByClass, ByValue, JavaNames):
     """Examples: features, and where there are any, their labels and masks.
 
     Parameters
@@ -74,6 +80,28 @@ class DataSet(ByClass, ByValue):
         shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
         return f"DataSet({', '.join(shown)})"
 
+    class_names: Sequence[str] | None = None
+    """Names of the classes, in the order of the labels' columns."""
+    java_names: ClassVar[dict[str, str]] = {
+        "features_mask_array": "features_mask", "label_names": "class_names", "label_names_list": "class_names",
+        "labels_mask_array": "labels_mask",
+    }  # fmt: skip
+
+    @checked
+    def get_label_name(self, number: Natural) -> str:
+        """Return the name of a class; its number where the names are not known. DataError if there is no such class."""
+        if self.class_names is None:
+            return str(number)
+        if number >= len(self.class_names):
+            raise DataError(f"get_label_name: number must be 0..{len(self.class_names) - 1}, got {number}.")
+        return self.class_names[number]
+
+    def normalize_zero_mean_zero_unit_variance(self) -> None:
+        """Take the mean of every feature away and divide by its standard deviation (of N - 1) and 1e-9, as Java."""
+        x = as_array("features", self.features)
+        deviation = np.std(x, 0, ddof=1, keepdims=True) + 1e-9
+        self.features = ((x - x.mean(0, keepdims=True)) / deviation).astype(x.dtype)
+
     def num_examples(self) -> int:
         """Return N, the length of the first axis."""
         return int(self.features.shape[0])
@@ -103,19 +131,21 @@ class DataSet(ByClass, ByValue):
             Unless 0 <= start < stop <= N.
         """
         n = self.num_examples()
-        if not 0 <= start < stop <= n:
+        check_count("DataSet.get_range", "start", start, 0)
+        check_count("DataSet.get_range", "stop", stop, 0)
+        if not start < stop <= n:
             raise DataError(f"DataSet.get_range: expected 0 <= start < stop <= {n}, got start {start}, stop {stop}.")
         return self._map(lambda array: array[start:stop, ...])
 
-    def batch_by(self, n: int) -> list[DataSet]:
+    @checked
+    def batch_by(self, n: Count) -> list[DataSet]:
         """Cut into DataSets of `n` examples, the last one smaller if need be; the arrays are views.
 
         Raises
         ------
-        DataError
+        ArgumentError
             `n` is less than 1.
         """
-        check_count("DataSet.batch_by", "n", n, 1)
         total = self.num_examples()
         return [self.get_range(start, min(start + n, total)) for start in range(0, total, n)]
 
@@ -127,7 +157,7 @@ class DataSet(ByClass, ByValue):
         DataError
             There is no such example, or the list is empty.
         """
-        wanted = np.atleast_1d(np.asarray(index))
+        wanted = np.atleast_1d(from_list("DataSet.get", index))
         n = self.num_examples()
         if wanted.dtype.kind not in "iu" or wanted.ndim != 1 or not wanted.size:
             raise DataError(f"DataSet.get: expected an index or a list of indices, got {index!r}.")
@@ -139,18 +169,16 @@ class DataSet(ByClass, ByValue):
         """Return every example as a DataSet of its own; the arrays are views."""
         return self.batch_by(1)
 
-    def split_test_and_train(self, n: int | float) -> SplitTestAndTrain:
-        """Split into the first `n` examples, to train on, and the rest, to test on; the arrays are views.
+    @checked
+    def split_test_and_train(self, n: int | float, random: JavaRandom | None = None) -> SplitTestAndTrain:
+        """Return ``(train, test)``: the first `n` examples, and the rest; the arrays are views.
 
         Parameters
         ----------
         n : int or float
             How many, or between 0 and 1 which share of them (rounded down).
-
-        Returns
-        -------
-        SplitTestAndTrain
-            Named tuple ``(train, test)``.
+        random : JavaRandom, optional
+            Shuffle first, as ND4J does, with the next long of this generator.
 
         Raises
         ------
@@ -161,39 +189,41 @@ class DataSet(ByClass, ByValue):
         if isinstance(n, float) and 0 < n < 1:
             n = int(n * total)
         check_count("DataSet.split_test_and_train", "n", n, 1, total - 1)
+        if random is not None:
+            self.shuffle(random.next_long())
         return SplitTestAndTrain(self.get_range(0, int(n)), self.get_range(int(n), total))
 
+    @checked
     def shuffle(self, seed: int = 0) -> None:
-        """Reorder the examples, as Java's ``Collections.shuffle(examples, new Random(seed))`` would.
+        """Reorder the examples, as ND4J does on a CPU: each changes places with one other.
 
         This DataSet then holds new arrays; the ones it was made of keep their order.
-
-        Notes
-        -----
-        Differs: ND4J shuffles with an order of its own, which depends on its native backend.
         """
-        shuffled = self._rows(_random("DataSet.shuffle", seed).permutation(self.num_examples()))
+        shuffled = self._rows(JavaRandom(seed).swapped_pairs(self.num_examples()))
         for name in _FIELDS:
             setattr(self, name, getattr(shuffled, name))
 
-    def sample(self, n: int, seed: int = 0, with_replacement: bool = False) -> DataSet:
-        """Return `n` examples, drawn at random: the first `n` of the order of `shuffle(seed)`.
+    @checked
+    def sample(self, n: Count, seed: int = 0, with_replacement: bool = False) -> DataSet:
+        """Return `n` examples, drawn at random: the first `n` of Java's ``Collections.shuffle`` of all.
 
         With replacement each is drawn from all, by Java's ``new Random(seed).nextInt(N)``, and may come again.
 
         Raises
         ------
+        ArgumentError
+            `n` is less than 1.
         DataError
-            `n` is less than 1, or without replacement more than N.
+            Without replacement `n` is more than N.
         """
-        total, random = self.num_examples(), _random("DataSet.sample", seed)
+        total, random = self.num_examples(), JavaRandom(seed)
         if with_replacement:
-            check_count("DataSet.sample", "n", n, 1)
             return self._rows(np.array([random.next_int(total) for _ in range(n)]))
         check_count("DataSet.sample", "n", n, 1, total)
         return self._rows(random.permutation(total)[:n])
 
     @staticmethod
+    @checked
     def merge(data_sets: Iterable[DataSet]) -> DataSet:
         """Join DataSets along the first axis. Where only some have a mask, the others' counts everything.
 
@@ -220,8 +250,12 @@ class DataSet(ByClass, ByValue):
             merged.labels = merged.features
         return merged
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: Target) -> None:
         """Write the file that Java's ``DataSet.load(File)`` reads. A failure leaves an existing file as it was.
+
+        Parameters
+        ----------
+        path : path or binary file object
 
         Raises
         ------
@@ -238,8 +272,13 @@ class DataSet(ByClass, ByValue):
         save_data_set(self, path)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> DataSet:
+    def load(path: Source) -> DataSet:
         """Read a file that `save`, or Java's ``DataSet.save``, wrote. Java's example metadata is not read.
+
+        Parameters
+        ----------
+        path : path or binary file object
+            Of a file object what is left.
 
         Raises
         ------
@@ -270,6 +309,9 @@ class SplitTestAndTrain(NamedTuple):
     train: DataSet
     test: DataSet
 
+    def __getattr__(self, name: str) -> Any:
+        return java_attribute(self, name, {})
+
 
 def one_hot(labels: Any, n: int) -> np.ndarray:
     """Encode class numbers as rows with a single 1.
@@ -298,7 +340,7 @@ def one_hot(labels: Any, n: int) -> np.ndarray:
     >>> one_hot([2, 0], 3).tolist()
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
-    check_count("one_hot", "n", n, 1)
+    check_count("one_hot", "n", n, 1, _MOST_CLASSES)
     classes = as_array("one_hot labels", labels)
     if len(classes.shape) != 1:
         raise ShapeError(f"one_hot: expected labels [N], got {describe_shape(classes.shape)}.")
@@ -322,12 +364,6 @@ def _check_same_length(name: str, array: Array | None, features: Array) -> None:
         )
 
 
-def _random(who: str, seed: Any) -> JavaRandom:
-    if isinstance(seed, bool) or not hasattr(type(seed), "__index__"):
-        raise DTypeError(f"{who}: seed must be a whole number, got {seed!r}.")
-    return JavaRandom(int(seed))
-
-
 def _second_axis(array: Array) -> int:
     return int(array.shape[1]) if len(array.shape) > 1 else 1
 
@@ -347,7 +383,7 @@ def _merge_field(name: str, sets: list[DataSet]) -> Array | None:
     if len(present) < len(parts):
         parts = _fill_masks(name, sets, parts, present[0])
     for i, part in enumerate(parts):
-        _check_mergeable(f"DataSet.merge: {name} of DataSet {i}", part, parts[0])
+        check_mergeable(f"DataSet.merge: {name} of DataSet {i}", part, parts[0])
     return np.concatenate(parts, axis=0)  # NumPy hands CuPy arrays on to CuPy's own
 
 
@@ -359,14 +395,3 @@ def _fill_masks(name: str, sets: list[DataSet], parts: list[Array | None], like:
         np.ones_like(like, shape=(data_set.num_examples(), *like.shape[1:])) if part is None else part
         for data_set, part in zip(sets, parts, strict=True)
     ]
-
-
-def _check_mergeable(who: str, part: Array, first: Array) -> None:
-    if type(part) is not type(first):
-        kinds = (f"{type(array).__module__}.{type(array).__name__}" for array in (first, part))
-        raise BackendError(f"{who}: expected {next(kinds)}, as in DataSet 0, got {next(kinds)}. Convert one of them.")
-    if part.dtype != first.dtype:
-        raise DTypeError(f"{who}: expected {first.dtype}, as in DataSet 0, got {part.dtype}. Convert one of them.")
-    if part.shape[1:] != first.shape[1:]:
-        expected = describe_shape(["N", *first.shape[1:]])
-        raise ShapeError(f"{who}: expected {expected}, as in DataSet 0, got {describe_shape(part.shape)}.")

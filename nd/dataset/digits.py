@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from functools import lru_cache
-from importlib.resources import files
 
 import numpy as np
 
 from backends.errors import DataError
+from nd.arguments import Count, checked
 from nd.dataset.image_iterator import ImageDataSetIterator
 from nd.dataset.java_random import JavaRandom
 
@@ -35,8 +35,10 @@ class DigitsDataSetIterator(ImageDataSetIterator):
 
     Raises
     ------
+    ArgumentError
+        `batch` is less than 1.
     DataError
-        `batch` is less than 1, or `test_fraction` leaves nothing to train or to test on.
+        `test_fraction` leaves nothing to train or to test on.
 
     Notes
     -----
@@ -55,7 +57,8 @@ class DigitsDataSetIterator(ImageDataSetIterator):
     (23, DataSet(features=[64, 784] float32, labels=[64, 10] float32))
     """
 
-    def __init__(self, batch: int, train: bool = True, seed: int = 123, *, test_fraction: float = 0.2) -> None:
+    @checked
+    def __init__(self, batch: Count, train: bool = True, seed: int = 123, *, test_fraction: float = 0.2) -> None:
         images, labels = _enlarged_digits()
         rows = _split(len(images), train, test_fraction)
         super().__init__(images[rows], labels[rows], batch, classes=10, seed=seed if train else None)
@@ -71,6 +74,8 @@ def load_digits() -> tuple[np.ndarray, np.ndarray]:
     labels : numpy.ndarray, shape [1797]
         uint8, 0 to 9.
     """
+    from importlib.resources import files  # which imports a dozen modules more
+
     stored = files("nd.dataset").joinpath("data", "digits.npz").read_bytes()
     with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
         return arrays["images"], arrays["labels"]

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from backends.errors import DataError, FormatError, describe_shape
+from backends.errors import DataError, FormatError, NdError, describe_shape
 
 MIRRORS = (
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
@@ -133,20 +134,28 @@ def download_file(file: IdxFile) -> Path:
         No mirror delivered it; the message says where it was looked for, and why each mirror failed.
     """
     cache = _cache_folder()
-    failures = []
-    if cache is None:
-        failures.append("pooch, which downloads, is not installed (pip install pooch)")
+    failures: dict[str, list[str]] = {}  # what went wrong -> the hosts with which it did
     for mirror in MIRRORS if cache is not None else ():
         try:
             return _download_checked(f"{mirror}{file.name}.gz", cast(Path, cache), file)
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a bad copy is a FormatError
-            failures.append(f"{mirror}: {error}")
+            failures.setdefault(_reason(error), []).append(mirror.split("/")[2])
+    reasons = "; ".join(f"{' and '.join(hosts)}: {reason}" for reason, hosts in failures.items())
+    if cache is None:
+        reasons = "the package pooch is not installed (pip install 'ndwright[download]')"
     looked = ", ".join(f"'{folder}'" for folder in search_folders()) or "nowhere, as ND_DATA_DIR is not set"
     raise DataError(
-        f"MNIST: expected '{file.name}' or '{file.name}.gz', got no such file in {looked}, and no download: "
-        f"{'; '.join(failures)}. Set ND_DATA_DIR to a folder that has it in mnist/, or use DigitsDataSetIterator, "
-        "which needs no files."
+        f"MNIST: expected '{file.name}' or '{file.name}.gz', got no such file in {looked}, and no download "
+        f"({reasons}). Set ND_DATA_DIR to a folder that has it in mnist/, or use DigitsDataSetIterator, which needs no "
+        "files."
     )
+
+
+def _reason(error: BaseException) -> str:
+    """Return what went wrong in the first place: around it, requests and urllib3 tell their own insides."""
+    while not isinstance(error, NdError) and (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
 
 
 def read_idx(path: Path, file: IdxFile, remedy: str = _REMEDY) -> np.ndarray:
@@ -209,15 +218,13 @@ def _read_bounded(path: Path, limit: int) -> bytes:
 
 def _download_checked(url: str, cache: Path, file: IdxFile) -> Path:
     """Download beside the final place, and move there only what passes the checks."""
-    partial = cache / f"{file.name}.{os.getpid()}.part"
     target = cache / f"{file.name}.gz"
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
+    cache.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".download-", dir=cache) as folder:  # whose name no other process guesses
+        partial = Path(folder) / file.name
         fetch_url(url, partial)
         read_idx(partial, file, remedy="")
         partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
     return target
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from backends.errors import DataError, DTypeError
+from nd.arguments import checked, shown
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import State, refuse_num, restored_count
 from nd.dataset.sized_by_first import SizedByFirst
@@ -47,14 +48,10 @@ class GeneratorDataSetIterator(SizedByFirst):
     [[[1.0], [2.0]], [[11.0], [12.0]]]
     """
 
+    @checked
     def __init__(self, source: Callable[[], Iterable[Item]] | Iterable[Item], *, repeatable: bool = True) -> None:
-        if not callable(source) and not isinstance(source, Iterable):
-            raise DTypeError(
-                "GeneratorDataSetIterator: expected a function that returns a generator, or a generator, got "
-                f"{type(source).__name__}."
-            )
         self._source = source
-        self._repeatable = bool(repeatable)
+        self._repeatable = repeatable
         self._items: Iterator[Item] | None = None if callable(source) else iter(source)
         self._ahead: DataSet | None = None
         self._count = 0  # handed out in this epoch
@@ -130,6 +127,15 @@ class GeneratorDataSetIterator(SizedByFirst):
                 )
             self._count += 1
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Say what a copy needs, which calls the function again and skips what was handed out. Errors as `restore`."""
+        position = self.state()
+        return {**vars(self), "_items": None, "_ahead": None, "_count": position["count"]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.restore({"count": state["_count"]})
+
     def reset_supported(self) -> bool:
         """Tell whether a function was given."""
         return callable(self._source)
@@ -146,7 +152,14 @@ class GeneratorDataSetIterator(SizedByFirst):
 
     def _read(self) -> DataSet | None:
         if self._items is None:
-            self._items = iter(self._source())  # type: ignore[operator]
+            items = self._source()  # type: ignore[operator]
+            try:
+                self._items = iter(items)
+            except TypeError as error:
+                raise DTypeError(
+                    f"GeneratorDataSetIterator: source must return a generator, got {shown(items)}. Yield minibatches "
+                    "in it."
+                ) from error
         item = next(self._items, _END)
         if item is _END:
             return None

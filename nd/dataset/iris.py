@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import numpy as np
 
 from backends.errors import DataError
+from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import ListDataSetIterator
 
@@ -23,8 +22,10 @@ class IrisDataSetIterator(ListDataSetIterator):
 
     Raises
     ------
+    ArgumentError
+        `batch` is less than 1.
     DataError
-        `batch` is less than 1, or `num_examples` is not in 1..150.
+        `num_examples` is not in 1..150.
 
     Notes
     -----
@@ -37,7 +38,8 @@ class IrisDataSetIterator(ListDataSetIterator):
     DataSet(features=[150, 4] float32, labels=[150, 3] float32)
     """
 
-    def __init__(self, batch: int = 150, num_examples: int = 150) -> None:
+    @checked
+    def __init__(self, batch: Count = 150, num_examples: int = 150) -> None:
         features, species = load_iris()
         if not 1 <= num_examples <= len(species):
             raise DataError(f"IrisDataSetIterator: num_examples must be 1..{len(species)}, got {num_examples}.")
@@ -55,6 +57,8 @@ def load_iris() -> tuple[np.ndarray, np.ndarray]:
     species : numpy.ndarray, shape [150]
         Integers: 0 setosa, 1 versicolor, 2 virginica.
     """
+    from importlib.resources import files  # which imports a dozen modules more
+
     text = files("nd.dataset").joinpath("data", "iris.csv").read_text("ascii")
     table = np.array([line.split(",") for line in text.splitlines()[1:]], np.float64)
     return table[:, :4], table[:, 4].astype(np.int64)

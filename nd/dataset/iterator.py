@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence, Sized
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, Protocol, cast
 
 from backends.errors import DataError, DTypeError
+from nd.arguments import Count, checked
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
+from nd.java_names import JavaNamedABC, JavaNames
 
 
 class DataSetPreProcessor(Protocol):
@@ -23,7 +25,7 @@ State = dict[str, Any]
 """Where an iterator stands, in values that JSON has."""
 
 
-class DataSetIterator(Iterator[DataSet], ABC):
+class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
     """Hand out minibatches. A subclass defines `has_next`, `next`, `reset` and `batch`.
 
     Attributes
@@ -42,6 +44,7 @@ class DataSetIterator(Iterator[DataSet], ABC):
     """
 
     pre_processor: PreProcessor | None = None
+    class_names: Sequence[str] | None = None  # of labels that were texts
 
     @abstractmethod
     def has_next(self) -> bool:
@@ -179,7 +182,7 @@ class ListDataSetIterator(DataSetIterator):
 
     Parameters
     ----------
-    data_sets : DataSet or sequence of DataSet
+    data_sets : DataSet or iterable of DataSet
     batch : int, optional
         Regroup the examples into minibatches of that many, the last one smaller if need be. Without it every DataSet
         is one minibatch.
@@ -201,17 +204,15 @@ class ListDataSetIterator(DataSetIterator):
     [[[1.0], [2.0]], [[3.0]]]
     """
 
-    def __init__(self, data_sets: DataSet | Sequence[DataSet], batch: int | None = None) -> None:
+    @checked
+    def __init__(self, data_sets: DataSet | Iterable[DataSet], batch: Count | None = None) -> None:
         sets = [data_sets] if isinstance(data_sets, DataSet) else list(data_sets)
         for i, data_set in enumerate(sets):
             check_data_set(f"ListDataSetIterator: element {i}", data_set)
         if sum(data_set.num_examples() for data_set in sets) == 0:
             raise DataError(f"ListDataSetIterator: expected examples, got an empty list ({len(sets)} DataSets).")
-        self._sets = sets
-        self._size = None
-        if batch is not None:
-            self._size = check_count("ListDataSetIterator", "batch", batch, 1)
-            self._sets = [sets[0] if len(sets) == 1 else DataSet.merge(sets)]
+        self._sets = sets if batch is None or len(sets) == 1 else [DataSet.merge(sets)]
+        self._size = batch
         self._cursor = 0  # counts examples with a batch, DataSets without
 
     def has_next(self) -> bool:
@@ -306,18 +307,17 @@ class EarlyTerminationDataSetIterator(WrappingDataSetIterator):
 
     Raises
     ------
-    DataError
-        `n` is less than 1.
+    ArgumentError
+        `base` is no DataSetIterator, or `n` is less than 1.
 
     Notes
     -----
     Source: org.deeplearning4j.datasets.iterator.EarlyTerminationDataSetIterator.
     """
 
-    def __init__(self, base: DataSetIterator, n: int) -> None:
-        self._base = base
-        self._limit = check_count("EarlyTerminationDataSetIterator", "n", n, 1)
-        self._count = 0
+    @checked
+    def __init__(self, base: DataSetIterator, n: Count) -> None:
+        self._base, self._limit, self._count = base, n, 0
 
     def has_next(self) -> bool:
         """Tell whether the base has a minibatch and the limit is not reached."""
@@ -373,8 +373,8 @@ def position_of(iterator: DataSetIterator) -> State | DataError:
 def check_same(iterator: DataSetIterator, state: State, **own: object) -> None:
     """Raise DataError unless a state is of an iterator over data like `own`."""
     for name, value in own.items():
-        if not isinstance(state, dict) or state.get(name) != value:
-            found = state.get(name) if isinstance(state, dict) else state
+        found = state.get(name) if isinstance(state, dict) else state
+        if type(found) is not type(value) or found != value:
             raise DataError(
                 f"{type(iterator).__name__}.restore: {name} must be {value!r}, got {found!r}. "
                 "Is the state of an iterator over other data?"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any
 
 import numpy as np
 
 from backends.errors import DataError
+from nd.java_names import JavaNames
 
 _MULTIPLIER = 0x5DEECE66D
 _INCREMENT = 0xB
@@ -14,13 +17,13 @@ _MASK = (1 << 48) - 1
 _INT_MAX = (1 << 31) - 1
 
 
-class JavaRandom:
+class JavaRandom(JavaNames):
     """Draw the numbers that ``new java.util.Random(seed)`` draws.
 
     Parameters
     ----------
-    seed : int
-        Any Java long.
+    seed : int, optional
+        Any Java long; without it the current time.
 
     Notes
     -----
@@ -35,8 +38,10 @@ class JavaRandom:
     [0, 3, 8, 4, 0]
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | None = None) -> None:
+        seed = time.time_ns() if seed is None else seed
         self._state = (seed ^ _MULTIPLIER) & _MASK
+        self._other_gaussian: float | None = None
 
     def get_state(self) -> int:
         """Return the 48 bits that decide all later draws."""
@@ -74,6 +79,36 @@ class JavaRandom:
             value = bits % bound
         return value
 
+    def next_double(self) -> float:
+        """Return a uniform number in 0 to 1 of 53 bits."""
+        return ((self._bits(26) << 27) + self._bits(27)) / (1 << 53)
+
+    def next_float(self) -> float:
+        """Return a uniform number in 0 to 1 of 24 bits."""
+        return self._bits(24) / (1 << 24)
+
+    def next_boolean(self) -> bool:
+        """Return True or False."""
+        return self._bits(1) != 0
+
+    def next_long(self) -> int:
+        """Return a whole number of 64 bits, negative ones too."""
+        high, low = (self._signed_32_bits() for _ in range(2))
+        return ((high << 32) + low + (1 << 63)) % (1 << 64) - (1 << 63)
+
+    def next_gaussian(self) -> float:
+        """Return a standard normal number; every second one is the other of a pair."""
+        if self._other_gaussian is not None:
+            other, self._other_gaussian = self._other_gaussian, None
+            return other
+        square = 0.0
+        while square >= 1.0 or square == 0.0:
+            first, second = 2.0 * self.next_double() - 1.0, 2.0 * self.next_double() - 1.0
+            square = first * first + second * second
+        factor = math.sqrt(-2.0 * math.log(square) / square)
+        self._other_gaussian = second * factor
+        return first * factor
+
     def permutation(self, n: int) -> np.ndarray:
         """Return the order [n] in which ``Collections.shuffle`` leaves the numbers 0 to `n` - 1.
 
@@ -89,6 +124,29 @@ class JavaRandom:
             order[i], order[j] = order[j], order[i]
         return np.array(order, dtype=np.int64)
 
+    def swapped_pairs(self, n: int) -> np.ndarray:
+        """Return the order [n] in which ND4J's ``DataSet.shuffle`` leaves n rows: each is swapped with one other.
+
+        The rows at odd places are shuffled, and swapped with those at even places. Where n is odd, the last row takes
+        the partner of another even place, drawn, which stays.
+
+        Examples
+        --------
+        >>> JavaRandom(42).swapped_pairs(9).tolist()
+        [0, 4, 3, 2, 1, 6, 5, 8, 7]
+
+        Notes
+        -----
+        Source: ND4J ``ArrayUtil.buildInterleavedVector``; checked with what Java 1.0.0-M2.1 does.
+        """
+        partners = dict(zip(range(0, n - 1, 2), 2 * self.permutation(n // 2) + 1, strict=True))
+        if n % 2 and n > 1:
+            partners[n - 1] = partners.pop(2 * self.next_int(n // 2))
+        order = np.arange(n)
+        for even, odd in partners.items():
+            order[even], order[odd] = odd, even
+        return order
+
     def shuffle(self, values: list[Any] | np.ndarray) -> None:
         """Shuffle a list, or an array along its first axis, in place as ``Collections.shuffle`` does."""
         order = self.permutation(len(values))
@@ -98,5 +156,12 @@ class JavaRandom:
             values[:] = [values[i] for i in order]
 
     def _next_31_bits(self) -> int:
+        return self._bits(31)
+
+    def _bits(self, count: int) -> int:
         self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK
-        return self._state >> 17
+        return self._state >> (48 - count)
+
+    def _signed_32_bits(self) -> int:
+        bits = self._bits(32)
+        return bits - (1 << 32) if bits >= 1 << 31 else bits

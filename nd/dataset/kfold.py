@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from backends.errors import DataError
+from nd.arguments import checked
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, check_data_set, check_same, refuse_num, restored_count
-from nd.dataset.order import EpochOrder, check_seed
+from nd.dataset.iterator import DataSetIterator, State, check_same, refuse_num, restored_count
+from nd.dataset.order import EpochOrder
 
 
 class KFoldIterator(DataSetIterator):
@@ -25,7 +26,7 @@ class KFoldIterator(DataSetIterator):
 
     Raises
     ------
-    DTypeError
+    ArgumentError
         It is no DataSet, or `seed` is no whole number.
     DataError
         `k` is out of range.
@@ -48,11 +49,11 @@ class KFoldIterator(DataSetIterator):
     [0.0, 1.0] [2.0]
     """
 
+    @checked
     def __init__(self, k: int, data_set: DataSet, seed: int = 0) -> None:
-        check_data_set("KFoldIterator", data_set)
         self._data_set, self._total = data_set, data_set.num_examples()
         self._k = check_count("KFoldIterator", "k", k, 2, self._total)
-        self._order = EpochOrder(self._total, check_seed("KFoldIterator", True, seed))
+        self._order = EpochOrder(self._total, seed)
         self._cursor = 0  # folds handed out
 
     def has_next(self) -> bool:
@@ -97,7 +98,9 @@ class KFoldIterator(DataSetIterator):
     def restore(self, state: State) -> None:
         check_same(self, state, examples=self._total, k=self._k)
         cursor = restored_count(self, state, "cursor", self._k)
-        self._order.restore(state.get("order"), bool(state.get("shuffled")))
+        if not isinstance(state.get("shuffled"), bool):
+            raise DataError(f"KFoldIterator.restore: shuffled must be True or False, got {state.get('shuffled')!r}.")
+        self._order.restore(state.get("order"), state["shuffled"])
         self._cursor = cursor
 
     def batch(self) -> int:

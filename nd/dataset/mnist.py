@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from backends.errors import DTypeError
+from nd.arguments import Count, checked
 from nd.dataset.fetch import load_mnist
 from nd.dataset.image_iterator import ImageDataSetIterator
 
@@ -24,7 +22,7 @@ class MnistDataSetIterator(ImageDataSetIterator):
     batch : int
         Examples in a minibatch; the last one has what is left.
     train : bool
-        The 60,000 to train on, or the 10,000 to test on.
+        The 60,000 to train on, or the 10,000 to test on. Not a number of examples, as in Java: see `num_examples`.
     seed : int
         Seed of the order. Every reset shuffles further, as in Java; a new iterator with the same seed starts anew.
     shuffle : bool
@@ -50,17 +48,17 @@ class MnistDataSetIterator(ImageDataSetIterator):
     minibatch runs past `num_examples` when the batch does not divide it; here it ends there.
     """
 
+    @checked
     def __init__(
         self,
-        batch: int,
+        batch: Count,
         train: bool = True,
         seed: int = 0,
         *,
         shuffle: bool = True,
         binarize: bool = False,
-        num_examples: int | None = None,
+        num_examples: Count | None = None,
     ) -> None:
-        _check_train(train)
         images, labels = load_mnist(train)
         if binarize:
             images = (images > _BINARIZE_ABOVE).view(np.uint8)
@@ -72,13 +70,4 @@ class MnistDataSetIterator(ImageDataSetIterator):
             white=1 if binarize else 255,
             seed=seed if shuffle else None,
             num_examples=num_examples,
-        )
-
-
-def _check_train(train: Any) -> None:
-    # Java has a constructor (batch, numExamples) too: a ported 100 would pass for True
-    if not isinstance(train, bool):
-        raise DTypeError(
-            f"MnistDataSetIterator: train must be True or False, got {train!r}. "
-            "For a number of examples pass num_examples=."
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import cast
 
-from backends.errors import DataError, DTypeError
-from nd.dataset.checks import check_count
+from backends.errors import DataError
+from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import DataSetIterator, State, WrappingDataSetIterator, check_same, restored_count
 
@@ -23,10 +23,10 @@ class MultipleEpochsIterator(WrappingDataSetIterator):
 
     Raises
     ------
-    DTypeError
-        `base` is no DataSetIterator.
+    ArgumentError
+        `base` is no DataSetIterator, or `epochs` is less than 1.
     DataError
-        `epochs` is less than 1, or more than 1 of an iterator that cannot be reset.
+        `epochs` is more than 1 of an iterator that cannot be reset.
 
     Notes
     -----
@@ -42,13 +42,9 @@ class MultipleEpochsIterator(WrappingDataSetIterator):
     [2, 1, 2, 1]
     """
 
-    def __init__(self, epochs: int, base: DataSetIterator) -> None:
-        self._epochs = check_count("MultipleEpochsIterator", "epochs", epochs, 1)
-        if not isinstance(base, DataSetIterator):
-            raise DTypeError(
-                f"MultipleEpochsIterator: expected a DataSetIterator, got {type(base).__name__}. Wrap lists as "
-                "ListDataSetIterator(data_sets)."
-            )
+    @checked
+    def __init__(self, epochs: Count, base: DataSetIterator) -> None:
+        self._epochs = epochs
         if self._epochs > 1 and not base.reset_supported():
             raise DataError(
                 f"MultipleEpochsIterator: expected an iterator that can be reset, got a {type(base).__name__} that "

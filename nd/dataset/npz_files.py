@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 
-from backends.errors import DataError, DTypeError, FormatError, ShapeError
+from backends.errors import DataError, DTypeError, FormatError, NdError, ShapeError
+from nd.opening import Source, most_unpacked, name_of, opening
 
 _NUMERIC_KINDS = "biuf"
 _DAMAGED = "The file is damaged or no .npz file; write it again with numpy.savez."
@@ -26,7 +27,7 @@ class Member(NamedTuple):
     dtype: np.dtype
 
 
-def read_headers(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]) -> dict[str, Member]:
+def read_headers(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, Member]:
     """Return field -> shape and dtype of the arrays that `keys` (field -> key in the file) names.
 
     Raises
@@ -34,7 +35,7 @@ def read_headers(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]
     DataError
         The file has no such key.
     FormatError
-        The file is damaged, or an array holds Python objects.
+        The file is damaged, an array holds Python objects, or unpacks to more than an honest file of that size holds.
     ShapeError, DTypeError
         An array is a scalar, or does not hold numbers.
     OSError
@@ -46,23 +47,25 @@ def read_headers(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]
         for field, key in keys.items():
             if key not in names:
                 raise DataError(
-                    f"{who}: '{os.fspath(path)}': expected an array {key!r} for the {field}, got {sorted(names)}."
+                    f"{who}: '{name_of(path)}': expected an array {key!r} for the {field}, got {sorted(names)}."
                 )
-            found[field] = _header(_Place(who, os.fspath(path), key), archive, names[key])
+            found[field] = _header(_Place(who, name_of(path), key), archive, names[key])
     return found
 
 
-def read_arrays(who: str, path: str | os.PathLike[str], keys: Mapping[str, str]) -> dict[str, np.ndarray]:
+def read_arrays(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, np.ndarray]:
     """Return field -> array. Same arguments and errors as `read_headers`; at most what the file has is allocated."""
     read_headers(who, path, keys)  # which also compares what is promised with what is there
     found: dict[str, np.ndarray] = {}
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with opening(who, path) as file, np.load(file, allow_pickle=False) as arrays:
             for field, key in keys.items():
                 same = next((other for other in found if keys[other] == key), None)
                 found[field] = arrays[key] if same is None else found[same]
+    except NdError:
+        raise
     except _BROKEN as error:
-        raise FormatError(f"{who}: '{os.fspath(path)}': expected arrays, got: {error}. {_DAMAGED}") from error
+        raise FormatError(f"{who}: '{name_of(path)}': expected arrays, got: {error}. {_DAMAGED}") from error
     return found
 
 
@@ -75,15 +78,24 @@ class _Place(NamedTuple):
         return f"{self.who}: '{self.path}': array {self.key!r}"
 
 
-def _open(who: str, path: str | os.PathLike[str]) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except (NotImplementedError, zipfile.BadZipFile) as error:
-        raise FormatError(f"{who}: '{os.fspath(path)}': expected a .npz file, got: {error}. {_DAMAGED}") from error
+@contextmanager
+def _open(who: str, path: Source) -> Iterator[zipfile.ZipFile]:
+    with opening(who, path) as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except (NotImplementedError, zipfile.BadZipFile) as error:
+            raise FormatError(f"{who}: '{name_of(path)}': expected a .npz file, got: {error}. {_DAMAGED}") from error
+        yield archive
 
 
 def _header(place: _Place, archive: zipfile.ZipFile, name: str) -> Member:
     size = archive.getinfo(name).file_size
+    most = most_unpacked(archive.fp.seek(0, 2))  # type: ignore[union-attr]
+    if size > most:
+        raise FormatError(
+            f"{place}: must unpack to at most {most:,} bytes in a file of this size, got {size:,}. Was it made to fill "
+            "the memory? If it is your own, write it with numpy.savez, which does not compress."
+        )
     try:
         with archive.open(name) as stream:
             shape, dtype = _read_header(stream)

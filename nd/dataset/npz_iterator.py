@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from backends.errors import DataError, DTypeError, ShapeError, describe_shape
-from nd.dataset.checks import check_count
+from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.iterator import State, check_same, restored_count
 from nd.dataset.npz_files import Member, read_arrays, read_headers
 from nd.dataset.numpy_iterator import check_arrays, check_classes, pick
-from nd.dataset.order import FileOrder, check_seed
+from nd.dataset.order import FileOrder
 from nd.dataset.ordered import OrderedDataSetIterator
 
 PathLike = str | os.PathLike[str]
@@ -39,8 +39,10 @@ class NpzDataSetIterator(OrderedDataSetIterator):
 
     Raises
     ------
+    ArgumentError
+        An argument is of another type, or `batch` or `num_classes` is less than 1.
     DataError
-        There is no file, a key is missing, a file has no examples, or a number is out of range.
+        There is no file, a key is missing, or a file has no examples.
     FormatError
         A file is damaged, or has Python objects in it, which are never loaded.
     ShapeError, DTypeError
@@ -57,31 +59,29 @@ class NpzDataSetIterator(OrderedDataSetIterator):
 
     _order: FileOrder
 
+    @checked
     def __init__(
         self,
         paths: PathLike | Sequence[PathLike],
-        batch: int = 32,
+        batch: Count = 32,
         *,
         features: str = "features",
         labels: str | None = "labels",
         features_mask: str | None = None,
         labels_mask: str | None = None,
-        num_classes: int | None = None,
+        num_classes: Count | None = None,
         shuffle: bool = False,
         seed: int = 0,
     ) -> None:
         self._paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         named = {"features": features, "labels": labels, "features_mask": features_mask, "labels_mask": labels_mask}
-        for field, key in named.items():
-            if not isinstance(key, str) and (key is not None or field == "features"):
-                raise DTypeError(f"{_WHO}: {field} must be a key in the files, got {key!r}.")
         self._keys = {field: key for field, key in named.items() if key is not None}
         self._headers = self._read_headers()
         self._lengths = [check_arrays(_WHO, headers) for headers in self._headers]
         classes = check_classes(_WHO, num_classes, self._headers[0].get("labels"))
         self._open: tuple[int, dict[str, Any]] | None = None  # number of a file, and its arrays
-        order = FileOrder(self._lengths, check_seed(_WHO, shuffle, seed))
-        super().__init__(sum(self._lengths), check_count(_WHO, "batch", batch, 1), classes, order)
+        order = FileOrder(self._lengths, seed if shuffle else None)
+        super().__init__(sum(self._lengths), batch, classes, order)
 
     def _examples(self, start: int, stop: int) -> DataSet:
         parts = self._parts(start, stop)
@@ -102,8 +102,8 @@ class NpzDataSetIterator(OrderedDataSetIterator):
         self._cursor = cursor
 
     def _read_headers(self) -> list[dict[str, Member]]:
-        if not self._paths or not all(isinstance(path, (str, os.PathLike)) for path in self._paths):
-            raise DTypeError(f"{_WHO}: expected a path or a list of paths, got {self._paths!r}.")
+        if not self._paths:
+            raise DTypeError(f"{_WHO}: expected a path or a list of paths, got []. Name a file.")
         headers = [read_headers(_WHO, path, self._keys) for path in self._paths]
         for path, of_file in zip(self._paths, headers, strict=True):
             _check_alike(path, of_file, headers[0])

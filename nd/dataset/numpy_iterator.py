@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
-from nd.dataset.checks import as_array, check_count
+from nd.arguments import Count, checked
+from nd.dataset.checks import as_array
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import State, check_same, restored_count
-from nd.dataset.order import EpochOrder, Rows, check_seed
+from nd.dataset.order import EpochOrder, Rows
 from nd.dataset.ordered import OrderedDataSetIterator
 
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
@@ -38,8 +39,10 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
 
     Raises
     ------
+    ArgumentError
+        `batch` or `num_classes` is less than 1, `shuffle` is no bool, or `seed` no whole number.
     DataError
-        There are no examples, `batch` is less than 1, or `num_classes` is given without labels.
+        There are no examples, or `num_classes` is given without labels.
     ShapeError
         The arrays hold different numbers of examples, or class numbers have more than one axis.
     DTypeError
@@ -59,15 +62,16 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
 
     _order: EpochOrder
 
+    @checked
     def __init__(
         self,
         features: Any,
         labels: Any = None,
-        batch: int = 32,
+        batch: Count = 32,
         *,
         features_mask: Any = None,
         labels_mask: Any = None,
-        num_classes: int | None = None,
+        num_classes: Count | None = None,
         shuffle: bool = False,
         seed: int = 0,
     ) -> None:
@@ -80,8 +84,7 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
             self._arrays["labels"] = self._arrays["features"]
         total = check_arrays(who, self._arrays)
         classes = check_classes(who, num_classes, self._arrays.get("labels"))
-        batch = check_count(who, "batch", batch, 1)
-        super().__init__(total, batch, classes, EpochOrder(total, check_seed(who, shuffle, seed)))
+        super().__init__(total, batch, classes, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> DataSet:
         return pick(self._arrays, self._order.rows(start, stop), self._classes)
@@ -113,7 +116,7 @@ def check_arrays(who: str, arrays: dict[str, Any]) -> int:
     return total
 
 
-def check_classes(who: str, num_classes: Any, labels: Any) -> int | None:
+def check_classes(who: str, num_classes: int | None, labels: Any) -> int | None:
     """Return the number of classes, None where labels come as they are; raise for labels that are no class numbers."""
     if num_classes is None:
         return None
@@ -124,7 +127,7 @@ def check_classes(who: str, num_classes: Any, labels: Any) -> int | None:
             f"{who}: num_classes needs class numbers [N] as labels, got {describe_shape(labels.shape)}. "
             "Leave num_classes out where they are one-hot already."
         )
-    return check_count(who, "num_classes", num_classes, 1)
+    return num_classes
 
 
 def pick(arrays: dict[str, Any], rows: Rows, classes: int | None) -> DataSet:
@@ -144,4 +147,4 @@ def pick(arrays: dict[str, Any], rows: Rows, classes: int | None) -> DataSet:
 def _part(array: Any, rows: Rows) -> Any:
     if isinstance(array, np.memmap):  # read now, where the reading ahead is
         return np.array(array[rows])
-    return array[rows]
+    return array[rows, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backends.errors import DataError, DTypeError
+from backends.errors import DataError
 from nd.dataset.java_random import JavaRandom
 
 _INT_MAX = (1 << 31) - 1
@@ -67,7 +67,7 @@ class EpochOrder:
         """
         if self._random is None and state is not None:
             raise DataError(f"EpochOrder.restore: expected no shuffle, got the state {state!r}. Pass shuffle=True.")
-        if self._random is not None and (state != self._began or not begun):
+        if self._random is not None and not (begun and isinstance(state, int) and state == self._began):
             self._random.set_state(state)
             self._began = self._order = None
             if begun:
@@ -134,12 +134,3 @@ class FileOrder:
             self.files = [int(number) for number in rows]
             self._seeds = self._files.draw(len(self._lengths))
         self._current = None
-
-
-def check_seed(who: str, shuffle: Any, seed: Any) -> int | None:
-    """Return the seed to shuffle with, None for no shuffling; raise DTypeError for what is neither."""
-    if not isinstance(shuffle, bool):
-        raise DTypeError(f"{who}: shuffle must be True or False, got {shuffle!r}. For a seed pass seed=.")
-    if isinstance(seed, bool) or not hasattr(type(seed), "__index__"):
-        raise DTypeError(f"{who}: seed must be a whole number, got {seed!r}.")
-    return int(seed) if shuffle else None

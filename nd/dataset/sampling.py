@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from backends.errors import DataError
+from nd.arguments import Count, checked
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, check_data_set, check_same, restored_count
+from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
 from nd.dataset.java_random import JavaRandom
-from nd.dataset.order import check_seed
 
 
 class SamplingDataSetIterator(DataSetIterator):
@@ -30,10 +30,10 @@ class SamplingDataSetIterator(DataSetIterator):
 
     Raises
     ------
-    DTypeError
-        It is no DataSet, or `seed` is no whole number.
+    ArgumentError
+        It is no DataSet, `seed` is no whole number, or `batch` or `total` is less than 1.
     DataError
-        `batch` or `total` is less than 1, or `batch` more than N where nothing comes twice.
+        `batch` is more than N where nothing comes twice.
 
     Notes
     -----
@@ -48,13 +48,13 @@ class SamplingDataSetIterator(DataSetIterator):
     [[0.0, 3.0, 8.0], [4.0, 0.0]]
     """
 
-    def __init__(self, data_set: DataSet, batch: int, total: int, seed: int = 0, *, replace: bool = True) -> None:
-        check_data_set("SamplingDataSetIterator", data_set)
+    @checked
+    def __init__(self, data_set: DataSet, batch: Count, total: Count, seed: int = 0, *, replace: bool = True) -> None:
         self._data_set, self._examples = data_set, data_set.num_examples()
-        self._replace = bool(replace)
+        self._replace = replace
         self._batch = self._check_batch("SamplingDataSetIterator", "batch", batch)
-        self._total = check_count("SamplingDataSetIterator", "total", total, 1)
-        self._random = JavaRandom(check_seed("SamplingDataSetIterator", True, seed) or 0)
+        self._total = total
+        self._random = JavaRandom(seed)
         self._cursor = 0
 
     def has_next(self) -> bool:

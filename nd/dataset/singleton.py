@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from nd.arguments import checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import ListDataSetIterator, check_data_set
+from nd.dataset.iterator import ListDataSetIterator
 
 
 class SingletonDataSetIterator(ListDataSetIterator):
@@ -24,8 +25,8 @@ class SingletonDataSetIterator(ListDataSetIterator):
     [2]
     """
 
+    @checked
     def __init__(self, data_set: DataSet) -> None:
-        check_data_set("SingletonDataSetIterator", data_set)
         super().__init__(data_set)
 
     def async_supported(self) -> bool:

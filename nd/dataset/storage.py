@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, BinaryIO
 
 from backends.errors import FormatError, ShapeError
 from nd import serde
 from nd.dataset.dataset import DataSet
-from nd.files import replacing
+from nd.files import Target, replacing
+from nd.opening import Source, name_of, opening
 from nd.serde_buffers import CORRUPT
 
 Array = Any
@@ -22,16 +22,16 @@ _HAS_METADATA = 32
 _ALL_BITS = 63
 
 
-def save_data_set(data_set: DataSet, path: str | os.PathLike[str]) -> None:
-    """Write a DataSet to a file that is there whole or not at all; see `DataSet.save`."""
+def save_data_set(data_set: DataSet, path: Target) -> None:
+    """Write a DataSet to a file that is there whole or not at all, or to an open one; see `DataSet.save`."""
     with replacing("DataSet.save", path) as stream:
         write_data_set(stream, data_set)
 
 
-def load_data_set(path: str | os.PathLike[str]) -> DataSet:
+def load_data_set(path: Source) -> DataSet:
     """Read the DataSet of a file; see `DataSet.load`."""
-    who = f"DataSet.load: '{os.fspath(path)}'"
-    with open(path, "rb") as stream:
+    who = f"DataSet.load: '{name_of(path)}'"
+    with opening("DataSet.load", path) as stream:
         try:
             return read_data_set(stream)
         except FormatError as error:

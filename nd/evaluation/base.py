@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 from backends.errors import check_choice
+from nd.arguments import checked
+from nd.java_names import JavaEnum, JavaNamedABC, JavaNames
 
 
-class IEvaluation(ABC):
+class IEvaluation(JavaNames, metaclass=JavaNamedABC):
     """Compares predictions with labels, minibatch by minibatch, and reduces what it saw to numbers.
 
     Attributes
@@ -36,6 +38,19 @@ class IEvaluation(ABC):
 
     METRICS: ClassVar[Mapping[str, Callable[[Any], float]]] = {}
     MINIMIZED: ClassVar[frozenset[str]] = frozenset()
+    Metric: ClassVar[type[JavaEnum]]
+    java_names: ClassVar[dict[str, str]] = {"score_for_metric": "get_value"}
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "METRICS" in vars(cls):
+            cls.Metric = JavaEnum("Metric", {name.upper(): name for name in cls.METRICS})  # type: ignore[assignment, call-arg]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other saw the same with the same settings, as far as the JSON tells."""
+        return type(self) is type(other) and self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]
 
     @abstractmethod
     def eval(self, labels: Any, predictions: Any, mask: Any = None) -> None:
@@ -83,6 +98,7 @@ class IEvaluation(ABC):
             The text is not JSON, of another class, or contradicts itself.
         """
 
+    @checked
     def get_value(self, metric: str) -> float:
         """Return one of `METRICS` by its name.
 

@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from backends.errors import DataError, FormatError, ShapeError, describe_shape
-from nd.serde import array_from_json, array_to_json, as_host
+from backends.errors import DataError, FormatError, ShapeError
+from nd.arguments import checked
+from nd.serde import array_from_json, array_to_json
 
 from . import metrics
 from .base import IEvaluation
@@ -21,8 +22,8 @@ from .java_text import fixed, shortest
 from .json_fields import Fields, java_class
 from .metrics import Outcomes
 from .roc_binary import ROCBinary
-from .rows import as_binary, output_rows
-from .settings import check_mergeable, check_whole
+from .rows import as_binary, output_rows, real_row
+from .settings import Cells, Digits, Steps, check_mergeable
 
 _COUNTS = ("countTruePositive", "countFalsePositive", "countTrueNegative", "countFalseNegative")
 
@@ -46,7 +47,7 @@ class EvaluationBinary(IEvaluation):
     Raises
     ------
     ConfigurationError
-        `size` is less than 1.
+        `size` is not 1 to 1000000, or `roc_binary_steps` not 0 to 1000000.
     DataError
         A threshold outside 0 to 1.
     ShapeError
@@ -67,11 +68,12 @@ class EvaluationBinary(IEvaluation):
     (0.5, 0.6666666666666666)
     """
 
+    @checked
     def __init__(
         self,
         decision_threshold: Any = None,
-        size: int | None = None,
-        roc_binary_steps: int | None = None,
+        size: Cells | None = None,
+        roc_binary_steps: Steps | None = None,
         *,
         labels: Sequence[str] | None = None,
         axis: int = 1,
@@ -82,9 +84,10 @@ class EvaluationBinary(IEvaluation):
         self.labels: list[str] | None = None
         self._counts: np.ndarray | None = None  # [4, n]: true and false positives, true and false negatives
         if size is not None:
-            self._add("EvaluationBinary", np.zeros((4, check_whole("EvaluationBinary", "size", size, 1)), np.int64))
+            self._add("EvaluationBinary", np.zeros((4, size), np.int64))
         self.set_label_names(labels)
 
+    @checked
     def set_label_names(self, labels: Sequence[str] | None) -> None:
         """Name the outputs, for the report; raise ShapeError where they are not as many as there are."""
         names = None if labels is None else list(labels)
@@ -150,6 +153,7 @@ class EvaluationBinary(IEvaluation):
         self._check_size(who, counts.shape[1])
         self._counts = counts if self._counts is None else self._counts + counts
 
+    @checked
     def merge(self, other: EvaluationBinary) -> None:
         """Add the counts of another one.
 
@@ -186,22 +190,27 @@ class EvaluationBinary(IEvaluation):
         """Return the number of outputs, -1 while it is unknown."""
         return -1 if self._counts is None else self._counts.shape[1]
 
+    @checked
     def true_positives(self, output: int) -> int:
         """Return how often 1 was predicted and right. Raises DataError if there is no such output, as all of these."""
         return self._outcomes(output).tp
 
+    @checked
     def false_positives(self, output: int) -> int:
         """Return how often 1 was predicted and wrong."""
         return self._outcomes(output).fp
 
+    @checked
     def true_negatives(self, output: int) -> int:
         """Return how often 0 was predicted and right."""
         return self._outcomes(output).tn
 
+    @checked
     def false_negatives(self, output: int) -> int:
         """Return how often 0 was predicted and wrong."""
         return self._outcomes(output).fn
 
+    @checked
     def total_count(self, output: int) -> int:
         """Return the number of labels, without the masked ones."""
         return sum(self._outcomes(output))
@@ -218,44 +227,54 @@ class EvaluationBinary(IEvaluation):
 
     # ---- metrics
 
+    @checked
     def accuracy(self, output: int) -> float:
         """Return the share of right predictions."""
         o = self._outcomes(output)
         return (o.tp + o.tn) / sum(o) if sum(o) else math.nan
 
+    @checked
     def precision(self, output: int) -> float:
         """Return tp / (tp + fp)."""
         return _or_nan(metrics.precision(self._outcomes(output)))
 
+    @checked
     def recall(self, output: int) -> float:
         """Return tp / (tp + fn)."""
         return _or_nan(metrics.recall(self._outcomes(output)))
 
+    @checked
     def f1(self, output: int) -> float:
         """Return the harmonic mean of precision and recall."""
         return self.f_beta(1.0, output)
 
+    @checked
     def f_beta(self, beta: float, output: int) -> float:
         """Return (1 + beta^2) * precision * recall / (beta^2 * precision + recall), 0 where one of both is 0."""
         o = self._outcomes(output)
         return 0.0 if o.tp == 0 and o.fp + o.fn else _or_nan(metrics.f_beta(o, beta))
 
+    @checked
     def g_measure(self, output: int) -> float:
         """Return sqrt(precision * recall)."""
         return math.sqrt(self.precision(output) * self.recall(output))
 
+    @checked
     def matthews_correlation(self, output: int) -> float:
         """Return the Matthews correlation."""
         return metrics.matthews_correlation(self._outcomes(output))
 
+    @checked
     def false_positive_rate(self, output: int) -> float:
         """Return fp / (fp + tn), 0 for 0/0."""
         return metrics.false_positive_rate(self._outcomes(output))
 
+    @checked
     def false_negative_rate(self, output: int) -> float:
         """Return fn / (fn + tp), 0 for 0/0."""
         return metrics.false_negative_rate(self._outcomes(output))
 
+    @checked
     def false_alarm_rate(self, output: int) -> float:
         """Return the mean of false positive and false negative rate."""
         return (self.false_positive_rate(output) + self.false_negative_rate(output)) / 2.0
@@ -305,13 +324,13 @@ class EvaluationBinary(IEvaluation):
 
     # ---- text
 
-    def stats(self, print_precision: int = 4) -> str:
+    @checked
+    def stats(self, print_precision: Digits = 4) -> str:
         """Return the table that Java prints."""
         width = max([15, *map(len, self.labels or [])]) + 5
         text = f"{'Label':<{width}}{'Accuracy':<12}{'F1':<12}{'Precision':<12}{'Recall':<12}"
-        text += f"{'Total':<8}{'TP':<7}{'TN':<7}{'FP':<7}{'FN':<7}" + (
-            "" if self.roc_binary is None else f"{'AUC':<12}"
-        )
+        text += f"{'Total':<8}{'TP':<7}{'TN':<7}{'FP':<7}{'FN':<7}"
+        text += "" if self.roc_binary is None else f"{'AUC':<12}"
         if self._counts is None:
             return text + "\n-- No Data --\n"
         for output in range(self.num_labels()):
@@ -339,6 +358,7 @@ class EvaluationBinary(IEvaluation):
         return json.dumps(start | dict(zip(_COUNTS, counts, strict=True)) | end)
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> Self:
         fields = Fields.parse("EvaluationBinary", "classification", text)
         evaluation = cls(_read_threshold(fields), axis=fields.integer("axis", 1))
@@ -370,13 +390,8 @@ def _read_threshold(fields: Fields) -> Any:
 
 
 def _checked_threshold(decision_threshold: Any) -> np.ndarray:
-    threshold = as_host(decision_threshold)
+    threshold = real_row("EvaluationBinary", "decision_threshold", decision_threshold)
     threshold = threshold if threshold.dtype.kind == "f" else threshold.astype(np.float64)
-    if threshold.ndim not in (1, 2) or threshold.size == 0 or threshold.size != threshold.shape[-1]:
-        raise ShapeError(
-            f"EvaluationBinary: the thresholds must be [n] or [1, n], got {describe_shape(threshold.shape)}. "
-            "Reshape them."
-        )
     if not ((threshold >= 0) & (threshold <= 1)).all():
         raise DataError(
             f"EvaluationBinary: a decision threshold is 0 to 1, got {threshold.tolist()}. Give each as one."

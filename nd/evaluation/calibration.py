@@ -10,14 +10,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from backends.errors import ConfigurationError, DataError, ShapeError
+from backends.errors import DataError, ShapeError
+from nd.arguments import checked
 from nd.serde import array_to_json
 
 from .base import IEvaluation
 from .histograms import Histogram, ReliabilityDiagram
 from .json_fields import Fields, java_class, matrix_to_json
 from .rows import as_binary, as_probabilities, paired_rows
-from .settings import MOST_CELLS, check_mergeable, check_whole
+from .settings import MOST_CELLS, Cells, check_mergeable
 
 # Attribute -> JSON name, in Java's order. [bins, C] but for those that end in "overall" or "each_class": [1, ...]
 _ARRAYS = {
@@ -51,7 +52,7 @@ class EvaluationCalibration(IEvaluation):
     Raises
     ------
     ConfigurationError
-        Fewer than one bin.
+        The number of bins is not 1 to 1000000.
 
     Notes
     -----
@@ -71,17 +72,15 @@ class EvaluationCalibration(IEvaluation):
     [2, 2, 0, 2]
     """
 
+    @checked
     def __init__(
         self,
-        reliability_diag_num_bins: int = 10,
-        histogram_num_bins: int = 50,
+        reliability_diag_num_bins: Cells = 10,
+        histogram_num_bins: Cells = 50,
         exclude_empty_bins: bool = True,
         *,
         axis: int = 1,
     ) -> None:
-        for name, bins in (("reliability", reliability_diag_num_bins), ("histogram", histogram_num_bins)):
-            if check_whole("EvaluationCalibration", f"the number of {name} bins", bins) < 1:
-                raise ConfigurationError(f"EvaluationCalibration: expected at least one {name} bin, got {bins}.")
         self.reliability_diag_num_bins = reliability_diag_num_bins
         self.histogram_num_bins = histogram_num_bins
         self.exclude_empty_bins = exclude_empty_bins
@@ -148,6 +147,7 @@ class EvaluationCalibration(IEvaluation):
             )
         return self._arrays
 
+    @checked
     def merge(self, other: EvaluationCalibration) -> None:
         check_mergeable(self, other, ())
         mine = (self.reliability_diag_num_bins, self.histogram_num_bins)
@@ -172,6 +172,7 @@ class EvaluationCalibration(IEvaluation):
         """Return the number of classes, -1 while it is unknown."""
         return -1 if self._arrays is None else self._arrays["bin_total_count"].shape[1]
 
+    @checked
     def get_reliability_diagram(self, cls: int) -> ReliabilityDiagram:
         """Return how often class `cls` occurred over how probable it was said to be.
 
@@ -199,6 +200,7 @@ class EvaluationCalibration(IEvaluation):
         counts = self._data()["residual_plot_overall"][0]
         return Histogram("Residual Plot - All Predictions and Classes", 0.0, 1.0, counts)
 
+    @checked
     def get_residual_plot(self, cls: int) -> Histogram:
         """Return the histogram of abs(label - probability) of class `cls`, of the examples of that class."""
         (counts,) = self._column(cls, "residual_plot_by_label_class")
@@ -209,12 +211,14 @@ class EvaluationCalibration(IEvaluation):
         counts = self._data()["prob_histogram_overall"][0]
         return Histogram("Network Probabilities Histogram - All Predictions and Classes", 0.0, 1.0, counts)
 
+    @checked
     def get_probability_histogram(self, cls: int) -> Histogram:
         """Return the histogram of the probability of class `cls`, of the examples of that class."""
         (counts,) = self._column(cls, "prob_histogram_by_label_class")
         title = f"Network Probabilities Histogram - P(class {cls}) - Data Labelled Class {cls} Only"
         return Histogram(title, 0.0, 1.0, counts)
 
+    @checked
     def expected_calibration_error(self, cls: int) -> float:
         """Return the mean distance of the reliability diagram of class `cls` from the diagonal.
 
@@ -267,14 +271,17 @@ class EvaluationCalibration(IEvaluation):
         return json.dumps(fields)
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> Self:
         fields = Fields.parse("EvaluationCalibration", "classification", text)
-        bins = fields.integer("reliabilityDiagNumBins", 10), fields.integer("histogramNumBins", 50)
+        bins = (
+            fields.integer("reliabilityDiagNumBins", 10, largest=MOST_CELLS),
+            fields.integer("histogramNumBins", 50, largest=MOST_CELLS),
+        )
         fields.check(min(bins) > 0, "reliabilityDiagNumBins and histogramNumBins must be at least 1", bins)
         evaluation = cls(*bins, fields.flag("excludeEmptyBins", True), axis=fields.integer("axis", 1))
         first = fields.array("rDiagBinTotalCount")
         if first is None:
-            fields.check(max(bins) <= MOST_CELLS, f"there must be at most {MOST_CELLS} bins without counts", bins)
             return evaluation
         fields.check(first.ndim == 2 and first.size > 0, "rDiagBinTotalCount must be a matrix", list(first.shape))
         arrays, shapes = {}, evaluation._shapes(first.shape[1])

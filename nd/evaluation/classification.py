@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from backends.errors import ConfigurationError, DataError, ShapeError, check_choice
+from backends.errors import DataError, ShapeError, check_choice
+from nd.arguments import Count, Fraction, Natural, checked
 
 from . import json_form, metrics, report
 from .base import IEvaluation
 from .confusion import ConfusionMatrix
 from .metrics import Metric, Outcomes
 from .rows import checked_cost, decide, paired_rows, top_n_hits
-from .settings import check_mergeable, check_whole, is_probability
+from .settings import Cells, check_mergeable
 
 
 class Evaluation(IEvaluation):
@@ -60,23 +61,20 @@ class Evaluation(IEvaluation):
     0.5
     """
 
+    @checked
     def __init__(
         self,
-        labels: Sequence[str] | int | None = None,
-        top_n: int = 1,
+        labels: Sequence[str] | Mapping[int, str] | Cells | None = None,
+        top_n: Count = 1,
         *,
         axis: int = 1,
-        binary_decision_threshold: float | None = None,
+        binary_decision_threshold: Fraction | None = None,
         cost_array: Any = None,
         binary_positive_class: int | None = 1,
     ) -> None:
         if binary_positive_class not in (0, 1, None):
             raise DataError(f"Evaluation: the positive class is 0, 1 or None, got {binary_positive_class}.")
-        if binary_decision_threshold is not None and not is_probability(binary_decision_threshold):
-            raise ConfigurationError(
-                f"Evaluation: binary_decision_threshold must be 0 to 1, got {binary_decision_threshold!r}."
-            )
-        self.top_n = check_whole("Evaluation", "top_n", top_n, 1)
+        self.top_n = top_n
         self.axis = axis
         self.binary_decision_threshold = binary_decision_threshold
         self.cost_array = None if cost_array is None else checked_cost(cost_array)
@@ -87,7 +85,7 @@ class Evaluation(IEvaluation):
         self.confusion: ConfusionMatrix | None = None
         self.top_n_counts = (0, 0)  # correct, total
         if labels is not None:
-            self._set_labels(labels)
+            self._set_labels(_in_order(labels) if isinstance(labels, Mapping) else labels)
 
     def _set_labels(self, labels: Sequence[str] | int) -> None:
         if isinstance(labels, int):
@@ -134,6 +132,7 @@ class Evaluation(IEvaluation):
             correct, total = self.top_n_counts
             self.top_n_counts = (correct + top_n_hits(actual, guess, self.top_n), total + len(guess))
 
+    @checked
     def merge(self, other: Evaluation) -> None:
         """Add the counts of another evaluation of the same task.
 
@@ -187,13 +186,14 @@ class Evaluation(IEvaluation):
         correct, total = self.top_n_counts
         return correct / total if total else 0.0
 
-    def precision(self, cls: int | None = None, averaging: str | None = None) -> float:
+    @checked
+    def precision(self, cls: int | str | None = None, averaging: str | None = None) -> float:
         """Return tp / (tp + fp).
 
         Parameters
         ----------
         cls : int, optional
-            The class; 0/0 is 0.
+            The class; 0/0 is 0. Or an average, as Java's programs call it.
         averaging : {"macro", "micro"}, optional
             An average over all classes. Default with neither: class 1 of two, else "macro".
 
@@ -206,38 +206,47 @@ class Evaluation(IEvaluation):
         """
         return self._score("precision", metrics.precision, cls, averaging)
 
-    def recall(self, cls: int | None = None, averaging: str | None = None) -> float:
+    @checked
+    def recall(self, cls: int | str | None = None, averaging: str | None = None) -> float:
         """Return tp / (tp + fn). Arguments and errors as `precision`."""
         return self._score("recall", metrics.recall, cls, averaging)
 
-    def f1(self, cls: int | None = None, averaging: str | None = None) -> float:
+    @checked
+    def f1(self, cls: int | str | None = None, averaging: str | None = None) -> float:
         """Return the harmonic mean of precision and recall. Arguments and errors as `precision`."""
         return self.f_beta(1.0, cls, averaging)
 
-    def f_beta(self, beta: float, cls: int | None = None, averaging: str | None = None) -> float:
+    @checked
+    def f_beta(self, beta: float, cls: int | str | None = None, averaging: str | None = None) -> float:
         """Return (1 + beta^2) * precision * recall / (beta^2 * precision + recall).
 
         Arguments and errors as `precision`, and one difference: with two classes every average is the value of
         class 1, as in Java.
         """
+        if isinstance(cls, str):
+            cls, averaging = None, cls
         if cls is None and self._data("f_beta").n_classes == 2:
             check_choice("Evaluation.f_beta", "averaging", averaging or "macro", metrics.AVERAGES)
             cls = 1 if averaging is not None or self.binary_positive_class is None else self.binary_positive_class
         return self._score("f_beta", partial(metrics.f_beta, beta=beta), cls, averaging)
 
-    def g_measure(self, cls: int | None = None, averaging: str | None = None) -> float:
+    @checked
+    def g_measure(self, cls: int | str | None = None, averaging: str | None = None) -> float:
         """Return sqrt(precision * recall). Arguments and errors as `precision`, default "macro"."""
         return self._score("g_measure", metrics.g_measure, cls, averaging or "macro")
 
-    def matthews_correlation(self, cls: int | None = None, averaging: str | None = None) -> float:
+    @checked
+    def matthews_correlation(self, cls: int | str | None = None, averaging: str | None = None) -> float:
         """Return the binary Matthews correlation, NaN for 0/0. Arguments and errors as `precision`, default "macro"."""
         return self._score("matthews_correlation", metrics.matthews_correlation, cls, averaging or "macro")
 
-    def false_positive_rate(self, cls: int | None = None, averaging: str | None = None) -> float:
+    @checked
+    def false_positive_rate(self, cls: int | str | None = None, averaging: str | None = None) -> float:
         """Return fp / (fp + tn). Arguments and errors as `precision`."""
         return self._score("false_positive_rate", metrics.false_positive_rate, cls, averaging)
 
-    def false_negative_rate(self, cls: int | None = None, averaging: str | None = None) -> float:
+    @checked
+    def false_negative_rate(self, cls: int | str | None = None, averaging: str | None = None) -> float:
         """Return fn / (fn + tp). Arguments and errors as `precision`."""
         return self._score("false_negative_rate", metrics.false_negative_rate, cls, averaging)
 
@@ -245,6 +254,7 @@ class Evaluation(IEvaluation):
         """Return the mean of false positive and false negative rate."""
         return (self.false_positive_rate() + self.false_negative_rate()) / 2.0
 
+    java_names: ClassVar[dict[str, str]] = {"get_confusion_matrix": "confusion"}
     METRICS: ClassVar = {
         "accuracy": accuracy,
         "f1": f1,
@@ -292,6 +302,7 @@ class Evaluation(IEvaluation):
         """Return per class how often another one occurred."""
         return {cls: o.tn + o.fp for cls, o in enumerate(self._outcomes())}
 
+    @checked
     def class_count(self, cls: int) -> int:
         """Return how often class `cls` occurred. Raises DataError as `precision`."""
         return self._data("class_count").get_actual_total(cls)
@@ -309,12 +320,14 @@ class Evaluation(IEvaluation):
         """Return `num_row_counter`."""
         return self.num_row_counter
 
-    def get_class_label(self, cls: int) -> str:
+    @checked
+    def get_class_label(self, cls: Natural) -> str:
         """Return the name of class `cls`."""
         return report.class_label(self.labels_list, cls)
 
     # ---- text
 
+    @checked
     def stats(self, suppress_warnings: bool = False, include_confusion: bool | None = None) -> str:
         """Return the report that Java prints.
 
@@ -339,6 +352,7 @@ class Evaluation(IEvaluation):
         return json_form.write(self)
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> Evaluation:
         evaluation = cls()
         json_form.read_into(evaluation, text)
@@ -354,8 +368,10 @@ class Evaluation(IEvaluation):
     def _outcomes(self) -> list[Outcomes]:
         return [] if self.confusion is None else metrics.outcomes(self.confusion)
 
-    def _score(self, what: str, metric: Metric, cls: int | None, averaging: str | None) -> float:
+    def _score(self, what: str, metric: Metric, cls: int | str | None, averaging: str | None) -> float:
         per_class = metrics.outcomes(self._data(what))
+        if isinstance(cls, str):
+            cls, averaging = None, cls
         if cls is None and averaging is None and len(per_class) == 2:
             cls = self.binary_positive_class
         if cls is None:
@@ -366,3 +382,10 @@ class Evaluation(IEvaluation):
 
     def _excluded(self, metric: Metric) -> int:
         return sum(metric(outcome) is None for outcome in self._outcomes())
+
+
+def _in_order(labels: Mapping[int, str]) -> list[str]:
+    """Return the names of classes by their numbers, as in Java's constructor of a map."""
+    if set(labels) != set(range(len(labels))):
+        raise DataError(f"Evaluation: labels must have the keys 0..{len(labels) - 1}, got {list(labels)}. Name each.")
+    return [labels[number] for number in range(len(labels))]

@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from backends.errors import DataError, ShapeError
+from nd.java_names import JavaNames
 
 # The counts are dense, 8 bytes each: 2 GiB at this size.
 MAX_CLASSES = 16_384
 
 
-class ConfusionMatrix:
+class ConfusionMatrix(JavaNames):
     """Count how often each actual class was predicted as each class.
 
     Parameters
@@ -128,6 +129,16 @@ class ConfusionMatrix:
     def correct(self) -> int:
         """Return the number of right predictions."""
         return int(self._counts.trace())
+
+    def to_csv(self) -> str:
+        """Return the table with totals, as Java writes it."""
+        rows = [",,Predicted Class,", ",," + "".join(f"{each}," for each in self.classes) + "Total"]
+        for actual in self.classes:
+            first = "Actual Class," if actual == 0 else ","
+            counts = "".join(f"{self.get_count(actual, each)}," for each in self.classes)
+            rows.append(f"{first}{actual},{counts}{self.get_actual_total(actual)}")
+        rows.append(",Total," + "".join(f"{self.get_predicted_total(each)}," for each in self.classes))
+        return "".join(row + "\n" for row in rows)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ConfusionMatrix) and np.array_equal(self._counts, other._counts)

@@ -7,19 +7,38 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from backends.errors import DataError
+from backends.errors import DataError, ShapeError, describe_shape
+from nd.arguments import checked
+from nd.java_names import JavaNames
 
 from .json_fields import Fields, java_class
+from .rows import real_numbers
 
 
-def column(values: Any, dtype: Any = np.float64) -> np.ndarray:
-    """Return a read-only copy of numbers."""
-    copy = np.array(values, dtype)
+def column(name: str, values: Any, dtype: Any = np.float64) -> np.ndarray:
+    """Return a read-only copy of numbers.
+
+    Raises
+    ------
+    ShapeError
+        They are no row.
+    DTypeError
+        They are no numbers.
+    DataError
+        They shall be integers and are not.
+    """
+    given = real_numbers("Curve", name, values)
+    if given.ndim != 1:
+        raise ShapeError(f"Curve: {name} must be a row, got {describe_shape(given.shape)}. Give one number a point.")
+    with np.errstate(invalid="ignore"):  # what is no integer is found below
+        copy = given.astype(dtype)
+    if dtype is np.int64 and not (copy == given).all():
+        raise DataError(f"Curve: {name} must be integers of 64 bits, got {given[copy != given][0]}. Count examples.")
     copy.flags.writeable = False
     return copy
 
 
-class Columns:
+class Columns(JavaNames):
     """Points in columns of one length, compared by value, in JSON under Java's names."""
 
     COLUMNS: ClassVar[dict[str, str]] = {}  # attribute -> JSON name, the first tells how many points there are
@@ -51,6 +70,7 @@ class Columns:
         raise NotImplementedError
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> Self:
         """Return what a JSON text holds; raise FormatError if it does not."""
         return cls.from_fields(Fields.parse(cls.__name__, "curves", text).value)
@@ -63,6 +83,15 @@ class Columns:
     def class_field(self) -> dict[str, Any]:
         """Return the first field."""
         return {"@class": java_class(type(self).__name__, "curves")}
+
+    def _check_lengths(self, least: int = 1) -> None:
+        """Raise ShapeError unless all columns have one length, of at least so many points."""
+        lengths = {name: len(getattr(self, name)) for name in self.COLUMNS}
+        if len(set(lengths.values())) > 1 or self.num_points() < least:
+            raise ShapeError(
+                f"{type(self).__name__}: columns must be of one length, at least {least}, got {lengths}. Give every "
+                "point in each."
+            )
 
     def _point(self, name: str, i: int) -> float:
         if not 0 <= i < self.num_points():

@@ -5,11 +5,12 @@ Their points lie on the host, so this module uses NumPy whatever the backend.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from backends.errors import DataError
+from nd.arguments import EVEN_NAN, Natural, checked
 
 from .curve_columns import Columns, area, column, read_columns
 from .java_text import fixed
@@ -40,8 +41,11 @@ class RocCurve(Columns):
     COLUMNS: ClassVar = {"threshold": "threshold", "fpr": "fpr", "tpr": "tpr"}
     DERIVED: ClassVar = frozenset({"auc"})
 
-    def __init__(self, threshold: Any, fpr: Any, tpr: Any, auc: float | None = None) -> None:
-        self.threshold, self.fpr, self.tpr = column(threshold), column(fpr), column(tpr)
+    @checked
+    def __init__(self, threshold: Any, fpr: Any, tpr: Any, auc: Annotated[float, EVEN_NAN] | None = None) -> None:
+        self.threshold = column("threshold", threshold)
+        self.fpr, self.tpr = column("fpr", fpr), column("tpr", tpr)
+        self._check_lengths()
         self._auc = auc
 
     @property
@@ -58,14 +62,17 @@ class RocCurve(Columns):
         """Return the title of a plot."""
         return f"ROC (Area={fixed(self.calculate_auc(), 4)})"
 
+    @checked
     def get_threshold(self, i: int) -> float:
         """Return the threshold of point `i`; raise DataError if there is none."""
         return self._point("threshold", i)
 
+    @checked
     def get_true_positive_rate(self, i: int) -> float:
         """Return the true positive rate of point `i`; raise DataError if there is none."""
         return self._point("tpr", i)
 
+    @checked
     def get_false_positive_rate(self, i: int) -> float:
         """Return the false positive rate of point `i`; raise DataError if there is none."""
         return self._point("fpr", i)
@@ -141,7 +148,9 @@ class PrecisionRecallCurve(Columns):
         "fn_count": "fnCount",
     }
     DERIVED: ClassVar = frozenset({"area"})
+    java_names: ClassVar[dict[str, str]] = {"calculate_aucpr": "calculate_auprc"}
 
+    @checked
     def __init__(
         self,
         threshold: Any,
@@ -150,12 +159,14 @@ class PrecisionRecallCurve(Columns):
         tp_count: Any,
         fp_count: Any,
         fn_count: Any,
-        total_count: int,
-        known_area: float | None = None,
+        total_count: Natural,
+        known_area: Annotated[float, EVEN_NAN] | None = None,
     ) -> None:
-        self.threshold, self.precision, self.recall = column(threshold), column(precision), column(recall)
-        self.tp_count, self.fp_count = column(tp_count, np.int64), column(fp_count, np.int64)
-        self.fn_count, self.total_count = column(fn_count, np.int64), total_count
+        self.threshold = column("threshold", threshold)
+        self.precision, self.recall = column("precision", precision), column("recall", recall)
+        self.tp_count, self.fp_count = column("tp_count", tp_count, np.int64), column("fp_count", fp_count, np.int64)
+        self.fn_count, self.total_count = column("fn_count", fn_count, np.int64), total_count
+        self._check_lengths()
         self._area = known_area
 
     @property
@@ -172,14 +183,17 @@ class PrecisionRecallCurve(Columns):
         """Return the title of a plot."""
         return f"Precision-Recall Curve (Area={fixed(self.calculate_auprc(), 4)})"
 
+    @checked
     def get_threshold(self, i: int) -> float:
         """Return the threshold of point `i`; raise DataError if there is none."""
         return self._point("threshold", i)
 
+    @checked
     def get_precision(self, i: int) -> float:
         """Return the precision of point `i`; raise DataError if there is none."""
         return self._point("precision", i)
 
+    @checked
     def get_recall(self, i: int) -> float:
         """Return the recall of point `i`; raise DataError if there is none."""
         return self._point("recall", i)
@@ -190,6 +204,7 @@ class PrecisionRecallCurve(Columns):
             self._area = area(self.recall, self.precision)
         return self._area
 
+    @checked
     def get_point_at_threshold(self, threshold: float) -> Point:
         """Return the point of that threshold, or else of the next higher one; raise DataError if none is as high."""
         i = int(np.searchsorted(self.threshold, threshold))
@@ -199,11 +214,13 @@ class PrecisionRecallCurve(Columns):
             )
         return self._at(i)
 
+    @checked
     def get_point_at_precision(self, precision: float) -> Point:
         """Return the point of the lowest threshold with at least that precision, or else the last point."""
         found = np.flatnonzero(self.precision >= precision)
         return self._at(int(found[0]) if found.size else self.num_points() - 1)
 
+    @checked
     def get_point_at_recall(self, recall: float) -> Point:
         """Return the point of the highest threshold with at least that recall, or else the first point.
 
@@ -215,10 +232,12 @@ class PrecisionRecallCurve(Columns):
         same = np.flatnonzero(self.recall == self.recall[found[-1]])
         return self._at(int(same[np.argmax(self.precision[same])]))
 
+    @checked
     def get_confusion_matrix_at_threshold(self, threshold: float) -> Confusion:
         """Return the counts at `get_point_at_threshold`."""
         return self.get_confusion_matrix_at_point(self.get_point_at_threshold(threshold).idx)
 
+    @checked
     def get_confusion_matrix_at_point(self, i: int) -> Confusion:
         """Return the counts at point `i`; raise DataError if there is none."""
         self._point("threshold", i)

@@ -5,9 +5,12 @@ Their bins lie on the host, so this module uses NumPy whatever the backend.
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
+
+from nd.arguments import checked
 
 from .curve_columns import Columns, column, read_columns
 from .json_fields import Fields, numbers_to_json
@@ -32,10 +35,12 @@ class ReliabilityDiagram(Columns):
         "fraction_positives_y": "fractionPositivesY",
     }
 
+    @checked
     def __init__(self, title: str | None, mean_predicted_value_x: Any, fraction_positives_y: Any) -> None:
         self.title = title
-        self.mean_predicted_value_x = column(mean_predicted_value_x)
-        self.fraction_positives_y = column(fraction_positives_y)
+        self.mean_predicted_value_x = column("mean_predicted_value_x", mean_predicted_value_x)
+        self.fraction_positives_y = column("fraction_positives_y", fraction_positives_y)
+        self._check_lengths(0)  # none where all bins are empty and left out
 
     @property
     def x(self) -> np.ndarray:
@@ -83,9 +88,11 @@ class Histogram(Columns):
 
     COLUMNS: ClassVar = {"bin_counts": "binCounts"}
 
+    @checked
     def __init__(self, title: str | None, lower: float, upper: float, bin_counts: Any) -> None:
         self.title, self.lower, self.upper = title, lower, upper
-        self.bin_counts = column(bin_counts, np.int64)
+        self.bin_counts = column("bin_counts", bin_counts, np.int64)
+        self._check_lengths()
 
     def get_title(self) -> str:
         """Return the title of a plot."""
@@ -116,4 +123,7 @@ class Histogram(Columns):
         fields = Fields("Histogram", "curves", value)
         counts = fields.integers("binCounts")
         fields.check(bool(counts), "binCounts must have at least one count", counts)
-        return cls(fields.text("title"), fields.number("lower"), fields.number("upper"), counts)  # type: ignore[arg-type]
+        lower, upper = float(fields.number("lower") or 0), float(fields.number("upper") or 0)
+        finite = math.isfinite(lower) and math.isfinite(upper)
+        fields.check(finite, "lower and upper must be finite", [lower, upper])
+        return cls(fields.text("title"), lower, upper, counts)

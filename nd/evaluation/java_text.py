@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+_EXACT = Context(prec=500, rounding=ROUND_HALF_UP)  # more than the digits of a double and those asked for behind it
 
 
 def fixed(value: float, digits: int) -> str:
@@ -16,7 +18,7 @@ def fixed(value: float, digits: int) -> str:
     """
     if not math.isfinite(value):
         return non_finite(value)
-    return f"{Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
+    return f"{Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), context=_EXACT):f}"
 
 
 def scientific(value: float, digits: int) -> str:
@@ -31,9 +33,9 @@ def scientific(value: float, digits: int) -> str:
         return non_finite(value)
     shortest = Decimal(repr(float(value)))
     exponent = shortest.adjusted() if shortest else 0
-    mantissa = shortest.scaleb(-exponent).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    mantissa = shortest.scaleb(-exponent).quantize(Decimal(1).scaleb(-digits), context=_EXACT)
     if abs(mantissa) >= 10:
-        mantissa, exponent = (mantissa / 10).quantize(Decimal(1).scaleb(-digits)), exponent + 1
+        mantissa, exponent = (mantissa / 10).quantize(Decimal(1).scaleb(-digits), context=_EXACT), exponent + 1
     return f"{mantissa:f}e{exponent:+03d}"
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from backends.errors import ConfigurationError
+from nd.arguments import checked
 from nd.extras import optional
 
 from .confusion import ConfusionMatrix
@@ -19,6 +20,7 @@ from .histograms import Histogram, ReliabilityDiagram
 MOST_COUNTED = 20  # classes up to which the counts are written into a confusion matrix
 
 
+@checked
 def plot_roc_curve(*curves: RocCurve, labels: Sequence[str] | None = None, title: str = "ROC") -> Any:
     """Plot ROC curves over each other, the diagonal of chance behind them.
 
@@ -43,6 +45,7 @@ def plot_roc_curve(*curves: RocCurve, labels: Sequence[str] | None = None, title
     return figure
 
 
+@checked
 def plot_precision_recall_curve(
     *curves: PrecisionRecallCurve, labels: Sequence[str] | None = None, title: str = "Precision-Recall"
 ) -> Any:
@@ -52,6 +55,7 @@ def plot_precision_recall_curve(
     return figure
 
 
+@checked
 def plot_reliability_diagram(
     *diagrams: ReliabilityDiagram, labels: Sequence[str] | None = None, title: str = "Reliability"
 ) -> Any:
@@ -64,6 +68,7 @@ def plot_reliability_diagram(
     return figure
 
 
+@checked
 def plot_confusion_matrix(
     confusion: ConfusionMatrix, labels: Sequence[str] | None = None, title: str | None = None
 ) -> Any:
@@ -104,6 +109,7 @@ def plot_confusion_matrix(
     return figure
 
 
+@checked
 def plot_histogram(histogram: Histogram, title: str | None = None) -> Any:
     """Plot a histogram as bars.
 

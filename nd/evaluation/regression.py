@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 from backends.errors import ConfigurationError, DataError, ShapeError
+from nd.arguments import checked
 
 from .base import IEvaluation
 from .java_text import scientific
 from .json_fields import Fields, java_class
 from .regression_sums import ColumnSums
 from .rows import output_rows
-from .settings import check_mergeable
+from .settings import MOST_DIGITS, Cells, Digits, check_mergeable
 
 
 class RegressionEvaluation(IEvaluation):
@@ -32,7 +33,7 @@ class RegressionEvaluation(IEvaluation):
     Raises
     ------
     ConfigurationError
-        No columns, or a negative precision.
+        No columns or more than a million, or a precision that is not 0 to 100.
 
     Notes
     -----
@@ -52,12 +53,13 @@ class RegressionEvaluation(IEvaluation):
     height     1.66667e-01    3.33333e-01    4.08248e-01    2.50000e-01    1.00000e+00    7.50000e-01
     """
 
-    def __init__(self, column_names: Sequence[str] | int | None = None, precision: int = 5, *, axis: int = 1) -> None:
+    @checked
+    def __init__(
+        self, column_names: Sequence[str] | Cells | None = None, precision: Digits = 5, *, axis: int = 1
+    ) -> None:
         names = _numbered(column_names) if isinstance(column_names, int) else column_names
-        if (names is not None and not names) or precision < 0:
-            raise ConfigurationError(
-                f"RegressionEvaluation: expected at least one column and precision >= 0, got {names} and {precision}."
-            )
+        if names is not None and not names:
+            raise ConfigurationError("RegressionEvaluation: expected at least one column, got none. Name each column.")
         self.column_names = None if names is None else list(names)
         self.precision, self.axis = precision, axis
         self._names_of_data = False  # whether nobody gave them
@@ -102,6 +104,7 @@ class RegressionEvaluation(IEvaluation):
             self._sums = ColumnSums(columns)
         return self._sums
 
+    @checked
     def merge(self, other: RegressionEvaluation) -> None:
         """Add the sums of another one; raise ShapeError if it has other columns, DTypeError if it is no such one."""
         check_mergeable(self, other, ())
@@ -123,18 +126,22 @@ class RegressionEvaluation(IEvaluation):
         """Return the number of columns, 0 while it is unknown."""
         return len(self.column_names or [])
 
+    @checked
     def mean_squared_error(self, column: int) -> float:
         """Return the mean of (prediction - label)^2. Raises DataError if there is no such column, as all of these."""
         return self._sum("sumSquaredErrorsPerColumn", column) / self._count(column)
 
+    @checked
     def mean_absolute_error(self, column: int) -> float:
         """Return the mean of abs(prediction - label)."""
         return self._sum("sumAbsErrorsPerColumn", column) / self._count(column)
 
+    @checked
     def root_mean_squared_error(self, column: int) -> float:
         """Return the square root of `mean_squared_error`."""
         return math.sqrt(self.mean_squared_error(column))
 
+    @checked
     def relative_squared_error(self, column: int) -> float:
         """Return sum (prediction - label)^2 / sum (label - mean)^2, infinite where the labels do not vary."""
         if math.isnan(self._count(column)):
@@ -142,11 +149,13 @@ class RegressionEvaluation(IEvaluation):
         spread = self._spread("labels", column)
         return self._sum("sumSquaredErrorsPerColumn", column) / spread if spread else math.inf
 
+    @checked
     def pearson_correlation(self, column: int) -> float:
         """Return the correlation of labels and predictions, NaN where one of them does not vary."""
         spread = math.sqrt(self._spread("labels", column)) * math.sqrt(self._spread("predictions", column))
         return max(-1.0, min(1.0, self._sum("products", column) / spread)) if spread else math.nan
 
+    @checked
     def r_squared(self, column: int) -> float:
         """Return 1 - `relative_squared_error`; where the labels do not vary -infinity, or NaN without any error."""
         error, spread = self._sum("sumSquaredErrorsPerColumn", column), self._spread("labels", column)
@@ -238,10 +247,11 @@ class RegressionEvaluation(IEvaluation):
         return json.dumps(start | sums)
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> Self:
         fields = Fields.parse("RegressionEvaluation", "regression", text)
         names = fields.texts("columnNames") or None
-        evaluation = cls(names, fields.integer("precision", 5), axis=fields.integer("axis", 1))
+        evaluation = cls(names, fields.integer("precision", 5, largest=MOST_DIGITS), axis=fields.integer("axis", 1))
         evaluation._sums = None
         if fields.flag("initialized", True):
             fields.check(names is not None, "columnNames must be a list of names where initialized is true", names)

@@ -6,7 +6,8 @@ import json
 import math
 from typing import Any, ClassVar, Self
 
-from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape
+from backends.errors import DataError, ShapeError, describe_shape
+from nd.arguments import checked
 
 from . import roc_points
 from .base import IEvaluation
@@ -15,7 +16,7 @@ from .java_text import shortest
 from .json_fields import JAVA_LONG, Fields, java_class, number_to_json
 from .roc_points import ExactPairs, ThresholdCounts
 from .rows import as_binary, as_probabilities, paired_rows
-from .settings import check_mergeable, check_whole
+from .settings import MOST_CELLS, Steps, check_mergeable
 
 _COUNTS = ("threshold", "countTruePositive", "countFalsePositive")
 NO_DATA = "ROC: No data available (no data has been performed)"
@@ -37,7 +38,7 @@ class ROC(IEvaluation):
     Raises
     ------
     ConfigurationError
-        A negative number of steps.
+        The number of steps is not 0 to 1000000.
 
     Notes
     -----
@@ -58,8 +59,9 @@ class ROC(IEvaluation):
     0.35
     """
 
-    def __init__(self, threshold_steps: int = 0, roc_remove_redundant_pts: bool = True, *, axis: int = 1) -> None:
-        self.threshold_steps = checked_steps("ROC", threshold_steps)
+    @checked
+    def __init__(self, threshold_steps: Steps = 0, roc_remove_redundant_pts: bool = True, *, axis: int = 1) -> None:
+        self.threshold_steps = threshold_steps
         self.roc_remove_redundant_pts = roc_remove_redundant_pts
         self.axis = axis
         self.reset()
@@ -117,6 +119,7 @@ class ROC(IEvaluation):
         self.count_actual_negative += len(positive) - found
         self._forget_curves()
 
+    @checked
     def merge(self, other: ROC) -> None:
         """Add the examples of another one; raise DataError if the thresholds differ, or one came out of JSON."""
         check_mergeable(self, other, ("threshold_steps",))
@@ -181,6 +184,7 @@ class ROC(IEvaluation):
         if self.example_count == 0:
             raise DataError(f"ROC.{what}: nothing has been evaluated, got 0 examples. Call eval first.")
 
+    java_names: ClassVar[dict[str, str]] = {"calculate_aucpr": "calculate_auc_pr"}
     METRICS: ClassVar = {"auprc": calculate_auc_pr, "auroc": calculate_auc}
 
     # ---- text
@@ -218,13 +222,15 @@ class ROC(IEvaluation):
         }
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> Self:
         return cls.from_fields(Fields.parse("ROC", "classification", text))
 
     @classmethod
+    @checked
     def from_fields(cls, fields: Fields) -> Self:
         """Return the ROC that the fields hold; raise FormatError if they do not."""
-        steps, rows = fields.integer("thresholdSteps", 0), fields.value.get("counts")
+        steps, rows = fields.integer("thresholdSteps", 0, largest=MOST_CELLS), fields.value.get("counts")
         if steps and (not isinstance(rows, dict) or len(rows) != steps + 1):  # before so many are allocated
             raise fields.wrong(f"counts must be an object of {steps + 1} thresholds", rows)
         roc = cls(steps, fields.flag("rocRemoveRedundantPts", True))
@@ -239,13 +245,6 @@ class ROC(IEvaluation):
             roc._roc_curve = RocCurve.from_fields(fields.value.get("rocCurve"))
             roc._pr_curve = PrecisionRecallCurve.from_fields(fields.value.get("prCurve"))
         return roc
-
-
-def checked_steps(who: str, steps: Any) -> int:
-    """Return a number of threshold steps; raise DTypeError or ConfigurationError for what is none."""
-    if check_whole(who, "threshold_steps", steps) < 0:
-        raise ConfigurationError(f"{who}: threshold_steps must be >= 0, got {steps}. 0 is exact.")
-    return int(steps)
 
 
 def threshold_note(steps: int) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from nd.arguments import checked
+
 from .java_text import fixed
 from .roc import threshold_note
 from .roc_outputs import RocOutputs
 from .rows import output_rows
+from .settings import Digits
 
 
 class ROCBinary(RocOutputs):
@@ -27,7 +30,7 @@ class ROCBinary(RocOutputs):
     Raises
     ------
     ConfigurationError
-        A negative number of steps.
+        The number of steps is not 0 to 1000000.
 
     Notes
     -----
@@ -71,7 +74,8 @@ class ROCBinary(RocOutputs):
         """Return the number of outputs, -1 while it is unknown."""
         return -1 if self.underlying is None else len(self.underlying)
 
-    def stats(self, print_precision: int = 4) -> str:
+    @checked
+    def stats(self, print_precision: Digits = 4) -> str:
         """Return the table that Java prints."""
         width = self.label_width()
         text = f"{'Label':<{width}}{'AUC':<12}{'AUPRC':<12}{'# Pos':<10}{'# Neg':<10}"

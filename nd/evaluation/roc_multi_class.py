@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from nd.arguments import checked
+
 from .java_text import fixed
 from .roc import threshold_note
 from .roc_outputs import RocOutputs
 from .rows import paired_rows
+from .settings import Digits
 
 
 class ROCMultiClass(RocOutputs):
@@ -27,7 +30,7 @@ class ROCMultiClass(RocOutputs):
     Raises
     ------
     ConfigurationError
-        A negative number of steps.
+        The number of steps is not 0 to 1000000.
 
     Notes
     -----
@@ -69,7 +72,8 @@ class ROCMultiClass(RocOutputs):
         """Return the number of classes, -1 while it is unknown."""
         return -1 if self.underlying is None else len(self.underlying)
 
-    def stats(self, print_precision: int = 4) -> str:
+    @checked
+    def stats(self, print_precision: Digits = 4) -> str:
         """Return the table that Java prints, its average right behind the last row as there."""
         width = self.label_width()
         text = f"{'Label':<{width}}{'AUC':<12}{'# Pos':<10}{'# Neg':<10}"

@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 from backends.errors import DataError, ShapeError
+from nd.arguments import Natural, checked
 
 from .base import IEvaluation
 from .curves import PrecisionRecallCurve, RocCurve
 from .json_fields import Fields, java_class
-from .roc import ROC, checked_steps
+from .roc import ROC
 from .rows import as_binary, as_probabilities
-from .settings import MOST_CELLS, check_mergeable
+from .settings import MOST_CELLS, Steps, check_mergeable
 
 
 class RocOutputs(IEvaluation):
@@ -32,20 +33,22 @@ class RocOutputs(IEvaluation):
 
     COLUMN: ClassVar[str]  # what a column is, in messages
 
+    @checked
     def __init__(
         self,
-        threshold_steps: int = 0,
+        threshold_steps: Steps = 0,
         roc_remove_redundant_pts: bool = True,
         *,
         labels: Sequence[str] | None = None,
         axis: int = 1,
     ) -> None:
-        self.threshold_steps = checked_steps(type(self).__name__, threshold_steps)
+        self.threshold_steps = threshold_steps
         self.roc_remove_redundant_pts = roc_remove_redundant_pts
         self.axis = axis
         self.underlying: list[ROC] | None = None
         self.set_label_names(labels)
 
+    @checked
     def set_label_names(self, labels: Sequence[str] | None) -> None:
         """Name the columns, for the report; raise DataError where they are not as many as there are."""
         names = None if labels is None else list(labels)
@@ -83,6 +86,7 @@ class RocOutputs(IEvaluation):
     def _columns(self) -> int:
         return len(self.labels or []) if self.underlying is None else len(self.underlying)
 
+    @checked
     def merge(self, other: Self) -> None:
         check_mergeable(self, other, ("threshold_steps",))
         if other.underlying is None:
@@ -95,6 +99,7 @@ class RocOutputs(IEvaluation):
 
     # ---- curves and areas
 
+    @checked
     def get_roc(self, column: int) -> ROC:
         """Return the ROC of one column. Raises DataError if there is none, as everything that asks for a column."""
         if self.underlying is None:
@@ -106,19 +111,23 @@ class RocOutputs(IEvaluation):
             )
         return self.underlying[column]
 
+    @checked
     def get_roc_curve(self, column: int) -> RocCurve:
         """Return the ROC curve of one column."""
         return self.get_roc(column).get_roc_curve()
 
+    @checked
     def get_precision_recall_curve(self, column: int) -> PrecisionRecallCurve:
         """Return the precision/recall curve of one column."""
         return self.get_roc(column).get_precision_recall_curve()
 
+    @checked
     def calculate_auc(self, column: int) -> float:
         """Return the area under the ROC curve of one column, NaN where all its labels are of one class or masked."""
         roc = self.get_roc(column)
         return roc.calculate_auc() if roc.example_count else math.nan
 
+    @checked
     def calculate_auc_pr(self, column: int) -> float:
         """Return the area under the precision/recall curve of one column, NaN where all its labels are masked."""
         roc = self.get_roc(column)
@@ -135,21 +144,33 @@ class RocOutputs(IEvaluation):
     def _mean(self, area: Callable[[int], float]) -> float:
         return sum(map(area, range(max(1, self._columns())))) / max(1, self._columns())
 
+    java_names: ClassVar[dict[str, str]] = {
+        "calculate_aucpr": "calculate_auc_pr", "calculate_average_aucpr": "calculate_average_auc_pr",
+    }  # fmt: skip
     METRICS: ClassVar = {"auprc": calculate_average_auc_pr, "auroc": calculate_average_auc}
 
+    @checked
     def get_count_actual_positive(self, column: int) -> int:
         """Return how often the label of one column was 1."""
         return self.get_roc(column).count_actual_positive
 
+    @checked
     def get_count_actual_negative(self, column: int) -> int:
         """Return how often the label of one column was 0."""
         return self.get_roc(column).count_actual_negative
 
     # ---- text
 
-    def label(self, column: int) -> str:
-        """Return the name of a column, its number where it has none."""
-        return str(column) if self.labels is None else self.labels[column]
+    @checked
+    def label(self, column: Natural) -> str:
+        """Return the name of a column, its number where they have none; raise DataError if there is no such name."""
+        if self.labels is None:
+            return str(column)
+        if column >= len(self.labels):
+            raise DataError(
+                f"{self._who('label')}: {self.COLUMN} is 0 to {len(self.labels) - 1}, got {column}. Check it."
+            )
+        return self.labels[column]
 
     def label_width(self) -> int:
         """Return how wide the names are in the report."""
@@ -171,17 +192,18 @@ class RocOutputs(IEvaluation):
         }
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> Self:
         return cls.from_fields(Fields.parse(cls.__name__, "classification", text))
 
     @classmethod
     def from_fields(cls, fields: Fields) -> Self:
         """Return the evaluation that the fields hold; raise FormatError if they do not."""
-        steps, reduce = fields.integer("thresholdSteps", 0), fields.flag("rocRemoveRedundantPts", True)
+        steps = fields.integer("thresholdSteps", 0, largest=MOST_CELLS)
+        reduce = fields.flag("rocRemoveRedundantPts", True)
         evaluation = cls(steps, reduce, labels=fields.texts("labels"), axis=fields.integer("axis", 1))
         values = fields.value.get("underlying")
         if values is None:
-            fields.check(steps <= MOST_CELLS, f"thresholdSteps must be at most {MOST_CELLS} without counts", steps)
             return evaluation
         fields.check(isinstance(values, list) and bool(values), "underlying must be a list of ROCs or null", values)
         rocs = [ROC.from_fields(Fields("ROC", "classification", value)) for value in values]

@@ -62,7 +62,7 @@ def output_rows(
     kept : numpy.ndarray of bool or None, shape [rows, C]
         Which of them count; None for all. The others are 0.
     """
-    host = None if mask is None else _numbers(who, "mask", mask)
+    host = None if mask is None else real_numbers(who, "mask", mask)
     truth, guess = _same_shape(who, labels, predictions, axis)
     if host is None or host.shape != truth.shape or truth.shape[axis] == 1:
         return (*paired_rows(truth, guess, host, axis, who), None)
@@ -95,7 +95,7 @@ def as_probabilities(who: str, guess: np.ndarray) -> np.ndarray:
 
 
 def _same_shape(who: str, labels: Any, predictions: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    truth, guess = _numbers(who, "labels", labels), _numbers(who, "predictions", predictions)
+    truth, guess = real_numbers(who, "labels", labels), real_numbers(who, "predictions", predictions)
     if truth.shape != guess.shape:
         raise ShapeError(
             f"{who}: labels and predictions must have the same shape, got {describe_shape(truth.shape)} and "
@@ -158,16 +158,34 @@ def top_n_hits(actual: np.ndarray, guess: np.ndarray, top_n: int) -> int:
 
 def checked_cost(cost_array: Any) -> np.ndarray:
     """Return a cost array as float32, shape [1, C] or [C], if it is a row vector of costs that are not negative."""
-    cost = as_host(cost_array).astype(np.float32)
-    if cost.ndim not in (1, 2) or cost.size == 0 or cost.size != cost.shape[-1]:
-        raise ShapeError(f"Evaluation: the cost array must be [1, C], got {describe_shape(cost.shape)}. Reshape it.")
+    cost = real_row("Evaluation", "the cost array", cost_array).astype(np.float32)
     if not (cost >= 0).all():
         raise DataError(f"Evaluation: costs must not be negative, got {cost.min()}. Use weights of 0 or more.")
     return cost
 
 
-def _numbers(who: str, name: str, array: Any) -> np.ndarray:
-    host = as_host(array)
+def real_row(who: str, name: str, array: Any) -> np.ndarray:
+    """Return numbers [n] or [1, n] on the host; raise ShapeError or DTypeError for others."""
+    row = real_numbers(who, name, array)
+    if row.ndim not in (1, 2) or row.size == 0 or row.size != row.shape[-1]:
+        raise ShapeError(f"{who}: {name} must be [n] or [1, n], got {describe_shape(row.shape)}. Reshape it.")
+    return row
+
+
+def real_numbers(who: str, name: str, array: Any) -> np.ndarray:
+    """Return an array on the host.
+
+    Raises
+    ------
+    ShapeError
+        It is a list whose rows have different lengths.
+    DTypeError
+        The elements are not real numbers.
+    """
+    try:
+        host = as_host(array)
+    except ValueError as error:
+        raise ShapeError(f"{who}: {name} must have rows of equal length ({error}). Complete the rows.") from error
     if host.dtype.kind not in "biuf":
         raise DTypeError(f"{who}: {name} must be real numbers, got {host.dtype}. Convert them to float32.")
     return host
@@ -180,7 +198,7 @@ def _as_rows(array: np.ndarray, axis: int) -> np.ndarray:
 def _kept(who: str, shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray | None:
     if mask is None:
         return None
-    host = _numbers(who, "mask", mask)
+    host = real_numbers(who, "mask", mask)
     per_row = shape[:axis] + shape[axis + 1 :]
     whole = (*shape[:axis], 1, *shape[axis + 1 :])
     if len(shape) > 2 and host.shape == (shape[0], 1):

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
-from backends.errors import ConfigurationError, DataError, DTypeError
+from backends.errors import DataError, DTypeError
+from nd.arguments import Range
 
 MOST_CELLS = 1_000_000
-"""Thresholds or bins that a JSON text may ask for without counts of that many."""
+"""Thresholds, bins or columns that are counted at most."""
+MOST_DIGITS = 100
 
-
-def check_whole(who: str, what: str, value: Any, least: int | None = None) -> int:
-    """Return a whole number.
-
-    Raises
-    ------
-    DTypeError
-        It is none (a bool is none).
-    ConfigurationError
-        It is less than `least`.
-    """
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise DTypeError(f"{who}: {what} must be a whole number, got {value!r} ({type(value).__name__}).")
-    if least is not None and value < least:
-        raise ConfigurationError(f"{who}: {what} must be at least {least}, got {value}.")
-    return int(value)
+Cells = Annotated[int, Range(f"of 1 to {MOST_CELLS}", lambda value: 1 <= value <= MOST_CELLS)]
+Steps = Annotated[int, Range(f"of 0 to {MOST_CELLS}", lambda value: 0 <= value <= MOST_CELLS)]
+"""Of thresholds; 0 is exact."""
+Digits = Annotated[int, Range(f"of 0 to {MOST_DIGITS}", lambda value: 0 <= value <= MOST_DIGITS)]
+"""Behind the point."""
 
 
 def is_probability(value: Any) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from backends.base import Backend
-from backends.errors import ShapeError, check_rank, describe_shape
+from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
+from nd.arguments import Checked, checked, refusal, shown
+from nd.explained import explained
 from nd.state import state
 
 Array = Any
@@ -38,6 +40,16 @@ def nonzero(p: Array) -> Array:
     return here.where(here.absolute(p) < floor, floor, p)
 
 
+def masks_outputs(mask: Array | None) -> bool:
+    """Tell whether a mask has a number for each of several outputs."""
+    return mask is not None and mask.shape[1] > 1
+
+
+def _own_memory(made: Array, *given: Array) -> Array:
+    """Return what a loss has made, copied where it is the labels or the output: masks are multiplied in."""
+    return state.backend.multiply(made, 1.0) if any(made is each for each in given) else made
+
+
 @functools.lru_cache(maxsize=256)
 def _row(here: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
     """Return weights ``[n_out]`` on a backend, made once so that training copies nothing to the device."""
@@ -45,16 +57,41 @@ def _row(here: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss:
+class Loss(Checked):
     """A measure of the distance between labels y and the output p = activation(z), all ``[N, n_out]``.
 
-    A mask ``[N, 1]`` multiplies rows, one ``[N, n_out]`` multiplies elements, of the scores and of the gradient.
-    Nothing here divides by N.
+    A loss of your own is a subclass with `terms` and `slope`. Nothing here divides by N.
+
+    Notes
+    -----
+    The score is ``Σ mask * terms``, a mask ``[N, 1]`` over rows, one ``[N, n_out]`` over elements, and the gradient is
+    its derivative. Source: ILossFunction. Differs: a mask ``[N, n_out]``, and any mask of a single output, multiplies
+    Java's gradient twice, in front of the activation and behind it. For masks of 0 and 1 and activations of single
+    elements that is the derivative too; with softmax, and for other numbers, it is not.
+
+    Examples
+    --------
+    >>> import nd
+    >>> from nd.activations import Identity
+    >>> class Quartic(Loss):
+    ...     def terms(self, y, p, activation):
+    ...         return (p - y) ** 4
+    ...
+    ...     def slope(self, y, p):
+    ...         return 4.0 * (p - y) ** 3
+    >>> y, z = nd.create([[0.0, 1.0]]), nd.create([[2.0, 0.0]])
+    >>> Quartic().compute_score(y, z, Identity())
+    17.0
     """
 
     couples_examples: ClassVar[bool] = False
     """Whether the score of a minibatch is more than the sum of its examples' scores."""
+    needs_z: ClassVar[bool] = False
+    """Whether scores or gradients look at z itself: then the activation is not written over it."""
+    couples_outputs: ClassVar[bool] = False
+    """Whether a term depends on other outputs than its own; masks ``[N, n_out]`` are refused then."""
 
+    @explained
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return the sum of the scores of all examples, as a scalar array.
 
@@ -72,15 +109,20 @@ class Loss:
         ------
         ShapeError
             Labels, mask or weights do not fit the output.
+        DTypeError, ArgumentError
+            An argument is no array, or no activation.
         """
-        return state.backend.sum(self._scores(labels, p, activation, mask))
+        return state.backend.sum(self._scores(labels, z, p, activation, mask))
 
+    @explained
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
     ) -> Array:
         """Return the score of each example, ``[N]``. Parameters and errors as for `score`."""
-        return state.backend.sum(self._scores(labels, p, activation, mask), 1)
+        return state.backend.sum(self._scores(labels, z, p, activation, mask), 1)
 
+    @explained
+    @checked
     def compute_score(
         self, labels: Array, z: Array, activation: Activation, mask: Array | None = None, average: bool = True
     ) -> float:
@@ -88,6 +130,27 @@ class Loss:
         total = state.backend.item(self.score(labels, z, activation.value(z), activation, mask))
         return total / z.shape[0] if average else total
 
+    @explained
+    def compute_score_array(self, labels: Array, z: Array, activation: Activation, mask: Array | None = None) -> Array:
+        """Return the score of each example, ``[N]``, from what goes into the activation."""
+        return self.score_array(labels, z, activation.value(z), activation, mask)
+
+    @explained
+    def compute_gradient(self, labels: Array, z: Array, activation: Activation, mask: Array | None = None) -> Array:
+        """Return dL/dz ``[N, n_out]`` of the sum of all scores, from what goes into the activation."""
+        return self.gradient(labels, z, activation.value(z), activation, mask)
+
+    @explained
+    @checked
+    def compute_gradient_and_score(
+        self, labels: Array, z: Array, activation: Activation, mask: Array | None = None, average: bool = True
+    ) -> tuple[float, Array]:
+        """Return `compute_score` and `compute_gradient`."""
+        return self.compute_score(labels, z, activation, mask, average), self.compute_gradient(
+            labels, z, activation, mask
+        )
+
+    @explained
     def gradient(
         self,
         labels: Array,
@@ -99,36 +162,45 @@ class Loss:
     ) -> Array:
         """Return dL/dz ``[N, n_out]`` of the sum of all scores, in `out` when given.
 
-        Parameters and errors as for `score`; `out` shares memory with no input. As in Java, a mask ``[N, n_out]``
-        multiplies dL/dp and once more dL/dz.
+        Parameters and errors as for `score`; `out` shares memory with no input.
         """
+        self._check_source(z, activation)
         y = self._expected(labels, p, mask)
-        return self._mask(self._delta(y, z, p, activation, mask, out), mask)
+        delta = self._delta(y, z, p, activation, mask, out)
+        return delta if masks_outputs(mask) else self._mask(delta, mask)
 
     def _delta(
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Return dL/dz before rows are masked; a mask ``[N, n_out]`` has to be in dL/dp already."""
-        slope = self._weigh(self._slope(y, p))
+        slope = self._weigh(_own_memory(self.slope(y, p), y, p))
         return self._through(slope, z, p, activation, mask, out)
 
     def _through(
         self, slope: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Mask dL/dp per output and take it back through the activation."""
-        if mask is not None and mask.shape[1] > 1:
-            slope = state.backend.multiply(slope, cast(mask, p), slope)
+        if masks_outputs(mask):
+            slope = self._mask(slope, mask)
         return activation.backprop(z, p, slope, slope if out is None else out)
 
-    def _scores(self, labels: Array, p: Array, activation: Activation, mask: Array | None) -> Array:
+    def _scores(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None) -> Array:
+        self._check_source(z, activation)
         y = self._expected(labels, p, mask)
-        return self._mask(self._weigh(self._terms(y, p, activation)), mask)
+        return self._mask(self._weigh(_own_memory(self.terms(y, p, activation), y, p)), mask)
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
         """Check labels and mask and return y."""
         self._check_labels(labels, p, p.shape[-1])
         self._check_mask(mask, p)
         return cast(labels, p)
+
+    def _check_source(self, z: Array, activation: Activation) -> None:
+        """Raise errors unless the output can have come out of these; most scores do not look at either."""
+        if not hasattr(z, "dtype"):
+            raise DTypeError(f"loss {type(self).__name__}: z must be an array, got {shown(z)}. Make it with nd.create.")
+        if not isinstance(activation, Activation):
+            raise refusal(f"loss {type(self).__name__}", "activation", "an Activation", activation)
 
     def _check_labels(self, labels: Array, p: Array, columns: int) -> None:
         who = f"loss {type(self).__name__}"
@@ -140,14 +212,15 @@ class Loss:
                 f"The output is {describe_shape(p.shape)}; make the labels fit it."
             )
 
-    def _check_mask(self, mask: Array | None, p: Array, per_output: bool = True) -> None:
+    def _check_mask(self, mask: Array | None, p: Array) -> None:
         rows, columns = p.shape
-        if mask is None or tuple(mask.shape) in ((rows, 1), (rows, columns if per_output else 1)):
+        if mask is None or tuple(mask.shape) in ((rows, 1), (rows, 1 if self.couples_outputs else columns)):
             return
-        allowed = f" or {describe_shape(p.shape)}" if per_output else ""
+        allowed = "" if self.couples_outputs else f" or {describe_shape(p.shape)}"
+        remedy = "Its outputs count together: mask whole examples." if self.couples_outputs else "Reshape it."
         raise ShapeError(
             f"loss {type(self).__name__}: mask must be {describe_shape((rows, 1))}{allowed}, "
-            f"got {describe_shape(mask.shape)}. Reshape it."
+            f"got {describe_shape(mask.shape)}. {remedy}"
         )
 
     def _mask(self, t: Array, mask: Array | None) -> Array:
@@ -157,12 +230,20 @@ class Loss:
         """Multiply every column of t, in place, by its weight."""
         return t
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        """Return the unweighted scores, a new array."""
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
+        """Return the score of every output, a new array ``[N, n_out]`` or, of whole examples, ``[N, 1]``.
+
+        Parameters
+        ----------
+        y, p : array ``[N, n_out]``
+            Labels, in the dtype of the output, and the output.
+        activation : Activation
+            What p came out of.
+        """
         raise NotImplementedError
 
-    def _slope(self, y: Array, p: Array) -> Array:
-        """Return the derivative of the unweighted scores with respect to p, a new array."""
+    def slope(self, y: Array, p: Array) -> Array:
+        """Return the derivative of the sum of `terms` with respect to p, a new array ``[N, n_out]``."""
         raise NotImplementedError
 
 
@@ -176,11 +257,7 @@ class WeightedLoss(Loss):
         The score of output j is multiplied by weights[j].
     """
 
-    weights: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if self.weights is not None:
-            object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
+    weights: tuple[float, ...] | None = field(default=None, kw_only=False)
 
     def _weigh(self, t: Array) -> Array:
         if self.weights is None:

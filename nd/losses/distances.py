@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nd.activations import Activation
+from nd.explained import explained
 from nd.state import state
 
 from .base import Array, Loss, WeightedLoss
@@ -18,9 +19,11 @@ class LossCosineProximity(Loss):
 
     Notes
     -----
-    dL/dp = -(y ‖p‖² - p (y · p)) / (‖y‖ ‖p‖ ‖p‖²). Source: LossCosineProximity. Differs: Java takes Σ |y p| for y · p
-    in the gradient.
+    dL/dp = -(y ‖p‖² - p (y · p)) / (‖y‖ ‖p‖ ‖p‖²). As in Java masks are ``[N, 1]`` only.
+    Source: LossCosineProximity. Differs: Java takes Σ |y p| for y · p in the gradient.
     """
+
+    couples_outputs = True
 
     def _norms(self, y: Array, p: Array) -> tuple[Array, Array, Array]:
         """Return ‖y‖ and ‖p‖, both held above the floor, and ‖p‖²."""
@@ -29,11 +32,11 @@ class LossCosineProximity(Loss):
         y_norm = here.sqrt(here.sum(here.square(y), 1, True))
         return here.maximum(y_norm, _COSINE_FLOOR), here.maximum(here.sqrt(square), _COSINE_FLOOR), square
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         y_norm, p_norm, _ = self._norms(y, p)
         return -(y * p) / (y_norm * p_norm)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         y_norm, p_norm, square = self._norms(y, p)
         along = p * here.sum(y * p, 1, True) - y * square
@@ -47,12 +50,12 @@ class LossL1(WeightedLoss):
     def _scale(self, n_out: int) -> float:
         return 1.0
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         t = here.subtract(p, y)
         return here.multiply(here.absolute(t, t), self._scale(p.shape[1]), t)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         t = here.subtract(p, y)
         return here.multiply(here.sign(t, t), self._scale(p.shape[1]), t)
@@ -67,6 +70,7 @@ class LossMAE(LossL1):
     Source: LossMAE. As in Java, `score_array` alone is not divided by n_out.
     """
 
+    @explained
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
     ) -> Array:
@@ -85,12 +89,12 @@ class LossL2(WeightedLoss):
     def _scale(self, n_out: int) -> float:
         return 1.0
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         t = here.subtract(p, y)
         return here.multiply(here.square(t, t), self._scale(p.shape[1]), t)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         t = here.subtract(p, y)
         return here.multiply(t, 2.0 * self._scale(p.shape[1]), t)
@@ -108,12 +112,12 @@ class LossMSE(LossL2):
 class LossMAPE(WeightedLoss):
     """Σ w 100 |(y - p) / y| / n_out; a label of 0 gives infinity, as in Java. Source: LossMAPE."""
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         t = here.divide(here.subtract(y, p), y)
         return here.multiply(here.absolute(t, t), 100.0 / p.shape[1], t)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         t = here.divide(here.sign(here.subtract(p, y)), here.absolute(y))
         return here.multiply(t, 100.0 / p.shape[1], t)
@@ -127,12 +131,12 @@ class LossMSLE(WeightedLoss):
         here = state.backend
         return here.subtract(here.xp.log1p(p), here.xp.log1p(y))
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         t = self._log_ratio(y, p)
         return here.multiply(here.square(t, t), 1.0 / p.shape[1], t)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         t = self._log_ratio(y, p)
         here.multiply(t, 2.0 / p.shape[1], t)
@@ -143,10 +147,10 @@ class LossMSLE(WeightedLoss):
 class LossWasserstein(Loss):
     """Σ y p / n_out. Source: LossWasserstein; Arjovsky et al. 2017."""
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         t = here.multiply(y, p)
         return here.multiply(t, 1.0 / p.shape[1], t)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         return state.backend.multiply(y, 1.0 / p.shape[1])

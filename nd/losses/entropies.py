@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backends.errors import DataError
+from backends.errors import DataError, ShapeError, describe_shape
 from nd.activations import Activation, Softmax
 from nd.state import state
 
-from .base import FLOOR, Array, Loss, WeightedLoss, cast, nonzero, safe_log
+from .base import FLOOR, Array, Loss, WeightedLoss, cast, masks_outputs, nonzero, safe_log
 
 
 def clip(p: Array, low: float, high: float) -> Array:
@@ -40,7 +40,7 @@ class LossBinaryXENT(WeightedLoss):
         slope = here.divide(here.subtract(q, y), q * (1.0 - q), q)
         return self._weigh(self._through(slope, z, p, activation, mask, out))
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         if isinstance(activation, Softmax):
             return -y * safe_log(p)
@@ -52,11 +52,11 @@ class LossBinaryXENT(WeightedLoss):
 class LossKLD(Loss):
     """Σ y ln(y / p), both held in 1e-5 .. 1 in the score, not in the gradient -y / p. Source: LossKLD."""
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         y = clip(y, 1e-5, 1.0)
         return y * state.backend.log(y / clip(p, 1e-5, 1.0))
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         return -y / nonzero(p)
 
 
@@ -72,8 +72,8 @@ class LossMCXENT(WeightedLoss):
     Notes
     -----
     With softmax dL/dz = p Σ_j (w y)_j - w y; without weights p - y, which is the same where a row of labels sums to 1.
-    Else dL/dp = -w y / p. 0 ln 0 counts as 0. Source: LossMCXENT. Differs: Java refuses softmax with a mask
-    ``[N, n_out]``; here the mask multiplies w, and the gradient, as in the other losses.
+    Else dL/dp = -w y / p. 0 ln 0 counts as 0. As in Java there is no gradient with softmax and a mask ``[N, n_out]``,
+    only a score. Source: LossMCXENT.
     """
 
     softmax_clip_eps: float = 1e-10
@@ -84,17 +84,20 @@ class LossMCXENT(WeightedLoss):
         """With softmax the quotient cancels, and `out` may be p itself."""
         if not isinstance(activation, Softmax):
             return super()._delta(y, z, p, activation, mask, out)
+        if masks_outputs(mask):
+            raise ShapeError(
+                f"loss {type(self).__name__}: with softmax the mask must be the same for all outputs of a row, "
+                f"{describe_shape((p.shape[0], 1))}, got {describe_shape(p.shape)}. Mask whole examples, time steps or "
+                "places, or take sigmoid and xent."
+            )
         here = state.backend
-        per_output = mask is not None and mask.shape[1] > 1
-        if self.weights is None and not per_output:
+        if self.weights is None:
             return here.subtract(p, y, out)
         wy = self._weigh(here.multiply(y, 1.0))
-        if per_output:
-            self._mask(wy, mask)
         delta = here.multiply(p, here.sum(wy, 1, True), out)
         return here.subtract(delta, wy, delta)
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         if isinstance(activation, Softmax):
             low = max(self.softmax_clip_eps, FLOOR[here.dtype_name(p)])
@@ -105,7 +108,7 @@ class LossMCXENT(WeightedLoss):
         here.multiply(t, y, t)
         return here.multiply(t, -1.0, t)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         return -y / nonzero(p)
 
 
@@ -148,8 +151,8 @@ class LossSparseMCXENT(LossMCXENT):
 class LossPoisson(Loss):
     """Σ p - y ln p; 0 ln 0 counts as 0. Source: LossPoisson."""
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         return p - y * safe_log(p)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         return 1.0 - y / nonzero(p)

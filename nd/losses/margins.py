@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from backends.errors import ConfigurationError, ShapeError
 from nd.activations import Activation
+from nd.arguments import checked
+from nd.explained import explained
 from nd.state import state
 
 from .base import Array, Loss, cast
@@ -15,12 +17,12 @@ from .base import Array, Loss, cast
 class LossHinge(Loss):
     """Σ max(0, 1 - y p) for labels -1 and 1. Source: LossHinge."""
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         t = here.subtract(1.0, y * p)
         return here.maximum(t, 0.0, t)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         inside = here.greater(1.0, y * p)
         return here.multiply(here.xp.astype(inside, p.dtype), -y)
@@ -30,12 +32,12 @@ class LossHinge(Loss):
 class LossSquaredHinge(LossHinge):
     """Σ max(0, 1 - y p)² for labels -1 and 1. Source: LossSquaredHinge."""
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
-        t = super()._terms(y, p, activation)
+        t = super().terms(y, p, activation)
         return here.square(t, t)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         t = here.subtract(1.0, y * p)
         here.maximum(t, 0.0, t)
@@ -49,8 +51,11 @@ class LossMultiLabel(Loss):
     Notes
     -----
     y is 1 for each label that an example has, else 0. An example with all labels or none counts 0. The score of
-    absent label j is exp(p_j) Σ_pos y exp(-p) / (number of pairs). Source: LossMultiLabel; Zhang and Zhou 2006.
+    absent label j is exp(p_j) Σ_pos y exp(-p) / (number of pairs). Masks are ``[N, 1]`` only, as Java's score takes
+    them. Source: LossMultiLabel; Zhang and Zhou 2006.
     """
+
+    couples_outputs = True
 
     def _parts(self, y: Array, p: Array) -> tuple[Array, Array]:
         """Return exp(p) of the absent and y exp(-p) of the present labels, the first divided by the number of pairs."""
@@ -62,18 +67,18 @@ class LossMultiLabel(Loss):
         pairs = here.where(here.equal(pairs, 0.0), 1.0, pairs)
         return absent * here.exp(shifted) / pairs, y * here.exp(-shifted)
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         absent, present = self._parts(y, p)
         return here.multiply(absent, here.sum(present, 1, True), absent)
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         absent, present = self._parts(y, p)
         return absent * here.sum(present, 1, True) - present * here.sum(absent, 1, True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LossFMeasure(Loss):
     """1 - F_beta of the whole batch, counted with probabilities: 1 - num / den.
 
@@ -92,9 +97,12 @@ class LossFMeasure(Loss):
 
     beta: float = 1.0
     couples_examples = True
+    couples_outputs = True
 
+    @explained
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return 1 - F_beta as a scalar array. Parameters and errors as for `Loss.score`."""
+        self._check_source(z, activation)
         here = state.backend
         num, den = self._ratio(self._expected(labels, p, mask), p, mask)
         empty = here.equal(den, 0.0)
@@ -110,6 +118,8 @@ class LossFMeasure(Loss):
             "Use score, or another loss to score single examples."
         )
 
+    @explained
+    @checked
     def compute_score(
         self, labels: Array, z: Array, activation: Activation, mask: Array | None = None, average: bool = True
     ) -> float:
@@ -135,7 +145,7 @@ class LossFMeasure(Loss):
                 f"loss LossFMeasure: the output must have 1 or 2 columns, got {p.shape[-1]}. Change n_out."
             )
         self._check_labels(labels, p, p.shape[1])
-        self._check_mask(mask, p, per_output=False)
+        self._check_mask(mask, p)
         return cast(labels, p)
 
     def _ratio(self, y: Array, p: Array, mask: Array | None) -> tuple[Array, Array]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from backends.errors import ConfigurationError, ShapeError, describe_shape
+from backends.errors import ShapeError, describe_shape
 from nd.activations import Activation
+from nd.arguments import Count
 from nd.state import state
 
 from .base import Array, Loss, cast
@@ -30,15 +31,9 @@ class LossMixtureDensity(Loss):
     identity activation. Only masks ``[N, 1]``. Source: LossMixtureDensity; Bishop 1994.
     """
 
-    mixtures: int
-    labels_width: int
-
-    def __post_init__(self) -> None:
-        if self.mixtures < 1 or self.labels_width < 1:
-            raise ConfigurationError(
-                "loss LossMixtureDensity: mixtures and labels_width must be at least 1, "
-                f"got {self.mixtures} and {self.labels_width}."
-            )
+    mixtures: Count
+    labels_width: Count
+    couples_outputs = True
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
         k, width = self.mixtures, self.labels_width
@@ -48,7 +43,7 @@ class LossMixtureDensity(Loss):
                 f"[N, {width}], got {describe_shape(p.shape)}. Set n_out to mixtures * (labels_width + 2)."
             )
         self._check_labels(labels, p, width)
-        self._check_mask(mask, p, per_output=False)
+        self._check_mask(mask, p)
         return cast(labels, p)
 
     def _parts(self, y: Array, p: Array) -> tuple[Array, Array, Array, Array]:
@@ -62,10 +57,10 @@ class LossMixtureDensity(Loss):
         exponent = -0.5 * here.sum(here.square(away), 2) * precision
         return log_alpha, away, precision, log_alpha - width * (log_sigma + 0.5 * math.log(2.0 * math.pi)) + exponent
 
-    def _terms(self, y: Array, p: Array, activation: Activation) -> Array:
+    def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         return -_log_sum_exp(self._parts(y, p)[3])  # [N, 1]
 
-    def _slope(self, y: Array, p: Array) -> Array:
+    def slope(self, y: Array, p: Array) -> Array:
         here = state.backend
         log_alpha, away, precision, joint = self._parts(y, p)
         pi = here.exp(joint - _log_sum_exp(joint))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from backends.base import Backend
 from nd import activations
 from nd.activations import Activation
+from nd.arguments import checked
 
 from .base import Array
 from .transforms import Transform
@@ -25,6 +26,7 @@ class ActivationOp(Transform):
 
     function: ClassVar[type[Activation]]
 
+    @checked
     def __init__(self, x: Array, z: Array | None = None, **parameters: Any) -> None:
         super().__init__(x, z)
         self.activation = self.function(**parameters)

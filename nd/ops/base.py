@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, describe_shape
+from nd.arguments import checked, shown
 from nd.state import backend
 
 Array = Any
@@ -37,6 +38,7 @@ class Op:
     random: ClassVar[bool] = False
     """Whether the op draws random numbers: then it is for `nd.execRandom`."""
 
+    @checked
     def __init__(
         self, x: Array, y: Any = None, z: Array | None = None, shape: tuple[int, ...] | None = None, dtype: str = ""
     ) -> None:
@@ -82,9 +84,11 @@ class Op:
         raise NotImplementedError
 
     def _check_array(self, name: str, array: Any) -> None:
-        if not (hasattr(array, "shape") and hasattr(array, "dtype")):
-            kind = type(array).__name__
-            raise DTypeError(f"{self.who}: {name} must be an array, got {kind}. Make one with nd.create.")
+        kind = getattr(getattr(array, "dtype", None), "kind", "f")
+        if not (hasattr(array, "shape") and hasattr(array, "dtype")) or kind not in "fiub":
+            raise DTypeError(
+                f"{self.who}: {name} must be an array of numbers, got {shown(array)}. Make one with nd.create."
+            )
 
     def _check_same_dtype(self, x: Array, y: Array) -> None:
         wanted, found = dtype_name(x), dtype_name(y)

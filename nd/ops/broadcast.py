@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backends.base import Backend
 from backends.errors import ShapeError, describe_shape
+from nd.arguments import checked
 
 from .base import Array, Dimension, Op, normal_axes
 
@@ -29,6 +30,7 @@ class Broadcast(Op):
         x and y differ in dtype.
     """
 
+    @checked
     def __init__(self, x: Array, y: Array, z: Array | None = None, dimension: Dimension = 1) -> None:
         super().__init__(x, y, z)
         self._check_array("y", y)

@@ -10,6 +10,7 @@ from typing import Any
 
 from backends.base import Backend
 from backends.errors import ShapeError, describe_shape
+from nd.arguments import checked
 
 from .base import Array, Op
 
@@ -25,6 +26,7 @@ class Pairwise(Op):
         x and y differ in dtype, or y is neither an array nor a number.
     """
 
+    @checked
     def __init__(self, x: Array, y: Any, z: Array | None = None) -> None:
         super().__init__(x, y, z)
         if isinstance(y, (int, float)):

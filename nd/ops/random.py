@@ -10,6 +10,7 @@ import math
 
 from backends.base import Backend
 from backends.errors import ConfigurationError
+from nd.arguments import checked
 from nd.random import Random
 
 from .base import Array, Op
@@ -34,6 +35,7 @@ class RandomOp(Op):
 class Distribution(RandomOp):
     """Fills z with random numbers, ``Op(z, ...)``."""
 
+    @checked
     def __init__(self, z: Array) -> None:
         super().__init__(z, z=z)
 
@@ -47,6 +49,7 @@ class Distribution(RandomOp):
 class BernoulliDistribution(Distribution):
     """1 with probability p (where p >= u, u uniform), else 0."""
 
+    @checked
     def __init__(self, z: Array, p: float = 0.5) -> None:
         super().__init__(z)
         self._check_probability(p, "[0", "of a 1")
@@ -59,6 +62,7 @@ class BernoulliDistribution(Distribution):
 class BinomialDistribution(Distribution):
     """How many of `trials` succeed with probability p each."""
 
+    @checked
     def __init__(self, z: Array, trials: int = 1, p: float = 0.5) -> None:
         super().__init__(z)
         self._check_probability(p, "[0", "of a success")
@@ -71,6 +75,7 @@ class BinomialDistribution(Distribution):
 
 
 class _Normal(Distribution):
+    @checked
     def __init__(self, z: Array, mean: float = 0.0, std: float = 1.0) -> None:
         super().__init__(z)
         if not std >= 0.0:
@@ -106,6 +111,7 @@ class TruncatedNormalDistribution(_Normal):
 class UniformDistribution(Distribution):
     """Uniform in low .. high."""
 
+    @checked
     def __init__(self, z: Array, low: float = 0.0, high: float = 1.0) -> None:
         super().__init__(z)
         if not low <= high:
@@ -117,7 +123,7 @@ class UniformDistribution(Distribution):
 
 
 class DropOut(RandomOp):
-    """x with probability p (where u < p, u uniform), else 0: ``DropOut(x, p=0.5, z=None)``.
+    """x with probability p (where u < p, u uniform), else 0, whatever x is: ``DropOut(x, p=0.5, z=None)``.
 
     Parameters
     ----------
@@ -128,18 +134,20 @@ class DropOut(RandomOp):
         See `Op`.
     """
 
+    @checked
     def __init__(self, x: Array, p: float = 0.5, z: Array | None = None) -> None:
         super().__init__(x, z=z)
         self._check_probability(p, "(0", "to retain an element")
         self.p = p
 
     def _compute(self, here: Backend) -> Array:
-        return here.multiply(self.x, self.retained(here), self.z)
+        kept = self._kept(here)
+        return kept if self.z is None else here.assign(self.z, kept)
 
-    def retained(self, here: Backend) -> Array:
-        """Return 1 for what stays and 0 for what goes, in the shape and dtype of x."""
-        mask = here.greater(self.p, self.rng.uniform(self.count))
-        return here.reshape(here.xp.astype(mask, self.x.dtype), self.x.shape)
+    def _kept(self, here: Backend) -> Array:
+        """Return x where it stays, else 0: a product would make NaN of infinity and -0 of what is below 0."""
+        stays = here.greater(self.p, self.rng.uniform(self.count))
+        return here.where(here.reshape(stays, self.x.shape), self.x, 0.0)
 
 
 class DropOutInverted(DropOut):
@@ -155,8 +163,7 @@ class DropOutInverted(DropOut):
     """
 
     def _compute(self, here: Backend) -> Array:
-        scaled = here.divide(self.x, self.p, self.z)
-        return here.multiply(scaled, self.retained(here), scaled)
+        return here.divide(self._kept(here), self.p, self.z)
 
 
 class AlphaDropOut(DropOut):
@@ -174,8 +181,5 @@ class AlphaDropOut(DropOut):
         a = 1.0 / math.sqrt(self.p + self.alpha**2 * self.p * (1.0 - self.p))
         b = -a * (1.0 - self.p) * self.alpha
         drawn = self.rng.bernoulli(self.count, here.dtype_name(self.x), self.p)
-        d = here.reshape(drawn, self.x.shape)
-        t = here.multiply(self.x, d)
-        here.add(t, self.alpha * (1.0 - d), t)
-        here.multiply(t, a, t)
-        return here.add(t, b, self.z)
+        t = here.where(here.greater(here.reshape(drawn, self.x.shape), 0.0), self.x, self.alpha)
+        return here.add(here.multiply(t, a, t), b, self.z)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from backends.base import Backend
 from backends.errors import ShapeError
+from nd.arguments import checked
 
 from .base import Array, Dimension, Op, normal_axes
 
@@ -32,6 +33,7 @@ class Reduction(Op):
 
     dtype: ClassVar[str] = ""
 
+    @checked
     def __init__(self, x: Array, dimension: Dimension = None, keep_dims: bool = False, z: Array | None = None) -> None:
         self._check_array("x", x)
         self.axes = normal_axes(self.who, dimension, x)
@@ -114,6 +116,7 @@ class CountNonZero(Reduction):
 class Variance(Reduction):
     """Σ (x - mean)² / (n - 1), as ND4J's default; with ``bias_corrected=False`` / n. One element has variance 0."""
 
+    @checked
     def __init__(
         self,
         x: Array,
@@ -143,6 +146,7 @@ class IndexReduction(Reduction):
 
     dtype = "int64"
 
+    @checked
     def __init__(self, x: Array, dimension: int | None = None, keep_dims: bool = False, z: Array | None = None) -> None:
         super().__init__(x, dimension, keep_dims, z)
         if dimension is not None and len(self.axes) != 1:

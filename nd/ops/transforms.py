@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backends.base import Backend
+from nd.arguments import checked
 
 from .base import Array, Op, normal_axes
 
@@ -10,6 +11,7 @@ from .base import Array, Op, normal_axes
 class Transform(Op):
     """A function of x, ``Op(x, z=None)``. Parameters of the function are keywords."""
 
+    @checked
     def __init__(self, x: Array, z: Array | None = None) -> None:
         super().__init__(x, z=z)
 
@@ -59,6 +61,7 @@ class Floor(Transform):
 class IsMax(Transform):
     """1 at the first maximum along `dimension` (None: of the whole array, in c order), 0 elsewhere."""
 
+    @checked
     def __init__(self, x: Array, z: Array | None = None, *, dimension: int | None = None) -> None:
         super().__init__(x, z)
         self.axis = None if dimension is None else normal_axes(self.who, dimension, x)[0]
@@ -113,6 +116,7 @@ class OneMinus(Transform):
 class Pow(Transform):
     """x ** exponent, the exponent a number."""
 
+    @checked
     def __init__(self, x: Array, z: Array | None = None, *, exponent: float = 2.0) -> None:
         super().__init__(x, z)
         self.exponent = exponent
@@ -168,6 +172,7 @@ class Square(Transform):
 class Step(Transform):
     """1 where x > cutoff, else 0."""
 
+    @checked
     def __init__(self, x: Array, z: Array | None = None, *, cutoff: float = 0.0) -> None:
         super().__init__(x, z)
         self.cutoff = cutoff

@@ -5,12 +5,29 @@ One file each. They are fitted on a DataSet or an iterator in one pass, set on i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from nd.on_demand import ClassTable, names_on_demand
+
 from .base import Normalizer
-from .files import normalizer_from_bytes, normalizer_to_bytes
-from .image_scaler import ImagePreProcessingScaler
-from .min_max import NormalizerMinMaxScaler
-from .standardize import NormalizerStandardize
-from .vgg16 import VGG16ImagePreProcessor
+
+if TYPE_CHECKING:
+    from .files import normalizer_from_bytes, normalizer_to_bytes
+    from .image_scaler import ImagePreProcessingScaler
+    from .min_max import NormalizerMinMaxScaler
+    from .standardize import NormalizerStandardize
+    from .vgg16 import VGG16ImagePreProcessor
+else:
+    __getattr__, __dir__ = names_on_demand(
+        __name__,
+        {
+            "files": "normalizer_from_bytes normalizer_to_bytes",
+            "image_scaler": "ImagePreProcessingScaler",
+            "min_max": "NormalizerMinMaxScaler",
+            "standardize": "NormalizerStandardize",
+            "vgg16": "VGG16ImagePreProcessor",
+        },
+    )
 
 __all__ = [
     "NORMALIZERS",
@@ -23,10 +40,13 @@ __all__ = [
     "normalizer_to_bytes",
 ]
 
-NORMALIZERS: dict[str, type[Normalizer]] = {
-    "image_min_max": ImagePreProcessingScaler,
-    "image_vgg16": VGG16ImagePreProcessor,
-    "min_max": NormalizerMinMaxScaler,
-    "standardize": NormalizerStandardize,
-}
+NORMALIZERS: ClassTable[type[Normalizer]] = ClassTable(
+    __name__,
+    {
+        "image_min_max": "ImagePreProcessingScaler",
+        "image_vgg16": "VGG16ImagePreProcessor",
+        "min_max": "NormalizerMinMaxScaler",
+        "standardize": "NormalizerStandardize",
+    },
+)
 """Name, as ND4J's enum NormalizerType spells it, in lower case -> class."""

@@ -73,6 +73,7 @@ def zero_where_masked(who: str, x: Array, mask: Array | None) -> Array:
     """Return `x` with 0 where `mask` is 0; `x` itself is changed where that is possible."""
     if mask is None:
         return x
+    mask = as_array(f"{who}: mask", mask)
     if isinstance(x, np.ndarray):
         np.copyto(x, 0, where=aligned(who, x, np.asarray(mask)) == 0)
         return x

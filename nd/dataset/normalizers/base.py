@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
-from backends.errors import ConfigurationError, DataError, DTypeError, ShapeError, describe_shape
+from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape, refuse_masked
+from nd.arguments import checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.existing import ExistingDataSetIterator
-from nd.dataset.iterator import DataSetIterator
+from nd.dataset.iterator import DataSetIterator, check_data_set
 from nd.dataset.normalizers.arrays import as_numbers
 from nd.dataset.normalizers.statistics import ColumnStatistics
+from nd.java_names import JavaNamedABC, JavaNames
+
+if TYPE_CHECKING:
+    from nd.files import Target
+    from nd.opening import Source
 
 Array = Any
 Data = DataSet | DataSetIterator | Iterable[DataSet]
 
 
-class Normalizer(ABC):
+class Normalizer(JavaNames, metaclass=JavaNamedABC):
     """Change features, and labels where they are numbers, and change them back.
 
     What changes a DataSet gives it new arrays: those it was made of, and other DataSets that share them, stay as they
@@ -38,6 +43,7 @@ class Normalizer(ABC):
 
     _fits_labels = False
 
+    @checked
     def fit(self, data: Data) -> Self:
         """Learn from data, where there is anything to learn.
 
@@ -47,16 +53,15 @@ class Normalizer(ABC):
         """
         return self
 
+    @checked
     def fit_label(self, fit: bool = True) -> None:
         """Say whether labels are changed too; before `fit`.
 
         Raises
         ------
-        DTypeError
+        ArgumentError
             `fit` is not True or False.
         """
-        if not isinstance(fit, bool):
-            raise DTypeError(f"{self._who('fit_label')}: expected True or False, got {fit!r}.")
         self._fits_labels = fit
 
     def is_fit_label(self) -> bool:
@@ -65,7 +70,7 @@ class Normalizer(ABC):
 
     def pre_process(self, data_set: DataSet) -> DataSet:
         """Normalize a DataSet, and return it."""
-        return self._change(data_set, self.transform_features, self.transform_labels)
+        return self._change("pre_process", data_set, self.transform_features, self.transform_labels)
 
     def transform(self, data_set: DataSet) -> DataSet:
         """Normalize a DataSet, and return it: `pre_process`, by the name that it goes by elsewhere in Java."""
@@ -73,7 +78,7 @@ class Normalizer(ABC):
 
     def revert(self, data_set: DataSet) -> DataSet:
         """Undo `transform`, and return the DataSet. Masked time steps stay 0."""
-        return self._change(data_set, self.revert_features, self.revert_labels)
+        return self._change("revert", data_set, self.revert_features, self.revert_labels)
 
     @abstractmethod
     def transform_features(self, features: Any, mask: Any = None) -> Array:
@@ -99,8 +104,12 @@ class Normalizer(ABC):
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
         """Return what `transform_labels` was given: labels, or a network's output. Same errors."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: Target) -> None:
         """Write the file that Java's ``NormalizerSerializer.getDefault().restore`` reads; it is there whole or not.
+
+        Parameters
+        ----------
+        path : path or binary file object
 
         Raises
         ------
@@ -114,8 +123,12 @@ class Normalizer(ABC):
         save_normalizer(self, path)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Normalizer:
+    def load(path: Source) -> Normalizer:
         """Return the normalizer of a file that `save`, or Java's ``NormalizerSerializer``, wrote.
+
+        Parameters
+        ----------
+        path : path or binary file object
 
         Raises
         ------
@@ -140,8 +153,10 @@ class Normalizer(ABC):
     def _who(self, method: str) -> str:
         return f"{type(self).__name__}.{method}"
 
-    @staticmethod
-    def _change(data_set: DataSet, on_features: Callable[..., Array], on_labels: Callable[..., Array]) -> DataSet:
+    def _change(
+        self, method: str, data_set: DataSet, on_features: Callable[..., Array], on_labels: Callable[..., Array]
+    ) -> DataSet:
+        check_data_set(self._who(method), data_set)
         features = on_features(data_set.features, data_set.features_mask)
         if data_set.labels is data_set.features:
             data_set.labels = features
@@ -283,10 +298,7 @@ def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:
     ConfigurationError
         They are no row of finite numbers, or one is longer than another.
     """
-    try:
-        found = {name: np.array(values, np.float64).reshape(-1) for name, values in given.items()}
-    except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"{who}: expected rows of numbers, got: {error}.") from error
+    found = {name: _row(f"{who}: {name}", values) for name, values in given.items()}
     lengths = {name: len(values) for name, values in found.items()}
     if len(set(lengths.values())) > 1 or 0 in lengths.values():
         raise ConfigurationError(f"{who}: expected as many numbers each, at least one, got {lengths}.")
@@ -294,3 +306,14 @@ def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:
         if not np.isfinite(values).all():
             raise ConfigurationError(f"{who}: {name} must be finite, got {values[~np.isfinite(values)][0]}.")
     return found
+
+
+def _row(who: str, values: Any) -> np.ndarray:
+    refuse_masked(who, values)
+    try:
+        row = np.array(values)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"{who} must be a row of numbers, got: {error}. Give one number a column.") from error
+    if row.dtype.kind not in "biuf":
+        raise ConfigurationError(f"{who} must be a row of numbers, got elements of dtype {row.dtype}. Convert them.")
+    return row.astype(np.float64).reshape(-1)

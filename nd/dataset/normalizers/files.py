@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import io
-import os
 import struct
 from collections.abc import Mapping
 from typing import BinaryIO
 
 from backends.errors import ConfigurationError, FormatError
+from nd.arguments import checked
 from nd.dataset.normalizers.base import Normalizer
-from nd.files import replacing
+from nd.files import Target, replacing
+from nd.opening import Source, name_of, opening, read_at_most
 from nd.serde_buffers import CORRUPT, read_number, read_utf
 
 _HEADER = "NORMALIZER"
 _VERSION = 1
 _JAVA_OBJECT = b"\xac\xed"
+_MOST = 64 << 20  # bytes
 _OF_SEVERAL_INPUTS = ("MULTI_HYBRID", "MULTI_MIN_MAX", "MULTI_STANDARDIZE")
 _CUSTOM = "CUSTOM"
 
 
+@checked
 def normalizer_to_bytes(normalizer: Normalizer) -> bytes:
     """Return what ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
 
@@ -34,6 +37,7 @@ def normalizer_to_bytes(normalizer: Normalizer) -> bytes:
     return stream.getvalue()
 
 
+@checked
 def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> Normalizer:
     """Return the normalizer that `normalizer_to_bytes`, or ND4J's ``NormalizerSerializer``, wrote.
 
@@ -55,21 +59,23 @@ def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> Normalizer:
         raise FormatError(f"normalizer_from_bytes: {error}") from error
 
 
-def save_normalizer(normalizer: Normalizer, path: str | os.PathLike[str]) -> None:
+def save_normalizer(normalizer: Normalizer, path: Target) -> None:
     """Write a normalizer to a file that is there whole or not at all; see `Normalizer.save`."""
     content = normalizer_to_bytes(normalizer)
     with replacing(f"{type(normalizer).__name__}.save", path) as stream:
         stream.write(content)
 
 
-def load_normalizer(path: str | os.PathLike[str]) -> Normalizer:
+def load_normalizer(path: Source) -> Normalizer:
     """Return the normalizer of a file; see `Normalizer.load`."""
-    with open(path, "rb") as stream:
-        content = stream.read()
+    with opening("Normalizer.load", path) as stream:
+        content = read_at_most(stream, _MOST + 1)
+    if len(content) > _MOST:
+        raise FormatError(f"'{name_of(path)}': a normalizer must have at most {_MOST:,} bytes, got more. {CORRUPT}")
     try:
         return normalizer_from_bytes(content)
     except (ConfigurationError, FormatError) as error:
-        raise type(error)(f"'{os.fspath(path)}': {error}") from error
+        raise type(error)(f"'{name_of(path)}': {error}") from error
 
 
 def _read(stream: BinaryIO) -> Normalizer:

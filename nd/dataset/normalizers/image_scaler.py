@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO, Self
+from typing import Annotated, Any, BinaryIO, Self
 
 from backends.errors import ConfigurationError, ShapeError, describe_shape
-from nd.dataset.checks import check_count
+from nd.arguments import Range, checked
 from nd.dataset.normalizers.arrays import as_numbers
 from nd.dataset.normalizers.base import Normalizer
 from nd.dataset.normalizers.body import read_numbers, write_numbers
 from nd.dataset.normalizers.min_max import check_range
 
 Array = Any
+_Bits = Annotated[int, Range("of 1 to 64", lambda value: 1 <= value <= 64)]
 
 
 class ImagePreProcessingScaler(Normalizer):
@@ -27,9 +28,7 @@ class ImagePreProcessingScaler(Normalizer):
     Raises
     ------
     ConfigurationError
-        `max` is not larger than `min`.
-    DataError
-        `max_bits` is not 1 to 64.
+        `max` is not larger than `min`, or `max_bits` is not 1 to 64.
 
     Notes
     -----
@@ -50,9 +49,10 @@ class ImagePreProcessingScaler(Normalizer):
 
     kind = "IMAGE_MIN_MAX"
 
-    def __init__(self, min: float = 0.0, max: float = 1.0, max_bits: int = 8) -> None:
+    @checked
+    def __init__(self, min: float = 0.0, max: float = 1.0, max_bits: _Bits = 8) -> None:
         self.min, self.max = check_range("ImagePreProcessingScaler", min, max)
-        self.max_pixel = float(2 ** check_count("ImagePreProcessingScaler", "max_bits", max_bits, 1, 64) - 1)
+        self.max_pixel = float(2**max_bits - 1)
 
     def transform_features(self, features: Any, mask: Any = None) -> Array:
         found = as_numbers(self._who("transform_features"), features) / self.max_pixel

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, BinaryIO, Self
 
 import numpy as np
 
 from backends.errors import ConfigurationError
+from nd.arguments import checked
 from nd.dataset.normalizers.arrays import add, like, minus, zero_where_masked
 from nd.dataset.normalizers.base import FittedNormalizer, check_statistics
 from nd.dataset.normalizers.body import read_flag, read_numbers, read_row, write_flag, write_numbers, write_rows
@@ -52,6 +52,7 @@ class NormalizerMinMaxScaler(FittedNormalizer):
     kind = "MIN_MAX"
     _statistics = Bounds
 
+    @checked
     def __init__(self, target_min: float = 0.0, target_max: float = 1.0) -> None:
         super().__init__()
         self.target_min, self.target_max = check_range("NormalizerMinMaxScaler", target_min, target_max)
@@ -129,11 +130,11 @@ class NormalizerMinMaxScaler(FittedNormalizer):
         return zero_where_masked(who, found, mask)
 
 
-def check_range(who: str, low: Any, high: Any) -> tuple[float, float]:
-    """Return a range as two floats; raise ConfigurationError unless it is finite and has an extent."""
-    if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in (low, high)) or not low < high:
+def check_range(who: str, low: float, high: float) -> tuple[float, float]:
+    """Return a range; raise ConfigurationError unless it has an extent."""
+    if not low < high:
         raise ConfigurationError(f"{who}: the range must go from a number to a larger one, got {low!r} to {high!r}.")
-    return float(low), float(high)
+    return low, high
 
 
 def _checked(who: str, lower: Any, upper: Any) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, BinaryIO, Self
 
 from backends.errors import ConfigurationError, ShapeError, describe_shape
+from nd.arguments import checked
 from nd.dataset.normalizers.arrays import as_numbers, like
 from nd.dataset.normalizers.base import Normalizer
 
@@ -32,6 +33,7 @@ class VGG16ImagePreProcessor(Normalizer):
 
     kind = "IMAGE_VGG16"
 
+    @checked
     def fit_label(self, fit: bool = True) -> None:
         """Do nothing for False.
 

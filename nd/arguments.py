@@ -1,0 +1,191 @@
+"""What arguments and fields must be: said once, by their annotations, and checked where they are given.
+
+A configuration is a dataclass from `Checked`, a public function or constructor is decorated with `checked`. Both read
+the annotations: ``n_out: Count | None``, ``has_bias: bool``, ``learning_rate: Positive | Schedule``. NumPy's scalars
+are numbers and become Python's; a bool never is one. What cannot be checked (arrays, type variables, names that only
+type checkers know) is left to the function.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import reprlib
+import weakref
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from typing import Any, TypeVar
+
+from backends.errors import ArgumentError
+
+from .java_names import JavaNames
+from .rules import (
+    EVEN_INFINITE,
+    EVEN_NAN,
+    Count,
+    Fraction,
+    IntCount,
+    Long,
+    Natural,
+    NonNegative,
+    Path,
+    Positive,
+    Range,
+    Refused,
+    Retained,
+    Rule,
+    rule_of,
+    rule_of_text,
+)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# ---- dataclasses
+
+
+class Checked(JavaNames):
+    """A dataclass whose fields are checked against their annotations when an instance is made.
+
+    A `__post_init__` of a subclass calls this one first. Fields are what they were given as, but numbers, which become
+    Python's.
+
+    Raises
+    ------
+    ArgumentError
+        A field is of another type, or out of its range.
+    """
+
+    def __post_init__(self) -> None:
+        who = type(self).__name__
+        owner = type(self)
+        rules = _RULES.get(owner)
+        if rules is None:
+            rules = _RULES[owner] = _field_rules(owner)
+        for name, rule, default in rules:
+            given = getattr(self, name)
+            value = converted(who, name, rule, given, default)
+            if value is not given:
+                object.__setattr__(self, name, value)
+
+
+_RULES: weakref.WeakKeyDictionary[type, tuple[tuple[str, Rule, Any], ...]] = weakref.WeakKeyDictionary()
+
+
+def _field_rules(owner: type) -> tuple[tuple[str, Rule, Any], ...]:
+    found = []
+    for field in fields(owner):
+        definer = next(base for base in owner.__mro__ if field.name in vars(base).get("__annotations__", ()))
+        rule = rule_of_text(field.type, definer.__module__)
+        if rule is not None and field.init:
+            found.append((field.name, rule, field.default))
+    return tuple(found)
+
+
+# ---- functions
+
+
+def checked(function: Function) -> Function:
+    """Check and convert the arguments of a public function, method or constructor; not for what runs in hot loops.
+
+    Raises
+    ------
+    ArgumentError
+        From the decorated function, where an argument is of another type, or out of its range.
+    """
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    is_method = names[:1] in (("self",), ("cls",))
+    constructs = function.__name__ == "__init__"
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        rules, rest = argument_rules(function)
+        who = type(arguments[0]).__name__ if constructs else function.__name__
+        given = list(arguments)
+        for at in range(is_method, len(arguments)):
+            name = names[at] if at < len(names) else rest
+            if name in rules:
+                rule, default = rules[name]
+                given[at] = converted(who, name, rule, arguments[at], default)
+        for name, value in named.items():
+            if name in rules:
+                rule, default = rules[name]
+                named[name] = converted(who, name, rule, value, default)
+        return function(*given, **named)
+
+    return call  # type: ignore[return-value]
+
+
+@functools.cache
+def argument_rules(function: Any) -> tuple[dict[str, tuple[Rule, Any]], str]:
+    """Return name -> rule and default of a function's arguments, and the name of ``*arguments``."""
+    code = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames[: count + bool(code.co_flags & inspect.CO_VARARGS)]
+    defaults = dict(zip(reversed(names[: code.co_argcount]), reversed(function.__defaults__ or ()), strict=False))
+    defaults |= function.__kwdefaults__ or {}
+    rules = {}
+    for name in names:
+        rule = rule_of_text(function.__annotations__.get(name, Any), function.__module__)
+        if rule is not None:
+            rules[name] = (rule, defaults.get(name, MISSING))
+    return rules, names[count] if len(names) > count else ""
+
+
+def argument_names(function: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+    """Return name -> value of a call; None where the function does not take so many, or those."""
+    try:
+        return dict(inspect.signature(function).bind(*arguments, **named).arguments)
+    except TypeError:
+        return None
+
+
+def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSING) -> Any:
+    """Return an argument as its rule has it.
+
+    Raises
+    ------
+    ArgumentError
+        It is not what the rule says.
+    """
+    try:
+        return rule.convert(value)
+    except Refused:
+        raise refusal(who, name, rule.text, value, default) from None
+
+
+# ---- messages
+
+
+def refusal(who: str, name: str, expected: str, value: Any, default: Any = MISSING) -> ArgumentError:
+    """Return the error for a value that is not what it must be: who, what must hold, got what, remedy."""
+    remedy = "Give it such a value."
+    if isinstance(value, str) and expected.startswith(("a number", "an integer", "True")):
+        remedy = "Write it without quotes."
+    elif default is None:
+        remedy = "Give it such a value, or leave it out."
+    elif default is not MISSING and not callable(default):
+        remedy = f"Leave it out for the default, {default!r}."
+    return ArgumentError(f"{who}: {name} must be {expected}, got {shown(value)}. {remedy}")
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages show it: in few characters, an array by its shape."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"an array of shape [{', '.join(map(str, shape))}]"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    text = _SHORT.repr(value)
+    return f"an object of {type(value).__name__}" if text.startswith("<") and " at 0x" in text else text
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 100
+
+
+__all__ = [
+    "EVEN_INFINITE", "EVEN_NAN", "Checked", "Count", "Fraction", "IntCount", "Long", "Natural", "NonNegative", "Path",
+    "Positive", "Range", "Retained", "Rule", "argument_names", "argument_rules", "checked", "converted", "refusal",
+    "rule_of", "shown",
+]  # fmt: skip

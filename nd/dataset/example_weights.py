@@ -1,0 +1,90 @@
+"""Weights of examples as masks of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from backends.errors import DataError, ShapeError, describe_shape
+from nd.dataset.checks import as_array
+from nd.serde import as_host
+
+Array = Any
+
+
+def weights_of_classes(labels: Any, weights: Sequence[float]) -> Array:
+    """Return the weight of every label's class.
+
+    Parameters
+    ----------
+    labels : array ``[N, C, ...]``
+        One-hot, or one column of 0 and 1. The largest number of an example decides which class it is.
+    weights : sequence of float
+        Of each class; two of them for one column.
+
+    Returns
+    -------
+    numpy.ndarray ``[N, 1, ...]``
+    """
+    host = as_host(labels)
+    classes = (host > 0.5).astype(np.int64) if host.shape[1] == 1 else host.argmax(1)[:, None]
+    return np.asarray(weights, np.float32)[classes]
+
+
+def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> Array:
+    """Return ``[N, 1, ...]`` from weights ``[N]``, or with one for every place of ``labels [N, C, ...]``.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        They do not fit the labels.
+    DataError
+        One is negative or not finite.
+    """
+    host = as_host(as_array(who, weights))
+    n, places = shape[0], tuple(shape[2:])
+    if host.shape not in ((n,), (n, 1), (n, *places)):
+        allowed = describe_shape((n,)) + (f" or {describe_shape((n, *places))}" if places else "")
+        raise ShapeError(
+            f"{who}: expected {allowed}, as there are labels {describe_shape(shape)}, got {describe_shape(host.shape)}."
+        )
+    if not (np.isfinite(host) & (host >= 0)).all():
+        raise DataError(f"{who}: weights must be finite and >= 0, got {host.min()} to {host.max()}.")
+    host = host.reshape(n, 1, *places) if places and host.shape == (n, *places) else _over(host.reshape(n), len(shape))
+    return host.astype(np.float32, copy=False)
+
+
+def weighted_mask(who: str, weights: Array, mask: Any, shape: Sequence[int]) -> Array:
+    """Multiply weights ``[N, 1, ...]`` into a mask of ``labels [N, C, ...]``; without one they are the mask.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``[N, 1]``, for series ``[N, T]``, for images ``[N, 1, H, W]``.
+
+    Raises
+    ------
+    ShapeError
+        The mask has a number for each of several outputs: that would weigh their gradient twice, as Java's does.
+    """
+    n, places = shape[0], tuple(shape[2:])
+    if mask is not None:
+        host = as_host(mask)
+        if host.ndim == len(shape) and host.shape[1] > 1 and (places or len(shape) == 2):
+            raise ShapeError(
+                f"{who}: weights of examples need a mask with one number for an example or place, got "
+                f"{describe_shape(host.shape)}. Multiply the weights into that mask yourself."
+            )
+        if host.ndim != len(shape):
+            host = host.reshape(n, 1, *places) if places and host.shape == (n, *places) else _over(host, len(shape))
+        weights = weights * host
+    if len(shape) == 3:  # series
+        weights = np.broadcast_to(weights, (n, 1, *places)).reshape(n, *places)
+    return weights.astype(np.float32)
+
+
+def _over(host: Array, rank: int) -> Array:
+    """View numbers ``[N]`` or ``[N, 1]`` as ``[N, 1, ...]``."""
+    return host.reshape(host.shape[0], *(1 for _ in range(rank - 1)))

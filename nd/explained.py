@@ -1,0 +1,125 @@
+"""Errors of facade functions in the library's words, found out when something has failed: success costs nothing."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from backends.errors import ArgumentError, DTypeError, NdError, ShapeError, describe_shape
+
+from . import java_names
+from .arguments import argument_names, argument_rules, converted, shown
+from .state import backend
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_FROM_INSIDE = (
+    ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, MemoryError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+"""What NumPy and CuPy raise for arguments that they cannot take."""
+_OURS = ("backends", "nd", "nn", "optimize", "numpy")
+
+
+def explained(function: Function) -> Function:
+    """Have a facade function raise the library's errors for wrong arguments.
+
+    Nothing is looked at before something fails: what NumPy makes sense of (lists for arrays, say) is computed.
+
+    Raises
+    ------
+    DTypeError
+        From the decorated function: an argument must be an array and is none, or elements have the wrong type.
+    ArgumentError
+        Another argument is not what its annotation says.
+    ShapeError
+        The arrays do not fit each other, or the other arguments.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except _FROM_INSIDE as error:
+            if isinstance(error, NdError) or _is_anothers(error):
+                raise
+            given = argument_names(function, arguments, named)
+            if given is None:  # too many arguments, or unknown ones: Python says it best
+                raise
+            raise _explanation(function, given, error) from error
+
+    return call  # type: ignore[return-value]
+
+
+def settled(function: Any, **given: Any) -> tuple[Any, ...]:
+    """Return arguments of an explained function as their annotations have them.
+
+    For those that NumPy would take whatever they are. The function looks at their types first, as it has no time to
+    come here with the usual ones.
+
+    Raises
+    ------
+    ArgumentError
+        One is not what its annotation says.
+    """
+    rules = argument_rules(inspect.unwrap(function))[0]
+    return tuple(
+        converted(function.__qualname__, name, rules[name][0], value, rules[name][1]) for name, value in given.items()
+    )
+
+
+def _is_anothers(error: Exception) -> bool:
+    """Tell whether an error comes from code of a user's own, a loss say, that this library has called."""
+    frames, module = error.__traceback__, ""
+    while frames is not None:
+        name = str(frames.tb_frame.f_globals.get("__name__", ""))
+        module = module if name == java_names.__name__ else name  # it says in whose object there is no such name
+        frames = frames.tb_next
+    here = backend()
+    return module.partition(".")[0] not in (*_OURS, here.name, here.xp.__name__.partition(".")[0])
+
+
+def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdError:
+    who, rules = function.__name__, argument_rules(function)[0]
+    if "self" in given:
+        who = f"{type(given.pop('self')).__name__}.{who}"
+    for name, value in given.items():
+        found = _wrong_array(f"{who}: {name}", str(function.__annotations__.get(name, "")), value)
+        if found is not None:
+            return found
+        if name in rules:
+            rule, default = rules[name]
+            try:
+                converted(who, name, rule, value, default)
+            except ArgumentError as refused:
+                return refused
+    shapes = [describe_shape(value.shape) for value in given.values() if hasattr(value, "shape")]
+    said = " ".join(str(error).split()) or type(error).__name__
+    if shapes and isinstance(error, (ValueError, LookupError)):
+        return ShapeError(f"{who}: arguments must fit each other, got {', '.join(shapes)} ({said}). Reshape them.")
+    if isinstance(error, TypeError):
+        return DTypeError(f"{who}: arguments must be arrays of numbers, got some that are not ({said}). Convert them.")
+    listed = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
+    return ArgumentError(f"{who}: arguments must be such that it can be computed, got {listed} ({said}). Change them.")
+
+
+def _wrong_array(who: str, annotation: str, value: Any) -> DTypeError | None:
+    """Return the error for an argument that must be an array, or arrays, and is none; else None."""
+    expected, wrong = "an array", value
+    if annotation == "Sequence[Array]" and isinstance(value, (list, tuple)):
+        expected, wrong = "one or more arrays", next((each for each in value if not backend().is_array(each)), value)
+        if value and wrong is value:
+            return None
+    elif annotation == "Array | None" and value is None:
+        return None
+    elif annotation in ("Array", "Array | None"):
+        if backend().is_array(value):
+            return None
+    elif annotation in ("Any", "Array | float"):
+        expected = "an array or a number"
+        if hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None))):
+            return None
+    else:
+        return None
+    return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")

@@ -1,0 +1,198 @@
+"""Deeplearning4j's camelCase names, derived from the snake_case ones: programs that are ported call them.
+
+Nothing here is listed by ``dir`` or by the documentation, and names that exist are found without it.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABCMeta
+from collections.abc import Iterable
+from enum import EnumType, StrEnum
+from functools import partial
+from inspect import isroutine
+from operator import eq
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+_BORDERS = re.compile(r"(?<=[a-z0-9])[A-Z]|(?<=[A-Z])[A-Z](?=[a-z])")
+_ACCESSOR = re.compile(r"(get|is|has|set)(?=[A-Z0-9]|n[A-Z])(.+)")
+
+
+def snake_case(name: str) -> str:
+    """Turn ``nIn`` into ``n_in``.
+
+    Examples
+    --------
+    >>> snake_case("optimizationAlgo"), snake_case("l1Bias"), snake_case("evaluateEveryNEpochs"), snake_case("NIn")
+    ('optimization_algo', 'l1_bias', 'evaluate_every_n_epochs', 'n_in')
+    """
+    return _BORDERS.sub(lambda letter: "_" + letter.group().lower(), name).lower()
+
+
+def java_attribute(owner: Any, name: str, java_names: dict[str, str]) -> Any:
+    """Return what a Java program means by ``owner.name``, which it calls.
+
+    Parameters
+    ----------
+    owner : object
+    name : str
+        In camelCase: a method's, or an accessor's as ``getLearningRate``, ``isMinimize``, ``setSeed``.
+    java_names : dict of str -> str
+        Names that are another one here, in snake_case, accessors without "get", "is" or "set".
+
+    Raises
+    ------
+    AttributeError
+        There is nothing of that name.
+    """
+    if name in _OF_OBJECTS:
+        return partial(_OF_OBJECTS[name], owner)
+    if name == name.lower() or name.startswith("_"):
+        raise _unknown(owner, name)
+    accessor = _ACCESSOR.fullmatch(name)
+    verb, rest = accessor.groups() if accessor else ("", name)
+    for candidate in _candidates(name, verb, rest, java_names):
+        found = getattr(owner, candidate, None)
+        if found is None and not hasattr(owner, candidate):
+            continue
+        if verb == "set" and not candidate.startswith("set_"):
+            return partial(setattr, owner, candidate)
+        return found if isroutine(found) or isinstance(found, type) else partial(_value, found)
+    raise _unknown(owner, name)
+
+
+_OF_OBJECTS: dict[str, Any] = {"toString": str, "equals": eq}
+
+
+def _value(value: Any) -> Any:
+    return value
+
+
+def _candidates(name: str, verb: str, rest: str, java_names: dict[str, str]) -> Iterable[str]:
+    full, short = snake_case(name), snake_case(rest)
+    yield from (java_names[known] for known in (full, short) if known in java_names)
+    yield full
+    if verb:
+        yield from (f"set_{short}", short) if verb == "set" else (short, f"is_{short}", f"has_{short}", f"get_{short}")
+
+
+def _unknown(owner: Any, name: str) -> AttributeError:
+    kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
+    return AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=owner)
+
+
+def add_overrides(owner: type) -> None:
+    """Let methods that a subclass spells in camelCase override those of its bases: ``iterationDone``."""
+    for name, value in list(vars(owner).items()):
+        ours = snake_case(name)
+        overrides = isroutine(value) and ours != name and not name.startswith("_")
+        if overrides and ours not in vars(owner) and any(hasattr(base, ours) for base in owner.__bases__):
+            setattr(owner, ours, value)
+
+
+class JavaNamed(type):
+    """Class whose static methods answer to camelCase: ``InputType.feedForward(3)``."""
+
+    if not TYPE_CHECKING:  # to whom every name would be one
+
+        def __getattr__(cls, name: str) -> Any:
+            if name == "builder" and any("Builder" in vars(base) for base in cls.__mro__):  # Lombok's
+                return cls.Builder
+            return java_attribute(cls, name, _names_of(cls))
+
+
+class JavaNamedABC(JavaNamed, ABCMeta):
+    """The same of an abstract class."""
+
+
+class JavaNames(metaclass=JavaNamed):
+    """Base of classes whose methods and attributes answer to Deeplearning4j's camelCase names.
+
+    A subclass may name in `java_names` what is called another way, ``{"i_updater": "updater"}``, and override methods
+    in either spelling.
+
+    Examples
+    --------
+    >>> class Counter(JavaNames):
+    ...     def __init__(self):
+    ...         self.epoch_count = 3
+    ...     def num_params(self, backwards=False):
+    ...         return 7
+    >>> Counter().numParams(), Counter().getEpochCount()
+    (7, 3)
+    """
+
+    java_names: ClassVar[dict[str, str]] = {}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return java_attribute(self, name, _names_of(type(self)))
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        add_overrides(cls)
+
+
+def _names_of(owner: type) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for base in reversed(owner.__mro__):
+        names |= vars(base).get("java_names", {})
+    return names
+
+
+class Pair(NamedTuple):
+    """Two values, as Java's methods return them: ``getFirst()``, ``getSecond()``.
+
+    Examples
+    --------
+    >>> Pair.of(1, "a").getSecond()
+    'a'
+    """
+
+    first: Any
+    second: Any = None
+
+    @classmethod
+    def of(cls, first: Any, second: Any) -> Pair:
+        """Return a pair of these."""
+        return cls(first, second)
+
+    def __getattr__(self, name: str) -> Any:
+        return java_attribute(self, name, {"left": "first", "right": "second"})
+
+
+class JavaEnumType(EnumType):
+    """Enum whose members answer to Java's spelling of their names: ``ConvolutionMode.Same``."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            plain = name.replace("_", "").lower()
+            for known, member in cls.__members__.items() if not name.startswith("_") else ():
+                if known.replace("_", "").lower() == plain:
+                    return member
+            if name != name.lower() and not name.startswith("_"):
+                return java_attribute(cls, name, {})
+            raise AttributeError(name, name=name, obj=cls)
+
+
+class JavaEnum(StrEnum, metaclass=JavaEnumType):
+    """String enum with what Java's programs call on enums: ``values()``, ``fromString``, ``valueOf``."""
+
+    @classmethod
+    def values(cls) -> list[Self]:
+        """Return the members."""
+        return list(cls)
+
+    @classmethod
+    def from_string(cls, text: str) -> Self:
+        """Return a member by its value or its name; raise ValueError if there is none."""
+        return cls(text.lower())
+
+    value_of = from_string
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return java_attribute(self, name, {})

@@ -1,0 +1,105 @@
+"""Names of a package whose modules are imported when they are first asked for.
+
+A program needs few of the layers, listeners and metrics, and importing all of them takes longer than importing NumPy.
+A package has its names three times: as imports, which type checkers follow, in `__all__`, and in the table of
+`names_on_demand`. tests/test_on_demand.py says which one is forgotten.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, ValuesView
+from importlib import import_module
+from typing import Any, TypeVar
+
+Class = TypeVar("Class")
+
+
+def names_on_demand(
+    package: str, names: Mapping[str, str], modules: str = ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and the `__dir__` of a package, after PEP 562.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    names : mapping
+        Module inside of the package -> the public names that it defines, with spaces between them.
+    modules : str
+        Modules inside of the package that are attributes themselves, with spaces between them.
+
+    Examples
+    --------
+    In a package's ``__init__.py``, where type checkers read the other branch:
+
+    >>> if TYPE_CHECKING:  # doctest: +SKIP
+    ...     from .dense import DenseLayer
+    ... else:
+    ...     __getattr__, __dir__ = names_on_demand(__name__, {"dense": "DenseLayer"})
+    """
+    places = {name: module for module, of_module in names.items() for name in of_module.split()}
+    places |= dict.fromkeys(modules.split(), "")
+
+    def get(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+        if not places[name]:
+            return import_module(f"{package}.{name}")
+        value = getattr(import_module(f"{package}.{places[name]}"), name)
+        setattr(sys.modules[package], name, value)  # so that nobody asks again
+        return value
+
+    def names_there() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *places})
+
+    return get, names_there
+
+
+class ClassTable(Mapping[str, Class]):
+    """A table name -> class; a class is imported when it is first asked for.
+
+    Parameters
+    ----------
+    package : str
+        Where the classes are attributes.
+    classes : dict
+        Name -> name of the class, sorted.
+    """
+
+    def __init__(self, package: str, classes: dict[str, str]) -> None:
+        self.package, self.classes = package, classes
+
+    def __getitem__(self, key: str) -> Class:
+        return self.load(self.classes[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.classes)
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.classes
+
+    def __repr__(self) -> str:
+        return f"ClassTable({self.package!r}, {self.classes!r})"
+
+    def load(self, class_name: str) -> Class:
+        """Return the class of that name."""
+        found: Class = getattr(sys.modules[self.package], class_name)
+        return found
+
+    def values(self) -> ValuesView[Class]:
+        """Return the classes; asking whether a class is among them imports no other."""
+        return _Classes(self)
+
+
+class _Classes(ValuesView[Class]):
+    def __init__(self, table: ClassTable[Class]) -> None:
+        super().__init__(table)
+        self._table = table
+
+    def __contains__(self, value: object) -> bool:
+        name = getattr(value, "__name__", "")
+        return name in self._table.classes.values() and self._table.load(name) is value

@@ -1,0 +1,140 @@
+"""Files that are read: what was given is checked before anything is opened."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from backends.errors import ConfigurationError, DTypeError, FormatError
+
+Source = str | os.PathLike[str] | BinaryIO
+"""A path, or a file object that is open in binary mode."""
+
+_PIECE = 1 << 20  # bytes
+_ALWAYS_UNPACKED = 256 << 20  # bytes
+MOST_RATIO = 64  # an untrained Adam's zeros pack well, beside parameters that hardly do
+_KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
+
+
+@contextmanager
+def opening(who: str, source: Source) -> Iterator[BinaryIO]:
+    """Open a file for reading; a file object is handed on, and stays open.
+
+    Parameters
+    ----------
+    who : str
+        For messages.
+    source : path or binary file object
+
+    Raises
+    ------
+    DTypeError
+        It is neither: an integer, say, which ``open`` would take for a descriptor, and close.
+    ConfigurationError
+        The path is empty, or has a character that paths cannot have.
+    FileNotFoundError, IsADirectoryError, PermissionError
+        There is no such file, it is a folder, or it may not be read.
+    FormatError
+        The path is of a device or a pipe, which may have no end.
+    """
+    if not _is_path(source):
+        yield checked_stream(who, source, "read")
+        return
+    path = regular_file(who, source)
+    with open(path, "rb") as file:
+        yield file
+
+
+@contextmanager
+def opening_to_seek(who: str, source: Source, begins: bytes) -> Iterator[BinaryIO]:
+    """Open a file as `opening` does, to go back and forth in it.
+
+    What cannot, a socket say, is read to its end, once it has shown the bytes that such files begin with.
+    """
+    with opening(who, source) as file:
+        seekable = getattr(file, "seekable", None)
+        if seekable is not None and seekable():
+            yield file
+            return
+        content = bytearray()
+        while piece := file.read(len(begins) if not content else _PIECE):
+            if not isinstance(piece, bytes):
+                raise DTypeError(f"{who}: the file object must be open in binary mode, got {piece[:16]!r} from it.")
+            content += piece
+            if not (content.startswith(begins) or begins.startswith(content)):
+                raise FormatError(f"{who}: the file must begin with {begins!r}, got {bytes(content[:16])!r}.")
+        yield io.BytesIO(content)
+
+
+def read_at_most(file: BinaryIO, most: int) -> bytes:
+    """Return what a file has left, of a longer one its first `most` bytes, however little each read delivers."""
+    content = bytearray()
+    while len(content) < most and (piece := file.read(min(_PIECE, most - len(content)))):
+        content += piece
+    return bytes(content)
+
+
+def name_of(source: Any) -> str:
+    """Return what messages call a source: its path, the name that a file object has, or its class."""
+    named: Any = source if _is_path(source) else getattr(source, "name", None)
+    return os.fsdecode(named) if _is_path(named) else f"<{type(source).__name__}>"
+
+
+def checked_path(who: str, value: Any) -> str:
+    """Return a path as a string.
+
+    Raises
+    ------
+    DTypeError, ConfigurationError
+        As `opening`.
+    """
+    path = os.fspath(value) if _is_path(value) else value
+    if isinstance(path, bytes):
+        raise DTypeError(
+            f"{who}: a path must be a string, got bytes {path[:16]!r}. Use os.fsdecode(path); for a file's content, "
+            "io.BytesIO(content)."
+        )
+    if not isinstance(path, str):
+        raise DTypeError(f"{who}: expected a path or a file object, got {value!r}. Give the file's name.")
+    if not path or "\0" in path:
+        raise ConfigurationError(f"{who}: expected the name of a file, got {path!r}.")
+    return path
+
+
+def checked_stream(who: str, stream: Any, method: str) -> Any:
+    """Return a binary file object that has `method`; raise DTypeError if it is none."""
+    if isinstance(stream, io.TextIOBase):
+        raise DTypeError(
+            f"{who}: the file object must be open in binary mode, got text. Open it with mode 'rb' or 'wb'."
+        )
+    if isinstance(stream, type) or not callable(getattr(stream, method, None)):
+        checked_path(who, stream)
+    return stream
+
+
+def regular_file(who: str, source: Any) -> str:
+    """Return the path of a file with an end; raise as `opening` does for what is none, and open nothing."""
+    path = checked_path(who, source)
+    kind = stat.S_IFMT(os.stat(path).st_mode)
+    if kind == stat.S_IFDIR:
+        raise IsADirectoryError(errno.EISDIR, f"{who}: expected a file, got a folder", path)
+    if kind != stat.S_IFREG:
+        raise FormatError(
+            f"{who}: {path!r} must be a file, got {_KINDS.get(kind, 'something else')}. To read from it all the same, "
+            "open it and give the file object."
+        )
+    return path
+
+
+def most_unpacked(length: int) -> int:
+    """Return the most bytes that an entry of an honest archive of so many bytes unpacks to."""
+    return max(_ALWAYS_UNPACKED, MOST_RATIO * length)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, bytes, os.PathLike))

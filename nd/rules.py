@@ -1,0 +1,270 @@
+"""What an annotation asks of a value: ``Count | None``, ``Literal["c", "f"]``, ``Mapping[int, float]``."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from numbers import Real
+from typing import Annotated, Any, NamedTuple
+
+
+class Range(NamedTuple):
+    """A condition on a number, in an annotation: ``Annotated[int, Range(">= 1", lambda value: value >= 1)]``."""
+
+    text: str
+    holds: Callable[[Any], bool]
+
+
+EVEN_INFINITE = Range("", lambda value: True)
+"""Beside float: infinity is allowed."""
+EVEN_NAN = Range("", lambda value: True)
+"""Beside float: everything that a float can be is allowed."""
+Count = Annotated[int, Range(">= 1", lambda value: value >= 1)]
+IntCount = Annotated[int, Range("in 1..2147483647", lambda value: 1 <= value < 2**31)]  # that Java's int holds
+Natural = Annotated[int, Range(">= 0", lambda value: value >= 0)]
+Long = Annotated[int, Range("of 64 bits", lambda value: -(2**63) <= value < 2**63)]
+"""Java's long."""
+Positive = Annotated[float, Range("> 0", lambda value: value > 0)]
+NonNegative = Annotated[float, Range(">= 0", lambda value: value >= 0)]
+Fraction = Annotated[float, Range("in 0..1", lambda value: 0 <= value <= 1)]
+Retained = Annotated[float, Range("with 0 < it <= 1", lambda value: 0 < value <= 1)]
+"""A probability to retain."""
+Path = str | os.PathLike[str]
+
+
+class Rule(NamedTuple):
+    """What a value must be."""
+
+    text: str
+    """As messages say it: ``an integer >= 1``."""
+    convert: Callable[[Any], Any]
+    """Returns the value, a NumPy scalar as Python's; raises Refused for what may not be."""
+
+
+class Refused(Exception):
+    """A value is not what its annotation says."""
+
+
+def rule_of_text(annotation: Any, module: str) -> Rule | None:
+    """Return what an annotation asks for, None where nothing can be checked."""
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, vars(sys.modules[module]))
+        except (AttributeError, KeyError, NameError, TypeError):  # names for type checkers alone, or of a function
+            return None
+    return rule_of(annotation)
+
+
+def rule_of(annotation: Any) -> Rule | None:
+    """Return what an annotation asks for; None where it leaves everything open.
+
+    Not cached: ``A | B`` and ``B | A`` are equal, and messages would depend on which came first.
+    """
+    if annotation in _SCALARS:
+        return _SCALARS[annotation]
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return _ranged(arguments[0], [each for each in arguments[1:] if isinstance(each, Range)])
+    if origin in (typing.Union, types.UnionType):
+        return _any_of([rule_of(each) for each in arguments])
+    if origin is typing.Literal:
+        return Rule(" or ".join(map(repr, arguments)), functools.partial(_literal, arguments))
+    if origin is type:
+        return None
+    base = origin or annotation
+    if not isinstance(base, type) or base in (object, typing.BinaryIO):  # files are looked at where they are opened
+        return None
+    if issubclass(base, Enum) and issubclass(base, str):
+        return Rule("one of " + ", ".join(sorted(base)), functools.partial(_member, base))
+    if issubclass(base, Mapping):
+        return Rule(_text_of_mapping(arguments), functools.partial(_mapping, arguments))
+    if base in (tuple, list, Sequence) and arguments:
+        return _sequence(base, arguments)
+    return _OPEN.get(base) or _instance(base)
+
+
+def _any_of(rules: Sequence[Rule | None]) -> Rule | None:
+    if any(rule is None for rule in rules):
+        return None
+    known = [rule for rule in rules if rule is not None]
+
+    def convert(value: Any) -> Any:
+        for rule in known:
+            try:
+                return rule.convert(value)
+            except Refused:
+                continue
+        raise Refused
+
+    texts = dict.fromkeys(rule.text for rule in sorted(known, key=lambda rule: rule.text == "None"))
+    return Rule(" or ".join(texts), convert)
+
+
+def _is_switch(value: Any) -> bool:
+    """Tell whether it is a bool, Python's or NumPy's, which is called so too."""
+    return isinstance(value, bool) or (type(value).__name__ in ("bool", "bool_") and hasattr(value, "dtype"))
+
+
+def _switch(value: Any) -> bool:
+    if not _is_switch(value):
+        raise Refused
+    return bool(value)
+
+
+def _integer(value: Any) -> int:
+    if type(value) is int:
+        return value
+    if _is_switch(value) or not hasattr(value, "__index__") or getattr(value, "shape", None):
+        raise Refused
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise Refused from None
+
+
+def _number(value: Any) -> float:
+    if type(value) is not float:
+        if _is_switch(value) or not isinstance(value, Real):
+            raise Refused
+        try:
+            value = float(value)
+        except OverflowError:
+            raise Refused from None
+    return value
+
+
+def _not_nan(value: Any) -> float:
+    value = _number(value)
+    if math.isnan(value):
+        raise Refused
+    return value
+
+
+def _finite(value: Any) -> float:
+    value = _number(value)
+    if not math.isfinite(value):
+        raise Refused
+    return value
+
+
+def _kept_if(holds: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """Return what hands on the values for which that holds, as they are."""
+
+    def convert(value: Any) -> Any:
+        if not holds(value):
+            raise Refused
+        return value
+
+    return convert
+
+
+SWITCH = Rule("True or False", _switch)
+INTEGER = Rule("an integer", _integer)
+NUMBER = Rule("a number", _finite)
+_NONE = Rule("None", _kept_if(lambda value: value is None))
+_SCALARS: dict[Any, Rule | None] = {
+    Any: None,
+    None: _NONE,
+    type(None): _NONE,
+    bool: SWITCH,
+    int: INTEGER,
+    float: NUMBER,
+    str: Rule("text", _kept_if(lambda value: isinstance(value, str))),
+}
+
+
+def _is_iterable(value: Any) -> bool:
+    """Tell whether it has elements; NumPy's arrays without an axis have none, and texts are not meant."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "shape", None) != ()
+
+
+_OPEN: dict[Any, Rule] = {
+    Callable: Rule("a function", _kept_if(callable)),
+    # which is not looked into: it may be read only once
+    Iterable: Rule("an iterable", _kept_if(_is_iterable)),
+    os.PathLike: Rule("a path", _kept_if(lambda it: isinstance(it, os.PathLike) and isinstance(it.__fspath__(), str))),
+}
+
+
+def _ranged(base: Any, ranges: Sequence[Range]) -> Rule | None:
+    plain = rule_of(base)
+    if plain is None:
+        return None
+    inner = plain.convert
+    for marker, wider in ((EVEN_INFINITE, _not_nan), (EVEN_NAN, _number)):
+        if base is float and any(each is marker for each in ranges):
+            inner = wider
+
+    def convert(value: Any) -> Any:
+        converted = inner(value)
+        if not all(each.holds(converted) for each in ranges):
+            raise Refused
+        return converted
+
+    return Rule(" ".join([plain.text, *(each.text for each in ranges if each.text)]), convert)
+
+
+def _literal(allowed: tuple[Any, ...], value: Any) -> Any:
+    if not isinstance(value, (str, int, type(None))) or value not in allowed:
+        raise Refused
+    return value
+
+
+def _member(names: Any, value: Any) -> Any:
+    if not isinstance(value, str) or value.lower() not in list(names):
+        raise Refused
+    return names(value.lower())
+
+
+def _text_of_mapping(kinds: tuple[Any, ...]) -> str:
+    texts = [rule.text if rule is not None else "anything" for rule in map(rule_of, kinds)]
+    return f"a mapping from {texts[0]} to {texts[1]}" if texts else "a mapping"
+
+
+def _mapping(kinds: tuple[Any, ...], value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise Refused
+    key_rule, value_rule = (rule_of(kind) for kind in kinds) if kinds else (None, None)
+    if key_rule is None and value_rule is None:
+        return value
+    return {
+        key_rule.convert(key) if key_rule else key: value_rule.convert(content) if value_rule else content
+        for key, content in value.items()
+    }
+
+
+def _sequence(base: type, kinds: tuple[Any, ...]) -> Rule:
+    """Return the rule of ``tuple[int, int]``, ``tuple[int, ...]``, ``Sequence[int]``: what is given becomes a tuple."""
+    several = base is not tuple or kinds[1:] == (...,)
+    rules = [rule_of(kind) for kind in kinds if kind is not ...]
+
+    def convert(value: Any) -> Any:
+        if hasattr(value, "tolist") and getattr(value, "ndim", 0) >= 1:
+            value = value.tolist()
+        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+            raise Refused
+        if not several and len(value) != len(rules):
+            raise Refused
+        by_place = [rules[0]] * len(value) if several else rules
+        found = [each if rule is None else rule.convert(each) for rule, each in zip(by_place, value, strict=True)]
+        return found if base is list else tuple(found)
+
+    each = rules[0].text if rules[0] is not None else "anything"
+    return Rule(f"a sequence of {each}" if several else f"a tuple of {len(rules)}, each {each}", convert)
+
+
+def _instance(kind: type) -> Rule | None:
+    """Return the rule of a class of ours, or of any other that `isinstance` takes."""
+    try:
+        isinstance(None, kind)
+    except TypeError:  # a protocol that is not for run time
+        return None
+    article = "an" if kind.__name__[:1] in "AEIOU" else "a"
+    return Rule(f"{article} {kind.__name__}", _kept_if(lambda value: isinstance(value, kind)))
