@@ -1,64 +1,104 @@
 """Solvers, updaters, schedules, listeners. They know a network only as the `Model` protocol."""
 
-from .api import ConvexOptimizer, Listener, Model
-from .constraints import (
-    LayerConstraint,
-    MaxNormConstraint,
-    MinMaxNormConstraint,
-    NonNegativeConstraint,
-    UnitNormConstraint,
-)
-from .listeners import (
-    ArrayStatistics,
-    Checkpoint,
-    CheckpointListener,
-    CollectScoresListener,
-    ComposableIterationListener,
-    EvaluativeListener,
-    HtmlReportListener,
-    NanListener,
-    PerformanceListener,
-    ProgressBarListener,
-    ScoreIterationListener,
-    StatisticsListener,
-    StatisticsRecord,
-    TensorBoardListener,
-    TimeIterationListener,
-)
-from .network_updater import NetworkUpdater, Segment
-from .regularization import L1Regularization, L2Regularization, Regularization, WeightDecay
-from .schedules import (
-    CycleSchedule,
-    ExponentialSchedule,
-    FixedSchedule,
-    InverseSchedule,
-    MapSchedule,
-    PolySchedule,
-    RampSchedule,
-    Schedule,
-    ScheduleType,
-    SigmoidSchedule,
-    StepSchedule,
-)
-from .solver import Solver
-from .solver_state import OptimizerState
-from .solvers import LBFGS, ConjugateGradient, LineGradientDescent, StochasticGradientDescent
-from .terminations import EpsTermination, Norm2Termination, TerminationCondition, ZeroDirection
-from .updaters import (
-    AdaBelief,
-    AdaDelta,
-    AdaGrad,
-    Adam,
-    AdaMax,
-    AMSGrad,
-    Nadam,
-    Nesterovs,
-    NoOp,
-    RmsProp,
-    Sgd,
-    Updater,
-    get_updater,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nd.on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from .api import ConvexOptimizer, Listener, Model
+    from .constraints import (
+        LayerConstraint,
+        MaxNormConstraint,
+        MinMaxNormConstraint,
+        NonNegativeConstraint,
+        UnitNormConstraint,
+    )
+    from .listeners import (
+        ArrayStatistics,
+        Checkpoint,
+        CheckpointListener,
+        CollectScoresListener,
+        ComposableIterationListener,
+        EvaluativeListener,
+        HtmlReportListener,
+        NanListener,
+        PerformanceListener,
+        ProgressBarListener,
+        ReduceLearningRateOnPlateau,
+        ScoreIterationListener,
+        StatisticsListener,
+        StatisticsRecord,
+        TensorBoardListener,
+        TimeIterationListener,
+    )
+    from .network_updater import NetworkUpdater, Segment
+    from .regularization import L1Regularization, L2Regularization, Regularization, WeightDecay
+    from .schedules import (
+        CosineSchedule,
+        CycleSchedule,
+        ExponentialSchedule,
+        FixedSchedule,
+        InverseSchedule,
+        MapSchedule,
+        PolySchedule,
+        RampSchedule,
+        Schedule,
+        ScheduleType,
+        SigmoidSchedule,
+        StepSchedule,
+    )
+    from .solver import Solver
+    from .solver_state import OptimizerState
+    from .solvers import LBFGS, ConjugateGradient, LineGradientDescent, StochasticGradientDescent
+    from .terminations import EpsTermination, Norm2Termination, TerminationCondition, ZeroDirection
+    from .updaters import (
+        AdaBelief,
+        AdaDelta,
+        AdaGrad,
+        Adam,
+        AdaMax,
+        AMSGrad,
+        Nadam,
+        Nesterovs,
+        NoOp,
+        RmsProp,
+        Sgd,
+        Updater,
+        get_updater,
+    )
+else:
+    __getattr__, __dir__ = names_on_demand(
+        __name__,
+        {
+            "api": "ConvexOptimizer Listener Model",
+            "constraints": (
+                "LayerConstraint MaxNormConstraint MinMaxNormConstraint NonNegativeConstraint UnitNormConstraint"
+            ),
+            "listeners": (
+                "ArrayStatistics Checkpoint CheckpointListener CollectScoresListener ComposableIterationListener "
+                "EvaluativeListener HtmlReportListener NanListener PerformanceListener ProgressBarListener "
+                "ReduceLearningRateOnPlateau "
+                "ScoreIterationListener StatisticsListener StatisticsRecord TensorBoardListener "
+                "TimeIterationListener"
+            ),
+            "network_updater": "NetworkUpdater Segment",
+            "regularization": "L1Regularization L2Regularization Regularization WeightDecay",
+            "schedules": (
+                "CosineSchedule CycleSchedule ExponentialSchedule FixedSchedule InverseSchedule MapSchedule "
+                "PolySchedule RampSchedule Schedule ScheduleType SigmoidSchedule StepSchedule"
+            ),
+            "solver": "Solver",
+            "solver_state": "OptimizerState",
+            "solvers": "ConjugateGradient LBFGS LineGradientDescent StochasticGradientDescent",
+            "terminations": "EpsTermination Norm2Termination TerminationCondition ZeroDirection",
+            "updaters": (
+                "AMSGrad AdaBelief AdaDelta AdaGrad AdaMax Adam Nadam Nesterovs NoOp RmsProp Sgd Updater get_updater"
+            ),
+        },
+        modules="earlystopping listeners solvers updaters",
+    )
 
 __all__ = [
     "LBFGS",
@@ -75,6 +115,7 @@ __all__ = [
     "ComposableIterationListener",
     "ConjugateGradient",
     "ConvexOptimizer",
+    "CosineSchedule",
     "CycleSchedule",
     "EpsTermination",
     "EvaluativeListener",
@@ -103,6 +144,7 @@ __all__ = [
     "PolySchedule",
     "ProgressBarListener",
     "RampSchedule",
+    "ReduceLearningRateOnPlateau",
     "Regularization",
     "RmsProp",
     "Schedule",

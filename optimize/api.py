@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Collection
+from typing import Any, Protocol, runtime_checkable
 
 from nd import DTypeError, NumericError
+from nd.java_names import JavaNames
 
 from .network_updater import NetworkUpdater
 from .solver_state import OptimizerState
@@ -13,6 +14,7 @@ from .solver_state import OptimizerState
 Array = Any
 
 
+@runtime_checkable
 class OptimizationConf(Protocol):
     """The part of a configuration that a solver reads.
 
@@ -44,6 +46,7 @@ class OptimizationConf(Protocol):
         """Evaluations of a line search, at most."""
 
 
+@runtime_checkable
 class Model(Protocol):
     """What a solver needs of a network."""
 
@@ -66,11 +69,14 @@ class Model(Protocol):
 class ConvexOptimizer(Protocol):
     """Improves a model on its current minibatch."""
 
-    listeners: Sequence[Listener]
+    listeners: Collection[Listener]
 
     @property
     def ended(self) -> bool:
         """Whether a termination condition has ended the steps on the last minibatch."""
+
+    def belong_to_model(self) -> None:
+        """Keep the model no longer, which keeps this: it is then freed as soon as nobody else has it."""
 
     def get_state(self) -> OptimizerState:
         """Return what was learned from the steps so far."""
@@ -88,10 +94,10 @@ class ConvexOptimizer(Protocol):
         """Settle such steps without an error, because there is another one."""
 
 
-class Listener:
+class Listener(JavaNames):
     """Hooks into training; override what you need.
 
-    A listener makes the device wait only if it asks for the score.
+    A listener makes the device wait only if it asks for the score. Any hook may end fit with ``model.stop_training``.
     """
 
     def on_epoch_start(self, model: Any) -> None:
@@ -110,7 +116,11 @@ class Listener:
         """After the backward pass."""
 
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
-        """After the parameters were updated; `iteration` is the number of this one, 0-based."""
+        """After the parameters were updated; `iteration` is the number of this one, 0-based.
+
+        Differs: ``model.iteration_count`` is ``iteration + 1`` already, the steps that were taken, so that what is
+        saved here goes on with the next one. Java counts the step after its listeners: there both are the same number.
+        """
 
     def on_fit_end(self, model: Any) -> None:
         """After the last epoch of a fit that ends without an error."""
@@ -130,7 +140,7 @@ class Listener:
         """When fit ends, also by an error or Ctrl-C."""
 
 
-def as_listeners(listeners: Sequence[Any]) -> list[Listener]:
+def as_listeners(listeners: Collection[Any]) -> list[Listener]:
     """Return listeners, or the one list of them that was given.
 
     Raises
@@ -138,13 +148,15 @@ def as_listeners(listeners: Sequence[Any]) -> list[Listener]:
     DTypeError
         One of them is no Listener.
     """
-    found = list(listeners[0]) if len(listeners) == 1 and isinstance(listeners[0], (list, tuple)) else list(listeners)
+    found = list(listeners)
+    if len(found) == 1 and isinstance(found[0], (list, tuple)):
+        found = list(found[0])
     for listener in found:
         if not isinstance(listener, Listener):
             raise DTypeError(f"set_listeners: expected instances of optimize.Listener, got {listener!r}.")
     return found
 
 
-def listens(listeners: Sequence[Listener], iteration: int, *hooks: str) -> bool:
+def listens(listeners: Collection[Listener], iteration: int, *hooks: str) -> bool:
     """Tell whether one of the listeners wants one of the hooks at that iteration."""
     return bool(listeners) and any(listener.wants(hook, iteration) for listener in listeners for hook in hooks)

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from copy import copy
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
+from nd import ConfigurationError
 from nd.checks import check_choice
-
-
-def snake_case(name: str) -> str:
-    """Turn ``nIn`` into ``n_in``.
-
-    Examples
-    --------
-    >>> snake_case("optimizationAlgo"), snake_case("l1Bias"), snake_case("evaluateEveryNEpochs")
-    ('optimization_algo', 'l1_bias', 'evaluate_every_n_epochs')
-    """
-    return re.sub(r"(?<=[a-z0-9])[A-Z]|(?<=[A-Z])[A-Z](?=[a-z])", lambda letter: "_" + letter.group().lower(), name)
+from nd.java_names import snake_case
 
 
 class Builder:
     """Sets the fields of a dataclass, one call each, so that a Java snippet ports line by line.
 
-    ``Builder(DenseLayer).nIn(3).nOut(4).build()`` is ``DenseLayer(n_in=3, n_out=4)``. A target may name further
-    calls in `builder_verbs`: functions that take the builder and the arguments.
+    ``Builder(DenseLayer).nIn(3).nOut(4).build()`` is ``DenseLayer(n_in=3, n_out=4)``; ``setNIn(3)`` is ``nIn(3)``, and
+    ``getNIn()`` what was set. A target may name further calls in `builder_verbs`: functions that take the builder and
+    the arguments; Java's names of fields that are called another way in `java_names`; settings that change nothing
+    here in `builder_unused` (to be kept in the field `unused`, under that key of Java's JSON) and `builder_ignored`.
 
     Parameters
     ----------
@@ -42,21 +36,70 @@ class Builder:
         named: Iterable[str] | None = getattr(target, "builder_fields", None)
         self._fields = set(named or (field.name for field in fields(target) if field.init))
         self._verbs: dict[str, Callable[..., Any]] = getattr(target, "builder_verbs", {})
+        self._names: dict[str, str] = getattr(target, "java_names", {})
+        self._unused: dict[str, str] = getattr(target, "builder_unused", {})
+        self._ignored: Collection[str] = getattr(target, "builder_ignored", ())
+
+    @classmethod
+    def of(cls, target: type, *arguments: Any) -> Builder:
+        """Start with arguments by position, which set the target's fields in their order.
+
+        Raises
+        ------
+        ConfigurationError
+            There are more arguments than fields.
+        """
+        names = [field.name for field in fields(target) if field.init]
+        if len(arguments) > len(names):
+            raise ConfigurationError(
+                f"{target.__name__}.Builder: takes at most {names}, got {list(arguments)}. Leave out what is too many."
+            )
+        return cls(target, **dict(zip(names, arguments, strict=False)))
+
+    def __repr__(self) -> str:
+        return f"{self._target.__name__}.Builder"
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         field = snake_case(name)
-        if field in self._verbs:
-            verb = self._verbs[field]
-            return lambda *arguments: verb(self, *arguments)
-        check_choice(f"{self._target.__name__}.Builder", "setting", field, self._fields | set(self._verbs) | {"build"})
+        for candidate in (field, field.removeprefix("set_")):
+            method = self._method(self._names.get(candidate, candidate))
+            if method is not None:
+                return method
+        verb, _, rest = field.partition("_")
+        if verb in ("get", "is") and self._names.get(rest, rest) in self._fields:
+            return lambda: self._values.get(self._names.get(rest, rest))
+        check_choice(f"{self}", "setting", field, self._fields | set(self._verbs) | {"build"})
+        raise AttributeError(name)
 
-        def set_field(*value: Any) -> Builder:
-            self._values[field] = value[0] if len(value) == 1 else value
-            return self
+    def _method(self, setting: str) -> Callable[..., Any] | None:
+        """Return what sets a field, a verb of the target, or what keeps or passes by a setting that is not used."""
+        if setting in self._verbs:
+            return partial(self._verbs[setting], self)
+        if setting in self._fields:
+            return partial(self._set, setting)
+        if setting in self._unused:
+            return partial(self._keep, self._unused[setting])
+        return (lambda *arguments: self) if setting in self._ignored else None
 
-        return set_field
+    def _set(self, field: str, *value: Any) -> Builder:
+        self._values[field] = value[0] if len(value) == 1 else value
+        return self
+
+    def _keep(self, key: str, value: Any) -> Builder:
+        name = getattr(value, "name", value)
+        kept = name.upper() if isinstance(name, str) else name
+        self._values["unused"] = {**self._values.get("unused", {}), key: kept}
+        return self
+
+    def clone(self) -> Builder:
+        """Return a copy, which goes its own way."""
+        twin = type(self)(self._target)
+        twin._values = {
+            key: copy(value) if isinstance(value, (dict, list)) else value for key, value in self._values.items()
+        }
+        return twin
 
     def build(self) -> Any:
         """Make the configuration; its own checks apply."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
+from weakref import WeakMethod
 
 import nd
 
@@ -119,6 +120,18 @@ class Penalised(NamedTuple):
     where: Array | None
 
 
+def _weakly(method: Callable[..., None]) -> Callable[..., None]:
+    """Return a method that does not keep its object, which keeps it: chunks hold views of a network's vectors."""
+    weak = WeakMethod(method)
+
+    def call(*arguments: Any) -> None:
+        found = weak()
+        if found is not None:
+            found(*arguments)
+
+    return call
+
+
 @dataclass
 class Chunk:
     """Views of as many elements as the backend treats in one go."""
@@ -159,9 +172,9 @@ class Chunk:
         """`watch` is 0 without a guard, 2 for the last chunk."""
         found = self._formulas.get((divide, step, watch))
         if found is None:
-            found = partial(self._update, divide, step)
+            found = partial(_weakly(self._update), divide, step)
             if watch:
-                found = partial(self._guarded, watch == 2, divide, step)
+                found = partial(_weakly(self._guarded), watch == 2, divide, step)
             if is_own(self.updater, *(each.penalty for each in self.penalties)) and step in STEP_FUNCTIONS.values():
                 found = nd.Elementwise(found, scratch=(0,))
             self._formulas[divide, step, watch] = found

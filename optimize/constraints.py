@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import nd
+from nd.arguments import Checked, Natural, NonNegative, Retained
 from nd.state import within
 
 from .guard import Guard
 
 Array = Any
-Names = Sequence[str] | None
+Names = str | Sequence[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerConstraint:
+class LayerConstraint(Checked):
     """Holds parameters to something.
 
     Parameters
@@ -37,15 +37,9 @@ class LayerConstraint:
     epsilon: ClassVar[float] = 1e-6
 
     def __post_init__(self) -> None:
-        names = self.params
-        if names is None:
-            return
-        names = (names,) if isinstance(names, str) else tuple(names)
-        if not all(isinstance(name, str) for name in names):
-            raise nd.ConfigurationError(
-                f"{type(self).__name__}: params must be names such as 'W', got {self.params!r}."
-            )
-        object.__setattr__(self, "params", names)
+        super().__post_init__()
+        if isinstance(self.params, str):
+            object.__setattr__(self, "params", (self.params,))
 
     def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
         """Return the parameter as it has to be, a new array; ``param`` has its own shape and is not changed."""
@@ -91,26 +85,18 @@ class _NormConstraint(LayerConstraint):
         one.
     """
 
-    dimensions: Sequence[int] | int | None = None
+    dimensions: Natural | Sequence[Natural] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        axes = self.dimensions
-        if axes is None:
-            return
-        axes = (axes,) if isinstance(axes, int) else tuple(axes)
-        if not axes or any(isinstance(axis, bool) or not isinstance(axis, int) or axis < 0 for axis in axes):
+        if isinstance(self.dimensions, int):
+            object.__setattr__(self, "dimensions", (self.dimensions,))
+        axes: Any = self.dimensions
+        if axes is not None and (not axes or len(set(axes)) < len(axes)):
             raise nd.ConfigurationError(
-                f"{type(self).__name__}: dimensions must be axes >= 0 such as 1, got {self.dimensions!r}."
+                f"{type(self).__name__}: dimensions must be axes >= 0 such as 1, each once, got {list(axes)}. Leave "
+                "them out for all but the first."
             )
-        object.__setattr__(self, "dimensions", axes)
-
-    def _check_numbers(self, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
-                raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be a number >= 0, got {value!r}.")
-            object.__setattr__(self, name, float(value))
 
     def check(self, shapes: dict[str, tuple[int, ...]], who: str) -> None:
         super().check(shapes, who)
@@ -159,11 +145,7 @@ class MaxNormConstraint(_NormConstraint):
     `LayerConstraint`.
     """
 
-    max_norm: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_numbers("max_norm")
+    max_norm: NonNegative
 
     def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
         norm = self._norm(param)
@@ -190,17 +172,14 @@ class MinMaxNormConstraint(_NormConstraint):
     norm; its documentation says what is done here. See also `LayerConstraint`.
     """
 
-    min: float
-    max: float
-    rate: float = 1.0
+    min: NonNegative
+    max: NonNegative
+    rate: Retained = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_numbers("min", "max", "rate")
         if not self.min <= self.max:
             raise nd.ConfigurationError(f"MinMaxNormConstraint: min must be <= max, got {self.min} and {self.max}.")
-        if not 0.0 < self.rate <= 1.0:
-            raise nd.ConfigurationError(f"MinMaxNormConstraint: rate must be in 0 < rate <= 1, got {self.rate}.")
 
     def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
         norm = self._norm(param)

@@ -6,6 +6,7 @@ import logging
 from typing import Any, NoReturn
 
 import nd
+from nd.random import Random
 from nd.state import within
 
 Array = Any
@@ -50,6 +51,7 @@ class Guard:
         nd.fill(self._memory[3:], 0.0)
         nd.fill(self._cells[4], -1.0)
         self._steps, self._suspected = 0, False
+        self._drawn: dict[int, tuple[Random, tuple[int, int]]] = {}
 
     @property
     def penalty(self) -> Array:
@@ -70,6 +72,10 @@ class Guard:
         """Have the device asked after the next step."""
         self._suspected = True
 
+    def remember(self, generator: Random, state: tuple[int, int]) -> None:
+        """Remember the generator, as it was before the step that is counted next."""
+        self._drawn[self._steps] = generator, state
+
     def count(self, iteration: int) -> None:
         """Count a guarded update, when it is issued."""
         if not self._steps:
@@ -87,17 +93,21 @@ class Guard:
         Raises
         ------
         NumericError
-            A score or gradient was not finite. Parameters, updater state and the iteration count are as they were
-            before that minibatch.
+            A score or gradient was not finite. Parameters, updater state, the iteration count and the generator are as
+            they were before that minibatch.
         """
         if not self._steps:
             return
         with within(self._backend):
             *_, failed, loss, penalty = nd.to_host(self._memory).tolist()
+            drawn = self._drawn.get(int(failed))
             self._reset()
         if failed < 0:
             return
         model.iteration_count = self._first + int(failed)
+        if drawn is not None:
+            generator, state = drawn
+            generator.set_state(state)
         score = loss + penalty
         if score - score == 0.0:
             refuse("gradient", "NaN or infinity in it", model.iteration_count)

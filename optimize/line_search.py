@@ -73,8 +73,10 @@ class BackTrackLineSearch:
             The longest step.
         """
         slope = -nd.item(nd.dot(direction, start.gradient))
+        if not slope < 0.0:  # uphill, or there are no parameters
+            return start
         largest = nd.item(nd.max(nd.absolute(direction)))
-        if not slope < 0.0 or not math.isfinite(largest):
+        if not math.isfinite(largest):
             return start
         least, step, best = self.rel_tol_x / largest, first, start
         before: tuple[float, float] | None = None

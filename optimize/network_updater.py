@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby, pairwise
 from typing import Any
 
 import nd
-from nd.state import within
+from nd.java_names import JavaNames
+from nd.state import computing, within
 
 from .chunks import Block, Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
 from .gradient_normalization import NormalizedLayer
@@ -21,7 +23,7 @@ from .updaters import Updater
 Array = Any
 
 
-class NetworkUpdater:
+class NetworkUpdater(JavaNames):
     """The updaters of a whole network over its flat parameter and gradient vectors.
 
     Every step of the update runs on one chunk while it is in the cache, then on the next.
@@ -50,7 +52,7 @@ class NetworkUpdater:
         self, segments: Sequence[Segment], params: Array, gradient: Array, normalized: Sequence[NormalizedLayer] = ()
     ) -> None:
         self._normalized = tuple(normalized)
-        self._blocks, states = blocks_of(segments)
+        states = self._group(segments)
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
         for block in self._blocks:
             block.start_states(self.state)
@@ -58,19 +60,68 @@ class NetworkUpdater:
         flat = [_flat(each) for each in (params, gradient, self.state)]
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
-        self._penalties = list(penalties_of(self._blocks).values())
         self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
         self.running = Running(_runs(self._blocks, lambda block: block.running), flat[0], flat[1])
         length = params.shape[1]
         lanes = max(1, min(here.lanes, length // here.lane_elements))
         self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
         self._lanes = self._cut()
-        parts = [*(block.updater for block in self._blocks), *(penalty for _, penalty in self._penalties)]
-        self._recordable = length > 0 and is_own(*parts)
+        self._recordable = length > 0 and self._own
         self._recorded: dict[tuple[object, ...], _Recorded] = {}
         self._others: tuple[Array, ...] = ()
         self._squares: list[Array] = []
         self.guard = Guard(nd.dtype_name(params)) if here.asynchronous else None
+
+    def set_updaters(self, updaters: Sequence[Updater]) -> None:
+        """Put others of the same classes in the place of the segments' updaters: other rates; the state stays.
+
+        Where the blocks stay the same, so do recordings; else the state is put where the new blocks have it, as in
+        ND4J's ``rebuildUpdaterStateArray``.
+
+        Raises
+        ------
+        ConfigurationError
+            One is of another class.
+        """
+        segments = [segment for block in self._blocks for segment in block.segments]
+        for segment, updater in zip(segments, updaters, strict=True):
+            if type(segment.updater) is not type(updater):
+                raise nd.ConfigurationError(
+                    f"NetworkUpdater: the state is that of {segment.updater!r}, got {updater!r} for it."
+                )
+        before = self._blocks
+        self._group([replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)])
+        sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
+        if sizes[0] == sizes[1]:
+            for chunk in (chunk for lane in self._lanes for chunk in lane):
+                chunk.updater = self._blocks[chunk.block].updater
+            return
+        with within(self._backend):
+            _move_states(before, self._blocks, self._vectors[2])
+            self._lanes = self._cut()
+        self._recordable = self._vectors[0].shape[0] > 0 and self._own
+        self._recorded.clear()
+
+    def states_of(self, start: int, stop: int) -> list[Array]:
+        """Return views ``[n]`` of every state of a stretch of the vector that lies in one segment."""
+        (block,) = (block for block in self._blocks if any(each.start <= start < each.stop for each in block.segments))
+        return [self.state[0, begin + start : begin + stop] for begin in block.state_starts]
+
+    def _group(self, segments: Sequence[Segment]) -> int:
+        """Make the blocks of segments; return the length of all their states."""
+        self._blocks, states = blocks_of(segments)
+        self._penalties = list(penalties_of(self._blocks).values())
+        updaters = [block.updater for block in self._blocks]
+        self._own = is_own(*updaters, *(penalty for _, penalty in self._penalties))
+        rated: Any = next((updater for updater in updaters if hasattr(updater, "learning_rate")), None)
+        plain = rated is not None and isinstance(rated.learning_rate, (int, float))
+        self._rate: Any = float(rated.learning_rate) if plain else math.nan if rated is None else rated
+        return states
+
+    def learning_rate_at(self, iteration: int, epoch: int) -> float:
+        """Return the rate of the first block that has one; NaN where none has."""
+        rate = self._rate
+        return rate.learning_rate_at(iteration, epoch) if isinstance(rate, Updater) else rate
 
     def ready_guard(self) -> Guard | None:
         """Return the guard if it watches the step whose update comes next; else the host has to look itself."""
@@ -98,10 +149,11 @@ class NetworkUpdater:
 
     def settle(self) -> None:
         """Make the gradient vector the whole gradient."""
-        others, self._others = self._others, ()
-        with within(self._backend):
-            for other in others:
-                nd.addi(self._gradient, _flat(other))
+        if self._others:
+            others, self._others = self._others, ()
+            with computing(self._backend):
+                for other in others:
+                    nd.addi(self._gradient, _flat(other))
 
     def score_asked(self, model: Any, in_step: bool) -> None:
         """Learn how the steps went, now that the host has waited anyway: at once, or when this one ends.
@@ -150,7 +202,7 @@ class NetworkUpdater:
         """
         self.settle()
         params, gradient, _ = self._vectors
-        with within(self._backend):
+        with computing(self._backend):
             self._divide(batch_size)
             self.running.set_aside()
             for segment in (segment for block in self._blocks for segment in block.segments):
@@ -171,7 +223,8 @@ class NetworkUpdater:
                 if math.isfinite(total):
                     return total
                 self.settle()
-            return self._norm()
+            norm: float = self._backend.quietly(self._norm)
+            return norm
 
     def _norm(self) -> float:
         square = nd.item(nd.dot(self._gradient, self._gradient))
@@ -224,15 +277,17 @@ class NetworkUpdater:
                 recorded.run(numbers)
             elif not self._record(numbers, divide, step, watched):
                 self.settle()
-                nd.run_lanes([partial(_run, lane, numbers, divide, step, watched) for lane in self._lanes])
+                with self._backend.quiet():
+                    nd.run_lanes([partial(_run, lane, numbers, divide, step, watched) for lane in self._lanes])
             self._others = ()
 
     def _normalize(self, batch_size: int | None) -> None:
         """Add up and divide the gradient, and normalise it layer by layer."""
         self.settle()
-        self._divide(batch_size)
-        for layer in self._normalized:
-            layer.apply(self._gradient)
+        with self._backend.quiet():
+            self._divide(batch_size)
+            for layer in self._normalized:
+                layer.apply(self._gradient)
 
     def _divide(self, batch_size: int | None) -> None:
         if batch_size is None:
@@ -289,6 +344,18 @@ def _runs(blocks: Sequence[Block], holds: Callable[[Block], bool]) -> list[tuple
         if held:
             found.append((alike[0].segments[0].start, alike[-1].segments[-1].stop))
     return found
+
+
+def _move_states(before: Sequence[Block], now: Sequence[Block], state: Array) -> None:
+    """Put every segment's states where other blocks of the same segments have them, in ``state [m]``."""
+    if before and state.shape[0]:
+        old = nd.copy(state)
+        places = [(segment, block.state_starts) for block in before for segment in block.segments]
+        targets = [block.state_starts for block in now for _ in block.segments]
+        for (segment, sources), starts in zip(places, targets, strict=True):
+            for source, target in zip(sources, starts, strict=True):
+                here = old[source + segment.start : source + segment.stop]
+                nd.assign(state[target + segment.start : target + segment.stop], here)
 
 
 def _flat(vector: Array) -> Array:

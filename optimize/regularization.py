@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
+from nd.arguments import Checked, NonNegative
 
-from .schedules import Schedule, as_schedule
+from .schedules import FixedSchedule, Schedule
 
 if TYPE_CHECKING:
     from .updaters import Updater
@@ -16,7 +18,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class Regularization:
+class Regularization(Checked):
     """A penalty that is added to the score, and its gradient to the gradient, or to the update.
 
     Parameters
@@ -25,14 +27,15 @@ class Regularization:
         >= 0.
     """
 
-    coefficient: float | Schedule
+    coefficient: NonNegative | Schedule
     post_updater: ClassVar[bool] = False
     """Whether it is added to what the updater has made of the gradient."""
 
     def __post_init__(self) -> None:
-        as_schedule(type(self).__name__, self.coefficient)
-        if not isinstance(self.coefficient, Schedule) and self.coefficient < 0:
-            raise nd.ConfigurationError(f"{type(self).__name__}: expected a penalty >= 0, got {self.coefficient}.")
+        super().__post_init__()
+        if isinstance(self.coefficient, FixedSchedule):  # a number, as files say it
+            object.__setattr__(self, "coefficient", self.coefficient.value)
+            super().__post_init__()
 
     def at(self, iteration: int, epoch: int) -> float:
         """Return the coefficient in force."""
@@ -94,6 +97,33 @@ class WeightDecay(L2Regularization):
 
     def coefficient_for(self, updater: Updater, iteration: int, epoch: int) -> float:
         return self.at(iteration, epoch) * (updater.learning_rate_at(iteration, epoch) if self.apply_lr else 1.0)
+
+
+@dataclass(frozen=True)
+class _Times(Schedule):
+    """A schedule's values, so many times as large."""
+
+    schedule: Schedule
+    times: int
+
+    def value_at(self, iteration: int, epoch: int) -> float:
+        return self.times * self.schedule.value_at(iteration, epoch)
+
+
+def merged(penalties: Sequence[Regularization]) -> tuple[Regularization, ...]:
+    """Return the penalties with equal ones as one, of which the coefficient is so many times as large."""
+    different: list[Regularization] = []
+    for penalty in penalties:
+        if penalty not in different:
+            different.append(penalty)
+    return tuple(_times(penalty, list(penalties).count(penalty)) for penalty in different)
+
+
+def _times(penalty: Regularization, times: int) -> Regularization:
+    if times == 1:
+        return penalty
+    value = penalty.coefficient
+    return replace(penalty, coefficient=_Times(value, times) if isinstance(value, Schedule) else times * value)
 
 
 REGULARIZATIONS: dict[str, type[Regularization]] = {

@@ -5,21 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Any, ClassVar
 
 from nd import ConfigurationError
+from nd.arguments import Checked, Count, Natural, NonNegative, Positive, checked, shown
 from nd.checks import check_choice
+from nd.java_names import JavaEnum
+
+from .builder import Builder
 
 
-class ScheduleType(StrEnum):
+class ScheduleType(JavaEnum):
     """What a schedule counts."""
 
     ITERATION = "iteration"
     EPOCH = "epoch"
 
 
-class Schedule:
+class Schedule(Checked):
     """A value for every iteration (0-based, one minibatch each) or epoch (0-based)."""
+
+    in_java: ClassVar[bool] = True
+    """Whether ND4J has it; else Java's files have the initial value, and an entry of our own the schedule."""
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Builder:
+        """Start ND4J's fluent style: ``MapSchedule.Builder("iteration").add(0, 0.1).build()``."""
+        return Builder.of(cls, *arguments)
 
     def value_at(self, iteration: int, epoch: int) -> float:
         """Return the value in force."""
@@ -41,12 +53,18 @@ class _CountingSchedule(Schedule):
     schedule_type: ScheduleType | str
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         name = check_choice(type(self).__name__, "schedule type", str(self.schedule_type).lower(), list(ScheduleType))
         object.__setattr__(self, "schedule_type", ScheduleType(name))
 
     def count(self, iteration: int, epoch: int) -> int:
         """Return the counter that this schedule follows."""
         return iteration if self.schedule_type is ScheduleType.ITERATION else epoch
+
+
+def _add_verb(builder: Builder, position: int, value: float) -> Builder:
+    builder._values["values"] = {**builder._values.get("values", {}), position: value}
+    return builder
 
 
 @dataclass(frozen=True)
@@ -74,13 +92,12 @@ class MapSchedule(_CountingSchedule):
     Source: ND4J ``MapSchedule``.
     """
 
-    values: Mapping[int, float] = field(default_factory=dict)
+    values: Mapping[Natural, float] = field(default_factory=dict)
+    builder_verbs: ClassVar[dict[str, Any]] = {"add": _add_verb}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if any(int(key) != float(key) for key in self.values):
-            raise ConfigurationError(f"MapSchedule: keys must be whole numbers, got {list(self.values)}.")
-        object.__setattr__(self, "values", {int(key): float(value) for key, value in sorted(self.values.items())})
+        object.__setattr__(self, "values", dict(sorted(self.values.items())))
         if 0 not in self.values:
             raise ConfigurationError(
                 f"MapSchedule: the map must contain key 0, got keys {list(self.values)}. Add the value to start with."
@@ -114,12 +131,7 @@ class StepSchedule(_CountingSchedule):
 
     initial_value: float
     decay_rate: float
-    step: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.step > 0:
-            raise ConfigurationError(f"StepSchedule: step must be > 0, got {self.step}.")
+    step: Positive
 
     def value_at(self, iteration: int, epoch: int) -> float:
         return self.initial_value * self.decay_rate ** (self.count(iteration, epoch) // self.step)
@@ -164,12 +176,8 @@ class InverseSchedule(_CountingSchedule):
     """
 
     initial_value: float
-    gamma: float
+    gamma: NonNegative
     power: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check("InverseSchedule", "gamma", self.gamma, ">= 0", self.gamma >= 0)
 
     def value_at(self, iteration: int, epoch: int) -> float:
         return self.initial_value / (1.0 + self.gamma * self.count(iteration, epoch)) ** self.power
@@ -194,11 +202,7 @@ class PolySchedule(_CountingSchedule):
 
     initial_value: float
     power: float
-    max_iter: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check("PolySchedule", "max_iter", self.max_iter, "> 0", self.max_iter > 0)
+    max_iter: Count
 
     def value_at(self, iteration: int, epoch: int) -> float:
         count = self.count(iteration, epoch)
@@ -262,18 +266,22 @@ class CycleSchedule(_CountingSchedule):
 
     initial_learning_rate: float
     max_learning_rate: float
-    cycle_length: int
-    annealing_length: int
+    cycle_length: Count
+    annealing_length: Natural
     annealing_decay: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
         most = self.cycle_length - 2
-        allowed = 0 <= self.annealing_length <= most
-        _check("CycleSchedule", "annealing_length", self.annealing_length, f"in 0..cycle_length - 2 = {most}", allowed)
+        if self.annealing_length > most:
+            raise ConfigurationError(
+                f"CycleSchedule: annealing_length must be in 0..cycle_length - 2 = {most}, got "
+                f"{self.annealing_length}. Leave two steps of the cycle for the way up and down."
+            )
 
     @classmethod
-    def of(cls, schedule_type: ScheduleType | str, max_learning_rate: float, cycle_length: int) -> CycleSchedule:
+    @checked
+    def of(cls, schedule_type: ScheduleType | str, max_learning_rate: float, cycle_length: Count) -> CycleSchedule:
         """Return Java's short form: from a tenth of the largest rate, the last tenth of the cycle decays by 0.1.
 
         Examples
@@ -285,21 +293,57 @@ class CycleSchedule(_CountingSchedule):
         annealing = math.floor(0.1 * cycle_length + 0.5)
         return cls(schedule_type, 0.1 * max_learning_rate, max_learning_rate, cycle_length, annealing, 0.1)
 
+    @property
+    def step_size(self) -> int:
+        """Steps of the way up, and of the way down."""
+        return (self.cycle_length - self.annealing_length) // 2
+
+    @property
+    def increment(self) -> float:
+        """What a step of these adds or takes away."""
+        return (self.max_learning_rate - self.initial_learning_rate) / self.step_size
+
     def value_at(self, iteration: int, epoch: int) -> float:
-        position = self.count(iteration, epoch) % self.cycle_length
-        steps = (self.cycle_length - self.annealing_length) // 2
-        increment = (self.max_learning_rate - self.initial_learning_rate) / steps
+        position, steps = self.count(iteration, epoch) % self.cycle_length, self.step_size
         if position < steps:
-            return self.initial_learning_rate + increment * position
+            return self.initial_learning_rate + self.increment * position
         if position < 2 * steps:
-            return self.max_learning_rate - increment * (position - steps)
+            return self.max_learning_rate - self.increment * (position - steps)
         decays = self.annealing_length - (self.cycle_length - position)
         return self.initial_learning_rate * self.annealing_decay ** max(decays, 0)
 
 
 @dataclass(frozen=True)
+class CosineSchedule(_CountingSchedule):
+    """final + (initial - final) * (1 + cos(pi * i / max_iter)) / 2, and final_value from max_iter on.
+
+    Parameters
+    ----------
+    schedule_type : {"iteration", "epoch"}
+    initial_value : float
+    max_iter : int
+        Iterations or epochs.
+    final_value : float
+
+    Notes
+    -----
+    With a linear warm-up: ``RampSchedule(CosineSchedule("iteration", 0.1, 1000), 100)``. Source: Loshchilov and Hutter
+    2017, one cycle; PyTorch's ``CosineAnnealingLR``. Not in ND4J: see `Schedule.in_java`.
+    """
+
+    initial_value: float
+    max_iter: Count
+    final_value: float = 0.0
+    in_java: ClassVar[bool] = False
+
+    def value_at(self, iteration: int, epoch: int) -> float:
+        part = min(self.count(iteration, epoch) / self.max_iter, 1.0)
+        return self.final_value + (self.initial_value - self.final_value) * 0.5 * (1.0 + math.cos(math.pi * part))
+
+
+@dataclass(frozen=True)
 class RampSchedule(Schedule):
-    """base_schedule * (iteration + 1) / num_iter until iteration num_iter - 1, then base_schedule.
+    """Linear warm-up: base_schedule * (iteration + 1) / num_iter until iteration num_iter - 1, then base_schedule.
 
     Parameters
     ----------
@@ -309,27 +353,24 @@ class RampSchedule(Schedule):
 
     Notes
     -----
-    Source: ND4J ``RampSchedule``.
+    Source: ND4J ``RampSchedule``. Differs: Java cannot read one from a file, not even its own: see `Schedule.in_java`.
     """
 
     base_schedule: Schedule | float
-    num_iter: int
+    num_iter: Count
+    in_java: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "base_schedule", as_schedule("RampSchedule.base_schedule", self.base_schedule))
-        _check("RampSchedule", "num_iter", self.num_iter, "> 0", self.num_iter > 0)
 
     def value_at(self, iteration: int, epoch: int) -> float:
         base: Schedule = self.base_schedule  # type: ignore[assignment]
         return base.value_at(iteration, epoch) * min(1.0, (iteration + 1) / self.num_iter)
 
 
-def _check(who: str, name: str, value: object, condition: str, holds: bool) -> None:
-    if not holds:
-        raise ConfigurationError(f"{who}: {name} must be {condition}, got {value}.")
-
-
 SCHEDULES: dict[str, type[Schedule]] = {
+    "cosine": CosineSchedule,
     "cycle": CycleSchedule,
     "exponential": ExponentialSchedule,
     "fixed": FixedSchedule,
@@ -353,8 +394,7 @@ def as_schedule(who: str, value: float | Schedule) -> Schedule:
     """
     if isinstance(value, Schedule):
         return value
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise ConfigurationError(f"{who}: expected a finite number, got {value}.")
-        return FixedSchedule(float(value))
-    raise ConfigurationError(f"{who}: expected a number or a schedule, got {value!r}.")
+    try:
+        return FixedSchedule(value)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{who}: expected a finite number or a schedule, got {shown(value)}.") from error

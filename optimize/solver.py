@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from nd import ConfigurationError
+from nd.arguments import checked, converted
 from nd.checks import check_choice
+from nd.java_names import JavaNames
+from nd.rules import INTEGER
 
 from .api import ConvexOptimizer, Listener, Model, OptimizationConf
 from .solvers import OPTIMIZERS
 
 
-class Solver:
+class Solver(JavaNames):
     """Improves a model on its current input and labels.
 
     Parameters
@@ -20,7 +23,7 @@ class Solver:
         Names the algorithm, the step function, and the steps per minibatch.
     model : Model
         With input and labels set.
-    listeners : sequence of Listener
+    listeners : collection of Listener
 
     Raises
     ------
@@ -32,7 +35,8 @@ class Solver:
     Source: DL4J ``Solver``.
     """
 
-    def __init__(self, conf: OptimizationConf, model: Model, listeners: Sequence[Listener] = ()) -> None:
+    @checked
+    def __init__(self, conf: OptimizationConf, model: Model, listeners: Collection[Listener] = ()) -> None:
         name = check_choice("Solver", "optimization_algo", str(conf.optimization_algo).lower(), OPTIMIZERS)
         if conf.iterations < 1:
             raise ConfigurationError(f"Solver: iterations must be >= 1, got {conf.iterations}.")
@@ -44,6 +48,8 @@ class Solver:
 
         `taken` of them were taken before, by a run that this one continues.
         """
+        if type(taken) is not int:  # which costs nothing where it is
+            taken = converted("optimize", "taken", INTEGER, taken)
         self.optimizer.optimize(self.iterations - taken)
 
     def is_done(self, taken: int) -> bool:

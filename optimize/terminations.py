@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
+from nd.arguments import Checked, NonNegative
 
 Array = Any
 
 
-class TerminationCondition:
+@dataclass(frozen=True)
+class TerminationCondition(Checked):
     """Asked after every iteration of an optimizer that searches along lines."""
 
     def terminate(self, score: float, old_score: float, gradient: Array) -> bool:
@@ -36,8 +38,8 @@ class EpsTermination(TerminationCondition):
     As in DL4J two scores of 0 do not stop anything. Source: DL4J 0.x ``EpsTermination``.
     """
 
-    eps: float = 1e-4
-    tolerance: float = 1e-5
+    eps: NonNegative = 1e-4
+    tolerance: NonNegative = 1e-5
 
     def terminate(self, score: float, old_score: float, gradient: Array) -> bool:
         if score == 0.0 and old_score == 0.0:
@@ -49,7 +51,7 @@ class EpsTermination(TerminationCondition):
 class Norm2Termination(TerminationCondition):
     """The gradient's Euclidean norm is below the tolerance. Source: DL4J 0.x ``Norm2Termination``."""
 
-    gradient_tolerance: float = 1e-3
+    gradient_tolerance: NonNegative = 1e-3
 
     def terminate(self, score: float, old_score: float, gradient: Array) -> bool:
         return nd.item(nd.dot(gradient, gradient)) < self.gradient_tolerance**2

@@ -1,32 +1,63 @@
 """Early stopping: train until a condition is met, and keep the best model that there was."""
 
-from .api import (
-    EarlyStoppingListener,
-    EarlyStoppingModel,
-    EarlyStoppingModelSaver,
-    EpochTerminationCondition,
-    IterationTerminationCondition,
-    ScoreCalculator,
-)
-from .configuration import EarlyStoppingConfiguration, EarlyStoppingResult, TerminationReason
-from .epoch_conditions import (
-    BestScoreEpochTerminationCondition,
-    MaxEpochsTerminationCondition,
-    ScoreImprovementEpochTerminationCondition,
-)
-from .iteration_conditions import (
-    InvalidScoreIterationTerminationCondition,
-    MaxScoreIterationTerminationCondition,
-    MaxTimeIterationTerminationCondition,
-)
-from .savers import InMemoryModelSaver, LocalFileModelSaver
-from .score_calculators import (
-    ClassificationScoreCalculator,
-    DataSetLossCalculator,
-    RegressionScoreCalculator,
-    ROCScoreCalculator,
-)
-from .trainer import EarlyStoppingTrainer
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nd.on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from .api import (
+        EarlyStoppingListener,
+        EarlyStoppingModel,
+        EarlyStoppingModelSaver,
+        EpochTerminationCondition,
+        IterationTerminationCondition,
+        ScoreCalculator,
+    )
+    from .configuration import EarlyStoppingConfiguration, EarlyStoppingResult, TerminationReason
+    from .epoch_conditions import (
+        BestScoreEpochTerminationCondition,
+        MaxEpochsTerminationCondition,
+        ScoreImprovementEpochTerminationCondition,
+    )
+    from .iteration_conditions import (
+        InvalidScoreIterationTerminationCondition,
+        MaxScoreIterationTerminationCondition,
+        MaxTimeIterationTerminationCondition,
+    )
+    from .savers import InMemoryModelSaver, LocalFileModelSaver
+    from .score_calculators import (
+        ClassificationScoreCalculator,
+        DataSetLossCalculator,
+        RegressionScoreCalculator,
+        ROCScoreCalculator,
+    )
+    from .trainer import EarlyStoppingTrainer
+else:
+    __getattr__, __dir__ = names_on_demand(
+        __name__,
+        {
+            "api": (
+                "EarlyStoppingListener EarlyStoppingModel EarlyStoppingModelSaver EpochTerminationCondition "
+                "IterationTerminationCondition ScoreCalculator"
+            ),
+            "configuration": "EarlyStoppingConfiguration EarlyStoppingResult TerminationReason",
+            "epoch_conditions": (
+                "BestScoreEpochTerminationCondition MaxEpochsTerminationCondition "
+                "ScoreImprovementEpochTerminationCondition"
+            ),
+            "iteration_conditions": (
+                "InvalidScoreIterationTerminationCondition MaxScoreIterationTerminationCondition "
+                "MaxTimeIterationTerminationCondition"
+            ),
+            "savers": "InMemoryModelSaver LocalFileModelSaver",
+            "score_calculators": (
+                "ClassificationScoreCalculator DataSetLossCalculator ROCScoreCalculator RegressionScoreCalculator"
+            ),
+            "trainer": "EarlyStoppingTrainer",
+        },
+    )
 
 __all__ = [
     "BestScoreEpochTerminationCondition",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+
+from nd.java_names import JavaNames
 
 from ..api import Listener, Model
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from .configuration import EarlyStoppingConfiguration, EarlyStoppingResult
 
 
+@runtime_checkable
 class EarlyStoppingModel(Model, Protocol):
     """What early stopping needs of a network, beside what a solver needs."""
 
@@ -25,8 +29,11 @@ class EarlyStoppingModel(Model, Protocol):
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch."""
 
-    def end_epoch(self) -> None:
-        """Tell the listeners that an epoch is over, and count it."""
+    def stoppable(self) -> AbstractContextManager[Callable[[], str | None]]:
+        """Let listeners stop the training of a block; yield what tells their reason, None before."""
+
+    def end_epoch(self, count: bool = True) -> None:
+        """Tell the listeners that an epoch is over and, by default, count it."""
 
     def score(self, data: DataSet | None = None, training: bool = False) -> float:
         """Return the score of the last minibatch, or of `data`."""
@@ -48,7 +55,7 @@ class EarlyStoppingModel(Model, Protocol):
         """Read what `save` wrote."""
 
 
-class StoppingCondition:
+class StoppingCondition(JavaNames):
     """Decides whether training ends. Shown as in Java: ``MaxEpochsTerminationCondition(5)``."""
 
     def initialize(self) -> None:
@@ -91,6 +98,7 @@ class IterationTerminationCondition(StoppingCondition):
         raise NotImplementedError
 
 
+@runtime_checkable
 class ScoreCalculator(Protocol):
     """Says how good a model is."""
 
@@ -101,6 +109,8 @@ class ScoreCalculator(Protocol):
         """Return the model's score."""
 
 
+@runtime_checkable
+@runtime_checkable
 class EarlyStoppingModelSaver(Protocol):
     """Keeps models."""
 
@@ -117,7 +127,7 @@ class EarlyStoppingModelSaver(Protocol):
         """Return the latest model, None if there is none."""
 
 
-class EarlyStoppingListener:
+class EarlyStoppingListener(JavaNames):
     """Hooks into training with early stopping; override what you need.
 
     Notes

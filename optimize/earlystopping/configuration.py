@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from nd import ConfigurationError
+from nd.arguments import Checked, Count
+from nd.java_names import JavaEnum, JavaNames
 
 from ..builder import Builder
-from .api import EarlyStoppingModelSaver, EpochTerminationCondition, IterationTerminationCondition, ScoreCalculator
+from .api import (
+    EarlyStoppingModelSaver,
+    EpochTerminationCondition,
+    IterationTerminationCondition,
+    ScoreCalculator,
+    StoppingCondition,
+)
 from .savers import InMemoryModelSaver
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlyStoppingConfiguration:
+class EarlyStoppingConfiguration(Checked):
     """When training ends, and how the best model is found.
 
     Parameters
@@ -43,39 +50,26 @@ class EarlyStoppingConfiguration:
     """
 
     score_calculator: ScoreCalculator | None = None
-    epoch_termination_conditions: Iterable[EpochTerminationCondition] = ()
-    iteration_termination_conditions: Iterable[IterationTerminationCondition] = ()
-    evaluate_every_n_epochs: int = 1
+    epoch_termination_conditions: Sequence[EpochTerminationCondition] = ()
+    iteration_termination_conditions: Sequence[IterationTerminationCondition] = ()
+    evaluate_every_n_epochs: Count = 1
     model_saver: EarlyStoppingModelSaver = field(default_factory=InMemoryModelSaver)
     save_last_model: bool = False
 
     def __post_init__(self) -> None:
         who = "EarlyStoppingConfiguration"
-        self._settle("epoch_termination_conditions", EpochTerminationCondition)
-        self._settle("iteration_termination_conditions", IterationTerminationCondition)
-        if not hasattr(self.score_calculator, "calculate_score"):
+        for name in ("epoch_termination_conditions", "iteration_termination_conditions"):
+            if isinstance(getattr(self, name), StoppingCondition):
+                object.__setattr__(self, name, (getattr(self, name),))
+        super().__post_init__()
+        if self.score_calculator is None:
             raise ConfigurationError(
-                f"{who}: score_calculator must be a ScoreCalculator, got {self.score_calculator!r}. "
-                "Pass DataSetLossCalculator(iterator), say."
+                f"{who}: score_calculator must be a ScoreCalculator, got None. Say DataSetLossCalculator(iterator)."
             )
         if not self.epoch_termination_conditions and not self.iteration_termination_conditions:
             raise ConfigurationError(
                 f"{who}: at least one termination condition must be given, got none. Training would never end."
             )
-        if self.evaluate_every_n_epochs < 1:
-            raise ConfigurationError(
-                f"{who}: evaluate_every_n_epochs must be >= 1, got {self.evaluate_every_n_epochs}."
-            )
-
-    def _settle(self, name: str, kind: type) -> None:
-        given = getattr(self, name)
-        conditions = (given,) if isinstance(given, kind) else tuple(given)
-        for condition in conditions:
-            if not isinstance(condition, kind):
-                raise ConfigurationError(
-                    f"EarlyStoppingConfiguration: {name} must be instances of {kind.__name__}, got {condition!r}."
-                )
-        object.__setattr__(self, name, conditions)
 
     @classmethod
     def Builder(cls) -> Builder:
@@ -83,16 +77,18 @@ class EarlyStoppingConfiguration:
         return Builder(cls)
 
 
-class TerminationReason(StrEnum):
+class TerminationReason(JavaEnum):
     """Why training ended. Source: DL4J ``EarlyStoppingResult.TerminationReason``."""
 
     ERROR = "error"
     ITERATION_TERMINATION = "iteration_termination"
     EPOCH_TERMINATION = "epoch_termination"
+    ITERATION_TERMINATION_CONDITION = "iteration_termination"
+    EPOCH_TERMINATION_CONDITION = "epoch_termination"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlyStoppingResult:
+class EarlyStoppingResult(JavaNames):
     """What came of training with early stopping.
 
     Parameters
@@ -126,3 +122,4 @@ class EarlyStoppingResult:
     total_epochs: int
     best_model: Any
     error: Exception | None = None
+    TerminationReason: ClassVar[type[TerminationReason]] = TerminationReason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from nd import ConfigurationError
+from nd.arguments import Count, NonNegative, checked
 
 from .api import EpochTerminationCondition
 
@@ -34,9 +34,8 @@ class MaxEpochsTerminationCondition(EpochTerminationCondition):
     ``evaluate_every_n_epochs=n`` training ends after the first epoch 0, n, 2 n, ... that is late enough.
     """
 
-    def __init__(self, max_epochs: int) -> None:
-        if max_epochs < 1:
-            raise ConfigurationError(f"MaxEpochsTerminationCondition: max_epochs must be >= 1, got {max_epochs}.")
+    @checked
+    def __init__(self, max_epochs: Count) -> None:
         self.max_epochs = max_epochs
 
     def arguments(self) -> tuple[int]:
@@ -67,14 +66,8 @@ class ScoreImprovementEpochTerminationCondition(EpochTerminationCondition):
     in Java nothing is.
     """
 
-    def __init__(self, max_epochs_with_no_improvement: int, min_improvement: float = 0.0) -> None:
-        who = "ScoreImprovementEpochTerminationCondition"
-        if max_epochs_with_no_improvement < 1:
-            raise ConfigurationError(
-                f"{who}: max_epochs_with_no_improvement must be >= 1, got {max_epochs_with_no_improvement}."
-            )
-        if not min_improvement >= 0.0:
-            raise ConfigurationError(f"{who}: min_improvement must be >= 0, got {min_improvement}.")
+    @checked
+    def __init__(self, max_epochs_with_no_improvement: Count, min_improvement: NonNegative = 0.0) -> None:
         self.max_epochs_with_no_improvement, self.min_improvement = max_epochs_with_no_improvement, min_improvement
         self.initialize()
 
@@ -106,6 +99,7 @@ class BestScoreEpochTerminationCondition(EpochTerminationCondition):
     Source: DL4J ``BestScoreEpochTerminationCondition``.
     """
 
+    @checked
     def __init__(self, best_expected_score: float) -> None:
         self.best_expected_score = best_expected_score
 

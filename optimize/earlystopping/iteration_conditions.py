@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from nd import ConfigurationError
+from nd.arguments import Positive, checked
 from nd.checks import check_choice
 
 from .api import IterationTerminationCondition
@@ -36,10 +36,9 @@ class MaxTimeIterationTerminationCondition(IterationTerminationCondition):
 
     needs_score = False
 
-    def __init__(self, max_time: float, max_time_unit: str = "seconds") -> None:
+    @checked
+    def __init__(self, max_time: Positive, max_time_unit: str = "seconds") -> None:
         who = "MaxTimeIterationTerminationCondition"
-        if not max_time > 0:
-            raise ConfigurationError(f"{who}: max_time must be > 0, got {max_time}.")
         self.max_time = max_time
         self.max_time_unit = check_choice(who, "unit of time", str(max_time_unit).lower(), SECONDS)
         self.initialize()
@@ -47,8 +46,8 @@ class MaxTimeIterationTerminationCondition(IterationTerminationCondition):
     def initialize(self) -> None:
         self._end = time.monotonic() + self.max_time * SECONDS[self.max_time_unit]
 
-    def arguments(self) -> tuple[float, str]:
-        return self.max_time, self.max_time_unit.upper()
+    def arguments(self) -> tuple[str, str]:
+        return f"{self.max_time:g}", self.max_time_unit.upper()
 
     def terminate(self, last_score: float) -> bool:
         return time.monotonic() >= self._end
@@ -62,6 +61,7 @@ class MaxScoreIterationTerminationCondition(IterationTerminationCondition):
     Source: DL4J ``MaxScoreIterationTerminationCondition``.
     """
 
+    @checked
     def __init__(self, max_score: float) -> None:
         self.max_score = max_score
 

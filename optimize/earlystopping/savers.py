@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-from typing import Any
+from typing import Annotated, Any
 
 from nd import ConfigurationError
+from nd.arguments import EVEN_NAN, Path, checked
+from nd.java_names import JavaNames
+
+from .api import EarlyStoppingModel
+
+_Score = Annotated[float, EVEN_NAN]
+"""NaN where training ended before there was one."""
 
 
-class InMemoryModelSaver:
+class InMemoryModelSaver(JavaNames):
     """Keeps copies of the models in memory.
 
     Notes
@@ -21,11 +27,13 @@ class InMemoryModelSaver:
         self._best: Any = None
         self._latest: Any = None
 
-    def save_best_model(self, model: Any, score: float) -> None:
+    @checked
+    def save_best_model(self, model: EarlyStoppingModel, score: _Score) -> None:
         """Keep a copy of the best model so far."""
         self._best = model.clone()
 
-    def save_latest_model(self, model: Any, score: float) -> None:
+    @checked
+    def save_latest_model(self, model: EarlyStoppingModel, score: _Score) -> None:
         """Keep a copy of the model as it is now."""
         self._latest = model.clone()
 
@@ -41,7 +49,7 @@ class InMemoryModelSaver:
         return "InMemoryModelSaver()"
 
 
-class LocalFileModelSaver:
+class LocalFileModelSaver(JavaNames):
     """Keeps the models in a folder, as ``bestModel.zip`` and ``latestModel.zip``: model zips with the updater's state.
 
     They have no place for what a line search has learned; a `CheckpointListener`'s files have. A file is replaced only
@@ -64,16 +72,19 @@ class LocalFileModelSaver:
     Source: DL4J ``LocalFileModelSaver``. Differs: Java's names end in ``.bin``; the format is the same.
     """
 
-    def __init__(self, directory: str | os.PathLike[str], model_class: Any = None) -> None:
+    @checked
+    def __init__(self, directory: Path, model_class: Any = None) -> None:
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.model_class = model_class
 
-    def save_best_model(self, model: Any, score: float) -> None:
+    @checked
+    def save_best_model(self, model: EarlyStoppingModel, score: _Score) -> None:
         """Write ``bestModel.zip``."""
         self._save(model, "bestModel.zip")
 
-    def save_latest_model(self, model: Any, score: float) -> None:
+    @checked
+    def save_latest_model(self, model: EarlyStoppingModel, score: _Score) -> None:
         """Write ``latestModel.zip``."""
         self._save(model, "latestModel.zip")
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from nd import ConfigurationError, DataError
+from nd.arguments import checked
 from nd.checks import check_choice
 from nd.dataset import DataSet
 from nd.evaluation import ROC, Evaluation, RegressionEvaluation, ROCBinary, ROCMultiClass
+from nd.java_names import JavaEnum, JavaNames
+
+from .api import EarlyStoppingModel
 
 
-class DataSetLossCalculator:
+class DataSetLossCalculator(JavaNames):
     """The loss over a data set, regularisation included; smaller is better.
 
     Parameters
@@ -33,10 +37,12 @@ class DataSetLossCalculator:
 
     minimize_score = True
 
+    @checked
     def __init__(self, iterator: DataSet | Iterable[DataSet], average: bool = True) -> None:
         self.iterator, self.average = _data_sets("DataSetLossCalculator", iterator), average
 
-    def calculate_score(self, model: Any) -> float:
+    @checked
+    def calculate_score(self, model: EarlyStoppingModel) -> float:
         """Return the model's loss; raise DataError if there are no data."""
         total, examples = 0.0, 0
         for batch in self.iterator:
@@ -50,7 +56,7 @@ class DataSetLossCalculator:
         return f"DataSetLossCalculator(average={self.average})"
 
 
-class ClassificationScoreCalculator:
+class ClassificationScoreCalculator(JavaNames):
     """A metric of `Evaluation` over a data set; larger is better.
 
     Parameters
@@ -73,19 +79,25 @@ class ClassificationScoreCalculator:
 
     minimize_score = False
 
+    @checked
     def __init__(self, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
         self.metric = check_choice("ClassificationScoreCalculator", "metric", str(metric).lower(), Evaluation.METRICS)
         self.iterator = _data_sets("ClassificationScoreCalculator", iterator)
 
-    def calculate_score(self, model: Any) -> float:
+    @checked
+    def calculate_score(self, model: EarlyStoppingModel) -> float:
         """Return the metric; raise DataError if there are no data."""
-        return model.evaluate(self.iterator).get_value(self.metric)
+        evaluation = Evaluation()
+        model.do_evaluation(self.iterator, evaluation)
+        if not evaluation.num_row_counter:
+            raise DataError(f"{self}: the masks must leave labels to compare with, got none that count.")
+        return evaluation.get_value(self.metric)
 
     def __repr__(self) -> str:
         return f"ClassificationScoreCalculator({self.metric})"
 
 
-class RegressionScoreCalculator:
+class RegressionScoreCalculator(JavaNames):
     """A metric of `RegressionEvaluation` over a data set, the mean over the columns.
 
     Parameters
@@ -107,13 +119,15 @@ class RegressionScoreCalculator:
     Source: DL4J ``RegressionScoreCalculator``.
     """
 
+    @checked
     def __init__(self, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
         names = RegressionEvaluation.METRICS
         self.metric = check_choice("RegressionScoreCalculator", "metric", str(metric).lower(), names)
         self.minimize_score = self.metric in RegressionEvaluation.MINIMIZED
         self.iterator = _data_sets("RegressionScoreCalculator", iterator)
 
-    def calculate_score(self, model: Any) -> float:
+    @checked
+    def calculate_score(self, model: EarlyStoppingModel) -> float:
         """Return the metric; raise DataError if there are no data."""
         (evaluation,) = model.do_evaluation(self.iterator, RegressionEvaluation())
         return evaluation.get_value(self.metric)
@@ -123,13 +137,28 @@ class RegressionScoreCalculator:
 
 
 KINDS = {"binary": ROCBinary, "multiclass": ROCMultiClass, "roc": ROC}
-"""Name -> evaluation, sorted. Source: DL4J ``ROCScoreCalculator.ROCType``."""
+"""Name -> evaluation, sorted."""
 
 AREAS = {"auc": "auroc", "auprc": "auprc"}
-"""Name -> metric of those evaluations, sorted. Source: DL4J ``ROCScoreCalculator.Metric``."""
+"""Name -> metric of those evaluations, sorted."""
 
 
-class ROCScoreCalculator:
+class RocType(JavaEnum):
+    """Names of `KINDS`, as ``ROCScoreCalculator.ROCType``."""
+
+    BINARY = "binary"
+    MULTICLASS = "multiclass"
+    ROC = "roc"
+
+
+class RocMetric(JavaEnum):
+    """Names of `AREAS`, as ``ROCScoreCalculator.Metric``."""
+
+    AUC = "auc"
+    AUPRC = "auprc"
+
+
+class ROCScoreCalculator(JavaNames):
     """An area under a curve, exact, over a data set; larger is better.
 
     Parameters
@@ -155,12 +184,17 @@ class ROCScoreCalculator:
 
     minimize_score = False
 
+    ROCType: ClassVar = RocType
+    Metric: ClassVar = RocMetric
+
+    @checked
     def __init__(self, kind: str, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
         self.kind = check_choice("ROCScoreCalculator", "kind", str(kind).lower(), KINDS)
         self.metric = check_choice("ROCScoreCalculator", "metric", str(metric).lower(), AREAS)
         self.iterator = _data_sets("ROCScoreCalculator", iterator)
 
-    def calculate_score(self, model: Any) -> float:
+    @checked
+    def calculate_score(self, model: EarlyStoppingModel) -> float:
         """Return the area; raise DataError if there are no data."""
         (evaluation,) = model.do_evaluation(self.iterator, KINDS[self.kind]())
         return evaluation.get_value(AREAS[self.metric])
@@ -172,7 +206,7 @@ class ROCScoreCalculator:
 def _data_sets(who: str, data: Any) -> Iterable[DataSet]:
     if isinstance(data, DataSet):
         return [data]
-    if hasattr(data, "shape") or not isinstance(data, Iterable):
+    if hasattr(data, "shape"):
         raise ConfigurationError(
             f"{who}: expected a DataSet or an iterator of them, got {type(data).__name__}. Wrap arrays as "
             "DataSet(x, y)."

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from nd import ConfigurationError, DataError, NumericError
+from nd.arguments import checked
 from nd.dataset import (
     AsyncDataSetIterator,
     DataSet,
@@ -16,11 +17,14 @@ from nd.dataset import (
     ExistingDataSetIterator,
     ListDataSetIterator,
 )
+from nd.interrupts import Handling
+from nd.java_names import JavaNames
 
 from ..solver import Solver
 from .api import EarlyStoppingListener, EarlyStoppingModel, StoppingCondition
 from .configuration import EarlyStoppingConfiguration, EarlyStoppingResult, TerminationReason
 from .epoch_conditions import improves
+from .savers import LocalFileModelSaver
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,7 +37,7 @@ class _End(NamedTuple):
     error: Exception | None = None
 
 
-class EarlyStoppingTrainer:
+class EarlyStoppingTrainer(JavaNames):
     """Trains a network epoch by epoch until a condition is met.
 
     Parameters
@@ -55,16 +59,19 @@ class EarlyStoppingTrainer:
     For every epoch 0, 1, 2, ...: after every minibatch the iteration conditions are looked at. After the epoch, if it
     is a multiple of `evaluate_every_n_epochs`: the score is calculated; the model is kept if it is the first or better
     than the best one; then the epoch conditions are looked at, in their order. Score, saved models and epoch
-    conditions see the model after the epoch's last step, whose number of epochs has gone up by one.
+    conditions see the model after the epoch's last step and, as in Java, before that epoch is counted: the best model's
+    `epoch_count` is the number of its epoch, 0-based. Then it is counted.
 
-    An error in a step ends training with `TerminationReason.ERROR`; Ctrl-C comes out of `fit`. Where a score or
-    gradient is not finite, the step is not taken, and the iteration conditions decide on a score of NaN.
+    A listener's ``model.stop_training(reason)`` ends training as an iteration condition does, with the reason among
+    the details. An error in a step ends training with `TerminationReason.ERROR`; Ctrl-C comes out of `fit`. Where a
+    score or gradient is not finite, the step is not taken, and the iteration conditions decide on a score of NaN.
 
     Source: DL4J ``BaseEarlyStoppingTrainer``. Differs: the network's epochs count on from where they stood, in Java
-    they begin at 0; any score is better than NaN; `on_completion` is called after an error too; a network that was
-    saved before this training is never returned as the best.
+    they begin at 0, and the epoch that ends training is counted too; any score is better than NaN; `on_completion` is
+    called after an error too; a network that was saved before this training is never returned as the best.
     """
 
+    @checked
     def __init__(
         self,
         conf: EarlyStoppingConfiguration,
@@ -72,13 +79,6 @@ class EarlyStoppingTrainer:
         train_iterator: DataSetIterator | DataSet | Iterable[DataSet],
         listener: EarlyStoppingListener | None = None,
     ) -> None:
-        who = "EarlyStoppingTrainer"
-        if not isinstance(conf, EarlyStoppingConfiguration):
-            raise ConfigurationError(f"{who}: conf must be an EarlyStoppingConfiguration, got {conf!r}.")
-        if not hasattr(model, "fit_batch"):
-            raise ConfigurationError(f"{who}: expected a network as the second argument, got {model!r}.")
-        if listener is not None and not isinstance(listener, EarlyStoppingListener):
-            raise ConfigurationError(f"{who}: listener must be an EarlyStoppingListener, got {listener!r}.")
         self.conf, self.model, self.listener = conf, model, listener or EarlyStoppingListener()
         self._iterator = _as_iterator(train_iterator)
         self._forget()
@@ -86,6 +86,7 @@ class EarlyStoppingTrainer:
     def _forget(self) -> None:
         self._scores: dict[int, float] = {}
         self._best_epoch, self._best_score = -1, float("nan")
+        self._stop_reason: Callable[[], str | None] = lambda: None
 
     def fit(self) -> EarlyStoppingResult:
         """Train; return how it ended, and the best model.
@@ -100,6 +101,8 @@ class EarlyStoppingTrainer:
             A model cannot be saved.
         """
         self._forget()
+        if isinstance(self.conf.model_saver, LocalFileModelSaver) and hasattr(self.model, "check_saveable"):
+            self.model.check_saveable()  # now, not when hours have gone by
         solver = Solver(self.model.conf, self.model, self.model.listeners)
         solver.finish()
         conditions: list[StoppingCondition] = [*self.conf.iteration_termination_conditions]
@@ -107,12 +110,14 @@ class EarlyStoppingTrainer:
             condition.initialize()
         self.listener.on_start(self.conf, self.model)
         with ExitStack() as stack:
+            stack.enter_context(Handling())
             for listener in self.model.listeners:
                 stack.callback(listener.close)
             source: Any = self._iterator
             if source.async_supported():
                 source = stack.enter_context(AsyncDataSetIterator(source))
             stack.push(lambda kind, error, traceback: solver.abandon() if error is not None else None)
+            self._stop_reason = stack.enter_context(self.model.stoppable())
             result = self._run(source, solver)
             if result.error is None:
                 for listener in self.model.listeners:
@@ -127,7 +132,11 @@ class EarlyStoppingTrainer:
             if end is not None:
                 return self._result(end, epoch)
             _LOG.info("completed epoch %d", epoch)
-            end = self._evaluated(epoch) if epoch % self.conf.evaluate_every_n_epochs == 0 else None
+            try:
+                end = self._evaluated(epoch) if epoch % self.conf.evaluate_every_n_epochs == 0 else None
+                end = end or self._stopped()
+            finally:
+                self.model.epoch_count += 1
             epoch += 1
             if end is not None:
                 return self._result(end, epoch)
@@ -143,14 +152,17 @@ class EarlyStoppingTrainer:
         end = self._steps(source, solver)
         if end is not None and end.reason is TerminationReason.ERROR:
             return end
-        if not source.has_next():
-            self.model.end_epoch()
+        over = not source.has_next()
+        if over:
+            self.model.end_epoch(count=False)
         if end is not None and self.conf.save_last_model:
             self.conf.model_saver.save_latest_model(self.model, float("nan"))
+        if end is not None and over:
+            self.model.epoch_count += 1
         return end
 
     def _steps(self, source: Any, solver: Solver) -> _End | None:
-        end = None
+        end = self._stopped()
         try:
             while end is None and (batch := self._next(source)) is not None:
                 self.model.fit_batch(batch)
@@ -189,7 +201,12 @@ class EarlyStoppingTrainer:
         for condition in conditions:
             if condition.terminate(score):
                 return _End(TerminationReason.ITERATION_TERMINATION, str(condition), error)
-        return None
+        return None if error is not None else self._stopped()
+
+    def _stopped(self) -> _End | None:
+        """Tell whether a listener has asked for the end."""
+        reason = self._stop_reason()
+        return None if reason is None else _End(TerminationReason.ITERATION_TERMINATION, f"stop_training({reason!r})")
 
     def _error_end(self, error: Exception) -> _End:
         _LOG.warning("training ended by an error", exc_info=error)
@@ -230,6 +247,6 @@ def _as_iterator(data: Any) -> DataSetIterator:
         return data
     if isinstance(data, DataSet):
         return ListDataSetIterator(data)
-    if isinstance(data, Iterable) and not hasattr(data, "shape"):
+    if not hasattr(data, "shape"):
         return ExistingDataSetIterator(data)
     raise ConfigurationError(f"EarlyStoppingTrainer: expected a DataSet or an iterator of them, got {data!r}.")

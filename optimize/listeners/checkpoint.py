@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import time
 from typing import Any
 
 from nd import ConfigurationError
-from nd.files import remove_leftovers
+from nd.arguments import Count, Path, Positive, checked
+from nd.files import create_first_free, remove_leftovers
 
 from ..api import Listener
 from .checkpoint_folder import (
@@ -18,6 +20,7 @@ from .checkpoint_folder import (
     file_name,
     last_complete,
     model_type_of,
+    number_of,
     numbered_files,
     write_info,
 )
@@ -30,7 +33,8 @@ class CheckpointListener(Listener):
     Parameters
     ----------
     folder : path
-        Made if need be. Checkpoints that are there stay, and numbers go on after theirs.
+        Made if need be. Checkpoints that are there stay, and numbers go on after theirs. Several processes may write
+        into one folder: each number is one checkpoint of one of them.
     save_every_n_iterations : int, optional
         After so many steps of the network, and its multiples.
     save_every_n_epochs : int, optional
@@ -38,7 +42,7 @@ class CheckpointListener(Listener):
     save_every_minutes : float, optional
         When so many minutes have passed since the last checkpoint of this listener, or since it was made.
     keep_last : int, optional
-        Remove all but the newest so many; None keeps all.
+        Remove all but the newest so many of those that were there before and those of this listener; None keeps all.
     keep_every : int, optional
         Beside `keep_last`: of the older ones keep every n-th, those whose number + 1 it divides.
     save_updater : bool
@@ -51,7 +55,7 @@ class CheckpointListener(Listener):
     Attributes
     ----------
     checkpoints : list of Checkpoint
-        Those in the folder, oldest first.
+        Those that were in the folder, and those of this listener, oldest first.
 
     Raises
     ------
@@ -65,31 +69,37 @@ class CheckpointListener(Listener):
     is written after it, is for people and for Java. If the disk is full, training ends with an OSError and the
     checkpoints before are untouched.
 
+    A checkpoint holds the network as it is when this listener is called: listeners that change it, its learning rate
+    say, go before this one in ``set_listeners``, or what is resumed lacks their last change.
+
     Source: DL4J ``CheckpointListener``. Differs: the first checkpoint comes after n steps, not after n + 1; counters
     are of what is complete; a folder with checkpoints is continued, where Java refuses it; the lines of removed
     checkpoints go from ``checkpointInfo.txt``.
     """
 
+    @checked
     def __init__(
         self,
-        folder: str | os.PathLike[str],
+        folder: Path,
         *,
-        save_every_n_iterations: int | None = None,
-        save_every_n_epochs: int | None = None,
-        save_every_minutes: float | None = None,
-        keep_last: int | None = None,
-        keep_every: int | None = None,
+        save_every_n_iterations: Count | None = None,
+        save_every_n_epochs: Count | None = None,
+        save_every_minutes: Positive | None = None,
+        keep_last: Count | None = None,
+        keep_every: Count | None = None,
         save_updater: bool = True,
         delete_existing: bool = False,
-        log_saving: bool = False,
+        log_saving: bool = True,
     ) -> None:
-        counts = {
-            "save_every_n_iterations": save_every_n_iterations,
-            "save_every_n_epochs": save_every_n_epochs,
-            "keep_last": keep_last,
-            "keep_every": keep_every,
-        }
-        _check(counts, save_every_minutes)
+        if save_every_n_iterations is None and save_every_n_epochs is None and save_every_minutes is None:
+            raise ConfigurationError(
+                "CheckpointListener: expected when to write, got nothing. Give save_every_n_iterations, "
+                "save_every_n_epochs or save_every_minutes."
+            )
+        if keep_every is not None and keep_last is None:
+            raise ConfigurationError(
+                f"CheckpointListener: keep_every needs keep_last, got {keep_every} alone, where all are kept."
+            )
         self.every_iterations, self.every_epochs = save_every_n_iterations, save_every_n_epochs
         self.every_seconds = None if save_every_minutes is None else 60.0 * save_every_minutes
         self.keep_last, self.keep_every = keep_last, keep_every
@@ -101,7 +111,6 @@ class CheckpointListener(Listener):
         if delete_existing:
             self._delete_existing()
         self.checkpoints = checkpoints_in(self.folder)
-        self._next = max(numbered_files(self.folder), default=-1) + 1
         self._saved_at = time.monotonic()
 
     def _delete_existing(self) -> None:
@@ -110,14 +119,20 @@ class CheckpointListener(Listener):
             path.unlink()
 
     @staticmethod
-    def available_checkpoints(folder: str | os.PathLike[str]) -> list[Checkpoint]:
+    @checked
+    def available_checkpoints(folder: Path) -> list[Checkpoint]:
         """Return the checkpoints in a folder, oldest first."""
         return checkpoints_in(folder)
 
     @staticmethod
-    def last_checkpoint(folder: str | os.PathLike[str]) -> Checkpoint | None:
+    @checked
+    def last_checkpoint(folder: Path) -> Checkpoint | None:
         """Return the newest checkpoint that can be read to its end, None if there is none or no folder."""
         return last_complete(folder) if os.path.isdir(folder) else None
+
+    def on_epoch_start(self, model: Any) -> None:
+        if hasattr(model, "check_saveable"):
+            model.check_saveable()  # now, not when hours have gone by
 
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
         due = self.every_iterations is not None and model.iteration_count % self.every_iterations == 0
@@ -131,39 +146,36 @@ class CheckpointListener(Listener):
             self._save(model, model.epoch_count + 1)
 
     def _save(self, model: Any, epochs: int) -> None:
-        model_type = model_type_of(model)
-        path = self.folder / file_name(self._next, model_type)
-        model.save_checkpoint(path, self.save_updater)
-        now = int(time.time() * 1000)
-        self.checkpoints.append(Checkpoint(self._next, now, model.iteration_count, epochs, model_type, path))
-        self._next += 1
+        self.checkpoints.append(self._saved(model, epochs))
         self._saved_at = time.monotonic()
-        superfluous = [each for each in self.checkpoints if not self._keeps(each)]
-        self.checkpoints = [each for each in self.checkpoints if self._keeps(each)]
-        write_info(self.folder, self.checkpoints)
-        for each in superfluous:
-            each.path.unlink(missing_ok=True)
+        superfluous = self._superfluous()
+        self.checkpoints = [each for each in self.checkpoints if each not in superfluous]
+        gone = {each.path for each in superfluous}
+        write_info(self.folder, [each for each in self._in_folder() if each.path not in gone])
+        for path in gone:
+            path.unlink(missing_ok=True)
         if self.log_saving:
+            path = self.checkpoints[-1].path
             report(f"Checkpoint saved: epoch {epochs}, iteration {model.iteration_count}, path: {path}")
 
-    def _keeps(self, checkpoint: Checkpoint) -> bool:
-        if self.keep_last is None or checkpoint.number >= self._next - self.keep_last:
-            return True
-        return self.keep_every is not None and (checkpoint.number + 1) % self.keep_every == 0
-
-
-def _check(counts: dict[str, int | None], minutes: float | None) -> None:
-    for name, count in counts.items():
-        if count is not None and count < 1:
-            raise ConfigurationError(f"CheckpointListener: {name} must be >= 1, got {count}.")
-    if minutes is not None and not minutes > 0:
-        raise ConfigurationError(f"CheckpointListener: save_every_minutes must be > 0, got {minutes}.")
-    if minutes is None and counts["save_every_n_iterations"] is None and counts["save_every_n_epochs"] is None:
-        raise ConfigurationError(
-            "CheckpointListener: expected when to write, got nothing. Give save_every_n_iterations, "
-            "save_every_n_epochs or save_every_minutes."
+    def _saved(self, model: Any, epochs: int) -> Checkpoint:
+        """Write a checkpoint under the first number that no process has taken."""
+        first = max(numbered_files(self.folder), default=-1) + 1
+        model_type = model_type_of(model)
+        path = create_first_free(
+            "CheckpointListener",
+            (self.folder / file_name(number, model_type) for number in itertools.count(first)),
+            lambda file: model.save_checkpoint(file, self.save_updater),
         )
-    if counts["keep_every"] is not None and counts["keep_last"] is None:
-        raise ConfigurationError(
-            f"CheckpointListener: keep_every needs keep_last, got {counts['keep_every']} alone, where all are kept."
-        )
+        now = int(time.time() * 1000)
+        return Checkpoint(number_of(path), now, model.iteration_count, epochs, model_type, path)
+
+    def _superfluous(self) -> list[Checkpoint]:
+        """Return those of this listener's checkpoints, not of another process's, that need not be kept."""
+        older = [] if self.keep_last is None else self.checkpoints[: -self.keep_last]
+        return [each for each in older if self.keep_every is None or (each.number + 1) % self.keep_every]
+
+    def _in_folder(self) -> list[Checkpoint]:
+        """Return this listener's checkpoints, and those that others have written meanwhile."""
+        own = {each.path: each for each in self.checkpoints}
+        return [own.get(each.path, each) for each in checkpoints_in(self.folder)]

@@ -9,19 +9,23 @@ import re
 import zipfile
 import zlib
 from dataclasses import dataclass
+from typing import ClassVar
 
+from nd import NdError
 from nd.files import replacing
+from nd.java_names import JavaNames
+from nd.opening import opening
 
 INFO = "checkpointInfo.txt"
 HEADER = "checkpointNum,timestamp,iteration,epoch,modelType,filename"
 _NAME = re.compile(r"checkpoint_(0|[1-9]\d*)_([A-Za-z]\w*)\.zip")
 MODEL_TYPES = ("ComputationGraph", "MultiLayerNetwork")
 _LINE = re.compile(rf"(\d+),(\d+),(\d+),(\d+),(\w+),({_NAME.pattern})")
-_DAMAGE = (OSError, ValueError, EOFError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error)
+_DAMAGE = (NdError, OSError, ValueError, EOFError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(JavaNames):
     """One checkpoint in a folder.
 
     Parameters
@@ -46,6 +50,12 @@ class Checkpoint:
     epoch: int
     model_type: str
     path: pathlib.Path
+    java_names: ClassVar[dict[str, str]] = {"checkpoint_num": "number"}
+
+    @property
+    def filename(self) -> str:
+        """Name of the file in its folder."""
+        return self.path.name
 
     @property
     def line(self) -> str:
@@ -63,6 +73,11 @@ def model_type_of(model: object) -> str:
 def file_name(number: int, model_type: str) -> str:
     """Return the name that DL4J gives a checkpoint's file."""
     return f"checkpoint_{number}_{model_type}.zip"
+
+
+def number_of(path: pathlib.Path) -> int:
+    """Return the number that a checkpoint's file has in its name."""
+    return int(path.name.split("_")[1])
 
 
 def numbered_files(folder: pathlib.Path) -> dict[int, pathlib.Path]:
@@ -97,7 +112,7 @@ def write_info(folder: pathlib.Path, checkpoints: list[Checkpoint]) -> None:
 def is_complete(path: pathlib.Path) -> bool:
     """Read a whole model zip and compare its checksums."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opening("checkpoint", path) as file, zipfile.ZipFile(file) as archive:
             return "configuration.json" in archive.namelist() and archive.testzip() is None
     except _DAMAGE:
         return False
@@ -147,7 +162,7 @@ def _listed(folder: pathlib.Path) -> dict[str, Checkpoint]:
 def _looked_into(number: int, path: pathlib.Path) -> Checkpoint | None:
     """Return what a file that is not listed says of itself, None if it cannot be read."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opening("checkpoint", path) as file, zipfile.ZipFile(file) as archive:
             conf = json.loads(archive.read("configuration.json"))
             counts = int(conf.get("iterationCount", 0)), int(conf.get("epochCount", 0))
         written = int(path.stat().st_mtime * 1000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nd import ConfigurationError
+from nd.arguments import Count, checked
 
 from ..api import Listener
 
@@ -23,9 +23,8 @@ class CollectScoresListener(Listener):
     Source: DL4J ``CollectScoresListener``.
     """
 
-    def __init__(self, frequency: int = 1) -> None:
-        if frequency < 1:
-            raise ConfigurationError(f"CollectScoresListener: frequency must be >= 1, got {frequency}.")
+    @checked
+    def __init__(self, frequency: Count = 1) -> None:
         self.frequency = frequency
         self.scores: list[float] = []
         self.iterations: list[int] = []

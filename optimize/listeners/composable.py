@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from nd import NumericError
@@ -29,7 +30,7 @@ class ComposableIterationListener(Listener):
     Source: DL4J ``ComposableIterationListener``.
     """
 
-    def __init__(self, *listeners: Listener) -> None:
+    def __init__(self, *listeners: Listener | Sequence[Listener]) -> None:
         self.listeners = as_listeners(listeners)
 
     def wants(self, hook: str, iteration: int) -> bool:

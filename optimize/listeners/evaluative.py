@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from nd import ConfigurationError, DataError
+from nd import DataError
+from nd.arguments import Count, checked
 from nd.checks import check_choice
 from nd.dataset import DataSet, DataSetIterator
 from nd.evaluation import Evaluation
@@ -23,10 +24,10 @@ class EvaluativeListener(Listener):
     ----------
     data : DataSetIterator, DataSet, or iterable of DataSet
         An iterator of its own, not the one that is trained on; reset before every evaluation.
-    frequency : int
-        Evaluate at every so many invocations.
-    invocation_type : {"epoch_end", "epoch_start", "fit_end", "iteration_end"}
-        What an invocation is.
+    frequency : int, optional
+        Evaluate at the first invocation and every so many after it; without it at the end of every epoch.
+    invocation_type : {"epoch_end", "epoch_start", "fit_end", "iteration_end"}, optional
+        What an invocation is: where a frequency is given alone, the end of an iteration, as in Java.
     evaluations : sequence of callable
         Each makes an object with ``eval(labels, predictions, mask)`` and ``stats()``.
     callback : callable (listener, model, invocations, evaluations), optional
@@ -50,16 +51,18 @@ class EvaluativeListener(Listener):
     Source: DL4J ``EvaluativeListener``; its ``InvocationType`` are these names but for "fit_end".
     """
 
+    @checked
     def __init__(
         self,
         data: DataSet | Iterable[DataSet],
-        frequency: int = 1,
-        invocation_type: str = "epoch_end",
+        frequency: Count | None = None,
+        invocation_type: str | None = None,
         evaluations: Sequence[Callable[[], Any]] = (Evaluation,),
         callback: Callable[..., None] | None = None,
     ) -> None:
-        if frequency < 1:
-            raise ConfigurationError(f"EvaluativeListener: frequency must be >= 1, got {frequency}.")
+        if invocation_type is None:
+            invocation_type = "epoch_end" if frequency is None else "iteration_end"
+        frequency = 1 if frequency is None else frequency
         self.invocation_type = check_choice(
             "EvaluativeListener", "invocation_type", str(invocation_type).lower(), INVOCATION_TYPES
         )
@@ -83,8 +86,9 @@ class EvaluativeListener(Listener):
     def _invoke(self, invocation_type: str, model: Any) -> None:
         if invocation_type != self.invocation_type:
             return
+        due = self.invocations % self.frequency == 0
         self.invocations += 1
-        if self.invocations % self.frequency:
+        if not due:
             return
         self.evaluations = evaluated(model, self.data, [make() for make in self._make])
         if self.callback is not None:
@@ -103,9 +107,7 @@ def evaluated(model: Any, data: DataSet | Iterable[DataSet], evaluations: list[A
         if batch.labels is None:
             raise DataError("EvaluativeListener: a data set needs labels to be compared with, got none.")
         count += 1
-        output = model.output(batch.features)
-        for evaluation in evaluations:
-            evaluation.eval(batch.labels, output, batch.labels_mask)
+        model.do_evaluation(batch, *evaluations)
     if not count:
         raise DataError("EvaluativeListener: the data must have at least one minibatch, got none.")
     return evaluations

@@ -6,13 +6,12 @@ import base64
 import html
 import io
 import math
-import os
 import pathlib
 from collections.abc import Iterable
 from typing import Any
 
 import nd
-from nd import ConfigurationError
+from nd.arguments import Count, Path, checked, shown
 from nd.dataset import DataSet
 from nd.evaluation import Evaluation, plot_confusion_matrix
 from nd.extras import optional
@@ -59,17 +58,15 @@ class HtmlReportListener(Listener):
     Filters are shown of a convolution, and of a dense layer whose number of inputs is a square (images in a row).
     """
 
+    @checked
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Path,
         data: DataSet | Iterable[DataSet] | None = None,
-        frequency: int = 10,
-        every_n_epochs: int | None = None,
+        frequency: Count = 10,
+        every_n_epochs: Count | None = None,
         title: str = "Training",
     ) -> None:
-        for name, count in (("frequency", frequency), ("every_n_epochs", every_n_epochs)):
-            if count is not None and count < 1:
-                raise ConfigurationError(f"HtmlReportListener: {name} must be >= 1, got {count}.")
         self._figures = optional("HtmlReportListener", "matplotlib.figure", "matplotlib", "report")
         self.path, self.data, self.title = pathlib.Path(path), data, title
         self.frequency, self.every_n_epochs = frequency, every_n_epochs
@@ -89,7 +86,9 @@ class HtmlReportListener(Listener):
         self.write(model)
 
     def write(self, model: Any) -> None:
-        """Write the file as things stand."""
+        """Write the file as things stand; raise DTypeError where `model` is no network."""
+        if not callable(getattr(model, "param_table", None)) or isinstance(model, type):
+            raise nd.DTypeError(f"HtmlReportListener.write: model must be a network, got {shown(model)}.")
         sections = [("Score", self._score_curve(), f"{len(self.scores)} scores, last {self._last_score()}")]
         if self.data is not None:
             evaluation = evaluated(model, self.data, [Evaluation()])[0]

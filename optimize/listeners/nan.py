@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import nd
-from nd import ConfigurationError, NumericError
+from nd import NumericError
+from nd.arguments import Count, checked
 
 from ..api import Listener
 
@@ -38,9 +39,8 @@ class NanListener(Listener):
     Costs nothing until then. What is looked at is computed again, without dropout and other noise.
     """
 
-    def __init__(self, frequency: int | None = None) -> None:
-        if frequency is not None and frequency < 1:
-            raise ConfigurationError(f"NanListener: frequency must be >= 1, got {frequency}.")
+    @checked
+    def __init__(self, frequency: Count | None = None) -> None:
         self.frequency = frequency
 
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from nd import ConfigurationError
+from nd.arguments import Count, checked
 
 from ..api import Listener
 from .reporting import report
@@ -32,12 +32,12 @@ class PerformanceListener(Listener):
 
     Notes
     -----
-    Source: DL4J ``PerformanceListener``. Differs: figures are means over the window, not of its last iteration.
+    Source: DL4J ``PerformanceListener``. Differs: figures are means over the window, not of its last iteration;
+    a line comes every 100 iterations where no frequency is given, which Java asks for (its Builder has 1).
     """
 
-    def __init__(self, frequency: int = 100, report_score: bool = False) -> None:
-        if frequency < 1:
-            raise ConfigurationError(f"PerformanceListener: frequency must be >= 1, got {frequency}.")
+    @checked
+    def __init__(self, frequency: Count = 100, report_score: bool = False) -> None:
         self.frequency, self.report_score = frequency, report_score
         self.samples_per_second = self.batches_per_second = self.etl_ms = float("nan")
         self._restart()

@@ -5,11 +5,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from nd.arguments import Count, Natural, checked
+
 from ..api import Listener
+from .reporting import ProgressLine
 
 
 class ProgressBarListener(Listener):
     """Shows a progress bar with the score on stderr; `fit` adds one by itself on a terminal.
+
+    With the package tqdm (``pip install 'ndwright[progress]'``) it also tells the speed and the time that is left;
+    without it, it is one line of plain text.
 
     Parameters
     ----------
@@ -23,19 +29,22 @@ class ProgressBarListener(Listener):
         Complete before the first one that is shown, where training goes on from a checkpoint.
     """
 
+    @checked
     def __init__(
-        self, batches: int | None = None, epochs: int | None = None, score_frequency: int = 20, epochs_done: int = 0
+        self,
+        batches: Natural | None = None,
+        epochs: Natural | None = None,
+        score_frequency: Count = 20,
+        epochs_done: Natural = 0,
     ) -> None:
         self.batches, self.epochs, self.score_frequency = batches, epochs, score_frequency
         self._epoch = epochs_done
         self._bar: Any = None
 
     def on_epoch_start(self, model: Any) -> None:
-        from tqdm import tqdm
-
         self._epoch += 1
         heading = f"epoch {self._epoch}" + (f"/{self.epochs}" if self.epochs else "")
-        self._bar = tqdm(total=self.batches, desc=heading, unit="batch", file=sys.stderr, dynamic_ncols=True)
+        self._bar = _open_bar(self.batches, heading)
 
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
         if self._bar is None:
@@ -51,3 +60,11 @@ class ProgressBarListener(Listener):
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+def _open_bar(total: int | None, heading: str) -> Any:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return ProgressLine(total, heading)
+    return tqdm(total=total, desc=heading, unit="batch", file=sys.stderr, dynamic_ncols=True)

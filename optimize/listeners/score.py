@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from nd import ConfigurationError
+from nd.arguments import Natural, checked
 
 from ..api import Listener
 from .reporting import report
 
 
 class ScoreIterationListener(Listener):
-    """Prints the score every `print_iterations` iterations.
+    """Prints the score every `print_iterations` iterations, 0 being 1 as in Java.
 
     Notes
     -----
     Source: DL4J ``ScoreIterationListener``.
     """
 
-    def __init__(self, print_iterations: int = 10) -> None:
-        if print_iterations < 1:
-            raise ConfigurationError(f"ScoreIterationListener: print_iterations must be >= 1, got {print_iterations}.")
-        self.print_iterations = print_iterations
+    @checked
+    def __init__(self, print_iterations: Natural = 10) -> None:
+        self.print_iterations = max(print_iterations, 1)
 
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
         if iteration % self.print_iterations == 0:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import nd
-from nd import ConfigurationError
+from nd.arguments import Count, checked
 
 from ..api import Listener
 
@@ -95,10 +95,8 @@ class StatisticsListener(Listener):
     Source: the idea of DL4J ``StatsListener``, whose records go to a web page.
     """
 
-    def __init__(self, frequency: int = 10, activations: bool = True, most: int | None = None) -> None:
-        for name, count in (("frequency", frequency), ("most", most)):
-            if count is not None and count < 1:
-                raise ConfigurationError(f"{type(self).__name__}: {name} must be >= 1, got {count}.")
+    @checked
+    def __init__(self, frequency: Count = 10, activations: bool = True, most: Count | None = None) -> None:
         self.frequency, self.most = frequency, most
         self._hooks = {"on_gradient_calculation", "on_forward_pass"} if activations else {"on_gradient_calculation"}
         self.records: list[StatisticsRecord] = []

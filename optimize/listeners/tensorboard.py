@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import nd
-from nd import ConfigurationError
+from nd.arguments import Count, Path, checked
 from nd.extras import optional
 
 from ..api import Listener
@@ -36,12 +36,8 @@ class TensorBoardListener(Listener):
     is written.
     """
 
-    def __init__(
-        self, log_dir: str | os.PathLike[str], frequency: int = 10, histogram_frequency: int | None = 100
-    ) -> None:
-        for name, count in (("frequency", frequency), ("histogram_frequency", histogram_frequency)):
-            if count is not None and count < 1:
-                raise ConfigurationError(f"TensorBoardListener: {name} must be >= 1, got {count}.")
+    @checked
+    def __init__(self, log_dir: Path, frequency: Count = 10, histogram_frequency: Count | None = 100) -> None:
         self._package = optional("TensorBoardListener", "tensorboardX", "tensorboardX", "tensorboard")
         self.log_dir, self.frequency, self.histogram_frequency = os.fspath(log_dir), frequency, histogram_frequency
         self._writer: Any = None

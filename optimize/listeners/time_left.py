@@ -6,7 +6,7 @@ import datetime
 import time
 from typing import Any
 
-from nd import ConfigurationError
+from nd.arguments import Count, checked
 
 from ..api import Listener
 from .reporting import report
@@ -38,10 +38,8 @@ class TimeIterationListener(Listener):
     The first iteration, which may compile, is not in the mean. Source: DL4J ``TimeIterationListener``.
     """
 
-    def __init__(self, total_iterations: int, frequency: int = 100) -> None:
-        for name, count in (("total_iterations", total_iterations), ("frequency", frequency)):
-            if count < 1:
-                raise ConfigurationError(f"TimeIterationListener: {name} must be >= 1, got {count}.")
+    @checked
+    def __init__(self, total_iterations: Count, frequency: Count = 1) -> None:
         self.total_iterations, self.frequency = total_iterations, frequency
         self.remaining_seconds = float("nan")
         self._since: float | None = None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 import nd
+from nd.arguments import checked
+from nd.interrupts import Held
 
-from ..api import Listener, Model, OptimizationConf
+from ..api import Listener, Model, OptimizationConf, as_listeners
 from ..constraints import constrain
 from ..guard import refuse
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
@@ -17,6 +20,7 @@ from ..solver_state import OptimizerState
 from ..step_functions import get_step_function
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd
+from .of_model import OfModel
 
 Array = Any
 UPWARD = {"default", "gradient"}
@@ -27,7 +31,7 @@ WHOLE = {"gradient", "negative_gradient"}
 """Step functions that know no length of a step."""
 
 
-class BaseOptimizer:
+class BaseOptimizer(OfModel):
     """Goes down the regularised score of a minibatch, along a direction that the optimizer chooses.
 
     Parameters
@@ -35,7 +39,8 @@ class BaseOptimizer:
     conf : OptimizationConf
     model : Model
         Its updater must be `Sgd` or `NoOp`: the objective's own gradient is used, and no learning rate.
-    listeners : sequence of Listener
+    listeners : collection of Listener
+        Itself, not a copy: listeners that come and go are heard.
     terminations : sequence of TerminationCondition, optional
         Any of which ends the steps on a minibatch; without them the configuration's.
 
@@ -61,14 +66,17 @@ class BaseOptimizer:
 
     default_step_function = "negative_default"
 
+    @checked
     def __init__(
         self,
         conf: OptimizationConf,
         model: Model,
-        listeners: Sequence[Listener] = (),
+        listeners: Collection[Listener] = (),
         terminations: Sequence[TerminationCondition] | None = None,
     ) -> None:
-        self.conf, self.model, self.listeners = conf, model, listeners
+        super().__init__(model)
+        self.conf, self.listeners = conf, listeners
+        as_listeners(listeners)
         if terminations is None:
             terminations = getattr(conf, "terminations", None)
         self.terminations = DEFAULT_TERMINATIONS if terminations is None else tuple(terminations)
@@ -148,30 +156,35 @@ class BaseOptimizer:
         """
         model: Any = self.model
         self.ended = False
-        here = self._begun()
-        draws = nd.random.get_random().get_state() != self._drawn
-        for step in range(iterations):
-            if step and draws:
-                here = self._begun()
-            for listener in tuple(self.listeners):
-                listener.on_gradient_calculation(model)
-            old, here = here, self._step(here)
-            model.iteration_count += 1
-            if getattr(model, "constraints", None) is not None:
-                constrain(model)
-                nd.random.get_random().set_state(self._drawn)
-                here = self._evaluated()
-                here = replace(here, gradient=nd.copy(here.gradient))
-            self.ended = any(each.terminate(here.cost, old.cost, here.gradient) for each in self.terminations)
+        here: Trial | None = None
+        for _ in self._steps(iterations):
+            iteration, generator = model.iteration_count, nd.random.get_random()
+            drawn = generator.get_state()
+            try:
+                here = self._iterate(here)
+            except BaseException:
+                if model.iteration_count == iteration:
+                    generator.set_state(drawn)
+                raise
             for listener in tuple(self.listeners):
                 listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
             if self.ended:
                 return
 
+    def _iterate(self, here: Trial | None) -> Trial:
+        """Take a step from where the one before has led, None at first; return where it leads."""
+        if here is None or self._after != self._drawn:  # random numbers, which are others in every iteration
+            here = self._begun()
+        for listener in tuple(self.listeners):
+            listener.on_gradient_calculation(self.model)
+        return self._step(here)
+
     def _begun(self) -> Trial:
         """Return where an iteration begins, and remember the random numbers of its evaluations."""
-        self._drawn = nd.random.get_random().get_state()
+        generator = nd.random.get_random()
+        self._drawn = generator.get_state()
         here = self._evaluated()
+        self._after = generator.get_state()
         self._check_finite(here)
         return replace(here, gradient=nd.copy(here.gradient))
 
@@ -182,14 +195,34 @@ class BaseOptimizer:
         """Nothing is left to be settled."""
 
     def _step(self, start: Trial) -> Trial:
-        """Search along a line and go there; the model's score and gradient are then of that point."""
-        line = _Line(self, start)
-        try:
-            found = self._search(line, start)
-        except BaseException:  # Ctrl-C: a point that was only tried is none to stay at
-            line.leave()
-            raise
-        self.model.updater.running.move()
+        """Search along a line, go there, and count it; the model's score and gradient are then of that point."""
+        line, learned = _Line(self, start), self.get_state()
+        with ExitStack() as stack:
+            try:
+                found = self._search(line, start)
+                stack.enter_context(Held())  # what is left belongs to the step
+            except BaseException:  # Ctrl-C: a point that was only tried is none to stay at
+                with Held():
+                    line.leave()
+                    self.set_state(learned)
+                raise
+            return self._counted(start, found)
+
+    def _counted(self, start: Trial, found: Trial) -> Trial:
+        """Count a step, constrain the parameters, ask whether it is the last; return where it has led."""
+        model: Any = self.model
+        model.updater.running.move()
+        model.iteration_count += 1
+        if getattr(model, "constraints", None) is not None:
+            generator = nd.random.get_random()
+            constrain(model)
+            generator.set_state(self._drawn)
+            try:
+                found = self._evaluated()
+            finally:
+                generator.set_state(self._after)
+            found = replace(found, gradient=nd.copy(found.gradient))
+        self.ended = any(each.terminate(found.cost, start.cost, found.gradient) for each in self.terminations)
         return found
 
     def _search(self, line: _Line, start: Trial) -> Trial:
@@ -228,6 +261,7 @@ class BaseOptimizer:
 class _Line:
     """Moves the model's parameters along a line, and remembers where they are."""
 
+    @checked
     def __init__(self, optimizer: BaseOptimizer, start: Trial) -> None:
         self._optimizer = optimizer
         self._params = optimizer.model.updater.params

@@ -30,11 +30,9 @@ class ConjugateGradient(BaseOptimizer):
     Nocedal and Wright, section 5.2. Differs: DL4J's stored gradient aliases the live one, so that it descends plainly.
     """
 
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        self._gradient: Array = None
-        self._direction: Array = None
-        self._curvature = 0.0
+    _gradient: Array = None
+    _direction: Array = None
+    _curvature = 0.0
 
     def direction(self, gradient: Array) -> Array:
         if self._gradient is None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import nd
+from nd.arguments import Count, checked
 
+from ..api import Listener, Model, OptimizationConf
 from ..line_search import Trial
 from ..solver_state import OptimizerState
+from ..terminations import TerminationCondition
 from .base import BaseOptimizer
 
 Array = Any
@@ -43,12 +48,18 @@ class LBFGS(BaseOptimizer):
     Differs: DL4J scales by other quotients and its differences of gradients are 0, by aliasing.
     """
 
-    def __init__(self, *arguments: Any, m: int | None = None, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        m = getattr(self.conf, "lbfgs_memory", MEMORY) if m is None else m
-        if m < 1:
-            raise nd.ConfigurationError(f"LBFGS: m must be >= 1, got {m}.")
-        self._pairs: deque[_Pair] = deque(maxlen=m)
+    @checked
+    def __init__(
+        self,
+        conf: OptimizationConf,
+        model: Model,
+        listeners: Collection[Listener] = (),
+        terminations: Sequence[TerminationCondition] | None = None,
+        m: Count | None = None,
+    ) -> None:
+        super().__init__(conf, model, listeners, terminations)
+        m = getattr(conf, "lbfgs_memory", MEMORY) if m is None else m
+        self._pairs: deque[_Pair] = deque(maxlen=min(m, sys.maxsize))
 
     def direction(self, gradient: Array) -> Array:
         found, weights = nd.copy(gradient), []

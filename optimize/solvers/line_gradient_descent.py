@@ -27,10 +27,8 @@ class LineGradientDescent(BaseOptimizer):
     gradient every time, and stays where a few evaluations do not shorten it enough.
     """
 
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        self._tried = 0.0
-        self._taken = 0.0
+    _tried = 0.0
+    _taken = 0.0
 
     def direction(self, gradient: Array) -> Array:
         return gradient

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
-from ..api import Listener, Model, OptimizationConf
+import nd
+from nd.arguments import checked
+from nd.interrupts import Held
+
+from ..api import Listener, Model, OptimizationConf, as_listeners
 from ..constraints import constrain
-from ..guard import refuse
+from ..guard import Guard, refuse
 from ..solver_state import OptimizerState
 from ..step_functions import get_step_function
+from .of_model import OfModel
 
 
-class StochasticGradientDescent:
+class StochasticGradientDescent(OfModel):
     """Gradient, updater, step: params -= updater(gradient).
 
     Parameters
     ----------
     conf : OptimizationConf
     model : Model
-    listeners : sequence of Listener
+    listeners : collection of Listener
+        Itself, not a copy: listeners that come and go are heard.
 
     Notes
     -----
     Source: DL4J ``StochasticGradientDescent``. Differs: a score or gradient that is not finite stops training before
     it reaches the parameters; constraints are applied before listeners hear of the iteration, so that a listener that
-    saves the parameters saves those with which training goes on.
+    saves the parameters saves those with which training goes on. Ctrl-C never comes between an update and the count of
+    it, and a step that is not taken has drawn no random numbers.
     """
 
     ended = False
     """No condition ends its steps."""
 
-    def __init__(self, conf: OptimizationConf, model: Model, listeners: Sequence[Listener]) -> None:
-        self.conf, self.model, self.listeners = conf, model, listeners
+    @checked
+    def __init__(self, conf: OptimizationConf, model: Model, listeners: Collection[Listener]) -> None:
+        super().__init__(model)
+        self.conf, self.listeners = conf, listeners
+        as_listeners(listeners)
         default = "negative_gradient" if conf.minimize else "gradient"
         self.step = get_step_function(conf.step_function or default)
 
@@ -48,7 +58,7 @@ class StochasticGradientDescent:
             them has changed anything.
         """
         try:
-            for _ in range(iterations):
+            for _ in self._steps(iterations):
                 self._step()
         except BaseException:
             self.abandon()
@@ -69,6 +79,21 @@ class StochasticGradientDescent:
 
     def _step(self) -> None:
         model: Any = self.model
+        iteration, generator = model.iteration_count, nd.random.get_random()
+        drawn = generator.get_state()
+        try:
+            guard = self._update(model, drawn)
+        except BaseException:
+            if model.iteration_count == iteration:
+                generator.set_state(drawn)
+            raise
+        for listener in tuple(self.listeners):
+            listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
+        if guard is not None:
+            guard.after_step(model)
+
+    def _update(self, model: Any, drawn: tuple[int, int]) -> Guard | None:
+        """Compute the gradient and go the step; return the guard that watches it, if one does."""
         model.compute_gradient_and_score()
         updater = model.updater
         guard = None if updater.guard is None else updater.ready_guard()
@@ -77,13 +102,13 @@ class StochasticGradientDescent:
         for listener in tuple(self.listeners):
             listener.on_gradient_calculation(model)
         batch_size = model.batch_size if self.conf.mini_batch else None
-        updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
-        model.iteration_count += 1
-        constrain(model, guard)
-        for listener in tuple(self.listeners):
-            listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
-        if guard is not None:
-            guard.after_step(model)
+        with Held():
+            if guard is not None:
+                guard.remember(nd.random.get_random(), drawn)
+            updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
+            model.iteration_count += 1
+            constrain(model, guard)
+        return guard
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 from nd import ConfigurationError
 from nd.checks import check_choice
+from nd.on_demand import ClassTable, names_on_demand
 
-from .adabelief import AdaBelief
-from .adadelta import AdaDelta
-from .adagrad import AdaGrad
-from .adam import Adam
-from .adamax import AdaMax
-from .amsgrad import AMSGrad
 from .base import Updater
-from .nadam import Nadam
-from .nesterovs import Nesterovs
-from .noop import NoOp
-from .rmsprop import RmsProp
-from .sgd import Sgd
+
+_CLASSES = {
+    "adabelief": "AdaBelief",
+    "adadelta": "AdaDelta",
+    "adagrad": "AdaGrad",
+    "adam": "Adam",
+    "adamax": "AdaMax",
+    "amsgrad": "AMSGrad",
+    "nadam": "Nadam",
+    "nesterovs": "Nesterovs",
+    "noop": "NoOp",
+    "rmsprop": "RmsProp",
+    "sgd": "Sgd",
+}
+"""Name of an updater and of its file -> class."""
+
+if TYPE_CHECKING:
+    from .adabelief import AdaBelief
+    from .adadelta import AdaDelta
+    from .adagrad import AdaGrad
+    from .adam import Adam
+    from .adamax import AdaMax
+    from .amsgrad import AMSGrad
+    from .nadam import Nadam
+    from .nesterovs import Nesterovs
+    from .noop import NoOp
+    from .rmsprop import RmsProp
+    from .sgd import Sgd
+else:
+    __getattr__, __dir__ = names_on_demand(__name__, _CLASSES)
 
 __all__ = [
     "UPDATERS",
@@ -37,41 +58,59 @@ __all__ = [
     "get_updater",
 ]
 
-UPDATERS: dict[str, type[Updater]] = {
-    "adabelief": AdaBelief,
-    "adadelta": AdaDelta,
-    "adagrad": AdaGrad,
-    "adam": Adam,
-    "adamax": AdaMax,
-    "amsgrad": AMSGrad,
-    "nadam": Nadam,
-    "nesterovs": Nesterovs,
-    "noop": NoOp,
-    "rmsprop": RmsProp,
-    "sgd": Sgd,
-}
+UPDATERS: ClassTable[type[Updater]] = ClassTable(__name__, _CLASSES)
 """Name -> class, sorted."""
 
 
 def get_updater(value: str | Updater, **hyper_parameters: float) -> Updater:
-    """Return an updater: an instance as it is, a name as a new instance with those hyper-parameters.
+    """Return the updater of that name, or the one that is given, with those hyper-parameters.
 
     Raises
     ------
     ChoiceError
         The name is unknown.
     ConfigurationError
-        The updater has no such hyper-parameter, or `value` is neither a name nor an updater.
+        The updater has no such hyper-parameter, or one of its own that is another; `value` is neither a name nor an
+        updater.
+
+    Examples
+    --------
+    >>> get_updater(Nesterovs(momentum=0.8), learning_rate=0.03)
+    Nesterovs(learning_rate=0.03, momentum=0.8)
+
+    Notes
+    -----
+    DL4J 0.x takes ``.learningRate(r)`` beside any updater that has a rate. Differs: there r also takes the place of
+    another rate that was given to the updater itself.
     """
     if isinstance(value, Updater):
-        return value
+        return _completed(value, hyper_parameters)
     if not isinstance(value, str):
         raise ConfigurationError(f"updater: expected a name or an updater such as Sgd(0.1), got {value!r}.")
     name = str(value).lower()
     chosen = UPDATERS[check_choice("updater", "updater", "noop" if name == "none" else name, UPDATERS)]
+    _check_known(name, chosen, hyper_parameters)
+    return chosen(**hyper_parameters)
+
+
+def _check_known(name: str, chosen: type[Updater], hyper_parameters: dict[str, Any]) -> None:
     known = {field.name for field in fields(chosen)}
     if unknown := sorted(set(hyper_parameters) - known):
         raise ConfigurationError(
             f"updater: {name!r} has no {', '.join(unknown)}, expected {', '.join(sorted(known)) or 'nothing'}."
         )
-    return chosen(**hyper_parameters)
+
+
+def _completed(updater: Updater, hyper_parameters: dict[str, Any]) -> Updater:
+    """Return a copy with hyper-parameters in the place of defaults."""
+    if not hyper_parameters:
+        return updater
+    _check_known(type(updater).__name__, type(updater), hyper_parameters)
+    for field in fields(updater):
+        own, given = getattr(updater, field.name), hyper_parameters.get(field.name)
+        if given is not None and own not in (field.default, given):
+            raise ConfigurationError(
+                f"updater: {field.name} {given!r} given beside {updater!r}, which has another. "
+                "Give hyper-parameters to the updater itself."
+            )
+    return replace(updater, **hyper_parameters)

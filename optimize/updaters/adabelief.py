@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Fraction, NonNegative
 
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater, corrected_rate
@@ -33,12 +34,11 @@ class AdaBelief(Updater):
     State: m, s, which start at 0. Source: ND4J ``AdaBeliefUpdater``; Zhuang et al. 2020, algorithm 2.
     """
 
-    learning_rate: float | Schedule = 1e-3
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-14
+    learning_rate: NonNegative | Schedule = 1e-3
+    beta1: Fraction = 0.9
+    beta2: Fraction = 0.999
+    epsilon: NonNegative = 1e-14
     state_names: ClassVar[tuple[str, ...]] = ("M", "S")
-    decays: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         rate = self.at(self.learning_rate, iteration, epoch)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Fraction, NonNegative
 
 from .base import Coefficients, States, Updater
 
@@ -29,10 +30,9 @@ class AdaDelta(Updater):
     algorithm 1.
     """
 
-    rho: float = 0.95
-    epsilon: float = 1e-6
+    rho: Fraction = 0.95
+    epsilon: NonNegative = 1e-6
     state_names: ClassVar[tuple[str, ...]] = ("msg", "msdx")
-    decays: ClassVar[tuple[str, ...]] = ("rho",)
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import NonNegative
 
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater
@@ -30,8 +31,8 @@ class AdaGrad(Updater):
     ND4J's clone of an AdaGrad loses its schedule.
     """
 
-    learning_rate: float | Schedule = 0.1
-    epsilon: float = 1e-6
+    learning_rate: NonNegative | Schedule = 0.1
+    epsilon: NonNegative = 1e-6
     state_names: ClassVar[tuple[str, ...]] = ("H",)
 
     @property

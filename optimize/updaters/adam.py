@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Fraction, NonNegative
 
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater, corrected_rate
@@ -34,12 +35,11 @@ class Adam(Updater):
     the correction folded into the rate).
     """
 
-    learning_rate: float | Schedule = 1e-3
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    learning_rate: NonNegative | Schedule = 1e-3
+    beta1: Fraction = 0.9
+    beta2: Fraction = 0.999
+    epsilon: NonNegative = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("M", "V")
-    decays: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         rate = self.at(self.learning_rate, iteration, epoch)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nd import ConfigurationError
+from nd.arguments import Checked
 
-from ..schedules import Schedule, as_schedule
+from ..builder import Builder
+from ..schedules import Schedule
 
 Array = Any
 States = tuple[Array, ...]
@@ -17,29 +18,25 @@ Coefficients = Sequence[Any]
 
 
 @dataclass(frozen=True)
-class Updater:
+class Updater(Checked):
     """Turns a gradient into the update that is subtracted from the parameters.
 
+    One of your own is a frozen dataclass with `coefficients`, `apply` and, if it remembers, `state_names`.
     Updaters with equal configuration share a block of the flat vector (`optimize.network_updater`).
     """
 
     state_names: ClassVar[tuple[str, ...]] = ()
     """Names of the state vectors, in the order in which they lie in a block's state."""
-    decays: ClassVar[tuple[str, ...]] = ()
-    """Fields that must be in 0..1."""
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {
+        "learning_rate_schedule": lambda builder, schedule: builder.learning_rate(schedule),
+        "momentum_i_schedule": lambda builder, schedule: builder.momentum(schedule),
+    }
+    """ND4J's names for schedules, which are fields of their own there."""
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            as_schedule(f"{type(self).__name__}.{field.name}", value)
-            self._check_number(field.name, value)
-
-    def _check_number(self, name: str, value: Any) -> None:
-        who, is_number = type(self).__name__, not isinstance(value, Schedule)
-        if name in self.decays and not (is_number and 0.0 <= value <= 1.0):
-            raise ConfigurationError(f"{who}: {name} must be a number, 0 <= {name} <= 1, got {value!r}.")
-        if name == "epsilon" and not (is_number and value >= 0.0):
-            raise ConfigurationError(f"{who}: epsilon must be a number >= 0, got {value!r}.")
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Builder:
+        """Start ND4J's fluent style: ``Adam.Builder().learningRate(1e-3).build()``."""
+        return Builder.of(cls, *arguments)
 
     @property
     def initial_state(self) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Fraction, NonNegative
 
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater
@@ -39,12 +40,11 @@ class Nadam(Updater):
     the correction of v, which makes the first steps 1 / sqrt(1 - b2) as large.
     """
 
-    learning_rate: float | Schedule = 1e-3
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    learning_rate: NonNegative | Schedule = 1e-3
+    beta1: Fraction = 0.9
+    beta2: Fraction = 0.999
+    epsilon: NonNegative = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("M", "V")
-    decays: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
 
     def __post_init__(self) -> None:
         super().__post_init__()

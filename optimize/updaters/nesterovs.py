@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import nd
+from nd.arguments import Fraction, NonNegative
 
+from ..builder import Builder
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater
 
@@ -24,20 +27,43 @@ class Nesterovs(Updater):
     momentum : float or Schedule
         0..1.
 
+    Raises
+    ------
+    ConfigurationError
+        One number alone, without its name; the momentum is outside of 0..1.
+
     Notes
     -----
     The update is computed as ``learning_rate * g - momentum * v'``, which is the same with one pass less.
-    State: v, which starts at 0. Source: ND4J ``NesterovsUpdater``; Sutskever et al. 2013.
+    State: v, which starts at 0. Source: ND4J ``NesterovsUpdater``; Sutskever et al. 2013. Differs: ``Nesterovs(0.9)``
+    is the momentum in Java, and would be read as the rate here, so that one number must be named. Java's way is
+    ``Nesterovs.Builder(0.9).build()``.
+
+    Examples
+    --------
+    >>> Nesterovs(0.1, 0.9) == Nesterovs(learning_rate=0.1) == Nesterovs.Builder(0.9).build()
+    True
     """
 
-    learning_rate: float | Schedule = 0.1
-    momentum: float | Schedule = 0.9
+    learning_rate: NonNegative | Schedule = 0.1
+    momentum: Fraction | Schedule = 0.9
     state_names: ClassVar[tuple[str, ...]] = ("V",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.momentum, Schedule) and not 0.0 <= self.momentum <= 1.0:
-            raise nd.ConfigurationError(f"Nesterovs: momentum must be in 0..1, got {self.momentum}.")
+    def __new__(cls, *arguments: Any, **settings: Any) -> Self:
+        if len(arguments) == 1 and not settings and not isinstance(arguments[0], Schedule):
+            number = arguments[0]
+            raise nd.ConfigurationError(
+                f"Nesterovs: one number alone must be named, got {number!r}, which is the momentum in Java. Write "
+                f"Nesterovs(learning_rate={number!r}) or Nesterovs(momentum={number!r})."
+            )
+        return super().__new__(cls)
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Builder:
+        """Start ND4J's fluent style; one number alone is the momentum, as in Java, and one schedule the rate."""
+        if len(arguments) == 1 and not isinstance(arguments[0], Schedule):
+            return Builder(cls, momentum=arguments[0])
+        return super().Builder(*arguments)
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         momentum = self.at(self.momentum, iteration, epoch)
@@ -49,3 +75,8 @@ class Nesterovs(Updater):
         (v,) = states
         nd.axpby(minus_learning_rate, gradient, momentum, v, scratch)  # v'
         nd.axpby(minus_momentum, v, learning_rate, gradient, scratch)  # which is the update
+
+
+_of_init = inspect.signature(Nesterovs.__init__)
+# what help says of it: not that of __new__
+Nesterovs.__signature__ = _of_init.replace(parameters=[*_of_init.parameters.values()][1:])  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Fraction, NonNegative
 
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater
@@ -31,11 +32,10 @@ class RmsProp(Updater):
     State: v, which starts at epsilon. Source: ND4J ``RmsPropUpdater``; Tieleman and Hinton 2012.
     """
 
-    learning_rate: float | Schedule = 0.1
-    rms_decay: float = 0.95
-    epsilon: float = 1e-8
+    learning_rate: NonNegative | Schedule = 0.1
+    rms_decay: Fraction = 0.95
+    epsilon: NonNegative = 1e-8
     state_names: ClassVar[tuple[str, ...]] = ("G",)
-    decays: ClassVar[tuple[str, ...]] = ("rms_decay",)
 
     @property
     def initial_state(self) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
+from nd.arguments import NonNegative
 
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater
@@ -27,7 +28,7 @@ class Sgd(Updater):
     Source: ND4J ``SgdUpdater``.
     """
 
-    learning_rate: float | Schedule = 1e-3
+    learning_rate: NonNegative | Schedule = 1e-3
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return (self.at(self.learning_rate, iteration, epoch),)
