@@ -1,0 +1,104 @@
+"""Java's spelling for those who port a program of Deeplearning4j's: ``from nn.dl4j import *``.
+
+Importing it changes nothing else. Methods answer to their camelCase names without it; here are the names that Java's
+programs use and that have another one here, or another constructor. See docs/java.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nd import activations, losses
+from nd.activations import ACTIVATIONS
+from nd.dataset import *  # noqa: F403
+from nd.evaluation import *  # noqa: F403
+from nd.java_names import Pair
+from nd.losses import *  # noqa: F403
+from optimize import *  # noqa: F403
+from optimize import CollectScoresListener, Listener, updaters
+from optimize.earlystopping import *  # noqa: F403
+
+from .. import *  # type: ignore[assignment]  # noqa: F403
+from ..conf.distributions import ConstantDistribution, Distribution
+from ..conf.enums import Updater  # type: ignore[assignment]
+from ..conf.json_inits import INIT_CLASSES
+from .constants import (
+    AlgoMode,
+    BackpropType,
+    CacheMode,
+    CNN2DFormat,
+    DataType,
+    EvaluationAveraging,
+    InvocationType,
+    LossFunctions,
+    RNNFormat,
+    TimeUnit,
+    TrainingMode,
+    WorkspaceMode,
+)
+from .constructors import (  # type: ignore[assignment]
+    MaxNormConstraint,
+    MinMaxNormConstraint,
+    Nesterovs,
+    RegressionEvaluation,
+    UnitNormConstraint,
+)
+from .gradient_check import GradientCheckUtil
+from .iterators import (  # type: ignore[assignment]
+    INDArrayDataSetIterator,
+    ListDataSetIterator,
+    MnistDataSetIterator,
+)
+from .listeners import (
+    CheckpointListener,
+    CollectScoresIterationListener,
+    EarlyStoppingTrainer,
+)
+from .nd4j import Arrays, Collections, Nd4j, Random
+from .own_parts import BaseActivationFunction, ILossFunction
+from .serializer import ModelSerializer
+from .transforms import Transforms
+
+BaseTrainingListener = TrainingListener = IterationListener = Listener
+Convolution2D = ConvolutionLayer  # noqa: F405
+IActivation, ILoss, ISchedule, IUpdater = activations.Activation, losses.Loss, Schedule, updaters.Updater  # noqa: F405
+
+
+class LayerWorkspaceMgr:
+    """Java's memory, which is not managed here."""
+
+    @staticmethod
+    def noWorkspaces() -> None:
+        """Return None."""
+
+    noWorkspacesImmutable = noWorkspaces
+
+
+class DefaultParamInitializer:
+    """Names of parameters."""
+
+    WEIGHT_KEY, BIAS_KEY, GAIN_KEY = "W", "b", "g"
+
+
+def WeightInitDistribution(distribution: Distribution) -> Distribution:
+    """Return what weights are drawn from."""
+    return distribution
+
+
+def WeightInitConstant(value: float = 0.0) -> Distribution:
+    """Return what weights that are all the same start at."""
+    return ConstantDistribution(value)
+
+
+def _init(name: str) -> Any:
+    def weight_init() -> str:
+        """Return the name of this initialisation."""
+        return name
+
+    return weight_init
+
+
+globals().update({java: _init(name) for name, java in INIT_CLASSES.items()})
+globals().update({found.java_class: found for found in ACTIVATIONS.values()})
+
+__all__ = sorted(name for name, value in globals().items() if name[0].isupper() and callable(value) and name != "Any")

@@ -1,0 +1,112 @@
+"""Java's enums that mean nothing, or something simple, here."""
+
+from __future__ import annotations
+
+from nd.java_names import JavaEnum
+
+from ..conf.enums import LossFunction
+
+
+class AlgoMode(JavaEnum):
+    """How cuDNN chooses its algorithms: not used."""
+
+    NO_WORKSPACE = "no_workspace"
+    PREFER_FASTEST = "prefer_fastest"
+    USER_SPECIFIED = "user_specified"
+
+
+class BackpropType(JavaEnum):
+    """How recurrent layers are trained."""
+
+    STANDARD = "standard"
+    TRUNCATED_BPTT = "truncatedbptt"
+
+
+class CacheMode(JavaEnum):
+    """What Java keeps between steps: not used."""
+
+    DEVICE = "device"
+    HOST = "host"
+    NONE = "none"
+
+
+class CNN2DFormat(JavaEnum):
+    """Order of the axes of images; only NCHW is computed with."""
+
+    NCHW = "NCHW"
+    NHWC = "NHWC"
+
+
+class DataType(JavaEnum):
+    """Types of numbers, by NumPy's names."""
+
+    BFLOAT16 = "bfloat16"
+    BOOL = "bool"
+    BYTE = "int8"
+    DOUBLE = "float64"
+    FLOAT = "float32"
+    FLOAT16 = "float16"
+    HALF = "float16"
+    INT = "int32"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    INT8 = "int8"
+    LONG = "int64"
+    SHORT = "int16"
+    UBYTE = "uint8"
+    UINT8 = "uint8"
+
+
+class EvaluationAveraging(JavaEnum):
+    """How an average over classes is taken."""
+
+    MACRO = "macro"
+    MICRO = "micro"
+
+
+class InvocationType(JavaEnum):
+    """When an EvaluativeListener evaluates."""
+
+    EPOCH_END = "epoch_end"
+    EPOCH_START = "epoch_start"
+    ITERATION_END = "iteration_end"
+
+
+class LossFunctions:
+    """Where Java has its enum of losses: ``LossFunctions.LossFunction.MSE``."""
+
+    LossFunction = LossFunction
+
+
+class RNNFormat(JavaEnum):
+    """Order of the axes of series; only NCW is computed with."""
+
+    NCW = "NCW"
+    NWC = "NWC"
+
+
+class TimeUnit(JavaEnum):
+    """java.util.concurrent's."""
+
+    DAYS = "days"
+    HOURS = "hours"
+    MILLISECONDS = "milliseconds"
+    MINUTES = "minutes"
+    SECONDS = "seconds"
+
+
+class TrainingMode(JavaEnum):
+    """Whether layers behave as in training."""
+
+    TEST = "test"
+    TRAIN = "train"
+
+
+class WorkspaceMode(JavaEnum):
+    """How Java manages its memory: not used."""
+
+    ENABLED = "enabled"
+    NONE = "none"
+    SEPARATE = "separate"
+    SINGLE = "single"

@@ -1,0 +1,101 @@
+"""GradientCheckUtil: gradients against numeric derivatives of the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import nd
+from nd.dataset import DataSet
+from nd.java_names import JavaEnum
+from optimize.builder import Builder
+
+from ..multilayer import MultiLayerNetwork
+
+Array = Any
+
+
+class PrintMode(JavaEnum):
+    """What is printed."""
+
+    ALL = "all"
+    FAILURES_ONLY = "failures_only"
+    ZEROS = "zeros"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Check:
+    net: MultiLayerNetwork
+    input: Any
+    labels: Any
+    epsilon: float = 1e-6
+    max_rel_error: float = 1e-3
+    min_absolute_error: float = 1e-8
+    print: Any = PrintMode.ZEROS
+    exit_on_first_error: bool = False
+    input_mask: Any = None
+    label_mask: Any = None
+    subset: bool = False
+    max_per_param: int | None = None
+
+    def run(self) -> bool:
+        """Compare every parameter's derivative; True where all agree."""
+        if self.net.dtype != "float64":
+            raise nd.DTypeError(f"checkGradients: the network must compute in float64, got {self.net.dtype}.")
+        data = DataSet(self.input, self.labels, self.input_mask, self.label_mask)
+        found, params = self._gradient(data), self.net.params()
+        failures = 0
+        for at in range(params.shape[1]):
+            numeric = self._derivative(data, params, at)
+            wrong = self._differs(found[at], numeric)
+            failures += wrong
+            if wrong or self.print == PrintMode.ALL:
+                print(f"Param {at} {'FAILED' if wrong else 'passed'}: grad={found[at]}, numericalGrad={numeric}")
+            if wrong and self.exit_on_first_error:
+                break
+        return failures == 0
+
+    def _gradient(self, data: DataSet) -> list[float]:
+        """Return the gradient of the score: divided by the examples, with the penalties."""
+        net = self.net
+        net.set_input(data.features)
+        net.set_labels(data.labels)
+        net.set_masks(data.features_mask, data.labels_mask)
+        net.compute_gradient_and_score()
+        examples = net.batch_size if net.conf.mini_batch else None
+        with net._here():
+            return nd.to_host(net.updater.objective_gradient(examples, net.iteration_count, net.epoch_count)).tolist()
+
+    def _derivative(self, data: DataSet, params: Array, at: int) -> float:
+        scores = []
+        before = float(nd.item(params[0, at]))
+        for sign in (1.0, -1.0):
+            nd.fill(params[0, at : at + 1], before + sign * self.epsilon)
+            scores.append(self.net.score(data, training=True))
+        nd.fill(params[0, at : at + 1], before)
+        return (scores[0] - scores[1]) / (2.0 * self.epsilon)
+
+    def _differs(self, found: float, numeric: float) -> bool:
+        distance = abs(found - numeric)
+        largest = abs(found) + abs(numeric)
+        return distance > self.min_absolute_error and distance > self.max_rel_error * largest
+
+
+class GradientCheckUtil:
+    """Compares gradients with differences of the score. Source: DL4J ``GradientCheckUtil``."""
+
+    PrintMode = PrintMode
+
+    @staticmethod
+    def MLNConfig() -> Builder:
+        """Start to say what is checked: ``.net(net).input(x).labels(y)`` and how exactly."""
+        return Builder(_Check)
+
+    @staticmethod
+    def checkGradients(first: Any, *more: Any) -> bool:
+        """Check what `MLNConfig` says, or Java's older ``(net, epsilon, max_rel_error, min_absolute_error, print,
+        exit_on_first_error, input, labels)``."""
+        if isinstance(first, Builder):
+            return first.build().run()
+        names = ("epsilon", "max_rel_error", "min_absolute_error", "print", "exit_on_first_error", "input", "labels")
+        return _Check(net=first, **dict(zip(names, more, strict=False))).run()

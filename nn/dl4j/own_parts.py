@@ -1,0 +1,117 @@
+"""Activations and losses that ported programs write themselves, with the methods that Java's have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+from nd.activations import Activation
+from nd.java_names import Pair
+from nd.losses import Loss
+
+Array = Any
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, tuple) else value
+
+
+class ActivationOfJava:
+    """What a loss of a ported program is handed: an activation with Java's two methods."""
+
+    def __init__(self, activation: Activation) -> None:
+        self.activation = activation
+
+    def getActivation(self, x: Array, training: bool = False) -> Array:
+        """Return the activation of x."""
+        return self.activation.value(x, training=training)
+
+    def backprop(self, x: Array, epsilon: Array) -> Pair:
+        """Return dL/dx for the activation of x and epsilon = dL/d(activation), and Java's second, None."""
+        return Pair(self.activation.backprop(x, self.activation.value(x), epsilon))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseActivationFunction(Activation):
+    """An activation of a ported program's own: a subclass with ``getActivation(x, training)`` and
+    ``backprop(x, epsilon)``, which returns dL/dx or a pair that begins with it.
+
+    Notes
+    -----
+    Source: ND4J ``BaseActivationFunction``. Differs: `getActivation` must not write into x.
+    """
+
+    java_backprop: ClassVar[Any] = None
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "backprop" in vars(cls):  # of Java's signature; the layers call another one
+            cls.java_backprop = vars(cls)["backprop"]
+            del cls.backprop
+
+    def get_activation(self, x: Array, training: bool = False) -> Array:
+        """Return the activation of x, a new array."""
+        raise NotImplementedError
+
+    def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
+        """Return `get_activation`, in `out` where one is given."""
+        made = self.get_activation(nd.copy(z), training)
+        return made if out is None else nd.assign(out, made)
+
+    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+        """Return what the program's own ``backprop(x, epsilon)`` does."""
+        made = _first(type(self).java_backprop(self, nd.copy(z), nd.copy(epsilon)))
+        return made if out is None else nd.assign(out, made)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ILossFunction(Loss):
+    """A loss of a ported program's own: a subclass with ``computeScoreArray`` and ``computeGradient``.
+
+    Both get labels, what goes into the activation, an activation with ``getActivation`` and ``backprop``, and the mask.
+    ``computeScore`` and ``computeGradientAndScore`` follow from them, or are written too.
+
+    Notes
+    -----
+    Source: ND4J ``ILossFunction``.
+    """
+
+    needs_z: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "scoreArray" in vars(cls):  # Java's losses have a private method of that name, which is not ours
+            del cls.score_array
+
+    def compute_score_array(self, labels: Array, z: Array, activation: Any, mask: Array | None = None) -> Array:
+        """Return the score of each example, ``[N]`` or ``[N, 1]``."""
+        raise NotImplementedError
+
+    def compute_gradient(self, labels: Array, z: Array, activation: Any, mask: Array | None = None) -> Array:
+        """Return dL/dz."""
+        raise NotImplementedError
+
+    def score_array(
+        self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
+    ) -> Array:
+        """Return `compute_score_array` as ``[N]``."""
+        scores = self.compute_score_array(labels, nd.copy(z), ActivationOfJava(activation), mask)
+        return nd.reshape(scores, (z.shape[0], -1))[:, 0]
+
+    def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
+        """Return the sum of the scores of all examples."""
+        return nd.sum(self.score_array(labels, z, p, activation, mask))
+
+    def gradient(
+        self,
+        labels: Array,
+        z: Array,
+        p: Array,
+        activation: Activation,
+        mask: Array | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Return `compute_gradient`, in `out` where one is given."""
+        made = self.compute_gradient(labels, nd.copy(z), ActivationOfJava(activation), mask)
+        return made if out is None else nd.assign(out, made)
