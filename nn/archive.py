@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from nd import FormatError, NdError, serde
-from nd.files import replacing
+from nd.files import Target, replacing
+from nd.opening import MOST_RATIO, Source, most_unpacked, name_of, opening_to_seek, regular_file
 
 _DAMAGE: tuple[type[Exception], ...] = (
     EOFError, OSError, OverflowError, RuntimeError, ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile,
@@ -28,23 +29,25 @@ _DAMAGE: tuple[type[Exception], ...] = (
 """What reading a damaged archive raises."""
 
 _MOST_JSON = 16 << 20  # bytes; thousands of layers
-_ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
-_ALWAYS_UNPACKED = 256 << 20  # bytes
 _LIKELY = 64 << 20  # bytes of an array of unknown length
-_MOST_RATIO = 64  # an untrained Adam's zeros pack well, beside parameters that hardly do
+_ARRAY_HEADER = 4096  # bytes around the elements of a vector, generously
 _PIECE = 1 << 20  # bytes
 _PLAIN_ZIP = 1 << 30  # bytes that an entry may have without the 64 bit form
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same network gives the same bytes
 _Read = TypeVar("_Read")
 
 
-def reading(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], _Read]) -> _Read:
-    """Return what `read` makes of the archive; raise FormatError where it is damaged."""
-    with open(path, "rb") as file:  # its own errors (no such file, a folder) come out as they are
+def reading(who: str, source: Source, read: Callable[[str, zipfile.ZipFile], _Read]) -> _Read:
+    """Return what `read` makes of the archive, and of what messages call it; raise FormatError where it is damaged.
+
+    `source` is a path or a binary file object, whose position does not matter where it has one.
+    """
+    path = name_of(source)
+    with opening_to_seek(who, source, b"PK") as file:  # its own errors (no such file, a folder) come out as they are
         try:
             with zipfile.ZipFile(file) as archive:
                 _check_entries(path, archive)
-                return read(archive)
+                return read(path, archive)
         except NdError:
             raise
         except _DAMAGE as error:
@@ -91,7 +94,7 @@ def open_entry(path: Any, archive: zipfile.ZipFile, name: str, most: int) -> io.
         raise FormatError(f"{path}: entry {name!r} must be stored or deflated, got method {info.compress_type}.")
     if info.file_size > most:
         raise FormatError(f"{path}: entry {name!r} must hold at most {most:,} bytes, got {info.file_size:,}.")
-    honest = max(_ALWAYS_UNPACKED, _MOST_RATIO * _length(archive))
+    honest = most_unpacked(_length(archive))
     if info.file_size > honest:
         raise FormatError(
             f"{path}: entry {name!r} must hold at most {honest:,} bytes in a file of this size, "
@@ -127,7 +130,7 @@ def read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int | None, a
         The entry is no array, of another length, or not of floating point numbers.
     """
     longest = at_most if n is None else n
-    most = _LIKELY + _MOST_RATIO * _length(archive) if longest is None else 8 * longest + _ARRAY_HEADER
+    most = _LIKELY + MOST_RATIO * _length(archive) if longest is None else 8 * longest + _ARRAY_HEADER
     with open_entry(path, archive, name, most) as stream:
         vector = serde.read_array(stream)
         if stream.read(1):
@@ -147,10 +150,8 @@ def has_entry(archive: zipfile.ZipFile, name: str) -> bool:
     return name in archive.namelist()
 
 
-def write_archive(
-    who: str, path: str | os.PathLike[str], entries: Mapping[str, bytes], compressed: bool = True
-) -> None:
-    """Write entries in their order; `path` is replaced when all of it is on the disk."""
+def write_archive(who: str, path: Target, entries: Mapping[str, bytes], compressed: bool = True) -> None:
+    """Write entries in their order; a file is replaced when all of it is on the disk."""
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with replacing(who, path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, content in entries.items():
@@ -159,6 +160,7 @@ def write_archive(
 
 def with_entry(who: str, path: str | os.PathLike[str], name: str, content: bytes) -> None:
     """Write an archive anew with one entry put in or replaced; the others are copied as they are, a piece at a time."""
+    regular_file(who, path)  # not a pipe: opened to be written to, it would wait
     with replacing(who, path) as file, zipfile.ZipFile(file, "w") as target:
         for found, pieces in itertools.groupby(_pieces(path), key=operator.itemgetter(0)):
             if found != name:

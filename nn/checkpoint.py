@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
 import warnings
 import zipfile
 from dataclasses import replace
@@ -12,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd import FormatError, serde
+from nd.files import Target
+from nd.opening import Source, checked_path
 from optimize import OptimizerState
 from optimize.listeners.checkpoint_folder import find_checkpoint
 
 from .archive import read_vector, reading
-from .own_settings import ENTRY, plain, to_document
+from .own_settings import ENTRY, written
 from .progress import Progress
 from .serializer import read_own, restore, write_entries
 
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
 OPTIMIZER_STATE = "ndwrightOptimizer.bin"
 
 
-def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: bool = True) -> None:
     """Write a network and how far its training has come.
 
     Parameters
     ----------
     network : MultiLayerNetwork
         May be in the middle of `fit`: call this from a listener's `iteration_done` or `on_epoch_end`.
-    path : path
-        Replaced only when the whole file is on the disk.
+    path : path or binary file object
+        A file is replaced only when the whole of it is on the disk.
     save_updater : bool
         Without the updater's state the file is smaller, and training does not continue bit for bit.
 
@@ -51,27 +52,28 @@ def write_checkpoint(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     -----
     The file is a model zip as Deeplearning4j's, but not compressed (floats hardly shrink, and it takes ten times as
     long), with one more entry, ``ndwright.json``: `Progress` (the position of the iterator, of what was trained on and
-    not of what was read ahead; epochs of this call of fit that are complete; the global generator's state), the
+    not of what was read ahead; epochs of this call of fit that are complete; the state of the network's generator), the
     settings that DL4J 1.0 does not have, and what an optimizer that searches along lines has learned; its vectors are
     in ``ndwrightOptimizer.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and an
     error if `fit` is to continue from there.
     """
-    fits, base = network._progress, network.conf.base
+    fits = network._progress
     if network._vectors is not None and network.updater.guard is not None:
         network.updater.guard.check(network)  # which may put the counters back
-    progress = replace(fits.now(), iteration=network.iteration_count, random=nd.random.get_random().get_state())
+    progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)
     learned = network._made_solver().optimizer.get_state()
     numbers = [number.hex() for number in learned.numbers]
-    content = _encoded({**to_document(base), "progress": progress.to_json(), "optimizer": numbers})
     epochs = network.epoch_count + fits.epoch_over
-    counted = replace(network.conf, base=plain(base)).with_counts(network.iteration_count, epochs)
+    counted = network.conf.with_counts(network.iteration_count, epochs)
+    text, document, _ = written(counted, network.class_names)
+    content = _encoded({**document, "progress": progress.to_json(), "optimizer": numbers})
     more = {ENTRY: content}
     if learned.vectors:
         with nd.use_backend(network._backend):
             more[OPTIMIZER_STATE] = serde.to_bytes(nd.reshape(nd.concat(learned.vectors), (1, -1)), "c")
-    write_entries(network, path, counted, save_updater, more, compressed=False)
+    write_entries(network, path, text, save_updater, more, compressed=False)
 
 
 def _encoded(document: dict[str, Any]) -> bytes:
@@ -83,12 +85,12 @@ def _encoded(document: dict[str, Any]) -> bytes:
         ) from error
 
 
-def read_checkpoint(path: str | os.PathLike[str], number: int | None = None) -> MultiLayerNetwork:
+def read_checkpoint(path: Source, number: int | None = None) -> MultiLayerNetwork:
     """Read a network whose next `fit` continues bit for bit like a run that was never stopped.
 
     Parameters
     ----------
-    path : path
+    path : path or binary file object
         Of a file, or of `CheckpointListener`'s folder.
     number : int, optional
         Of the checkpoint in the folder; without it the newest that is complete.
@@ -102,21 +104,21 @@ def read_checkpoint(path: str | os.PathLike[str], number: int | None = None) -> 
 
     Notes
     -----
-    Sets the global generator, now and again when `fit` begins. Give that `fit` an iterator made as the first one was,
-    and the same number of epochs: if the checkpoint was written during a call of `fit`, that call is continued, and
-    its complete epochs count (``fit(iterator, epochs=3)`` after one epoch and a half trains for the half and one
-    more). If it was written between two calls, the next one trains for all its epochs. A model zip without the
-    further entry, of Java say, is read as `MultiLayerNetwork.load` reads it.
+    The network's generator stands where it stood, and is put there again when `fit` begins. Give that `fit` an iterator
+    made as the first one was, and the same number of epochs: if the checkpoint was written during a call of `fit`, that
+    call is continued, and its complete epochs count (``fit(iterator, epochs=3)`` after one epoch and a half trains for
+    the half and one more). If it was written between two calls, the next one trains for all its epochs. A model zip
+    without the further entry, of Java say, is read as `MultiLayerNetwork.load` reads it.
     """
-    target = pathlib.Path(path)
-    if target.is_dir():
-        target = find_checkpoint(target, number)
+    is_path = isinstance(path, (str, os.PathLike))
+    if is_path and os.path.isdir(checked_path("load_checkpoint", path)):
+        path = find_checkpoint(path, number)  # type: ignore[arg-type]
     elif number is not None:
-        raise nd.ConfigurationError(f"load_checkpoint: a number needs a folder, got {number} and the file {target}.")
-    return reading(target, lambda archive: _read(target, archive))
+        raise nd.ConfigurationError(f"load_checkpoint: a number needs a folder, got {number} and the file {path}.")
+    return reading("load_checkpoint", path, _read)
 
 
-def _read(path: pathlib.Path, archive: zipfile.ZipFile) -> MultiLayerNetwork:
+def _read(path: str, archive: zipfile.ZipFile) -> MultiLayerNetwork:
     network = restore(path, archive, load_updater=True)
     if ENTRY not in archive.namelist():
         return network
@@ -124,19 +126,23 @@ def _read(path: pathlib.Path, archive: zipfile.ZipFile) -> MultiLayerNetwork:
     if "progress" not in document:
         return network
     progress = Progress.from_json(document["progress"])
+    if progress.steps >= network.conf.iterations:
+        raise FormatError(
+            f"{path}: steps must be fewer than the {network.conf.iterations} of a minibatch, got {progress.steps}."
+        )
     network._progress.awaited = progress
     _teach(network, path, archive, document.get("optimizer", []))
     if progress.random is not None:
-        nd.random.get_random().set_state(progress.random)
+        network.random.set_state(progress.random)
     return network
 
 
-def _teach(network: MultiLayerNetwork, path: pathlib.Path, archive: zipfile.ZipFile, written: Any) -> None:
+def _teach(network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, written: Any) -> None:
     """Tell the network's optimizer what it had learned."""
     try:
-        numbers = tuple(map(float.fromhex, written))
+        numbers = tuple(map(float.fromhex, written if isinstance(written, list) else [None]))
     except (TypeError, ValueError, OverflowError) as error:
-        raise FormatError(f"{path}: the optimizer's numbers must be hexadecimal, got {written!r}.") from error
+        raise FormatError(f"{path}: the optimizer's numbers must be hexadecimal, got {written!r:.200}.") from error
     vectors: tuple[Any, ...] = ()
     n = network.num_params()
     if OPTIMIZER_STATE in archive.namelist():
@@ -147,7 +153,7 @@ def _teach(network: MultiLayerNetwork, path: pathlib.Path, archive: zipfile.ZipF
         network._made_solver().optimizer.set_state(OptimizerState(numbers, vectors))
 
 
-def _whole_vectors(path: pathlib.Path, archive: zipfile.ZipFile, n: int, most: int) -> Any:
+def _whole_vectors(path: str, archive: zipfile.ZipFile, n: int, most: int) -> Any:
     """Return ``[1, k * n]`` on the host, k at most `most`."""
     found = read_vector(path, archive, OPTIMIZER_STATE, None, n * most)
     if n == 0 or found.shape[1] % n:

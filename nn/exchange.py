@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import nd
 from nd import FormatError
 from nd.archives import reading_arrays, write_arrays
 
-from .conf.network import MultiLayerConfiguration
-from .own_settings import completed, plain, to_document
+from .own_settings import read, written
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
@@ -48,9 +46,9 @@ def write_array_file(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     arrays = dict(network.param_table())
     if save_updater and network.updater_state().shape[1]:
         arrays[UPDATER_STATE] = network.updater_state()
-    base = network.conf.base
-    conf = replace(network.conf, base=plain(base)).with_counts(network.iteration_count, network.epoch_count)
-    write_arrays(path, arrays, {"configuration": conf.to_json(), "settings": json.dumps(to_document(base))})
+    conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
+    text, document, _ = written(conf, network.class_names)
+    write_arrays(path, arrays, {"configuration": text, "settings": json.dumps(document)})
 
 
 def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
@@ -70,15 +68,15 @@ def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
     with reading_arrays(path) as file:
         if "configuration" not in file.metadata:
             raise FormatError(f"expected metadata with 'configuration', got {sorted(file.metadata) or 'none'}.")
-        conf = MultiLayerConfiguration.from_json(file.metadata["configuration"])
-        if "settings" in file.metadata:
-            conf = replace(conf, base=completed(conf.base, _document(file.metadata["settings"])))
+        settings = file.metadata.get("settings")
+        conf, names = read(file.metadata["configuration"], None if settings is None else _document(settings))
         layout, dtype = conf.layout(), conf.base.dtype
         found = [file.read(view.key, view.spec.shape, dtype) for view in layout.views]  # type: ignore[arg-type]
         vector = nd.zeros(1, layout.length, dtype=dtype)
         for view, array in zip(layout.views, found, strict=True):
             nd.assign(view.of(vector), array)
         network = MultiLayerNetwork(conf).init(vector)
+        network.class_names = names
         if UPDATER_STATE in file.names:
             shape = tuple(network.updater_state().shape)
             network.set_updater_state(file.read(UPDATER_STATE, shape, dtype))  # type: ignore[arg-type]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
+
+import nd
+from nd.java_names import JavaNames
 
 Array = Any
 
@@ -17,25 +21,81 @@ class Gradient(Protocol):
         """Return the flat vector ``[1, n]``."""
 
 
-class DefaultGradient:
-    """Views into the flat gradient vector; nothing is copied.
+class DefaultGradient(JavaNames):
+    """Gradients by variable; those of a network are views into its flat vector, and nothing is copied.
+
+    Parameters
+    ----------
+    vector : array ``[1, n]``, optional
+        Without it `gradient` joins the variables.
+    table : dict of str -> array, optional
+        Key (``"0_W"``) -> gradient of the parameter's shape, in the order of the vector.
 
     Notes
     -----
     Source: DL4J ``DefaultGradient``.
+
+    Examples
+    --------
+    >>> import nd
+    >>> gradient = DefaultGradient()
+    >>> _ = gradient.set_gradient_for("0_W", nd.create([[1.0, 2.0], [3.0, 4.0]]))
+    >>> gradient.gradient()[0].tolist()
+    [1.0, 3.0, 2.0, 4.0]
     """
 
-    def __init__(self, vector: Array, table: dict[str, Array]) -> None:
-        self._vector, self._table = vector, table
+    def __init__(self, vector: Array | None = None, table: dict[str, Array] | None = None) -> None:
+        self._vector, self._table = vector, {} if table is None else table
+        self._orders: dict[str, str] = {}
 
     def gradient_for_variable(self) -> dict[str, Array]:
         """Return key (``"0_W"``) -> view of the parameter's shape, in the order of the vector."""
         return dict(self._table)
 
     def get_gradient_for(self, key: str) -> Array:
-        """Return the view of one variable."""
-        return self._table[key]
+        """Return the view of one variable; raise ChoiceError if there is none."""
+        return self._table[nd.checks.check_choice("get_gradient_for", "variable", key, self._table)]
 
-    def gradient(self) -> Array:
-        """Return the flat vector ``[1, n]``."""
-        return self._vector
+    def set_gradient_for(self, key: str, gradient: Array, flattening_order: str | None = None) -> Array | None:
+        """Put another array in the place of one variable's, or add it; the flat vector stays what it is, as in Java.
+
+        Parameters
+        ----------
+        key : str
+        gradient : array
+        flattening_order : {"c", "f"}, optional
+            How its elements follow each other where there is no flat vector; without it "f".
+
+        Returns
+        -------
+        array or None
+            What was there before.
+        """
+        former = self._table.get(key)
+        self._table = {**self._table, key: gradient}
+        if flattening_order is not None:
+            self._orders[key] = nd.checks.check_choice("set_gradient_for", "order", flattening_order, ("c", "f"))
+        return former
+
+    def flattening_order_for_variable(self, key: str) -> str | None:
+        """Return the order that was set for one variable, None for the default."""
+        return self._orders.get(key)
+
+    def gradient(self, order: Sequence[str] | None = None) -> Array:
+        """Return the flat vector ``[1, n]``; with the names of variables, these joined in that order."""
+        if order is None and self._vector is not None:
+            return self._vector
+        parts = []
+        for key in self._table if order is None else order:
+            part = self.get_gradient_for(key)
+            parts.append(nd.reshape(part if self._orders.get(key) == "c" else nd.transpose(part), (-1,)))
+        if not parts:
+            raise nd.ConfigurationError("gradient: expected gradients of variables, got none. Call set_gradient_for.")
+        return nd.reshape(nd.concat(parts, 0), (1, -1))
+
+    def clear(self) -> None:
+        """Forget the variables; a flat vector stays."""
+        self._table, self._orders = {}, {}
+
+    def __repr__(self) -> str:
+        return f"DefaultGradient({self._table})"

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
+from nd.checks import describe_shape
 from nd.dataset import DataSet
+
+from .layers.base import label_of
+
+if TYPE_CHECKING:
+    from .conf.network import MultiLayerConfiguration
 
 Array = Any
 
@@ -28,6 +34,42 @@ def as_features(x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
     return nd.to_activation_order(x, buffers)
 
 
+class FeaturesCheck:
+    """What features a network takes.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+        With an input type; without one the layers alone say what fits them.
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration) -> None:
+        self.rows_are_series = conf.rows_are_series
+        self._type, self._label = conf.input_type, label_of(0, conf.layers[0])
+        self._allowed: list[tuple[int | None, ...]] = []
+        if self._type is not None and not getattr(conf.layers[0].innermost, "takes_indices", False):
+            self._allowed = [self._type.shape]
+            if 0 in conf.preprocessors:  # what it would make of the features passes it
+                self._allowed.append(conf.preprocessors[0].output_type(self._type).shape)
+        self._fitting: tuple[int, ...] | None = None
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raise ShapeError where features of that shape do not fit the input type; once more of a shape is free."""
+        if shape[1:] == self._fitting:
+            return
+        if self._allowed and not any(_fits(shape[1:], allowed) for allowed in self._allowed):
+            axes = [("N", *("T" if size is None else size for size in allowed)) for allowed in self._allowed]
+            raise nd.ShapeError(
+                f"{self._label}: expected input {' or '.join(map(describe_shape, axes))}, got {describe_shape(shape)}. "
+                f"The network's input type is {self._type!r}: make the features fit, or set another input type."
+            )
+        self._fitting = shape[1:]
+
+
+def _fits(sizes: tuple[int, ...], allowed: tuple[int | None, ...]) -> bool:
+    return len(sizes) == len(allowed) and all(a in (None, s) for s, a in zip(sizes, allowed, strict=True))
+
+
 class Minibatch:
     """Features, labels and masks on the network's backend.
 
@@ -36,12 +78,12 @@ class Minibatch:
     dtype : str
     buffers : callable
         Memory for features that lie in another order.
-    rows_are_series : bool
-        Features ``[N, T]`` have a mask ``[N, T]``, not ``[N, 1]``.
+    accepts : FeaturesCheck, optional
+        Of the network, for features that come from outside.
     """
 
-    def __init__(self, dtype: str, buffers: Callable[..., Array], rows_are_series: bool = False) -> None:
-        self.dtype, self.buffers, self.rows_are_series = dtype, buffers, rows_are_series
+    def __init__(self, dtype: str, buffers: Callable[..., Array], accepts: FeaturesCheck | None = None) -> None:
+        self.dtype, self.buffers, self.accepts = dtype, buffers, accepts
         self.features: Array = None
         self.labels: Array = None
         self.features_mask: Array = None
@@ -53,7 +95,11 @@ class Minibatch:
         """Set features ``[N, ...]``."""
         self._staged = []
         found = self._stage("input", x)
-        self.features = as_features(x, self.dtype, self.buffers) if found is None else found
+        if found is None:
+            found = as_features(x, self.dtype, self.buffers)
+        if self.accepts is not None:
+            self.accepts.check(tuple(found.shape))
+        self.features = found
 
     def _stage(self, name: str, x: Any) -> Array | None:
         """Return host data in this minibatch's own buffer, where the backend has a way of its own for that."""
@@ -159,7 +205,8 @@ class Minibatch:
         if self.features_mask is None:
             return
         mask, shape, n = self.features_mask, self.features.shape, self.features.shape[0]
-        series = len(shape) == 3 or (len(shape) == 2 and self.rows_are_series)
+        rows_are_series = self.accepts is not None and self.accepts.rows_are_series  # mask [N, T], not [N, 1]
+        series = len(shape) == 3 or (len(shape) == 2 and rows_are_series)
         places: tuple[int, ...] = shape[-1:] if series else (1, *shape[2:])
         found = tuple(mask.shape)
         fits = len(found) == len(places) + 1 and all(f in {1, p} for f, p in zip(found[1:], places, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import nd
 from nd import ConfigurationError, FormatError
 from nd.checks import check_choice
+from nd.opening import Source
 
 from .archive import has_entry, read_text, read_vector, reading
 from .conf.findings import path_text
@@ -85,12 +85,12 @@ class ModelFile:
     normalizer_bytes: bytes | None
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> ModelFile:
+    def read(cls, path: Source) -> ModelFile:
         """Read a file.
 
         Parameters
         ----------
-        path : path
+        path : path or binary file object
 
         Raises
         ------
@@ -109,7 +109,7 @@ class ModelFile:
         No array is read past the size that the configuration calls for. Where a class is not Deeplearning4j's own,
         nothing says how many parameters there are: then the length of the file bounds them.
         """
-        return reading(path, lambda archive: _read(path, archive))
+        return reading("ModelFile.read", path, _read)
 
     # ---- counters
 

@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import nd
+from nd.arguments import checked, converted, shown
 from nd.dataset import DataSet
-from nd.state import within
+from nd.java_names import JavaNames
+from nd.random import Random
+from nd.rules import SWITCH
+from nd.state import NOTHING, computing, within
 from optimize import Listener, NetworkUpdater, Solver
-from optimize.api import as_listeners, listens
+from optimize.api import listens
 from optimize.constraints import Constraining
 
+from .class_labels import ClassLabels
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
+from .history import History
 from .inference import Inference
-from .layers.base import LayerRuntime
+from .inside import Inside
 from .layers.output import OutputMixin
-from .minibatch import Minibatch
+from .layers.runtime import LayerRuntime
+from .minibatch import FeaturesCheck, Minibatch
 from .progress import FitProgress
 from .propagation import Propagation
+from .saving import Saved
 from .splitting import SplitOutput, SplitStep
 from .summary import summary
-from .training import Training
+from .trainable import Trainable
 from .vectors import FlatVectors, copy_vector
 
 Array = Any
 
 
-class MultiLayerNetwork(Inference):
+class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
     """A network whose layers follow one another.
 
     Parameters
     ----------
     conf : MultiLayerConfiguration
+    params : array ``[1, n]``, optional
+        As in Java, `init` is called with them.
 
     Notes
     -----
     The network owns one parameter vector and one gradient vector, ``[1, n]``; layers hold views. It stays on the
-    backend on which `init` ran, and takes data from the host or from that backend. Source: DL4J
-    ``MultiLayerNetwork``.
+    backend on which `init` ran, and takes data from the host or from that backend. What draws in training draws from
+    `random`, its own generator, in any thread. Source: DL4J ``MultiLayerNetwork``. Differs: in Java a thread has one.
     """
 
-    def __init__(self, conf: MultiLayerConfiguration) -> None:
-        if not isinstance(conf, MultiLayerConfiguration):
-            raise nd.ConfigurationError(f"MultiLayerNetwork: expected a MultiLayerConfiguration, got {conf!r}.")
+    @checked
+    def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
         self.conf = conf
         self.listeners: list[Listener] = []
         self.iteration_count, self.epoch_count = conf.iteration_count, conf.epoch_count
@@ -56,33 +64,45 @@ class MultiLayerNetwork(Inference):
         self._solver: Solver | None = None
         self._fitting = False  # until the update the gradient may stay in parts
         self._progress = FitProgress()
+        self._classes = ClassLabels(conf)
+        self.history: History | None = None
+        self.random = Random(conf.base.seed or 0)
+        self._drawn: Random | None = None  # where it stood before the last feed_forward in training
+        if params is not None:
+            self.init(params)
+
+    java_names: ClassVar[dict[str, str]] = {
+        "input_mini_batch_size": "batch_size", "nlayers": "n_layers", "set_layer_mask_arrays": "set_masks",
+        "set_parameters": "set_params",
+    }  # fmt: skip
 
     # ---- making
 
     def init(self, params: Any = None) -> Self:
         """Make the vectors on the current backend and draw the weights from the configuration's seed.
 
-        Parameters
-        ----------
-        params : array ``[1, n]``, optional
-            Takes the place of drawn weights; then the random generator is not touched.
-
-        Raises
-        ------
-        ShapeError
-            `params` is of another length.
+        `params`, an array ``[1, n]``, takes the place of drawn weights; ShapeError if it is of another length. The
+        network's generator, `random`, is then a copy of the one that this thread draws from. It becomes the thread's
+        current one, so that `nd.random.set_seed` and `nd.rand` act on it as in Java.
         """
+        generator = nd.random.get_random().copy() if params is not None else Random(self.conf.base.seed or 0)
+        self._make(params, generator)
+        nd.random.set_random(generator)
+        return self
+
+    def _make(self, params: Any, generator: Random) -> None:
+        """Make everything but the thread's current generator."""
         self._backend = nd.backend()
         self._vectors = vectors = FlatVectors(self.conf)
         self._whole = Propagation(self.conf, vectors.layout, vectors.params, vectors.gradient)
         self._split = SplitStep(self.conf, vectors, self._whole)
         self._outputs = SplitOutput(self.conf, vectors, self._whole)
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
-        self._batch = Minibatch(self.dtype, self._workspace.scope(), self.conf.rows_are_series)
+        self._batch = Minibatch(self.dtype, self._workspace.scope(), FeaturesCheck(self.conf))
         self._inference_buffers = self._workspace.scope()
         self._solver = None
-        vectors.draw_weights() if params is None else self.set_params(params)
-        return self
+        vectors.draw_weights(generator) if params is None else self.set_params(params)
+        self.random = generator
 
     @property
     def updater(self) -> NetworkUpdater:
@@ -100,11 +120,13 @@ class MultiLayerNetwork(Inference):
         return self._vectors
 
     def clone(self) -> MultiLayerNetwork:
-        """Return an independent copy: configuration, parameters, state of updater and optimizer, counters."""
+        """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
         params, state = self.params(), self.updater_state()
         with self._here():
             self.updater.settle_steps(self)
-            twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count)).init(params)
+            twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count))
+            twin._make(params, self.random.copy())
+            twin.class_names = self.class_names
             nd.assign(twin.updater_state(), state)
             if self._solver is not None:
                 twin._made_solver().optimizer.set_state(self._solver.optimizer.get_state())
@@ -121,27 +143,23 @@ class MultiLayerNetwork(Inference):
         return self._made().params
 
     def set_params(self, params: Any) -> None:
-        """Copy a vector ``[1, n]`` or ``[n]`` into the parameters.
-
-        Raises
-        ------
-        ShapeError
-            It is of another length.
-        """
+        """Copy a vector ``[1, n]`` or ``[n]`` into the parameters; raise ShapeError if it is of another length."""
         target = self.params()
         with self._here():
             self.updater.settle_steps(self)
             copy_vector("set_params", params, target)
         self._solver = None  # what it has learned is of other parameters
 
-    def num_params(self) -> int:
-        """Return the length of the parameter vector."""
+    @checked
+    def num_params(self, backwards: bool = False) -> int:
+        """Return the length of the parameter vector; `backwards` is Java's, and changes nothing."""
         return self.conf.layout().length
 
     def param_table(self) -> dict[str, Array]:
         """Return key -> view: ``"0_W"`` is the weight of layer 0, in its own shape."""
         return dict(self._made().param_table)
 
+    @checked
     def get_param(self, key: str) -> Array:
         """Return the view of one parameter, ``"0_W"``; raise ChoiceError for an unknown key."""
         table = self.param_table()
@@ -168,11 +186,21 @@ class MultiLayerNetwork(Inference):
             self.updater.settle_steps(self)
             copy_vector("set_updater_state", state, target)
 
-    def get_layer(self, index: int) -> LayerRuntime:
-        """Return a layer at work: ``net.get_layer(0).pre_output(x)``; raise ConfigurationError if there is none."""
+    @checked
+    def get_layer(self, index: int | str) -> LayerRuntime:
+        """Return a layer at work, by number or name: ``net.get_layer(0).pre_output(x)``.
+
+        Raises
+        ------
+        ConfigurationError, ChoiceError
+            There is no such layer.
+        """
         self._made()
-        if not isinstance(index, int) or not 0 <= index < len(self.layers):
-            raise nd.ConfigurationError(f"get_layer: index must be 0..{len(self.layers) - 1}, got {index!r}.")
+        if isinstance(index, str):
+            names = self.layer_names
+            index = names.index(nd.checks.check_choice("get_layer", "layer", index, names))
+        if not 0 <= index < len(self.layers):
+            raise nd.ConfigurationError(f"get_layer: index must be 0..{len(self.layers) - 1}, got {index}.")
         return self.layers[index]
 
     # ---- one minibatch
@@ -222,7 +250,9 @@ class MultiLayerNetwork(Inference):
         self._last_layer()
         self._batch.check()
         watching = bool(self.listeners) and listens(self.listeners, self.iteration_count, "on_forward_pass")
-        with self._here(), self._workspace:
+        # where fit takes the step, it has put the generator in force, and gives it back
+        generator = NOTHING if self._fitting else nd.random.drawing(self.random)
+        with self._here(), generator, self._workspace:
             counts = (self.iteration_count, self.epoch_count)
             loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
             self._score = (loss, penalty, self.batch_size)
@@ -256,12 +286,14 @@ class MultiLayerNetwork(Inference):
     def _mean(self, loss: Array, batch_size: int) -> Array:
         return loss / batch_size if self.conf.base.mini_batch else loss
 
-    def score(self, data: DataSet | None = None, training: bool = False) -> float:
+    def score(self, data: Any = None, training: bool = False) -> float:
         """Return the score of the last minibatch, or of `data`: mean loss and regularisation.
 
-        The last minibatch's was computed before its update, as in DL4J.
+        The last minibatch's was computed before its update, as in DL4J. `data` is a DataSet, or (features, labels).
         """
         updater = self._made().updater
+        if training is not False:
+            training = converted("score", "training", SWITCH, training, False)
         if data is not None:
             return self._score_of(data, training)
         if type(self._score) is tuple:  # nobody has asked yet
@@ -272,128 +304,43 @@ class MultiLayerNetwork(Inference):
                 updater.score_asked(self, self._fitting)
         return self._score
 
-    def _score_of(self, data: DataSet, training: bool) -> float:
-        """Score other data than the minibatch that is set, which stays."""
+    def _score_of(self, data: Any, training: bool) -> float:
+        batch = self._classes.data_set("score", *data) if isinstance(data, tuple) and len(data) == 2 else data
+        if not isinstance(batch, DataSet):
+            raise nd.DTypeError(f"score: data must be a DataSet or (features, labels), got {shown(data)}.")
+        loss, _ = self._loss_and_output(batch, training)
+        return self._score_from(loss, batch.num_examples())
+
+    def _loss_and_output(self, data: DataSet, training: bool = False) -> tuple[Array, Array]:
+        """Return the summed loss ``[]`` and the outputs of other data than the minibatch that is set, which stays."""
         last = self._last_layer()
-        with self._here(), self._workspace.nested():
-            batch = Minibatch(self.dtype, self._inference_buffers, self.conf.rows_are_series)
-            batch.set(data)
+        with computing(self._backend), nd.random.drawing(self.random), self._workspace.nested():
+            batch = Minibatch(self.dtype, self._inference_buffers, self._batch.accepts)
+            batch.set(self._classes.formed_set(data))
             whole = self._whole.at(self.iteration_count, self.epoch_count)
-            _, caches = whole.forward(batch.features, training, mask=batch.features_mask)
+            activations, caches = whole.forward(batch.features, training, mask=batch.features_mask)
             loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask(caches[-1]))
+            return nd.copy(loss), nd.copy(activations[-1])
+
+    def _score_from(self, loss: Array, examples: int) -> float:
+        """Return the score of so many examples with that summed loss."""
+        with self._here():
             penalty = self._made().penalty(self.iteration_count, self.epoch_count)
-            return nd.item(self._mean(loss, batch.features.shape[0]) + penalty)
+            return nd.item(self._mean(loss, examples) + penalty)
+
+    def _mask_of_outputs(self, features_mask: Any, examples: int) -> Array | None:
+        """Return the mask that reaches the outputs from one of the features, on the host; None for none."""
+        self._made()
+        with self._here():
+            mask = self._whole.mask_behind(nd.as_array(features_mask, self.dtype), examples)
+            return None if mask is None else nd.to_host(mask)
 
     def _set_batch(self, data: DataSet) -> None:
         with self._workspace:
             self._batch.set(data)
         self.batch_size = self._batch.features.shape[0]
 
-    # ---- training
-
-    def set_listeners(self, *listeners: Listener) -> None:
-        """Put these, or one list of them, in the place of the listeners before."""
-        self.listeners[:] = as_listeners(listeners)
-
-    def add_listeners(self, *listeners: Listener) -> None:
-        """Add listeners, or one list of them, to those there are."""
-        self.listeners.extend(as_listeners(listeners))
-
-    def fit(self, data: Any, labels: Any = None, epochs: int = 1) -> None:
-        """Train.
-
-        Parameters
-        ----------
-        data : DataSetIterator, DataSet, or array of features ``[N, ...]``
-            An iterator is read `epochs` times, each minibatch gives one step. Features or a DataSet are one minibatch:
-            `epochs` steps, and as in DL4J no epoch is counted, neither for schedules nor for listeners.
-        labels : array ``[N, n_out]``, optional
-            Beside features.
-        epochs : int
-            After `load_checkpoint`, of a checkpoint that was written during a call of fit, this continues that call:
-            epochs that it had completed count, so the same line trains what is left.
-
-        Raises
-        ------
-        DataError
-            The iterator is empty, or labels are missing; or it cannot go on where a checkpoint's stood.
-        ConfigurationError
-            A checkpoint was written while another kind of data was fitted.
-        ShapeError, DTypeError
-            The data do not fit the network.
-        NumericError
-            The score or the gradient is not finite; parameters, updater state and counters are as they were before
-            that minibatch.
-
-        Notes
-        -----
-        Ctrl-C stops between two operations and leaves the network usable. Source: DL4J ``MultiLayerNetwork.fit``.
-        """
-        self._made()
-        Training(self, data, labels, epochs).run()
-
-    def fit_batch(self, data: DataSet) -> None:
-        """Train on one minibatch."""
-        self._made()
-        self._progress.forget()
-        with self._here():
-            self._set_batch(data)
-            self._optimize(self._made_solver())
-
-    def end_epoch(self) -> None:
-        """Tell the listeners that an epoch is over, then count it: for loops of one's own around `fit_batch`."""
-        self._progress.epoch_over = True
-        try:
-            for listener in self.listeners:
-                listener.on_epoch_end(self)
-        finally:
-            self._progress.epoch_over = False
-        self.epoch_count += 1
-
-    def _made_solver(self) -> Solver:
-        """Return the solver, which stays while its settings do: some optimizers learn from step to step."""
-        made = self._solver
-        if made is None or made.conf is not self.conf:
-            made = self._solver = Solver(self.conf, self)
-        made.optimizer.listeners = self.listeners
-        return made
-
-    def _optimize(self, solver: Solver, taken: int = 0) -> None:
-        """Take the steps on the minibatch that is set, less those taken; on the network's backend."""
-        self._fitting = True
-        try:
-            solver.optimize(taken)
-        finally:
-            self._fitting = False
-
-    # ---- files and text
-
-    def save(self, path: str | os.PathLike[str], save_updater: bool = True, normalizer: Any = None) -> None:
-        """Write a DL4J 1.0 model zip; see `nn.serializer.write_model`."""
-        from .serializer import write_model
-
-        self.updater.settle_steps(self)
-        write_model(self, path, save_updater, normalizer)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
-        """Read a model zip of any DL4J release since 0.5; see `nn.serializer.restore_multi_layer_network`."""
-        from .serializer import restore_multi_layer_network
-
-        return restore_multi_layer_network(path, load_updater, strict)
-
-    def save_checkpoint(self, path: str | os.PathLike[str], save_updater: bool = True) -> None:
-        """Write a model zip from which training continues bit for bit; see `nn.checkpoint`."""
-        from .checkpoint import write_checkpoint
-
-        write_checkpoint(self, path, save_updater)
-
-    @classmethod
-    def load_checkpoint(cls, path: str | os.PathLike[str], number: int | None = None) -> MultiLayerNetwork:
-        """Read a checkpoint, or from a folder the newest complete one, or that number; see `nn.checkpoint`."""
-        from .checkpoint import read_checkpoint
-
-        return read_checkpoint(path, number)
+    # ---- text
 
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""

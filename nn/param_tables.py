@@ -18,7 +18,7 @@ Specs = list[ParamSpec]
 
 
 def _row(name: str, n: int) -> ParamSpec:
-    return ParamSpec(name, (1, n), bias=True)
+    return ParamSpec(name, (1, n), "c", bias=True)
 
 
 def _matrix(fields: Json, extra: Callable[[int, int], Specs] | None = None) -> Specs:
@@ -30,17 +30,18 @@ def _matrix(fields: Json, extra: Callable[[int, int], Specs] | None = None) -> S
 
 def _dense(fields: Json) -> Specs:
     normalised = flag(fields, "hasLayerNorm", False)
-    return _matrix(fields, lambda n_in, n_out: [ParamSpec("g", (1, n_out))] if normalised else [])
+    return _matrix(fields, lambda n_in, n_out: [ParamSpec("g", (1, n_out), "c")] if normalised else [])
 
 
 def _center_loss(fields: Json) -> Specs:
-    return _matrix(fields, lambda n_in, n_out: [ParamSpec("cL", (n_out, n_in))])
+    always_biased = {**fields, "hasBias": True}
+    return _matrix(always_biased, lambda n_in, n_out: [ParamSpec("cL", (n_out, n_in), "c")])
 
 
 def _convolution(shape: Callable[[Json, int, int], tuple[int, ...]]) -> Callable[[Json], Specs]:
     def specs(fields: Json) -> Specs:
         n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
-        weights = [ParamSpec("W", shape(fields, n_in, n_out))]
+        weights = [ParamSpec("W", shape(fields, n_in, n_out), "c")]
         return [_row("b", n_out), *weights] if flag(fields, "hasBias", True) else weights
 
     return specs
@@ -53,19 +54,21 @@ def _kernel(count: int, default: int) -> Callable[[Json], tuple[int, ...]]:
 _plane, _volume = _kernel(2, 5), _kernel(3, 2)
 
 
-def _kernel_of_series(fields: Json) -> tuple[int, int]:
-    return sizes(fields, "kernelSize", 1, [0])[0], 1
+def _series_weights(fields: Json, n_in: int, n_out: int) -> tuple[int, ...]:
+    """Return the shape of a Convolution1DLayer's weights, which 1.0.0-M1 turned round; see `nn.older_weights`."""
+    kernel = sizes(fields, "kernelSize", 1, [0])[0]
+    return (kernel, n_in, n_out) if "timeDistributedFormat" in fields else (n_out, n_in, kernel, 1)
 
 
 def _depthwise(fields: Json) -> Specs:
     n_in, times = size(fields, "nIn"), size(fields, "depthMultiplier", 1)
-    weights = [ParamSpec("W", (*_plane(fields), n_in, times))]
+    weights = [ParamSpec("W", (*_plane(fields), n_in, times), "c")]
     return [_row("b", n_in * times), *weights] if flag(fields, "hasBias", True) else weights
 
 
 def _separable(fields: Json) -> Specs:
     n_in, n_out, times = size(fields, "nIn"), size(fields, "nOut"), size(fields, "depthMultiplier", 1)
-    weights = [ParamSpec("W", (times, n_in, *_plane(fields))), ParamSpec("pW", (n_out, n_in * times, 1, 1))]
+    weights = [ParamSpec("W", (times, n_in, *_plane(fields)), "c"), ParamSpec("pW", (n_out, n_in * times, 1, 1), "c")]
     return [_row("b", n_out), *weights] if flag(fields, "hasBias", True) else weights
 
 
@@ -73,7 +76,7 @@ def _batch_normalization(fields: Json) -> Specs:
     n = size(fields, "nOut") or size(fields, "nIn", 0)
     variance = "log10stdev" if flag(fields, "useLogStd", False) else "var"
     learned = () if flag(fields, "lockGammaBeta", False) else ("gamma", "beta")
-    return [ParamSpec(name, (1, n)) for name in (*learned, "mean", variance)]
+    return [ParamSpec(name, (1, n), "c") for name in (*learned, "mean", variance)]
 
 
 def _lstm(peepholes: int, suffix: str = "") -> Callable[[Json], Specs]:
@@ -92,7 +95,7 @@ def _graves_bidirectional(fields: Json) -> Specs:
 def _simple_rnn(fields: Json) -> Specs:
     n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
     found = [ParamSpec("W", (n_in, n_out), "f"), ParamSpec("RW", (n_out, n_out), "f"), _row("b", n_out)]
-    return [*found, ParamSpec("g", (1, 2 * n_out))] if flag(fields, "hasLayerNorm", False) else found
+    return [*found, ParamSpec("g", (1, 2 * n_out), "c")] if flag(fields, "hasLayerNorm", False) else found
 
 
 def _bidirectional(fields: Json) -> Specs:
@@ -120,7 +123,7 @@ def _prelu(fields: Json) -> Specs:
 
 def _element_wise(fields: Json) -> Specs:
     n_in = size(fields, "nIn")
-    return [ParamSpec("W", (1, n_in)), _row("b", n_in)]
+    return [ParamSpec("W", (1, n_in), "c"), _row("b", n_in)]
 
 
 def _auto_encoder(fields: Json) -> Specs:
@@ -163,13 +166,13 @@ def _variational(fields: Json) -> Specs:
 
 def _one_class(fields: Json) -> Specs:
     n_in, hidden = size(fields, "nIn"), size(fields, "hiddenSize")
-    return [ParamSpec("w", (1, hidden)), ParamSpec("v", (n_in, hidden), "f"), ParamSpec("r", (1, 1))]
+    return [ParamSpec("w", (1, hidden), "c"), ParamSpec("v", (n_in, hidden), "f"), ParamSpec("r", (1, 1), "c")]
 
 
 def _projections(fields: Json, queries: int, keys: int, values: int) -> Specs:
     heads, head, n_out = size(fields, "nHeads", 1), size(fields, "headSize", 0), size(fields, "nOut")
     named = (("Wq", queries), ("Wk", keys), ("Wv", values))
-    return [*(ParamSpec(name, (heads, head, n)) for name, n in named), ParamSpec("Wo", (heads * head, n_out))]
+    return [*(ParamSpec(name, (heads, head, n), "c") for name, n in named), ParamSpec("Wo", (heads * head, n_out), "c")]
 
 
 def _attention(fields: Json) -> Specs:
@@ -178,12 +181,12 @@ def _attention(fields: Json) -> Specs:
 
 
 def _learned_attention(fields: Json) -> Specs:
-    return [ParamSpec("Q", (1, size(fields, "nIn"), size(fields, "nQueries"))), *_attention(fields)]
+    return [ParamSpec("Q", (1, size(fields, "nIn"), size(fields, "nQueries")), "c"), *_attention(fields)]
 
 
 def _recurrent_attention(fields: Json) -> Specs:
     n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
-    weights = [ParamSpec("W", (n_in, n_out)), ParamSpec("RW", (n_out, n_out))]
+    weights = [ParamSpec("W", (n_in, n_out), "c"), ParamSpec("RW", (n_out, n_out), "c")]
     weights += _projections(fields, n_out, n_in, n_in) if flag(fields, "projectInput", False) else []
     return [*weights, _row("b", n_out)] if flag(fields, "hasBias", True) else weights
 
@@ -199,7 +202,7 @@ def _locally_connected(axes: int) -> Callable[[Json], Specs]:
         n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
         places = math.prod(sizes(fields, "outputSize", axes))
         kernel = math.prod(sizes(fields, "kernel", axes, [2] * axes))
-        weights = [ParamSpec("W", (places, kernel * n_in, n_out))]
+        weights = [ParamSpec("W", (places, kernel * n_in, n_out), "c")]
         return [*weights, _row("b", n_out)] if flag(fields, "hasBias", True) else weights
 
     return specs
@@ -208,17 +211,17 @@ def _locally_connected(axes: int) -> Callable[[Json], Specs]:
 def _primary_capsules(fields: Json) -> Specs:
     out = size(fields, "capsuleDimensions") * size(fields, "channels", 32)
     kernel = sizes(fields, "kernelSize", 2, [9, 9])
-    weights = [ParamSpec("W", (*kernel, size(fields, "inputChannels"), out))]
-    return [*weights, ParamSpec("b", (out,), bias=True)] if flag(fields, "hasBias", True) else weights
+    weights = [ParamSpec("W", (*kernel, size(fields, "inputChannels"), out), "c")]
+    return [*weights, ParamSpec("b", (out,), "c", bias=True)] if flag(fields, "hasBias", True) else weights
 
 
 def _capsules(fields: Json) -> Specs:
     capsules, length = size(fields, "capsules"), size(fields, "capsuleDimensions")
     before, of_length = size(fields, "inputCapsules"), size(fields, "inputCapsuleDimensions")
-    weights = [ParamSpec("W", (1, before, capsules * length, of_length, 1))]
+    weights = [ParamSpec("W", (1, before, capsules * length, of_length, 1), "c")]
     if not flag(fields, "hasBias", False):
         return weights
-    return [*weights, ParamSpec("b", (1, 1, capsules, length, 1), bias=True)]
+    return [*weights, ParamSpec("b", (1, 1, capsules, length, 1), "c", bias=True)]
 
 
 def _none(fields: Json) -> Specs:
@@ -235,7 +238,7 @@ PARAM_TABLES: Mapping[str, Callable[[Json], Specs]] = {
     "CenterLossOutputLayer": _center_loss,
     "Cnn3DLossLayer": _none,
     "CnnLossLayer": _none,
-    "Convolution1DLayer": _convolution(lambda fields, n_in, n_out: (n_out, n_in, *_kernel_of_series(fields))),
+    "Convolution1DLayer": _convolution(_series_weights),
     "Convolution3D": _convolution(lambda fields, n_in, n_out: (n_out, n_in, *_volume(fields))),
     "ConvolutionLayer": _convolution(lambda fields, n_in, n_out: (n_out, n_in, *_plane(fields))),
     "Cropping1D": _none,

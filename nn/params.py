@@ -21,8 +21,9 @@ class ParamSpec:
     name : str
         ``"W"``, ``"b"``.
     shape : tuple of int
-    order : {"c", "f"}
-        How the stretch of the vector is reshaped.
+    order : {"f", "c"}
+        How the stretch of the vector is reshaped. "f" is that of DL4J's ``DefaultParamInitializer``, which custom
+        layers there use; its convolutions and SameDiff layers have "c".
     bias : bool
         Biases start at bias_init and have their own regularisation and updater.
     fan_in, fan_out : float
@@ -44,7 +45,7 @@ class ParamSpec:
 
     name: str
     shape: tuple[int, ...]
-    order: str = "c"
+    order: str = "f"
     bias: bool = False
     fan_in: float = 0.0
     fan_out: float = 0.0

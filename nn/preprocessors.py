@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
+from nd.arguments import Checked, Count
 from nd.checks import check_shape
 
 from .conf.input_type import (
@@ -27,7 +28,7 @@ Buffers = Callable[..., Array]
 
 
 @dataclass(frozen=True)
-class InputPreProcessor:
+class InputPreProcessor(Checked):
     """Changes the shape of activations before a layer, and that of epsilon after it."""
 
     def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
@@ -123,9 +124,9 @@ class _FromRows(_OfShape):
 
 @dataclass(frozen=True)
 class _Image(_OfShape):
-    input_height: int
-    input_width: int
-    num_channels: int
+    input_height: Count
+    input_width: Count
+    num_channels: Count
 
     @property
     def image(self) -> tuple[int, ...]:
@@ -138,14 +139,16 @@ class _Image(_OfShape):
 
 @dataclass(frozen=True)
 class _Volume(_OfShape):
-    input_depth: int
-    input_height: int
-    input_width: int
-    num_channels: int
+    input_depth: Count
+    input_height: Count
+    input_width: Count
+    num_channels: Count
+    ncdhw: bool = True
 
     @property
     def image(self) -> tuple[int, ...]:
-        return self.num_channels, self.input_depth, self.input_height, self.input_width
+        sizes = self.input_depth, self.input_height, self.input_width
+        return (self.num_channels, *sizes) if self.ncdhw else (*sizes, self.num_channels)
 
     @property
     def _image_type(self) -> InputType:
@@ -176,6 +179,13 @@ class CnnToFeedForwardPreProcessor(_ToRows, _Image):
 class FeedForwardToCnn3DPreProcessor(_FromRows, _Volume):
     """Rows ``[N, C * D * H * W]`` to volumes ``[N, C, D, H, W]``, in c order; volumes pass.
 
+    Parameters
+    ----------
+    input_depth, input_height, input_width, num_channels : int
+    ncdhw : bool
+        False: the volumes are ``[N, D, H, W, C]``, which no layer here takes unless the sizes are equal. Files of
+        Java's say so where its own inference put the preprocessor there.
+
     Notes
     -----
     Source: DL4J ``FeedForwardToCnn3DPreProcessor``.
@@ -185,6 +195,8 @@ class FeedForwardToCnn3DPreProcessor(_FromRows, _Volume):
 @dataclass(frozen=True)
 class Cnn3DToFeedForwardPreProcessor(_ToRows, _Volume):
     """Volumes ``[N, C, D, H, W]`` to rows ``[N, C * D * H * W]``, in c order; rows pass.
+
+    Parameters are those of `FeedForwardToCnn3DPreProcessor`.
 
     Notes
     -----

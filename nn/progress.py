@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import nd
+
+from .conf.json_fields import JAVA_INT
 
 if TYPE_CHECKING:
     from .training import Training
@@ -32,7 +36,10 @@ class Progress:
     iteration : int
         Of the network.
     random : (int, int), optional
-        State of the global generator.
+        State of the network's generator.
+    scored : (float, int), optional
+        Sum of the scores of the minibatches that were trained on in the epoch that is not complete, and their number;
+        None where the sum is not finite, or nobody wrote it down.
     """
 
     fitting: str = ""
@@ -43,6 +50,7 @@ class Progress:
     obstacle: str = ""
     iteration: int = 0
     random: tuple[int, int] | None = None
+    scored: tuple[float, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -55,21 +63,46 @@ class Progress:
         Raises
         ------
         FormatError
-            One is missing, or of another type.
+            One is missing, of another type, or out of range.
         """
-        kinds = {
-            "fitting": str, "epochs": int, "within": bool, "steps": int, "iterator": (dict, type(None)),
-            "obstacle": str, "iteration": int, "random": list,
-        }  # fmt: skip
         if not isinstance(values, dict):
-            raise nd.FormatError(f"load_checkpoint: progress must be an object, got {values!r}.")
-        for name, kind in kinds.items():
-            if not isinstance(values.get(name), kind):  # type: ignore[arg-type]
-                raise nd.FormatError(f"load_checkpoint: {name} must be {kind}, got {values.get(name)!r}.")
-        if [type(number) for number in values["random"]] != [int, int]:
-            raise nd.FormatError(f"load_checkpoint: random must be two integers, got {values['random']!r}.")
-        known = {field.name: values[field.name] for field in fields(Progress)}
-        return Progress(**{**known, "random": tuple(values["random"])})
+            raise nd.FormatError(f"load_checkpoint: progress must be an object, got {values!r:.200}.")
+        for name, (what, is_valid) in _VALID.items():
+            if not is_valid(values.get(name)):
+                raise nd.FormatError(f"load_checkpoint: {name} must be {what}, got {values.get(name)!r:.200}.")
+        known: dict[str, Any] = {field.name: values.get(field.name) for field in fields(Progress)}
+        scored = None if known["scored"] is None else tuple(known["scored"])
+        return Progress(**{**known, "random": tuple(values["random"]), "scored": scored})
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= JAVA_INT
+
+
+def _is_random(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(n) is int and 0 <= n < 1 << 64 for n in value)
+
+
+def _is_scored(value: Any) -> bool:
+    if value is None:
+        return True
+    listed = isinstance(value, list) and len(value) == 2
+    return listed and type(value[0]) is float and math.isfinite(value[0]) and _is_count(value[1])
+
+
+_COUNT = (f"an integer, 0 to {JAVA_INT}", _is_count)
+_VALID: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "epochs": _COUNT,
+    "fitting": ("'', 'iterator' or 'minibatch'", lambda value: value in ("", "iterator", "minibatch")),
+    "iteration": _COUNT,
+    "iterator": ("an object or null", lambda value: value is None or isinstance(value, dict)),
+    "obstacle": ("a text", lambda value: isinstance(value, str)),
+    "random": ("two integers, 0 to 2**64 - 1", _is_random),
+    "scored": ("null, or a finite number and a count", _is_scored),
+    "steps": _COUNT,
+    "within": ("true or false", lambda value: isinstance(value, bool)),
+}
+"""Field -> what it must be, in words and as a check."""
 
 
 class FitProgress:
@@ -85,6 +118,10 @@ class FitProgress:
         Where the last call ended.
     epoch_over : bool
         The last minibatch of an epoch is trained on, and listeners are hearing of it; the epoch is not counted yet.
+    stop_reason : str or None
+        Why the call that runs is to stop.
+    stoppable : bool
+        Another loop runs that listeners may stop.
     """
 
     def __init__(self) -> None:
@@ -92,6 +129,8 @@ class FitProgress:
         self.awaited: Progress | None = None
         self.last = Progress()
         self.epoch_over = False
+        self.stop_reason: str | None = None
+        self.stoppable = False
 
     def forget(self) -> None:
         """Where the last call ended means nothing any more."""

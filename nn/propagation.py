@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import nd
 
-from .layers.base import LayerRuntime, label_of
+from .layers.base import label_of
 from .layers.pooled_convolution import paired
+from .layers.runtime import LayerRuntime
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
@@ -94,14 +95,23 @@ class Propagation:
         return self
 
     def forward(
-        self, x: Array, training: bool, stop: int | None = None, mask: Array | None = None
+        self,
+        x: Array,
+        training: bool,
+        stop: int | None = None,
+        mask: Array | None = None,
+        last_masked: bool = True,
+        start: int = 0,
     ) -> tuple[list[Array], list[Any]]:
-        """Run layers 0 .. stop - 1; return [x, activations of each] and their caches."""
+        """Run layers start .. stop - 1; return [x, activations of each] and their caches."""
         activations, caches, examples = [x], [], x.shape[0]
-        for _, preprocessor, layer in self._stages[:stop]:
+        for stage in self._stages[start:stop]:
+            _, preprocessor, layer = stage
             if preprocessor is not None:
                 x = preprocessor.pre_process(x, layer.buffers, examples)
                 mask = None if mask is None else preprocessor.feed_forward_mask(mask, examples)
+            if stage is self._stages[-1] and not last_masked:
+                mask = None
             x, cache = _pair(layer, layer.forward(x, training, mask))
             mask = None if mask is None else layer.feed_forward_mask(mask)
             activations.append(x)
@@ -130,27 +140,40 @@ class Propagation:
             self.backward(delta, caches, batch.features.shape[0])
         return loss
 
-    def output(self, batch: Minibatch) -> Array:
-        """Return the last layer's activations ``[N, ...]`` outside of training, in memory that is used again."""
-        with self.workspace:
-            return self.forward(batch.features, training=False, mask=batch.features_mask)[0][-1]
+    def output(self, batch: Minibatch, training: bool = False) -> Array:
+        """Return the last layer's activations ``[N, ...]``, in memory that is used again.
 
-    def backward(self, delta: Array, caches: list[Any], examples: int) -> None:
+        They are multiplied by the labels' mask where there is one, which then stands in for the last layer's own;
+        layers of a loss of places alone take none, as in Java.
+        """
+        mask = batch.labels_mask
+        with self.workspace:
+            out = self.forward(batch.features, training, None, batch.features_mask, mask is None)[0][-1]
+            unmasked = mask is None or not self.layers[-1].masks_output
+            return out if unmasked else nd.muli(out, _over(mask, out))
+
+    def backward(
+        self, delta: Array, caches: list[Any], examples: int, to_input: bool = False, external: bool = False
+    ) -> Array | None:
         """Fill the gradient vector from the last layer's delta, of so many examples.
 
-        Nothing is computed below the lowest parameters.
+        Nothing is computed below the lowest parameters, unless `to_input` asks for dL/d(features), which is returned.
+        `external` says that delta is dL/d(activations) of the last layer, whatever it is.
         """
         *before, (last, preprocessor, layer) = self._stages
-        epsilon = layer.backprop_delta(delta, caches[-1], last > self._lowest)
+        lowest = -1 if to_input else self._lowest
+        begin = layer.backprop_gradient if external else layer.backprop_delta
+        epsilon = begin(delta, caches[-1], last > lowest)
         layer_behind = layer
         for (first, next_preprocessor, layer), cache in zip(reversed(before), reversed(caches[:-1]), strict=True):
             if epsilon is None:
                 self._ended(layer_behind, last)
-                return
+                return None
             if preprocessor is not None:
                 epsilon = preprocessor.backprop(epsilon, examples)
-            epsilon = layer.backprop_gradient(epsilon, cache, first > self._lowest)
+            epsilon = layer.backprop_gradient(epsilon, cache, first > lowest)
             preprocessor, layer_behind, last = next_preprocessor, layer, first
+        return epsilon if preprocessor is None or epsilon is None else preprocessor.backprop(epsilon, examples)
 
     def _ended(self, layer: Any, index: int) -> None:
         """Raise ConfigurationError where a layer gave no gradient that layers below need, and did not say so."""
@@ -159,6 +182,22 @@ class Propagation:
                 f"{layer.label}: backprop_gradient must return dL/dx, as layer {self._lowest} below is trained, got "
                 "None. Return it, or set ends_backprop = True on the runtime."
             )
+
+
+def _over(mask: Array, out: Array) -> Array:
+    """Return a labels' mask as it broadcasts to activations; raise ShapeError if it does not."""
+    n, shape = out.shape[0], tuple(out.shape)
+    found = tuple(mask.shape)
+    if len(shape) == 3 and found == (n, shape[2]):
+        mask = nd.reshape(mask, (n, 1, shape[2]))
+    elif found == (n, 1):
+        mask = nd.reshape(mask, (n, *(1 for _ in shape[1:])))
+    fits = mask.ndim == len(shape) and mask.shape[0] == n
+    if not fits or any(m not in (1, size) for m, size in zip(mask.shape, shape, strict=True)):
+        raise nd.ShapeError(
+            f"output: the labels' mask must be {[n, 1]} or fit the output {list(shape)}, got {list(found)}."
+        )
+    return mask
 
 
 def _pair(layer: Any, made: Any) -> tuple[Array, Any]:

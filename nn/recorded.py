@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.activations import ACTIVATIONS
 from nd.losses import LOSSES
+from nd.state import computing
 
 from .conf.distributions import DISTRIBUTIONS
 from .conf.dropout import DROPOUTS
@@ -66,7 +67,7 @@ class Recorded:
     def __call__(self, batch: Minibatch) -> Array:
         """Compute; the result's memory is used again the next time."""
         if not self._recordable:
-            return self.compute(self._layers(), batch)
+            return self._compute(batch)
         self._calls += 1
         found = self._programs.get(batch.signature)
         if found is not None:
@@ -79,7 +80,11 @@ class Recorded:
             if program is not None:
                 return program.result
             self._recordable, self._propagation = False, None
-        return self.compute(self._layers(), batch)
+        return self._compute(batch)
+
+    def _compute(self, batch: Minibatch) -> Array:
+        with computing(nd.backend()):
+            return self.compute(self._layers(), batch)
 
     def _make_room(self) -> bool:
         """Tell whether there is room for another program; one that no longer runs goes."""

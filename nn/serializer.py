@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
 import json
 import os
-import pathlib
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd import FormatError, serde
+from nd.files import Target
+from nd.opening import Source
 
 from .archive import has_entry, read_bytes, read_text, read_vector, reading, with_entry, write_archive
 from .conf.findings import warn_of
-from .conf.network import MultiLayerConfiguration
-from .own_settings import ENTRY, completed, own_settings, plain, to_document
+from .older_weights import turn_older_weights
+from .own_settings import ENTRY, read, written
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
@@ -37,7 +37,7 @@ _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
 
 def write_model(
     network: MultiLayerNetwork,
-    path: str | os.PathLike[str],
+    path: Target,
     save_updater: bool = True,
     normalizer: Any = None,
 ) -> None:
@@ -46,8 +46,9 @@ def write_model(
     Parameters
     ----------
     network : MultiLayerNetwork
-    path : path
-        Replaced only when the whole file is written.
+    path : path or binary file object
+        A file is replaced only when the whole of it is written. A file object is written to where it stands, and
+        need not be seekable.
     save_updater : bool
         Also write the updater's state, so that training can continue.
     normalizer : normalizer of `nd.dataset`, optional
@@ -62,30 +63,29 @@ def write_model(
 
     Notes
     -----
-    What DL4J 1.0 has no place for (`iterations`, `step_function`, `terminations`, `lbfgs_memory`) goes into an entry
-    of our own, ``ndwright.json``, where it is not the default. Source: DL4J ``ModelSerializer.writeModel``.
+    What DL4J 1.0 has no place for (`iterations`, `step_function`, `terminations`, `lbfgs_memory`, schedules that it
+    does not have, names of classes, the input type) goes into an entry of our own, ``ndwright.json``, where there is
+    any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
-    more = {ENTRY: json.dumps(to_document(conf.base)).encode()} if own_settings(conf.base) else {}
+    text, document, needed = written(conf, network.class_names)
+    more = {ENTRY: json.dumps(document).encode()} if needed else {}
     if normalizer is not None:
         more[NORMALIZER] = _normalizers().normalizer_to_bytes(normalizer)
-    write_entries(network, path, replace(conf, base=plain(conf.base)), save_updater, more)
+    write_entries(network, path, text, save_updater, more)
 
 
 def write_entries(
     network: MultiLayerNetwork,
-    path: str | os.PathLike[str],
-    conf: MultiLayerConfiguration,
+    path: Target,
+    configuration: str,
     save_updater: bool,
     more: Mapping[str, bytes] = MappingProxyType({}),
     compressed: bool = True,
 ) -> None:
-    """Write a network with that configuration, and more entries."""
+    """Write a network with that configuration, Java's JSON, and more entries."""
     network.params()
-    target = pathlib.Path(path)
-    if not target.parent.exists():
-        raise FileNotFoundError(errno.ENOENT, "save: the folder must exist, got none", str(target.parent))
-    entries = {CONFIGURATION: conf.to_json().encode()}
+    entries = {CONFIGURATION: _read_back(configuration, more.get(ENTRY)).encode()}
     if network.updater.guard is not None:
         network.updater.guard.check(network)
     with nd.use_backend(network._backend):
@@ -95,18 +95,37 @@ def write_entries(
             entries.update({COEFFICIENTS: b"", NO_PARAMS: b""})
         if save_updater and network.updater_state().shape[1]:
             entries[UPDATER_STATE] = serde.to_bytes(network.updater_state(), "c")
-    write_archive("save", target, {**entries, **more}, compressed)
+    write_archive("save", path, {**entries, **more}, compressed)
 
 
-def restore_multi_layer_network(
-    path: str | os.PathLike[str], load_updater: bool = True, strict: bool = True
-) -> MultiLayerNetwork:
+def check_saveable(network: MultiLayerNetwork) -> None:
+    """Raise ConfigurationError where a file could not hold the network: a part of one's own is not registered, say."""
+    text, document, _ = written(network.conf, network.class_names)
+    _read_back(text, json.dumps(document).encode())
+
+
+def _read_back(text: str, beside: bytes | None) -> str:
+    """Return a configuration's text; raise ConfigurationError if no loader would read the same from it."""
+    try:
+        again, _, _ = written(*read(text, None if beside is None else json.loads(beside)))
+    except nd.NdError as error:
+        raise nd.ConfigurationError(f"save: what is written must be readable, got: {error}") from error
+    if again != text:
+        raise nd.ConfigurationError(
+            "save: the configuration must be read as it is written, got another, so nothing was saved. Let parts of "
+            "your own keep the fields that they are given."
+        )
+    return text
+
+
+def restore_multi_layer_network(path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
     """Read a network on the current backend; no weights are drawn.
 
     Parameters
     ----------
-    path : path
-        Of a file that any release of Deeplearning4j since 0.5 wrote.
+    path : path or binary file object
+        Of a file that any release of Deeplearning4j since 0.5 wrote. Of a file object its position does not matter;
+        one that cannot go back is read to its end.
     load_updater : bool
         Also take over the updater's state, if the file has it.
     strict : bool
@@ -137,16 +156,15 @@ def restore_multi_layer_network(
     ``ModelSerializer.restoreMultiLayerNetwork``. Differs: parameters of 16 bits are read as float32, in which NumPy
     computes faster.
     """
-    return reading(path, lambda archive: restore(path, archive, load_updater, strict))
+    return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict))
 
 
 def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: bool = True) -> MultiLayerNetwork:
     """Read a network from an open archive."""
     from .multilayer import MultiLayerNetwork
 
-    conf = MultiLayerConfiguration.from_json(read_text(path, archive, CONFIGURATION), strict)
-    own = read_own(path, archive)
-    conf = conf if own is None else replace(conf, base=completed(conf.base, own))
+    text = read_text(path, archive, CONFIGURATION)
+    conf, names = read(text, read_own(path, archive), strict)
     n = conf.layout().length
     if n:
         params = read_vector(path, archive, COEFFICIENTS, n)
@@ -154,8 +172,10 @@ def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: boo
     else:
         params = nd.zeros(1, 0, dtype=conf.base.dtype)
     network = MultiLayerNetwork(conf).init(params)
+    network.class_names = names
     if load_updater and has_entry(archive, UPDATER_STATE):
         _restore_state(path, archive, network, strict)
+    turn_older_weights(network, text)
     return network
 
 
@@ -205,7 +225,7 @@ def add_normalizer_to_model(path: str | os.PathLike[str], normalizer: Any) -> No
     with_entry("add_normalizer_to_model", path, NORMALIZER, _normalizers().normalizer_to_bytes(normalizer))
 
 
-def restore_normalizer(path: str | os.PathLike[str]) -> Any:
+def restore_normalizer(path: Source) -> Any:
     """Return the normalizer of a model zip; None if it has none.
 
     Raises
@@ -217,7 +237,7 @@ def restore_normalizer(path: str | os.PathLike[str]) -> Any:
     -----
     Source: DL4J ``ModelSerializer.restoreNormalizerFromFile``.
     """
-    content = reading(path, lambda archive: read_normalizer(path, archive))
+    content = reading("restore_normalizer", path, read_normalizer)
     return None if content is None else _normalizers().normalizer_from_bytes(content)
 
 

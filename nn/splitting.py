@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
+from nd.state import computing
 
 from .conf.input_type import InputType
 from .minibatch import Minibatch
@@ -98,7 +100,9 @@ class SplitStep:
         if self.whole.scheduled:
             self.whole.at(*counts)
         if watch is not None or self._keeps_state:
-            loss = self.whole.gradient_and_loss(batch, watch)
+            seen = None if watch is None else _as_outside(watch)
+            with computing(nd.backend()):
+                loss = self.whole.gradient_and_loss(batch, seen)
             if not self.vectors.guarded:
                 return loss, self.vectors.penalty(*counts)
             penalty = self.vectors.watching(*counts)
@@ -248,3 +252,9 @@ def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
     }
     make = makers.get(len(places))
     return None if make is None else make(*places, channels)
+
+
+def _as_outside(watch: Watch) -> Watch:
+    """Return the call of listeners, as code of users: what the step does not warn of is for the step alone."""
+    context = copy_context()
+    return lambda activations: context.run(watch, activations)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator, ExistingDataSetIterator
+from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator
 from nd.dataset.iterator import State, position_of
+from nd.interrupts import Handling, Held
 from optimize import ProgressBarListener, Solver
 
+from .history import History
 from .progress import Progress
+from .training_data import FitSettings, training_data, weighted
+from .validation import Validation
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
+
+NOTHING_MORE = FitSettings()
 
 
 class Training:
@@ -28,33 +33,29 @@ class Training:
     network : MultiLayerNetwork
     data, labels, epochs
         As in `MultiLayerNetwork.fit`.
+    settings : FitSettings
     """
 
-    def __init__(self, network: MultiLayerNetwork, data: Any, labels: Any, epochs: int) -> None:
-        if not hasattr(epochs, "__index__") or epochs < 0:
-            raise nd.ConfigurationError(f"fit: epochs must be an integer >= 0, got {epochs!r}.")
-        if isinstance(data, DataSetIterator) and labels is not None:
-            raise nd.DTypeError(f"fit: an iterator brings its labels, got {labels!r} beside it. Say epochs={labels!r}.")
+    def __init__(
+        self, network: MultiLayerNetwork, data: Any, labels: Any, epochs: int, settings: FitSettings = NOTHING_MORE
+    ) -> None:
         self.network, self.epochs = network, epochs
         self._done = 0  # epochs
-        self._within = self._ended = self._complete = False  # an epoch has begun; is over; the call is over
-        self._steps = 0  # taken on the minibatch that comes next, by the run before
-        self._began: int | None = None  # iteration at the first step on the minibatch that is trained on
+        self._complete = False
+        self._epoch: int | None = None  # the network's count when the epoch began that is trained on
+        self._began = network.iteration_count  # at the first step on the minibatch that is trained on, or comes next
         self._before: State | nd.DataError | None = None  # where the source stood before that minibatch
         self._source: DataSetIterator | None = None
-        self.single: DataSet | None = None
-        if isinstance(data, DataSet):
-            self.single = data
-        elif labels is not None:
-            self.single = DataSet(data, labels)
-        elif hasattr(data, "shape"):
-            raise nd.DataError("fit: features need labels, got features alone. Call fit(features, labels).")
-        elif not isinstance(data, Iterable):
-            raise nd.DTypeError(f"fit: expected features, a DataSet or an iterator of them, got {data!r}.")
-        else:
-            self.iterator = data if isinstance(data, DataSetIterator) else ExistingDataSetIterator(data)
+        self._data = training_data(network, data, labels, settings)
+        self.single, self.iterator = self._data.single, self._data.iterator
+        self._validation: Validation | None = None
+        if settings.validation_data is not None:
+            self._validation = Validation(network, settings.validation_data, settings.batch_size)
+        self.history, self._updater = History(), network.updater
+        self._mini_batch = network.conf.mini_batch
+        self._added = -1  # the network's count when the history had its last score
 
-    def run(self) -> None:
+    def run(self) -> History:
         """Train; listeners are closed however it ends."""
         network = self.network
         with ExitStack() as stack:
@@ -62,14 +63,24 @@ class Training:
             network.add_listeners(*self._progress_bar())
             for listener in network.listeners:
                 stack.callback(listener.close)
+            stack.enter_context(Handling())
+            held = Held()  # over the end of what follows
+            stack.push(held.__exit__)
             stack.enter_context(nd.use_backend(network._backend))
+            stack.enter_context(nd.random.use_random(network.random))
             solver = network._made_solver()
             stack.callback(self._leave)
-            network._progress.call = self
+            stack.callback(held.__enter__)
+            network._progress.call, network._progress.stop_reason = self, None
+            network.history = self.history
             self._fit(solver)
+            self.history.stopped = network._progress.stop_reason
             self._complete = True
             for listener in network.listeners:
                 listener.on_fit_end(network)
+            self._leave()  # where Ctrl-C stops this, the stack does it again
+        network._progress.last = self._ended(network._progress.last)
+        return self.history
 
     def _fit(self, solver: Solver) -> None:
         try:
@@ -84,7 +95,9 @@ class Training:
 
     def _leave(self) -> None:
         fits = self.network._progress
-        fits.last, fits.call = self.progress(), None
+        with Held():
+            self._complete = False  # an error may still come: the call, continued, then trains nothing more
+            fits.last, fits.call = self.progress(), None
 
     def _progress_bar(self) -> list[ProgressBarListener]:
         """A bar for iterators, on a terminal, unless the user brought one."""
@@ -106,23 +119,39 @@ class Training:
     def progress(self) -> Progress:
         """Return what a checkpoint keeps: what was trained on, not what was read ahead."""
         network = self.network
-        taken = 0 if self._began is None else network.iteration_count - self._began
-        whole = self._began is None or network._made_solver().is_done(taken)
+        taken = network.iteration_count - self._began
+        whole = network._made_solver().is_done(taken)
+        over = self._epoch is not None and network.epoch_count + network._progress.epoch_over > self._epoch
         position = self._before
         if whole and self._source is not None:
             position = position_of(self._source)
         known = isinstance(position, dict)
         found = Progress(
             fitting="iterator" if self.single is None else "minibatch",
-            epochs=self._done + (self._ended or (self.single is not None and self._began is not None and whole)),
-            within=self._within and not self._ended,
+            epochs=self._done + (over or (self.single is not None and whole)),
+            within=self._epoch is not None and not over,
             steps=0 if whole else max(0, taken),
             iterator=position if known else None,  # type: ignore[arg-type]
             obstacle="" if known or position is None else str(position),
             iteration=network.iteration_count,
-            random=nd.random.get_random().get_state(),
+            random=network.random.get_state(),
+            scored=None if over else self._scored(whole and taken > 0),
         )
-        return replace(found, fitting="", epochs=0, within=False) if self._complete else found
+        return self._ended(found) if self._complete else found
+
+    def _scored(self, stepped: bool) -> tuple[float, int] | None:
+        """Return what the history has of the epoch that runs, and the score of a minibatch that it has not had yet."""
+        network = self.network
+        if self.single is None and self.history.next_epoch > self._done:  # closed, and the epoch was cut short
+            return self.history.reopened()
+        more = stepped and self._added != network.iteration_count
+        with network._here():
+            return self.history.scored(network._score, int(more), self._mini_batch)
+
+    def _ended(self, progress: Progress) -> Progress:
+        """Return that of a call that is over; an iterator that fit made itself is made anew by the next one."""
+        position = None if self._data.cut else progress.iterator
+        return replace(progress, fitting="", epochs=0, within=False, iterator=position, scored=None)
 
     def _resume(self) -> None:
         """Go on where a checkpoint's call stood."""
@@ -135,11 +164,13 @@ class Training:
                 f"fit: the checkpoint was written while fit trained on one {found.fitting}, got one {kind}. "
                 "To train on something else, read the network alone with MultiLayerNetwork.load(path)."
             )
-        if self._source is not None:
+        if self._source is not None and (found.fitting or not self._data.cut):
             self._restore(self._source, found)
         if found.random is not None and found.iteration == network.iteration_count:
-            nd.random.get_random().set_state(found.random)
-        self._done, self._within, self._steps = found.epochs, found.within, found.steps
+            network.random.set_state(found.random)
+        self._done, self._began = found.epochs, network.iteration_count - found.steps
+        self._epoch = network.epoch_count if found.within else None
+        self.history = network.history = History(found.epochs, found.scored)
         network._progress.awaited = None
 
     @staticmethod
@@ -156,52 +187,80 @@ class Training:
 
     def _fit_single(self, solver: Solver, batch: DataSet) -> None:
         self._resume()
-        while self._done < self.epochs:
+        fits = self.network._progress
+        while self._done < self.epochs and fits.stop_reason is None:
             self._train_on(batch, solver)
-            self._done += 1
+            self._note_epoch(solver)
+            # in one line and without a call between, here and below: Ctrl-C finds both changed, or none
+            self._done, self._began = self._done + 1, self.network.iteration_count
         solver.finish()
 
     def _train_on(self, batch: DataSet, solver: Solver) -> None:
         network = self.network
-        self._began = network.iteration_count - self._steps
         network._set_batch(batch)
-        network._optimize(solver, self._steps)
-        self._began, self._steps = None, 0
+        network._optimize(solver, network.iteration_count - self._began)
+        self.history.add_step(network._score, self._mini_batch)
+        self._added = network.iteration_count
+
+    def _note_epoch(self, solver: Solver) -> None:
+        """Write down how an epoch went; with data to validate on, wait for its last step."""
+        network = self.network
+        self.history.end_epoch(self._updater.learning_rate_at(network.iteration_count - 1, network.epoch_count))
+        if self._validation is not None:
+            solver.finish()
+            self._validation.add_to(self.history)
 
     def _fit_epochs(self, solver: Solver) -> None:
+        iterator: Any = self.iterator
         with ExitStack() as stack:
-            source: Any = self.iterator
+            source = iterator
             if source.async_supported():
                 source = stack.enter_context(AsyncDataSetIterator(source))
-            self._source = source
+            self._before, self._source = position_of(source), source
             self._resume()
-            while self._done < self.epochs:
+            self._before = position_of(source)
+            while self._done < self.epochs and self.network._progress.stop_reason is None:
                 self._fit_epoch(solver, source)
+        if self._epoch is not None and source is not iterator:
+            self._put_back(iterator)
 
     def _fit_epoch(self, solver: Solver, source: DataSetIterator) -> None:
         network = self.network
-        if not self._within:
+        if self._epoch is None:
             if not source.has_next() and (self._done or source.reset_supported()):
                 source.reset()
             if not source.has_next():
                 raise nd.DataError("fit: the iterator must have at least one minibatch, got none.")
-        self._within = True
+            self._before, self._epoch = position_of(source), network.epoch_count
         for listener in network.listeners:
             listener.on_epoch_start(network)
-        self._fit_batches(solver, source)
+        whole = self._fit_batches(solver, source)
         solver.finish()
-        self._ended = True
+        if not whole:
+            return
+        self._note_epoch(solver)
         network.end_epoch()
-        self._done += 1
-        self._within = self._ended = False
+        self._done, self._epoch = self._done + 1, None
 
-    def _fit_batches(self, solver: Solver, source: DataSetIterator) -> None:
-        network = self.network
+    def _fit_batches(self, solver: Solver, source: DataSetIterator) -> bool:
+        """Train on what is left of an epoch; tell whether that was all of it."""
+        network, weights = self.network, self._data.class_weights
         while True:
-            self._before = position_of(source)
             asked = time.perf_counter()
             if not source.has_next():
-                return
+                return True
+            if network._progress.stop_reason is not None:
+                return False
             batch = source.next()
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
-            self._train_on(batch, solver)
+            if weights is not None:
+                batch = weighted(network, "fit", batch, weights)
+            self._train_on(network._classes.formed_set(batch), solver)
+            self._before, self._began = position_of(source), network.iteration_count
+
+    def _put_back(self, iterator: DataSetIterator) -> None:
+        """Let an iterator that was read ahead stand behind the last minibatch that was trained on, or at its start."""
+        if isinstance(self._before, dict):
+            iterator.restore(self._before)
+        elif iterator.reset_supported():
+            iterator.reset()

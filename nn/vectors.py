@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.random import Random
+from nd.state import computing
 from optimize import NetworkUpdater, NoOp, Regularization, Segment
 from optimize.constraints import Constraining
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.penalty_sum import PenaltySum
+from optimize.regularization import merged
 
 from .gradient import DefaultGradient
 from .layers.base import label_of
@@ -75,6 +77,12 @@ class FlatVectors:
         """Return the sum of all penalties, or what one of several equal parts of every parameter adds to it."""
         if self._penalty_sum is not None and parts == 1:
             return self._penalty_sum.at(iteration, epoch)
+        if not self.penalties:
+            return 0.0
+        with computing(nd.backend()):
+            return self._penalty(iteration, epoch, part, parts)
+
+    def _penalty(self, iteration: int, epoch: int, part: int, parts: int) -> Array | float:
         total: Array | float = 0.0
         for flat, penalty in self.penalties:
             n = flat.shape[0]
@@ -102,12 +110,15 @@ class FlatVectors:
         guard.ready = True
         return guard.penalty
 
-    def draw_weights(self) -> None:
-        """Seed the global generator and draw layer after layer, as Java does; biases start at their bias_init."""
-        rng = nd.random.get_random()
-        rng.set_seed(self.conf.base.seed or 0)
+    def draw_weights(self, rng: Random) -> None:
+        """Draw layer after layer, as Java does; biases start at their bias_init."""
         for view in self.layout.views:
             draw_param(self._layer_conf(view), view, self.params, rng)
+
+    def set_updaters(self, conf: MultiLayerConfiguration) -> None:
+        """Take the updaters of another configuration of the same layers; their state stays."""
+        self.conf = conf
+        self.updater.set_updaters([segment.updater for segment in self._segments()])
 
     def _layer_conf(self, view: ParamView) -> BaseLayerConf:
         return self.conf.layers[view.layer]  # type: ignore[return-value]
@@ -144,7 +155,7 @@ def copy_vector(who: str, source: Any, target: Array) -> None:
 
 def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization, ...]:
     """Return the penalties on one parameter of a layer, in the order in which they are applied."""
-    return layer.regularization_of(spec.bias) if spec.penalised and not spec.running else ()
+    return merged(layer.regularization_of(spec.bias)) if spec.penalised and not spec.running else ()
 
 
 def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) -> None:

@@ -116,7 +116,7 @@ def init_weight(view: Array, flat: Array, init: str | Distribution, fans: Fans, 
 
 
 def _identity(view: Array, shape: Sequence[int]) -> None:
-    if shape[0] != shape[1]:
+    if len(shape) < 2 or shape[0] != shape[1]:
         raise nd.ConfigurationError(
             f"weight_init 'identity': inputs and outputs must be equal in number, got a weight {list(shape)}."
         )

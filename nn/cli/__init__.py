@@ -13,6 +13,7 @@ from typing import TextIO
 from nd import NdError
 
 from . import convert, evaluate, predict, summary
+from .data import in_words_of_the_command_line
 
 COMMANDS = {"convert": convert, "evaluate": evaluate, "predict": predict, "summary": summary}
 """Name -> module with HELP, EXAMPLES, add_arguments(parser) and run(arguments)."""
@@ -80,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split())
+    return in_words_of_the_command_line(" ".join(str(error).split()))
 
 
 def _show_warning(

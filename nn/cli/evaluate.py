@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import nd
@@ -39,9 +40,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise ConfigurationError("evaluate: --csv needs --label, the column of the label, got none.")
     network = load_network(arguments)
     outputs = _outputs(network)
-    evaluations = _evaluations(arguments, outputs)
     one_hot = outputs > 1 and not arguments.regression and arguments.label_to is None
-    data = iterator_of(arguments, outputs if one_hot else None)
+    data = iterator_of(arguments, outputs if one_hot else None, network.class_names)
+    evaluations = _evaluations(arguments, outputs, data.class_names or network.class_names)
     _evaluate(network, data, evaluations)
     for evaluation in evaluations:
         print(json.dumps(json.loads(evaluation.to_json())) if arguments.json else _text(evaluation))
@@ -60,18 +61,20 @@ def _evaluate(network: MultiLayerNetwork, data: DataSetIterator, evaluations: li
         network.do_evaluation(data, *evaluations)
         return
     for batch in data:
-        outputs = normalizer.revert_labels(nd.to_host(network.output(batch.features, batch.features_mask)))
+        outputs = normalizer.revert_labels(
+            nd.to_host(network.output(batch.features, features_mask=batch.features_mask))
+        )
         labels = normalizer.revert_labels(batch.labels)
         for evaluation in evaluations:
             evaluation.eval(labels, outputs, batch.labels_mask)
 
 
-def _evaluations(arguments: argparse.Namespace, outputs: int) -> list[IEvaluation]:
+def _evaluations(arguments: argparse.Namespace, outputs: int, names: Sequence[str] | None) -> list[IEvaluation]:
     if arguments.regression:
         if arguments.roc or arguments.calibration:
             raise ConfigurationError("evaluate: --roc and --calibration are for classes, got --regression too.")
         return [RegressionEvaluation()]
-    found: list[IEvaluation] = [Evaluation()]
+    found: list[IEvaluation] = [Evaluation(list(names) if names else None)]
     found += [ROC() if outputs <= 2 else ROCMultiClass()] if arguments.roc else []
     found += [EvaluationCalibration()] if arguments.calibration else []
     return found

@@ -6,7 +6,7 @@ import argparse
 import csv
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
             if number == 0:
                 columns = [f"output_{column}" for column in range(len(rows[0]))]
                 writer.writerow(["class", "probability"] if arguments.classes else columns)
-            writer.writerows(map(_best, rows) if arguments.classes else rows)
+            writer.writerows([_best(row, network.class_names) for row in rows] if arguments.classes else rows)
 
 
 def _predicted(network: MultiLayerNetwork, data: DataSetIterator) -> Iterator[list[list[float]]]:
@@ -53,14 +53,16 @@ def _predicted(network: MultiLayerNetwork, data: DataSetIterator) -> Iterator[li
     normalizer: Any = data.pre_processor
     reverts = normalizer is not None and normalizer.is_fit_label()
     for batch in data:
-        outputs = nd.to_host(network.output(batch.features, batch.features_mask))
+        outputs = nd.to_host(network.output(batch.features, features_mask=batch.features_mask))
         outputs = normalizer.revert_labels(outputs) if reverts else outputs
         yield outputs.reshape(outputs.shape[0], -1).tolist()
 
 
-def _best(row: list[float]) -> tuple[int, float]:
+def _best(row: list[float], names: Sequence[str] | None) -> tuple[int | str, float]:
+    """Return the most probable class, by its name where there is one, and its probability."""
     best = max(row)
-    return row.index(best), best
+    number = row.index(best)
+    return names[number] if names and len(names) == len(row) else number, best
 
 
 @contextmanager

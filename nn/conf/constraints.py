@@ -8,6 +8,7 @@ from typing import Any
 from optimize.constraints import LayerConstraint, as_constraints
 
 FIELDS = ("constrain_all_parameters", "constrain_weights", "constrain_bias")
+UNSET: dict[str, Any] = dict.fromkeys(FIELDS)
 """Of layers and of whole networks, in the order in which DL4J applies them."""
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
+from nd.arguments import Checked, Fraction, Natural, NonNegative
 from nd.random import Random
 
 Array = Any
 
 
 @dataclass(frozen=True)
-class Distribution:
+class Distribution(Checked):
     """Draws the elements of a weight array."""
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
@@ -27,7 +28,7 @@ class NormalDistribution(Distribution):
     """N(mean, std^2)."""
 
     mean: float = 0.0
-    std: float = 1.0
+    std: NonNegative = 1.0
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
         return rng.gaussian(math.prod(shape), dtype, self.mean, self.std)
@@ -43,7 +44,7 @@ class TruncatedNormalDistribution(Distribution):
     """N(mean, std^2) within two standard deviations; see `nd.random.Random.truncated_normal`."""
 
     mean: float = 0.0
-    std: float = 1.0
+    std: NonNegative = 1.0
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
         return rng.truncated_normal(math.prod(shape), dtype, self.mean, self.std)
@@ -54,7 +55,7 @@ class LogNormalDistribution(Distribution):
     """exp of N(mean, std^2)."""
 
     mean: float = 0.0
-    std: float = 1.0
+    std: NonNegative = 1.0
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
         return nd.exp(rng.gaussian(math.prod(shape), dtype, self.mean, self.std))
@@ -68,6 +69,7 @@ class UniformDistribution(Distribution):
     upper: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.lower < self.upper:
             raise nd.ConfigurationError(f"UniformDistribution: lower must be < upper, got {self.lower}, {self.upper}.")
 
@@ -79,8 +81,8 @@ class UniformDistribution(Distribution):
 class BinomialDistribution(Distribution):
     """Successes among a number of trials."""
 
-    number_of_trials: int = 1
-    probability_of_success: float = 0.5
+    number_of_trials: Natural = 1
+    probability_of_success: Fraction = 0.5
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
         return rng.binomial(math.prod(shape), dtype, self.number_of_trials, self.probability_of_success)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import Any
+
+from nd.java_names import JavaEnum
 
 
-class OptimizationAlgorithm(StrEnum):
+class OptimizationAlgorithm(JavaEnum):
     """How the parameters are improved on a minibatch."""
 
     CONJUGATE_GRADIENT = "conjugate_gradient"
@@ -14,7 +16,7 @@ class OptimizationAlgorithm(StrEnum):
     STOCHASTIC_GRADIENT_DESCENT = "stochastic_gradient_descent"
 
 
-class Updater(StrEnum):
+class Updater(JavaEnum):
     """Updaters by name, for the fluent Builder; `optimize` has their classes."""
 
     ADABELIEF = "adabelief"
@@ -30,7 +32,7 @@ class Updater(StrEnum):
     SGD = "sgd"
 
 
-class WeightInit(StrEnum):
+class WeightInit(JavaEnum):
     """How weights start; formulas in `nn.weights`."""
 
     DISTRIBUTION = "distribution"
@@ -56,8 +58,14 @@ class WeightInit(StrEnum):
     ZERO = "zero"
 
 
-class Activation(StrEnum):
+class Activation(JavaEnum):
     """Activation functions; formulas in `nd.activations`."""
+
+    def get_activation_function(self) -> Any:
+        """Return the function."""
+        from nd.activations import get_activation
+
+        return get_activation(self)
 
     CUBE = "cube"
     ELU = "elu"
@@ -82,8 +90,14 @@ class Activation(StrEnum):
     THRESHOLDEDRELU = "thresholdedrelu"
 
 
-class LossFunction(StrEnum):
+class LossFunction(JavaEnum):
     """Loss functions; formulas in `nd.losses`."""
+
+    def get_i_loss_function(self) -> Any:
+        """Return the function."""
+        from nd.losses import get_loss
+
+        return get_loss(self)
 
     COSINE_PROXIMITY = "cosine_proximity"
     FMEASURE = "fmeasure"
@@ -108,7 +122,7 @@ class LossFunction(StrEnum):
     XENT = "xent"
 
 
-class PoolingType(StrEnum):
+class PoolingType(JavaEnum):
     """What pooling computes."""
 
     AVG = "avg"
@@ -117,7 +131,7 @@ class PoolingType(StrEnum):
     SUM = "sum"
 
 
-class ConvolutionMode(StrEnum):
+class ConvolutionMode(JavaEnum):
     """How windows meet the edge; see `nd.convolution.make_window`."""
 
     CAUSAL = "causal"
@@ -126,7 +140,7 @@ class ConvolutionMode(StrEnum):
     TRUNCATE = "truncate"
 
 
-class GradientNormalization(StrEnum):
+class GradientNormalization(JavaEnum):
     """What is done to a layer's gradient before regularisation; formulas in `optimize.gradient_normalization`."""
 
     CLIP_ELEMENT_WISE_ABSOLUTE_VALUE = "clip_element_wise_absolute_value"

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from nd import ConfigurationError, FormatError, NdError
+from nd import ArgumentError, ConfigurationError, FormatError, NdError
 
 Path = tuple[str | int, ...]
 Json = dict[str, Any]
@@ -58,6 +58,8 @@ class Findings:
             return function(*arguments)
         except FormatError:
             raise
+        except ArgumentError as error:
+            raise FormatError(f"configuration: {path_text(path)}: {error}") from error
         except Unsupported as error:
             self.found += [Finding((*path, *inner.path), inner.error) for inner in error.findings]
         except NdError as error:

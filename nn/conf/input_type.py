@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from nd import ConfigurationError
+from nd.arguments import Checked, Count
 
 
 @dataclass(frozen=True)
-class InputType:
+class InputType(Checked):
     """Kind and size of activations; make one with the functions below.
 
     Examples
@@ -20,10 +20,6 @@ class InputType:
     >>> InputType.convolutional_flat(28, 28, 1).shape
     (784,)
     """
-
-    def __post_init__(self) -> None:
-        if any(type(axis) is not int or axis < 1 for axis in self.sizes):
-            raise ConfigurationError(f"InputType: every size must be an integer >= 1, got {self!r}.")
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -70,7 +66,7 @@ class InputType:
 class FeedForwardType(InputType):
     """``[N, n]``."""
 
-    n: int
+    n: Count
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,9 +80,9 @@ class FeedForwardType(InputType):
 class ConvolutionalType(InputType):
     """``[N, C, H, W]``."""
 
-    height: int
-    width: int
-    channels: int
+    height: Count
+    width: Count
+    channels: Count
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -100,9 +96,9 @@ class ConvolutionalType(InputType):
 class ConvolutionalFlatType(InputType):
     """``[N, C * H * W]``, images as rows in c order."""
 
-    height: int
-    width: int
-    channels: int
+    height: Count
+    width: Count
+    channels: Count
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -116,10 +112,10 @@ class ConvolutionalFlatType(InputType):
 class Convolutional3DType(InputType):
     """``[N, C, D, H, W]``."""
 
-    depth: int
-    height: int
-    width: int
-    channels: int
+    depth: Count
+    height: Count
+    width: Count
+    channels: Count
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -133,8 +129,8 @@ class Convolutional3DType(InputType):
 class RecurrentType(InputType):
     """``[N, n, T]``: time series, or one-dimensional images of n channels."""
 
-    n: int
-    time_series_length: int | None = None
+    n: Count
+    time_series_length: Count | None = None
 
     @property
     def shape(self) -> tuple[int | None, ...]:
@@ -147,3 +143,13 @@ class RecurrentType(InputType):
     def __repr__(self) -> str:
         length = "" if self.time_series_length is None else f"x{self.time_series_length}"
         return f"recurrent({self.n}{length})"
+
+
+INPUT_TYPES: dict[str, type[InputType]] = {
+    "convolutional": ConvolutionalType,
+    "convolutional3d": Convolutional3DType,
+    "convolutional_flat": ConvolutionalFlatType,
+    "feed_forward": FeedForwardType,
+    "recurrent": RecurrentType,
+}
+"""Name of the function that makes it -> class, sorted."""

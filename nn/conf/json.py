@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from nd import ChoiceError, ConfigurationError, FormatError, NdError
+from nd import ArgumentError, ConfigurationError, FormatError, NdError
 from nd.checks import check_choice
 from optimize.solvers import OPTIMIZERS
 from optimize.step_functions import STEP_FUNCTIONS
@@ -21,29 +21,38 @@ from ..layers.base import label_of
 from ..own_settings import own_settings
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
 from .findings import MISSING, Finding, Findings, Unsupported, only_for_training, path_text, warn_of, without
-from .forms.base import CUDNN, Json
-from .json_fields import parse
-from .json_values import camel_case, class_name, regularization_from_json, regularization_to_json
+from .forms.base import CUDNN, Json, LayerForm
+from .json_fields import JAVA_INT, parse
+from .json_values import camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
 from .legacy import Dropped, Modern, modernise
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
+from .own_schedules import put_own, take_own
 from .registration import layer_of, written_as
 
-_PREPROCESSOR_PACKAGE = "org.deeplearning4j.nn.conf.preprocessor."
-_PREPROCESSOR_MUST_BE = {"format": "NCHW", "rnnDataFormat": "NCW", "isNCDHW": True, "ncdhw": True}
+_PREPROCESSOR_MUST_BE = {"format": "NCHW", "rnnDataFormat": "NCW"}
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
 _UNUSED = {
-    "gradientNormalizationThreshold", "gainInit", "eps", *CUDNN, "nin", "nout", "timeDistributedFormat",
-    "lastEpochSinceRUpdated", "mode",
+    "activationFn", "biasInit", "biasUpdater", "constraints", "eps", "gainInit", "gradientNormalization",
+    "gradientNormalizationThreshold", "iupdater", "lastEpochSinceRUpdated", "mode", "nin", "nout", "regularization",
+    "regularizationBias", "timeDistributedFormat", "weightInitFn", "weightNoise", *CUDNN,
 }  # fmt: skip
-"""Constants that change nothing here, whatever a file says."""
+"""Of what a layer has no field for, that which changes nothing here, whatever a file says: kept, and written again."""
+_FOUND_BY_JAVA = {"layerParams", "outputSize", "featureDim"}
+"""What Java writes of a layer that follows from the rest."""
+_UNUSED_OF_NETWORKS = {
+    "cacheMode": "NONE", "inferenceWorkspaceMode": "ENABLED", "tbpttBackLength": 20, "tbpttFwdLength": 20,
+    "trainingWorkspaceMode": "ENABLED",
+}  # fmt: skip
+"""The same of the whole network, with what Java's builder says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {
-    "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1], "hasBias": True,
-    "inferInputLength": False,
+    "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
+    "hasBias": True, "inferInputLength": False,
 }  # fmt: skip
 """What Java takes where a field is missing, if it is not the dataclass's default."""
+_OTHER_SPELLINGS = {"nin": "nIn", "nout": "nOut"}
 _NEEDED = ("activation", "updater", "weight_init", "bias_init")
 """What no layer with parameters may lack, where it does not name in `needed` what it may not."""
 
@@ -51,7 +60,8 @@ _NEEDED = ("activation", "updater", "weight_init", "bias_init")
 def layer_to_json(conf: LayerConf) -> Json:
     """Return a layer as DL4J writes it."""
     _, java_class, form = written_as(conf)
-    out: Json = {"@class": java_class, **form.constants}
+    out: Json = {**conf.unused, "@class": java_class}
+    out |= {key: conf.unused.get(key, value) if key in _UNUSED else value for key, value in form.constants.items()}
     out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
     out.update({key: derive(conf) for key, derive in form.derived.items()})
     if isinstance(conf, BaseLayerConf):
@@ -67,25 +77,27 @@ def layer_from_json(data: Json) -> LayerConf:
     findings, values = _unsupported(java_name, data, form.constants), {}
     absent = {**_ABSENT, **form.absent}
     for key, (field, codec) in form.fields.items():
-        spelled = key if key in data else {"nin": "nIn", "nout": "nOut"}.get(key, key)
+        spelled = key if key in data else _OTHER_SPELLINGS.get(key, key)
         if spelled in data or key in absent:
             values[field] = findings.read((spelled,), codec.decode, data.get(spelled, absent.get(key)))
-            _check_plain(java_name, key, layer_class, field, values[field])
     if issubclass(layer_class, BaseLayerConf):
-        for key, bias in (("regularization", False), ("regularizationBias", True)):
-            penalties = findings.read((key,), regularization_from_json, java_name, data.get(key), bias)
-            values |= penalties if penalties is not MISSING else {}
+        for key, field in (("regularization", "regularization"), ("regularizationBias", "regularization_bias")):
+            penalties = findings.read((key,), regularization_from_json, java_name, data.get(key))
+            values |= {field: penalties} if penalties is not MISSING and penalties else {}
     findings.settle()
-    return layer_class(**values)
+    return layer_class(**values, unused=_unused(data, form))
 
 
-def _check_plain(java_name: str, key: str, layer_class: type[LayerConf], field: str, value: Any) -> None:
-    """Refuse what is no switch where one stands, and a name that is none: Python would take anything."""
-    switch = isinstance(getattr(layer_class, field, None), bool)
-    if (switch and not isinstance(value, bool)) or (field == "name" and not isinstance(value, (str, type(None)))):
-        raise FormatError(
-            f"configuration: {key} of {java_name} must be {'true or false' if switch else 'text'}, got {value!r}."
-        )
+def _unused(data: Json, form: LayerForm) -> Json:
+    """Return what a file says of a layer that has no field, and is not what is written anyway."""
+    known = {"@class", "type", "regularization", "regularizationBias", *form.fields, *form.derived, *_FOUND_BY_JAVA}
+    known |= {_OTHER_SPELLINGS.get(key, key) for key in form.fields}
+    found = {}
+    for key, value in data.items():
+        other = key in _UNUSED and value != form.constants[key] if key in form.constants else key not in known
+        if other:
+            found[key] = value
+    return found
 
 
 def _unsupported(java_name: str, data: Json, constants: Json) -> Findings:
@@ -102,24 +114,32 @@ def _refuse_other(java_name: str, key: str, found: Any, only: Any) -> None:
         raise ConfigurationError(f"{java_name}: {key} {found!r} is not supported, only {only!r}.")
 
 
-def _preprocessor_to_json(preprocessor: InputPreProcessor) -> Json:
-    sizes = {camel_case(field.name): getattr(preprocessor, field.name) for field in fields(preprocessor)}
-    return {"@class": _PREPROCESSOR_PACKAGE + type(preprocessor).__name__, **sizes}
+def _preprocessor_fields(preprocessor: InputPreProcessor) -> Json:
+    name = type(preprocessor).__name__
+    formats = {"rnnDataFormat": "NCW"} if "Rnn" in name else {"format": "NCHW"} if name.startswith("CnnTo") else {}
+    return {
+        **{camel_case(field.name): getattr(preprocessor, field.name) for field in fields(preprocessor)},
+        **formats,
+    }
 
 
-def _preprocessor_from_json(data: Json) -> InputPreProcessor:
-    by_class = {found.__name__: found for found in PREPROCESSORS.values()}
-    java_name = class_name("input preprocessor", data)
-    if java_name not in by_class:
-        raise ChoiceError(f"input preprocessor: unknown {java_name!r}, expected one of {', '.join(sorted(by_class))}.")
+def _preprocessor_of(found: Any, data: Json) -> InputPreProcessor:
     findings = Findings()
     for key, only in _PREPROCESSOR_MUST_BE.items():
-        findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
+        findings.read((key,), _refuse_other, found.__name__, key, data.get(key, only), only)
     findings.settle()
-    sizes = {field.name: data[camel_case(field.name)] for field in fields(by_class[java_name])}
-    if any(type(size) is not int or size < 1 for size in sizes.values()):
-        raise FormatError(f"configuration: sizes of {java_name} must be integers >= 1, got {[*sizes.values()]}.")
-    return by_class[java_name](**sizes)
+    values = {field.name: data[camel_case(field.name)] for field in fields(found) if field.name != "ncdhw"}
+    if any(type(size) is not int or size < 1 for size in values.values()):
+        raise FormatError(f"configuration: sizes of {found.__name__} must be integers >= 1, got {[*values.values()]}.")
+    if "ncdhw" in {field.name for field in fields(found)}:
+        values["ncdhw"] = _flag({"ncdhw": True, **data}, "isNCDHW" if "isNCDHW" in data else "ncdhw")
+    return found(**values)
+
+
+PREPROCESSOR = part_codec(
+    "input preprocessor", "input preprocessor", "org.deeplearning4j.nn.conf.preprocessor.", PREPROCESSORS.values(),
+    _preprocessor_fields, _preprocessor_of,
+)  # fmt: skip
 
 
 def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
@@ -127,7 +147,7 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
     names = [spec.name for spec in layer.param_specs()]
     names = [*names[1:], "b"] if names[:1] == ["b"] else names  # Java lists a convolution's bias last
     return {
-        "cacheMode": "NONE",
+        "cacheMode": base.unused.get("cacheMode", "NONE"),
         "dataType": _DATA_TYPES[str(base.dtype)],
         "epochCount": conf.epoch_count,
         "iterationCount": conf.iteration_count,
@@ -144,24 +164,35 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
 
 def network_to_json(conf: MultiLayerConfiguration) -> str:
     """Return the whole configuration as DL4J 1.0 writes it."""
-    if own := own_settings(conf.base):
+    text, schedules = java_and_own(conf)
+    own = own_settings(conf.base) | {path: schedule["@class"] for path, schedule in schedules.items()}
+    if own:
         said = ", ".join(f"{name} {value!r}" for name, value in own.items())
         raise ConfigurationError(f"to_json: DL4J 1.0 has no place for {said}. Leave it out, or save a zip, which has.")
+    return text
+
+
+def java_and_own(conf: MultiLayerConfiguration) -> tuple[str, Json]:
+    """Return what Java can read, and the schedules that it does not have: path in the JSON -> schedule."""
     whole = {
         "backpropType": "Standard",
-        "cacheMode": "NONE",
         "confs": [_conf_to_json(conf, index) for index in range(len(conf.layers))],
         "dataType": _DATA_TYPES[str(conf.base.dtype)],
         "epochCount": conf.epoch_count,
-        "inferenceWorkspaceMode": "ENABLED",
-        "inputPreProcessors": {str(index): _preprocessor_to_json(p) for index, p in conf.preprocessors.items()},
+        "inputPreProcessors": {str(index): PREPROCESSOR.encode(p) for index, p in conf.preprocessors.items()},
         "iterationCount": conf.iteration_count,
-        "tbpttBackLength": 20,
-        "tbpttFwdLength": 20,
-        "trainingWorkspaceMode": "ENABLED",
-        "validateOutputLayerConfig": True,
+        "validateOutputLayerConfig": conf.base.validate_output_layer_config,
     }
-    return json.dumps(whole, indent=2, sort_keys=True, separators=(",", " : "))
+    whole |= {key: conf.base.unused.get(key, usual) for key, usual in _UNUSED_OF_NETWORKS.items()}
+    schedules = take_own(whole)
+    return json.dumps(whole, indent=2, sort_keys=True, separators=(",", " : ")), schedules
+
+
+def with_own(text: str, schedules: Any) -> str:
+    """Return Java's text with what `java_and_own` took out of it."""
+    document = parse(text)
+    put_own(document, schedules)
+    return json.dumps(document)
 
 
 def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
@@ -255,9 +286,9 @@ def _network(data: Json) -> MultiLayerConfiguration:
         for field in getattr(inner, "needed", _NEEDED) if isinstance(inner, BaseLayerConf) else ():
             if getattr(inner, field) is None:
                 raise FormatError(f"configuration: {label_of(index, layer)} must have {field}, got none.")
-    counts = [int(data.get(key, 0)) for key in ("iterationCount", "epochCount")]
-    if min(counts) < 0:
-        raise FormatError(f"configuration: iterationCount and epochCount must be >= 0, got {counts}.")
+    counts = [data.get(key, 0) for key in ("iterationCount", "epochCount")]
+    if any(type(count) is not int or not 0 <= count <= JAVA_INT for count in counts):
+        raise FormatError(f"configuration: iterationCount and epochCount must be 0 to {JAVA_INT}, got {counts}.")
     return MultiLayerConfiguration(
         base=base, layers=layers, preprocessors=preprocessors, iteration_count=counts[0], epoch_count=counts[1]
     )
@@ -269,6 +300,8 @@ def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
     def read(*arguments: Any) -> Any:
         try:
             return function(*arguments)
+        except ArgumentError as error:
+            raise FormatError(f"configuration: {error}") from error
         except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError) as error:
             if isinstance(error, NdError):
                 raise
@@ -297,7 +330,7 @@ def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[A
     )
     stored = data.get("inputPreProcessors") or {}
     preprocessors = {
-        int(index): findings.read(("inputPreProcessors", index), _preprocessor_from_json, p)
+        int(index): findings.read(("inputPreProcessors", index), PREPROCESSOR.decode, p)
         for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
     }
     findings.settle()
@@ -309,6 +342,8 @@ def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[A
         optimization_algo=algorithm,
         step_function=steps[0],
         max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
+        validate_output_layer_config=_flag(data, "validateOutputLayerConfig"),
+        unused={key: data[key] for key, usual in _UNUSED_OF_NETWORKS.items() if data.get(key) not in (None, usual)},
     )
     return base, layers, preprocessors
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,8 +9,9 @@ from typing import Any, ClassVar
 
 import nd
 from nd.activations import Activation
+from nd.arguments import Checked, Count, Fraction, IntCount, Long, Natural, NonNegative, checked
 from nd.checks import check_choice
-from optimize import LayerConstraint, Schedule, Sgd, Updater, get_updater
+from optimize import LayerConstraint, Regularization, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
@@ -21,20 +21,25 @@ from optimize.terminations import TerminationCondition, as_terminations
 from ..layers.base import LayerConf, label_of
 from ..params import ParamLayout
 from ..preprocessors import InputPreProcessor
+from .builder_names import IGNORED_BY_NETWORKS, SETTING_NAMES, UNUSED_OF_NETWORKS
 from .constraints import FIELDS as CONSTRAINT_FIELDS
 from .constraints import normalise_constraints
 from .distributions import Distribution
 from .dropout import IDropout
 from .enums import OptimizationAlgorithm
 from .input_type import InputType
+from .list_builder import list_verb
+from .output_layers import check_output_layers
 from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
+from .stacking import stack
+from .weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from .weight_noise import IWeightNoise
 
 Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeuralNetConfiguration:
+class NeuralNetConfiguration(Checked):
     """What holds for a whole network, and the defaults of its layers.
 
     Parameters
@@ -46,7 +51,7 @@ class NeuralNetConfiguration:
     updater : str or Updater
         With a name, `learning_rate` and `momentum` are its hyper-parameters.
     learning_rate, momentum : float or Schedule, optional
-        DL4J 0.x's way to set them; an updater made by hand carries its own.
+        DL4J 0.x's way to set them: in the updater that is named, or in one that has its defaults for them.
     iterations : int
         Steps per minibatch, as in DL4J 0.x.
     mini_batch : bool
@@ -58,33 +63,44 @@ class NeuralNetConfiguration:
         `ZeroDirection` and `EpsTermination`, none with ``()``.
     lbfgs_memory : int
         Steps that LBFGS remembers.
-    activation, weight_init, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, weight_decay, weight_decay_bias,
+    validate_output_layer_config : bool
+        Refuse output layers whose loss and activation do not fit together, and evaluations as a classifier of what
+        is none; see `nn.conf.output_layers`.
+    weight_init : str or Distribution, optional
+        Default of the layers; without it and `dist` Xavier's.
+    activation, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, weight_decay, weight_decay_bias,
     bias_updater, gradient_normalization, gradient_normalization_threshold, convolution_mode
         Defaults of the layers, see `nn.layers`.
-    weight_noise, constrain_weights, constrain_bias, constrain_all_parameters
+    weight_noise, constrain_weights, constrain_bias, constrain_all_parameters, regularization, regularization_bias
         Defaults of the layers, see `nn.layers`.
+    layer : LayerConf, optional
+        Of a configuration of one layer, ``Builder().layer(...).build()``; `list` does not look at it.
+    unused : dict
+        Java's settings of memory and of truncated backprop through time, under their names in its JSON: they change
+        nothing here, and are written again.
 
     Notes
     -----
     Source: DL4J ``NeuralNetConfiguration``; defaults are its Builder's.
     """
 
-    seed: int | None = None
+    seed: Long | None = None
     dtype: str | None = None
     updater: str | Updater = field(default_factory=Sgd)
     bias_updater: str | Updater | None = None
-    learning_rate: float | Schedule | None = None
-    momentum: float | Schedule | None = None
-    iterations: int = 1
+    learning_rate: NonNegative | Schedule | None = None
+    momentum: Fraction | Schedule | None = None
+    iterations: IntCount = 1
     mini_batch: bool = True
     minimize: bool = True
     optimization_algo: str = "stochastic_gradient_descent"
     step_function: str | None = None
-    max_num_line_search_iterations: int = 5
+    max_num_line_search_iterations: Count = 5
     terminations: TerminationCondition | Sequence[TerminationCondition] | None = None
-    lbfgs_memory: int = 4
+    lbfgs_memory: IntCount = 4
+    validate_output_layer_config: bool = True
     activation: str | Activation = "sigmoid"
-    weight_init: str | Distribution = "xavier"
+    weight_init: str | Distribution | None = None
     dist: Distribution | None = None
     bias_init: float = 0.0
     drop_out: float | IDropout | None = None
@@ -98,11 +114,19 @@ class NeuralNetConfiguration:
     l2_bias: Penalty = None
     weight_decay: Decay = None
     weight_decay_bias: Decay = None
+    regularization: Sequence[Regularization] | None = None
+    regularization_bias: Sequence[Regularization] | None = None
     gradient_normalization: str = "none"
     gradient_normalization_threshold: float = 1.0
     convolution_mode: str = "truncate"
+    layer: LayerConf | None = None
+    unused: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    java_names: ClassVar[dict[str, str]] = SETTING_NAMES
+    builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_NETWORKS
+    builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_NETWORKS
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         who = "NeuralNetConfiguration"
         algorithm = check_choice(who, "optimization_algo", str(self.optimization_algo).lower(), OPTIMIZERS)
         object.__setattr__(self, "optimization_algo", OptimizationAlgorithm(algorithm))
@@ -112,17 +136,12 @@ class NeuralNetConfiguration:
             check_choice(who, "step_function", str(self.step_function).lower(), STEP_FUNCTIONS)
         if self.seed is None:
             object.__setattr__(self, "seed", time.time_ns() // 1_000_000)
-        if not hasattr(self.seed, "__index__"):
-            raise nd.ConfigurationError(f"{who}: seed must be an integer, got {self.seed!r}.")
-        object.__setattr__(self, "seed", operator.index(self.seed))  # type: ignore[arg-type]
-        if not isinstance(self.minimize, bool):
-            raise nd.ConfigurationError(f"{who}: minimize must be True or False, got {self.minimize!r}.")
-        for name in ("iterations", "lbfgs_memory", "max_num_line_search_iterations"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
-                raise nd.ConfigurationError(f"{who}: {name} must be an integer >= 1, got {getattr(self, name)!r}.")
         object.__setattr__(self, "terminations", as_terminations(who, self.terminations))
         normalise_constraints(self, *CONSTRAINT_FIELDS)
         self._settle_updater()
+        if self.weight_init is None and self.dist is None:
+            object.__setattr__(self, "weight_init", "xavier")
+        settle_weight_init(self)
         settle_penalties(self)
         normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
         object.__setattr__(self, "gradient_normalization", check_gradient_normalization(who, *normalization))
@@ -130,13 +149,7 @@ class NeuralNetConfiguration:
     def _settle_updater(self) -> None:
         """Turn an updater's name into an updater; 0.x's separate rate and momentum go into it."""
         given = {key: value for key in ("learning_rate", "momentum") if (value := getattr(self, key)) is not None}
-        if isinstance(self.updater, Updater) and given and self.updater != Sgd():
-            raise nd.ConfigurationError(
-                f"NeuralNetConfiguration: {', '.join(given)} given beside {self.updater!r}. "
-                "Give hyper-parameters to the updater itself."
-            )
-        name = "sgd" if isinstance(self.updater, Updater) and given else self.updater
-        object.__setattr__(self, "updater", get_updater(name, **given))
+        object.__setattr__(self, "updater", get_updater(self.updater, **given))
         object.__setattr__(self, "learning_rate", None)
         object.__setattr__(self, "momentum", None)
 
@@ -145,71 +158,54 @@ class NeuralNetConfiguration:
         """Start DL4J's fluent style."""
         return Builder(cls)
 
-    def list(self, *layers: LayerConf, input_type: InputType | None = None) -> MultiLayerConfiguration:
+    def list(
+        self,
+        *layers: LayerConf,
+        input_type: InputType | None = None,
+        preprocessors: Mapping[int, InputPreProcessor] | None = None,
+    ) -> MultiLayerConfiguration:
         """Stack layers into a network.
 
         Parameters
         ----------
         layers : LayerConf
+            Only the last may have a loss; names differ.
         input_type : InputType, optional
-            What comes in: sets every n_in that is not given, and puts preprocessors where the kind changes.
+            What comes in: sets every n_in that is not given, and puts preprocessors where the kind changes. Features
+            must fit it then.
+        preprocessors : dict of layer index -> InputPreProcessor, optional
+            Your own, in the place of those that the input type would put there.
 
         Raises
         ------
         ConfigurationError, ShapeError
             The layers do not fit on each other; the message names the layer.
+
+        Notes
+        -----
+        Differs: Java builds networks with a loss in the middle, which cannot be trained, and with two layers of one
+        name, of which it finds the last; it takes images of other sizes than the input type's where the layers do not
+        notice.
         """
-        return MultiLayerConfiguration.assemble(self, layers, input_type)
+        stacked, placed = stack(self, layers, input_type, {} if preprocessors is None else preprocessors)
+        if self.validate_output_layer_config:
+            check_output_layers(stacked)
+        base = self if self.layer is None else replace(self, layer=None)
+        return MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type)
 
 
-def _list_verb(builder: Builder) -> Builder:
-    return Builder(_ListSettings, base=builder.build(), layers={}, preprocessors={})
+OF_NETWORKS = (
+    "seed", "dtype", "iterations", "mini_batch", "minimize", "optimization_algo", "step_function",
+    "max_num_line_search_iterations", "terminations", "lbfgs_memory", "unused",
+)  # fmt: skip
+"""Fields of `NeuralNetConfiguration` that are no defaults of layers and say how the network trains."""
 
 
-def _layer_verb(builder: Builder, *arguments: Any) -> Builder:
-    layers = builder._values["layers"]
-    index, layer = arguments if len(arguments) == 2 else (len(layers), arguments[0])
-    layers[index] = layer.build() if isinstance(layer, Builder) else layer
-    return builder
-
-
-def _preprocessor_verb(builder: Builder, index: int, preprocessor: InputPreProcessor) -> Builder:
-    builder._values["preprocessors"][index] = preprocessor
-    return builder
-
-
-@dataclass(frozen=True, kw_only=True)
-class _ListSettings:
-    """What DL4J's ``.list()`` collects until ``.build()``."""
-
-    base: NeuralNetConfiguration
-    layers: dict[int, LayerConf]
-    input_type: InputType | None = None
-    set_input_type: InputType | None = None
-    preprocessors: dict[int, Any]
-    pretrain: bool = False
-    backprop: bool = True
-
-    builder_verbs: ClassVar[dict[str, Any]] = {"input_pre_processor": _preprocessor_verb, "layer": _layer_verb}
-
-    def finish(self) -> MultiLayerConfiguration:
-        """Make the network's configuration."""
-        if self.pretrain or not self.backprop:
-            raise nd.ConfigurationError(
-                f"ListBuilder: only backprop training exists, got pretrain={self.pretrain}, backprop={self.backprop}."
-            )
-        if sorted(self.layers) != list(range(len(self.layers))):
-            raise nd.ConfigurationError(f"ListBuilder: layers must be 0..n-1, got {sorted(self.layers)}.")
-        ordered = [self.layers[index] for index in range(len(self.layers))]
-        conf = self.base.list(*ordered, input_type=self.input_type or self.set_input_type)
-        return replace(conf, preprocessors={**conf.preprocessors, **self.preprocessors})
-
-
-NeuralNetConfiguration.builder_verbs = {"list": _list_verb, **PENALTY_VERBS}  # type: ignore[attr-defined]
+NeuralNetConfiguration.builder_verbs = {"list": list_verb, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiLayerConfiguration:
+class MultiLayerConfiguration(Checked):
     """A stack of layers, complete: every n_in known, every default taken over.
 
     Parameters
@@ -218,7 +214,7 @@ class MultiLayerConfiguration:
     layers : tuple of LayerConf
     preprocessors : dict of layer index -> InputPreProcessor
     input_type : InputType, optional
-        Not kept in files: DL4J's JSON has no place for it.
+        DL4J's JSON has no place for it; model files keep it in an entry of our own.
     iteration_count, epoch_count : int
         Where training stands, for networks that are saved and loaded.
 
@@ -231,57 +227,22 @@ class MultiLayerConfiguration:
     layers: tuple[LayerConf, ...]
     preprocessors: Mapping[int, InputPreProcessor] = field(default_factory=dict)
     input_type: InputType | None = None
-    iteration_count: int = 0
-    epoch_count: int = 0
+    iteration_count: Natural = 0
+    epoch_count: Natural = 0
 
-    @classmethod
-    def assemble(
-        cls, base: NeuralNetConfiguration, layers: Sequence[LayerConf], input_type: InputType | None
-    ) -> MultiLayerConfiguration:
-        """Take over defaults, infer sizes, insert preprocessors; see `NeuralNetConfiguration.list`."""
-        if not layers:
-            raise nd.ConfigurationError("list: a network needs at least one layer, got none.")
-        for index, layer in enumerate(layers):
-            if not isinstance(layer, LayerConf):
-                raise nd.ConfigurationError(f"list: layer {index} must be a layer configuration, got {layer!r}.")
-        resolved = [layer.resolved(base, index) for index, layer in enumerate(layers)]
-        preprocessors: dict[int, InputPreProcessor] = {}
-        if input_type is None:
-            resolved = cls._chained(resolved)
-        elif isinstance(input_type, InputType):
-            resolved = cls._inferred(resolved, input_type, preprocessors)
-        else:
-            raise nd.ConfigurationError(f"list: input_type must be made by InputType, got {input_type!r}.")
-        for index, layer in enumerate(resolved):
-            layer.check(label_of(index, layer))
-        return cls(base=base, layers=tuple(resolved), preprocessors=preprocessors, input_type=input_type)
+    def __eq__(self, other: object) -> bool:
+        """Whether both make the same networks: the network's settings and the whole layers, the defaults they were made
+        with and the input type apart, as in Java."""
+        if not isinstance(other, MultiLayerConfiguration):
+            return NotImplemented
+        names = ("layers", "preprocessors", "iteration_count", "epoch_count")
+        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
+            getattr(self.base, name) == getattr(other.base, name) for name in OF_NETWORKS
+        )
 
-    @staticmethod
-    def _chained(layers: list[LayerConf]) -> list[LayerConf]:
-        """Without an input type, check and set every n_in that follows from the layer before."""
-        chained = []
-        before: tuple[str, int] | None = None
-        for index, layer in enumerate(layers):
-            layer, before = layer.following(label_of(index, layer), before)
-            chained.append(layer)
-        return chained
+    __hash__ = None  # type: ignore[assignment]
 
-    @staticmethod
-    def _inferred(
-        layers: list[LayerConf], input_type: InputType, preprocessors: dict[int, InputPreProcessor]
-    ) -> list[LayerConf]:
-        sized = []
-        for index, layer in enumerate(layers):
-            label = label_of(index, layer)
-            preprocessor = layer.preprocessor_for(input_type)
-            if preprocessor is not None:
-                preprocessors[index] = preprocessor
-                input_type = preprocessor.output_type(input_type)
-            layer = layer.with_inputs(label, input_type)
-            input_type = layer.output_type(label, input_type)
-            sized.append(layer)
-        return sized
-
+    @checked
     def layer_types(self, input_type: InputType | None = None) -> list[tuple[InputType, InputType]] | None:
         """Return what comes into and out of every layer, if the network's input type is known, or that one is given."""
         current = self.input_type or input_type
@@ -301,6 +262,30 @@ class MultiLayerConfiguration:
         """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
         return 0 not in self.preprocessors and getattr(self.layers[0].innermost, "takes", None) == "series"
 
+    def __call__(self) -> MultiLayerConfiguration:
+        """Return itself: in Java ``net.conf()`` is a method."""
+        return self
+
+    @checked
+    def get_conf(self, layer: int) -> NeuralNetConfiguration:
+        """Return the configuration of one layer, ``get_conf(0).layer``; raise ConfigurationError if there is none."""
+        if not 0 <= layer < len(self.layers):
+            raise nd.ConfigurationError(f"get_conf: layer must be 0..{len(self.layers) - 1}, got {layer}.")
+        return replace(self.base, layer=self.layers[layer])
+
+    def get_confs(self) -> Sequence[NeuralNetConfiguration]:
+        """Return the configurations of all layers."""
+        return [self.get_conf(layer) for layer in range(len(self.layers))]
+
+    def clone(self) -> MultiLayerConfiguration:
+        """Return itself, which nobody can change."""
+        return self
+
+    @checked
+    def get_input_pre_process(self, layer: int) -> InputPreProcessor | None:
+        """Return the preprocessor of a layer, None where it has none."""
+        return self.preprocessors.get(layer)
+
     def layout(self) -> ParamLayout:
         """Return where every parameter lies in the flat vector."""
         return ParamLayout([layer.param_specs() for layer in self.layers])
@@ -316,6 +301,7 @@ class MultiLayerConfiguration:
         return network_to_json(self)
 
     @staticmethod
+    @checked
     def from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
         """Read the JSON of any DL4J release since 0.5.
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import nd
+from nd.arguments import Checked
 from optimize import Schedule
 
 Array = Any
 Probability = float | Schedule
 
 
-class Noise:
+class Noise(Checked):
     """Something random in training whose numbers may follow schedules; a frozen dataclass, so that it has no state."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in vars(self).items():
+            if isinstance(value, float):
+                self._check(name, value, "")
 
     @property
     def scheduled(self) -> bool:
@@ -38,19 +44,6 @@ class Noise:
         found = value.value_at(iteration, epoch)
         self._check(field, found, f" at iteration {iteration}, epoch {epoch}")
         return found
-
-    def _check_fields(self, *names: str) -> None:
-        """Check and convert the fields that are numbers."""
-        for name in names:
-            value = getattr(self, name)
-            if isinstance(value, Schedule):
-                continue
-            if isinstance(value, bool) or not isinstance(value, Real):
-                raise nd.ConfigurationError(
-                    f"{type(self).__name__}: {name} must be a number or a schedule, got {value!r}."
-                )
-            self._check(name, float(value), "")
-            object.__setattr__(self, name, float(value))
 
     def _check(self, field: str, value: float, when: str) -> None:
         """Raise ConfigurationError unless the field may have that value."""

@@ -10,7 +10,16 @@ from optimize import Schedule
 from optimize.constraints import CONSTRAINTS, LayerConstraint
 
 from .dropout import DROPOUTS, AlphaDropout, Dropout, GaussianDropout, GaussianNoise, SpatialDropout
-from .json_values import DISTRIBUTION, Codec, Json, choose, number, schedule_from_json, schedule_to_json
+from .json_values import (
+    DISTRIBUTION,
+    PART_CODECS,
+    Codec,
+    Json,
+    number,
+    part_codec,
+    schedule_from_json,
+    schedule_to_json,
+)
 from .weight_noise import WEIGHT_NOISES, DropConnect, WeightNoise
 
 _PACKAGE = "org.deeplearning4j.nn.conf."
@@ -35,6 +44,7 @@ _NUMBERS: dict[type, _Number] = {
     SpatialDropout: _P,
 }
 _ALPHA = {"alpha": AlphaDropout.alpha, "lambda": AlphaDropout.lambda_}
+_CUDNN = {"helperAllowFallback": True}
 
 
 def _number_to_json(noise: Any, spelling: _Number) -> Json:
@@ -57,22 +67,12 @@ def _number_from_json(what: str, data: Json, spelling: _Number) -> Any:
         raise FormatError(f"configuration: {what} must have a number {spelling.key!r}, got {found!r}.") from error
 
 
-def _dropout_to_json(dropout: Any) -> Json | None:
-    if dropout is None:
-        return None
-    found = next((each for each in type(dropout).__mro__ if each in DROPOUTS.values()), None)
-    if found is None:
-        raise ConfigurationError(
-            f"to_json: DL4J has no {type(dropout).__name__}, only {', '.join(each.__name__ for each in _NUMBERS)}."
-        )
-    more = _ALPHA if found is AlphaDropout else {}
-    return {"@class": f"{_PACKAGE}dropout.{found.__name__}", **_number_to_json(dropout, _NUMBERS[found]), **more}
+def _dropout_fields(dropout: Any) -> Json:
+    more = _ALPHA if isinstance(dropout, AlphaDropout) else _CUDNN if type(dropout) is Dropout else {}
+    return {**_number_to_json(dropout, _NUMBERS[type(dropout)]), **more}
 
 
-def _dropout_from_json(data: Json | None) -> Any:
-    if data is None:
-        return None
-    found = choose("idropout", data, DROPOUTS.values())
+def _dropout_of(found: Any, data: Json) -> Any:
     if found is AlphaDropout:
         _refuse_others(data, _ALPHA)
     return found(_number_from_json(found.__name__, data, _NUMBERS[found]))
@@ -84,26 +84,17 @@ def _refuse_others(data: Json, only: Json) -> None:
             raise ConfigurationError(f"idropout: {key} {data[key]!r} is not supported, only {value}.")
 
 
-def _weight_noise_to_json(noise: Any) -> Json | None:
-    if noise is None:
-        return None
-    if type(noise) is WeightNoise:
-        content = {
-            "additive": noise.additive,
-            "applyToBias": noise.apply_to_biases,
-            "distribution": DISTRIBUTION.encode(noise.distribution),
-        }
-    elif type(noise) is DropConnect:
-        content = {**_number_to_json(noise, _NUMBERS[DropConnect]), "applyToBiases": noise.apply_to_biases}
-    else:
-        raise ConfigurationError(f"to_json: DL4J has no {type(noise).__name__}, only DropConnect and WeightNoise.")
-    return {"@class": f"{_PACKAGE}weightnoise.{type(noise).__name__}", **content}
+def _weight_noise_fields(noise: Any) -> Json:
+    if isinstance(noise, DropConnect):
+        return {**_number_to_json(noise, _NUMBERS[DropConnect]), "applyToBiases": noise.apply_to_biases}
+    return {
+        "additive": noise.additive,
+        "applyToBias": noise.apply_to_biases,
+        "distribution": DISTRIBUTION.encode(noise.distribution),
+    }
 
 
-def _weight_noise_from_json(data: Json | None) -> Any:
-    if data is None:
-        return None
-    found = choose("weightNoise", data, WEIGHT_NOISES.values())
+def _weight_noise_of(found: Any, data: Json) -> Any:
     if found is WeightNoise:
         distribution = DISTRIBUTION.decode(data["distribution"])
         return WeightNoise(distribution, data.get("additive", True), data.get("applyToBias", False))
@@ -114,18 +105,14 @@ _CONSTRAINT_KEYS = {"max_norm": "maxNorm"}
 """Field -> key, where the two differ."""
 
 
-def _constraint_to_json(constraint: LayerConstraint) -> Json:
-    if type(constraint) not in CONSTRAINTS.values():
-        names = ", ".join(each.__name__ for each in CONSTRAINTS.values())
-        raise ConfigurationError(f"to_json: DL4J has no {type(constraint).__name__}, only {names}.")
-    out: Json = {"@class": f"{_PACKAGE}constraint.{type(constraint).__name__}", "dimensions": None}
+def _constraint_fields(constraint: Any) -> Json:
+    out: Json = {"dimensions": None}
     for field, value in vars(constraint).items():
         out[_CONSTRAINT_KEYS.get(field, field)] = list(value) if isinstance(value, tuple) else value
     return {**out, "epsilon": constraint.epsilon}
 
 
-def _constraint_from_json(data: Json) -> LayerConstraint:
-    found = choose("constraint", data, CONSTRAINTS.values())
+def _constraint_of(found: Any, data: Json) -> LayerConstraint:
     if data.get("epsilon", found.epsilon) != found.epsilon:
         raise ConfigurationError(f"constraint: epsilon {data['epsilon']!r} is not supported, only {found.epsilon}.")
     names = [field.name for field in fields(found)]
@@ -133,14 +120,16 @@ def _constraint_from_json(data: Json) -> LayerConstraint:
     return found(**{name: value for name, value in values.items() if value is not None})
 
 
-def _constraints_to_json(constraints: Any) -> list[Json] | None:
-    return [_constraint_to_json(each) for each in constraints] if constraints else None
-
-
-def _constraints_from_json(data: Any) -> Any:
-    return tuple(_constraint_from_json(each) for each in data) if data else None
-
-
-DROPOUT = Codec(_dropout_to_json, _dropout_from_json)
-WEIGHT_NOISE = Codec(_weight_noise_to_json, _weight_noise_from_json)
-CONSTRAINTS_LIST = Codec(_constraints_to_json, _constraints_from_json)
+CONSTRAINT = part_codec(
+    "constraint", "constraint", f"{_PACKAGE}constraint.", CONSTRAINTS.values(), _constraint_fields, _constraint_of
+)
+DROPOUT = part_codec("dropout", "idropout", f"{_PACKAGE}dropout.", DROPOUTS.values(), _dropout_fields, _dropout_of)
+WEIGHT_NOISE = part_codec(
+    "weight noise", "weightNoise", f"{_PACKAGE}weightnoise.", WEIGHT_NOISES.values(), _weight_noise_fields,
+    _weight_noise_of,
+)  # fmt: skip
+PART_CODECS.update({"constraint": CONSTRAINT, "dropout": DROPOUT, "weight noise": WEIGHT_NOISE})
+CONSTRAINTS_LIST = Codec(
+    lambda constraints: [CONSTRAINT.encode(each) for each in constraints] if constraints else None,
+    lambda data: tuple(CONSTRAINT.decode(each) for each in data) if data else None,
+)

@@ -7,66 +7,100 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nd import ConfigurationError
+from nd.arguments import NonNegative
 from optimize import L1Regularization, L2Regularization, Regularization, Schedule, WeightDecay
 from optimize.builder import Builder
 
 if TYPE_CHECKING:
     from .network import NeuralNetConfiguration
 
-Penalty = float | Schedule | None
-Decay = float | Schedule | WeightDecay | tuple[float | Schedule, bool] | None
+Penalty = NonNegative | Schedule | None
+Decay = NonNegative | Schedule | WeightDecay | tuple[NonNegative | Schedule, bool] | None
 RIVALS = {"l2": "weight_decay", "l2_bias": "weight_decay_bias"}
 """Fields of which one at most counts: both make weights smaller."""
+PENALTIES = ("l1", "l1_bias", "l2", "l2_bias", "weight_decay", "weight_decay_bias")
+_KINDS: dict[str, type[Regularization]] = {
+    "l1": L1Regularization, "l2": L2Regularization, "weight_decay": WeightDecay,
+}  # fmt: skip
+"""Field -> penalty, in the order in which they are applied."""
 
 
 def settle_penalties(conf: Any) -> None:
-    """Turn weight decay into `WeightDecay`.
+    """Turn weight decay into `WeightDecay`, schedules that never change into their numbers, plain lists into fields.
 
     Raises
     ------
     ConfigurationError
-        L2 and weight decay are both given; DL4J's builder lets the later call remove the other.
+        L2 and weight decay are both given, or a list and one of the penalties; DL4J's builder lets the later call
+        remove the other.
     """
     who = type(conf).__name__
+    for of in ("", "_bias"):
+        _settle_list(who, conf, of)
+    for name in PENALTIES[:4]:
+        if isinstance(getattr(conf, name), Schedule):
+            object.__setattr__(conf, name, L1Regularization(getattr(conf, name)).coefficient)
     for l2, decay in RIVALS.items():
-        found = _as_weight_decay(f"{who}: {decay}", getattr(conf, decay))
+        found = _as_weight_decay(getattr(conf, decay))
         object.__setattr__(conf, decay, found)
         if _counts(getattr(conf, l2)) and _counts(found):
             raise ConfigurationError(f"{who}: give {l2} or {decay}, not both, got {getattr(conf, l2)!r} and {found!r}.")
 
 
-def _as_weight_decay(who: str, value: Any) -> WeightDecay | None:
+def _settle_list(who: str, conf: Any, of: str) -> None:
+    """Say what a list of penalties says with `l1`, `l2` and `weight_decay`, where these can say it."""
+    penalties = getattr(conf, f"regularization{of}")
+    if penalties is None:
+        return
+    given = [f"{name}{of}" for name in _KINDS if _counts(getattr(conf, f"{name}{of}"))]
+    if given:
+        raise ConfigurationError(
+            f"{who}: regularization{of} must be all penalties, got {', '.join(given)} beside it. Put all into the list."
+        )
+    kinds = [type(penalty) for penalty in penalties]
+    in_order = [kind for kind in _KINDS.values() if kind in kinds]
+    plain = kinds == in_order and not {L2Regularization, WeightDecay} <= set(kinds)
+    object.__setattr__(conf, f"regularization{of}", None if plain else tuple(penalties))
+    for name, kind in _KINDS.items() if plain else ():
+        value = next((each for each in penalties if type(each) is kind), None)
+        content = value if value is None or kind is WeightDecay else value.coefficient
+        object.__setattr__(conf, f"{name}{of}", content)
+
+
+def _as_weight_decay(value: Any) -> WeightDecay | None:
     if value is None or isinstance(value, WeightDecay):
         return value
-    coefficient, apply_lr = value if isinstance(value, tuple) and len(value) == 2 else (value, True)
-    if not isinstance(apply_lr, bool):
-        raise ConfigurationError(
-            f"{who}: expected a coefficient and whether to apply the learning rate, got {value!r}."
-        )
-    return WeightDecay(coefficient, apply_lr)
+    return WeightDecay(*value) if isinstance(value, tuple) else WeightDecay(value)
 
 
 def _counts(value: Any) -> bool:
     return (value.coefficient if isinstance(value, WeightDecay) else value) not in (None, 0)
 
 
+def without_effect(layer: Any) -> dict[str, Any]:
+    """Return None for the penalties of a layer that are 0."""
+    return {name: None for name in PENALTIES if not _counts(getattr(layer, name))}
+
+
 def without_rivals(layer: Any, defaults: NeuralNetConfiguration) -> NeuralNetConfiguration:
-    """Return the defaults without L2 where the layer has weight decay of its own, and the reverse."""
+    """Return the defaults without L2 where the layer has weight decay of its own, and the reverse; a list is alone."""
     pairs = [*RIVALS.items(), *((decay, l2) for l2, decay in RIVALS.items())]
-    taken = {other: None for own, other in pairs if _counts(getattr(layer, own))}
-    return replace(defaults, **taken) if taken else defaults  # type: ignore[arg-type]
+    taken: dict[str, Any] = {other: None for own, other in pairs if _counts(getattr(layer, own))}
+    for of in ("", "_bias"):
+        if getattr(layer, f"regularization{of}") is not None:
+            taken |= dict.fromkeys(f"{name}{of}" for name in _KINDS)
+        elif any(_counts(getattr(layer, f"{name}{of}")) for name in _KINDS):
+            taken[f"regularization{of}"] = None
+    return replace(defaults, **taken) if taken else defaults
 
 
-def regularization_of(l1: Penalty, l2: Penalty, weight_decay: Decay) -> tuple[Regularization, ...]:
-    """Return the penalties that count, in the order in which they are applied."""
-    penalties: list[Regularization] = []
-    if l1 is not None and _counts(l1):
-        penalties.append(L1Regularization(l1))
-    if l2 is not None and _counts(l2):
-        penalties.append(L2Regularization(l2))
-    if isinstance(weight_decay, WeightDecay) and _counts(weight_decay):
-        penalties.append(weight_decay)
-    return tuple(penalties)
+def regularization_of(layer: Any, of: str) -> tuple[Regularization, ...]:
+    """Return the penalties on weights (`of` is ""), or on biases ("_bias"), in the order in which they are applied."""
+    listed = getattr(layer, f"regularization{of}")
+    if listed is not None:
+        return tuple(listed)
+    given = [(kind, getattr(layer, f"{name}{of}")) for name, kind in _KINDS.items()]
+    return tuple(value if isinstance(value, kind) else kind(value) for kind, value in given if _counts(value))
 
 
 def _setter(field: str, rival: str) -> Callable[..., Builder]:

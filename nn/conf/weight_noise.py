@@ -18,8 +18,8 @@ class IWeightNoise(Noise):
     """What stands in for a parameter in one training step; the parameter itself stays.
 
     It is drawn anew in every forward pass in training, after the dropout of the layer's input, one parameter after
-    the other as they lie in the vector, in c order over the parameter's shape. The gradient of what stands in is
-    taken for the parameter's. Source: DL4J ``IWeightNoise``. Differs: biases are never noised outside of training.
+    the other, and the elements of each, as they lie in the vector. The gradient of what stands in is taken for the
+    parameter's. Source: DL4J ``IWeightNoise``. Differs: biases are never noised outside of training.
     """
 
     apply_to_biases: bool = False
@@ -31,15 +31,18 @@ class IWeightNoise(Noise):
         """
         raise NotImplementedError
 
-    def _check_biases(self) -> None:
-        if not isinstance(self.apply_to_biases, bool):
-            raise nd.ConfigurationError(
-                f"{type(self).__name__}: apply_to_biases must be True or False, got {self.apply_to_biases!r}."
-            )
+    def _get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
+        """Do as `get_parameter`; `order`, "c" or "f", is that in which the parameter lies in the network's vector."""
+        return self.get_parameter(param, numbers, out)
+
+
+class _DrawnInOrder(IWeightNoise):
+    def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
+        return self._get_in_order(param, numbers, out, "c")
 
 
 @dataclass(frozen=True)
-class DropConnect(IWeightNoise):
+class DropConnect(_DrawnInOrder):
     """A weight stays with probability p, else it is 0; what stays is not scaled.
 
     Parameters
@@ -62,10 +65,6 @@ class DropConnect(IWeightNoise):
     p: Probability
     apply_to_biases: bool = False
 
-    def __post_init__(self) -> None:
-        self._check_fields("p")
-        self._check_biases()
-
     def _check(self, field: str, value: float, when: str) -> None:
         if not 0.0 < value <= 1.0:
             raise nd.ConfigurationError(
@@ -75,13 +74,13 @@ class DropConnect(IWeightNoise):
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
         return (self._value_of("p", iteration, epoch),)
 
-    def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
+    def _get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
         kept = nd.random.get_random().retained(math.prod(param.shape), nd.dtype_name(param), numbers[0])
-        return nd.multiply(param, nd.reshape(kept, param.shape), out)
+        return nd.multiply(param, nd.reshape_view(kept, tuple(param.shape), order), out)
 
 
 @dataclass(frozen=True)
-class WeightNoise(IWeightNoise):
+class WeightNoise(_DrawnInOrder):
     """Adds random numbers to the weights, or multiplies by them.
 
     Parameters
@@ -107,28 +106,11 @@ class WeightNoise(IWeightNoise):
     additive: bool = True
     apply_to_biases: bool = False
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.distribution, Distribution):
-            raise nd.ConfigurationError(
-                f"WeightNoise: distribution must be a Distribution such as NormalDistribution(0, 0.1), "
-                f"got {self.distribution!r}."
-            )
-        if not isinstance(self.additive, bool):
-            raise nd.ConfigurationError(f"WeightNoise: additive must be True or False, got {self.additive!r}.")
-        self._check_biases()
-
-    def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
+    def _get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
         drawn = self.distribution.draw(nd.random.get_random(), param.shape, nd.dtype_name(param))
-        noise = nd.reshape(drawn, param.shape)
+        noise = nd.reshape_view(drawn, tuple(param.shape), order)
         return nd.add(param, noise, out) if self.additive else nd.multiply(param, noise, out)
 
 
 WEIGHT_NOISES: dict[str, type[IWeightNoise]] = {"drop_connect": DropConnect, "weight_noise": WeightNoise}
 """Name -> class, sorted."""
-
-
-def as_weight_noise(who: str, value: IWeightNoise | None) -> IWeightNoise | None:
-    """Return the noise, or None for none; raise ConfigurationError for anything else."""
-    if value is None or isinstance(value, IWeightNoise):
-        return value
-    raise nd.ConfigurationError(f"{who}: weight_noise must be a DropConnect or a WeightNoise, got {value!r}.")

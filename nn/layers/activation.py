@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from nd.activations import Activation, get_activation
 
-from .base import Cache, LayerConf, LayerRuntime
+from .base import LayerConf
+from .runtime import Cache, LayerRuntime
 
 Array = Any
 

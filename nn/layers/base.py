@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.activations import Activation, get_activation
-from nd.checks import check_choice, describe_shape
+from nd.arguments import Checked, Count
 from optimize import LayerConstraint, Regularization, Updater, get_updater
 from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
 
+from ..conf.builder_names import FORMAT_VERBS, IGNORED_BY_LAYERS, SETTING_NAMES, UNUSED_OF_LAYERS
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
-from ..conf.constraints import normalise_constraints, placed_constraints
+from ..conf.constraints import UNSET, normalise_constraints, placed_constraints
 from ..conf.distributions import Distribution
 from ..conf.dropout import IDropout, as_dropout
 from ..conf.input_type import FeedForwardType, InputType
-from ..conf.penalties import PENALTY_VERBS, Decay, Penalty, regularization_of, settle_penalties, without_rivals
-from ..conf.weight_noise import IWeightNoise, as_weight_noise
+from ..conf.penalties import (
+    PENALTY_VERBS,
+    Decay,
+    Penalty,
+    regularization_of,
+    settle_penalties,
+    without_effect,
+    without_rivals,
+)
+from ..conf.weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
+from ..conf.weight_noise import IWeightNoise
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_rows
-from ..weights import WEIGHT_INITS
-from .activating import Activating
-from .noising import NoisyRuntime
+from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
@@ -42,7 +48,7 @@ def label_of(index: int, conf: LayerConf) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerConf:
+class LayerConf(Checked):
     """Configuration of a layer. What is None is taken from the network's defaults.
 
     Parameters
@@ -51,13 +57,20 @@ class LayerConf:
         Shown in errors and in the summary.
     drop_out : float or IDropout, optional
         Dropout of the layer's input, or other noise there; a number is the probability to **retain**.
+    unused : dict
+        What a file says of the layer that changes nothing here, cuDNN's algorithms, say: it is written again.
     """
 
     name: str | None = None
     drop_out: float | IDropout | None = None
+    unused: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     inherited: ClassVar[tuple[str, ...]] = ("drop_out",)
     runtime: ClassVar[type[LayerRuntime]]
+    java_names: ClassVar[dict[str, str]] = SETTING_NAMES
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = FORMAT_VERBS
+    builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_LAYERS
+    builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_LAYERS
     positional: ClassVar[tuple[str, ...]] = ()
     """Fields that the Builder takes as arguments, as DL4J's does: ``OutputLayer.Builder(LossFunction.MSE)``."""
 
@@ -68,15 +81,25 @@ class LayerConf:
             raise nd.ConfigurationError(
                 f"{cls.__name__}.Builder: takes {list(cls.positional)}, got {list(arguments)}. Set others by name."
             )
-        return Builder(cls, **dict(zip(cls.positional, arguments, strict=False)))
+        builder = Builder(cls)
+        for name, value in zip(cls.positional, arguments, strict=False):
+            getattr(builder, name)(value)
+        return builder
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "drop_out", as_dropout(type(self).__name__, self.drop_out))
+        super().__post_init__()
+        object.__setattr__(self, "drop_out", as_dropout(self.drop_out))
 
     @property
     def innermost(self) -> LayerConf:
         """The layer that does the work: this one, unless it wraps another."""
         return self
+
+    def __call__(self) -> NeuralNetConfiguration:
+        """Return a configuration of this layer alone: Java's ``layer.conf().getLayer()``."""
+        from ..conf.network import NeuralNetConfiguration
+
+        return NeuralNetConfiguration(seed=0, layer=self)
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         """Return a copy with every unset value taken from the network's defaults."""
@@ -136,13 +159,15 @@ class BaseLayerConf(LayerConf):
     weight_init : str or Distribution, optional
         A name from `nn.weights`, or what to draw from.
     dist : Distribution, optional
-        For weight_init "distribution".
+        DL4J 0.x's way to give a distribution: in the place of weight_init, or beside "distribution".
     bias_init : float, optional
         Biases start here.
     l1, l2, l1_bias, l2_bias : float or Schedule, optional
         Penalties on weights and on biases.
     weight_decay, weight_decay_bias : float, Schedule or WeightDecay, optional
         In the place of l2: a layer that has one of both does not take the other from the network's defaults.
+    regularization, regularization_bias : sequence of Regularization, optional
+        All penalties on weights, or on biases, in the place of these: in any order, and several of a kind.
     updater, bias_updater : str or Updater, optional
         bias_updater: for biases, by default the same.
     gradient_normalization : str, optional
@@ -166,6 +191,8 @@ class BaseLayerConf(LayerConf):
     l2_bias: Penalty = None
     weight_decay: Decay = None
     weight_decay_bias: Decay = None
+    regularization: Sequence[Regularization] | None = None
+    regularization_bias: Sequence[Regularization] | None = None
     updater: str | Updater | None = None
     bias_updater: str | Updater | None = None
     gradient_normalization: str | None = None
@@ -176,49 +203,34 @@ class BaseLayerConf(LayerConf):
     constrain_bias: Constraints = None
     constrain_all_parameters: Constraints = None
 
-    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = PENALTY_VERBS
+    builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {**FORMAT_VERBS, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}
     inherited: ClassVar[tuple[str, ...]] = (
         "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias",
-        "weight_decay", "weight_decay_bias", "updater", "bias_updater", "gradient_normalization",
-        "gradient_normalization_threshold", "weight_noise",
+        "weight_decay", "weight_decay_bias", "regularization", "regularization_bias", "updater", "bias_updater",
+        "gradient_normalization", "gradient_normalization_threshold", "weight_noise",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.activation is not None:
-            object.__setattr__(self, "activation", get_activation(self.activation))
-        for name in ("updater", "bias_updater"):
+        for name, get in (("activation", get_activation), ("updater", get_updater), ("bias_updater", get_updater)):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, get_updater(getattr(self, name)))
+                object.__setattr__(self, name, get(getattr(self, name)))
         settle_penalties(self)
         normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
         normalization_name = check_gradient_normalization(type(self).__name__, *normalization)
         object.__setattr__(self, "gradient_normalization", normalization_name)
-        as_weight_noise(type(self).__name__, self.weight_noise)
         normalise_constraints(self, "constraints", *CONSTRAINT_FIELDS)
-        object.__setattr__(self, "weight_init", self._checked_init())
-        if isinstance(self.weight_init, Distribution):
-            object.__setattr__(self, "dist", None)
+        settle_weight_init(self)
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         found = super().resolved(without_rivals(self, defaults), index)
         constraints = placed_constraints(label_of(index, found), found, defaults)
-        return replace(found, constraints=constraints, **dict.fromkeys(CONSTRAINT_FIELDS))
-
-    def _checked_init(self) -> str | Distribution | None:
-        who, init = type(self).__name__, self.weight_init
-        if init is None or isinstance(init, Distribution):
-            return init
-        name = check_choice(who, "weight initialisation", str(init).lower(), WEIGHT_INITS)
-        if name == "distribution" and self.dist is None:
-            raise nd.ConfigurationError(f"{who}: weight_init 'distribution' needs dist, got None. Pass dist=...")
-        return self.dist if name == "distribution" else name
+        # What has no effect goes, as no file keeps it.
+        return replace(found, constraints=constraints, dist=None, **UNSET, **without_effect(found))
 
     def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
         """Return the penalties on weights, or on biases, in the order in which they are applied."""
-        if bias:
-            return regularization_of(self.l1_bias, self.l2_bias, self.weight_decay_bias)
-        return regularization_of(self.l1, self.l2, self.weight_decay)
+        return regularization_of(self, "_bias" if bias else "")
 
     def updater_of(self, bias: bool) -> Updater:
         """Return the updater of weights, or of biases."""
@@ -236,19 +248,9 @@ class FeedForwardConf(BaseLayerConf):
     n_out : int
     """
 
-    n_in: int | None = None
-    n_out: int | None = None
+    n_in: Count | None = None
+    n_out: Count | None = None
     takes: ClassVar[str] = "rows"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("n_in", "n_out"):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
-                raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be an integer >= 1, got {value!r}.")
-            object.__setattr__(self, name, operator.index(value))
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)
@@ -282,118 +284,4 @@ class FeedForwardConf(BaseLayerConf):
         """Return ``W [n_in, n_out]`` in f order, then ``b [1, n_out]``."""
         n_in, n_out = self.n_in or 0, self.n_out or 0
         W = ParamSpec("W", (n_in, n_out), "f", fan_in=n_in, fan_out=n_out)
-        return (W, ParamSpec("b", (1, n_out), bias=True)) if has_bias else (W,)
-
-
-class Cache(NamedTuple):
-    """What forward keeps for backprop."""
-
-    x: Array
-    z: Array
-    a: Array
-    drop_mask: Array | None
-    mask: Array | None
-    weights: Any = None
-    """Name -> parameter, as forward used it."""
-
-
-class LayerRuntime(NoisyRuntime):
-    """A layer at work.
-
-    Parameters
-    ----------
-    conf : LayerConf
-    label : str
-        Who raises the errors.
-    params, gradient_views : dict of name -> array
-        Views of the network's vectors, in the parameters' own shapes.
-    buffers : callable (name, shape) -> array
-        Memory of the network's workspace.
-    dtype : str
-    """
-
-    def __init__(
-        self,
-        conf: Any,
-        label: str,
-        params: dict[str, Array],
-        gradient_views: dict[str, Array],
-        buffers: Callable[..., Array],
-        dtype: str,
-    ) -> None:
-        self.conf, self.label, self.dtype = conf, label, dtype
-        self.params, self.gradient_views, self.buffers = params, gradient_views, buffers
-        self.setup()
-
-    def setup(self) -> None:
-        """Resolve what can be resolved once."""
-
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        """Return z, what the activation is applied to, for ``x [N, ...]``."""
-        return x
-
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        """Return the activations and what `backprop_gradient` needs.
-
-        Parameters
-        ----------
-        x : array ``[N, ...]``
-        training : bool
-            Apply dropout and weight noise.
-        mask : array ``[N, 1]``, ``[N, T]`` or ``[N, 1, H, W]``, optional
-            0 for rows, time steps or places that do not count.
-        """
-        raise NotImplementedError
-
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        """Write dL/d(parameters) into `gradient_views`; return dL/dx unless nobody needs it.
-
-        Parameters
-        ----------
-        epsilon : array of the activations' shape
-            dL/d(activations), a sum over examples. May be overwritten.
-        cache : object
-            From `forward`. Used up.
-        """
-        raise NotImplementedError
-
-    def feed_forward_mask(self, mask: Array) -> Array | None:
-        """Return the mask of the layer's activations, from that of its input."""
-        return mask
-
-    # ---- shared by the layers
-
-    ends_backprop: bool = False
-    """Whether `backprop_gradient` always returns None, so that layers below are not trained."""
-    splits: ClassVar[bool] = False
-    """Whether the layer treats every example for itself, so that a minibatch may come in parts."""
-    keeps_state: ClassVar[bool] = False
-    """Whether training leaves more behind than parameters: then one copy of the layer treats all, step by step."""
-
-    def may_split(self, training: bool) -> bool:
-        """Tell whether parts of a minibatch give what the whole gives; numbers drawn in another order would not."""
-        if not training:
-            return self.splits
-        activation, loss = getattr(self.conf, "activation", None), getattr(self.conf, "loss", None)
-        draws = self.dropout is not None or self.noising is not None or (activation is not None and activation.draws)
-        return self.splits and not draws and (loss is None or not loss.couples_examples)
-
-    @cached_property
-    def activating(self) -> Activating:
-        """The layer's activation at work."""
-        return Activating(self.conf.activation)
-
-    def activate(self, z: Array, training: bool, b: Array | None = None) -> Array:
-        """Add b and apply the activation, in z's memory where backprop allows it."""
-        a = z if self.activating.activation.overwrites else self.buffers("a", z.shape)
-        return self.activating.value(z, a, training, b)
-
-    def check_rows(self, x: Array, n_in: int) -> None:
-        """Raise ShapeError unless x is ``[N, n_in]``."""
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim != 2 or x.shape[1] != n_in:
-            raise nd.ShapeError(
-                f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. "
-                "Reshape it, or set the input type that describes it, such as InputType.convolutional(h, w, c)."
-            )
+        return (W, ParamSpec("b", (1, n_out), "c", bias=True)) if has_bias else (W,)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
+from nd.arguments import Fraction, NonNegative
 from nd.checks import describe_shape
 from optimize import Updater
 
+from ..conf.builder_names import of_parameter
 from ..conf.input_type import ConvolutionalFlatType, InputType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images
-from .base import LayerRuntime
+from .runtime import LayerRuntime
 from .same_size import SameSizeConf
 
 Array = Any
@@ -103,6 +105,7 @@ class BatchNormalizationRuntime(LayerRuntime):
     def setup(self) -> None:
         conf = self.conf
         self.decay = conf.decay if conf.minibatch else 0.0
+        self._locked = (conf.gamma, conf.beta) if conf.gamma != 1.0 and conf.beta != 0.0 else (1.0, 0.0)
         self._centre, self._scale = nd.Elementwise(_centre), nd.Elementwise(_scale)
         self._normalise, self._factors = nd.Elementwise(_normalise), nd.Elementwise(_factors)
         self._variance_of, self._back = nd.Elementwise(_variance_of), nd.Elementwise(_back)
@@ -157,12 +160,12 @@ class BatchNormalizationRuntime(LayerRuntime):
     def _scales(self, variance: Array, divisor: float) -> tuple[Array, Array]:
         """Divide the variance; return what x less the mean is multiplied by, without gamma and with it."""
         inverse, factor = self.buffers("inverse", self._small), self.buffers("factor", self._small)
-        gamma = self.conf.gamma if self.conf.lock_gamma_beta else self.params["gamma"]
+        gamma = self._locked[0] if self.conf.lock_gamma_beta else self.params["gamma"]
         self._factors(variance, float(divisor), self.conf.eps, gamma, inverse, factor)
         return inverse, factor
 
     def _shift(self, x: Array) -> Array | float:
-        return self.conf.beta if self.conf.lock_gamma_beta else self._across(x, self.params["beta"])
+        return self._locked[1] if self.conf.lock_gamma_beta else self._across(x, self.params["beta"])
 
     def _across(self, x: Array, of_channels: Array) -> Array:
         """View ``[1, C]`` so that it broadcasts to ``[N, C, ...]``."""
@@ -213,7 +216,8 @@ class BatchNormalization(SameSizeConf):
     eps : float
         Added to the variance.
     gamma, beta : float
-        Where both parameters start; with lock_gamma_beta what they stay.
+        Where both parameters start; with lock_gamma_beta what they stay, unless gamma is 1 or beta 0: then both are
+        left out, as in Java.
     lock_gamma_beta : bool
         gamma and beta are no parameters.
     use_log_std : bool
@@ -237,8 +241,8 @@ class BatchNormalization(SameSizeConf):
     parameter is penalised; gamma and beta have the layer's updater, not the bias_updater. The layer's activation,
     dropout and weight noise have no effect: put an ActivationLayer after it. Source: DL4J ``BatchNormalization``; Ioffe
     and Szegedy 2015. Differs: Java takes ``[N, C, T]`` for one image and fails unless N = C; it puts a preprocessor
-    before the layer where the input type is recurrent. With lock_gamma_beta Java's forward pass leaves gamma and beta
-    out where gamma is 1 or beta 0. Constraints on all parameters leave the running statistics alone.
+    before the layer where the input type is recurrent. Constraints on all parameters leave the running statistics
+    alone.
 
     Examples
     --------
@@ -246,34 +250,18 @@ class BatchNormalization(SameSizeConf):
     {'gamma': (1, 3), 'beta': (1, 3), 'mean': (1, 3), 'log10stdev': (1, 3)}
     """
 
-    decay: float = 0.9
-    eps: float = 1e-5
+    decay: Fraction = 0.9
+    eps: NonNegative = 1e-5
     gamma: float = 1.0
     beta: float = 0.0
     lock_gamma_beta: bool = False
     use_log_std: bool = True
     minibatch: bool = True
     runtime: ClassVar = BatchNormalizationRuntime
+    builder_verbs: ClassVar[dict[str, Any]] = {
+        **SameSizeConf.builder_verbs, "constrain_beta": of_parameter("beta"), "constrain_gamma": of_parameter("gamma"),
+    }  # fmt: skip
     takes: ClassVar[str] = "any"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("lock_gamma_beta", "use_log_std", "minibatch"):
-            if not isinstance(getattr(self, name), bool):
-                raise nd.ConfigurationError(
-                    f"BatchNormalization: {name} must be True or False, got {getattr(self, name)!r}."
-                )
-        self._check_numbers()
-
-    def _check_numbers(self) -> None:
-        for name in ("decay", "eps", "gamma", "beta"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise nd.ConfigurationError(f"BatchNormalization: {name} must be a finite number, got {value!r}.")
-        if not 0.0 <= self.decay <= 1.0:
-            raise nd.ConfigurationError(f"BatchNormalization: decay must be in 0..1, got {self.decay}.")
-        if not self.eps > 0.0:
-            raise nd.ConfigurationError(f"BatchNormalization: eps must be > 0, got {self.eps}.")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type) if isinstance(input_type, ConvolutionalFlatType) else None
@@ -294,12 +282,12 @@ class BatchNormalization(SameSizeConf):
     def param_specs(self) -> tuple[ParamSpec, ...]:
         shape = (1, self.n_out or 0)
         trained = (
-            ParamSpec("gamma", shape, initial=self.gamma, penalised=False),
-            ParamSpec("beta", shape, initial=self.beta, penalised=False),
+            ParamSpec("gamma", shape, "c", initial=self.gamma, penalised=False),
+            ParamSpec("beta", shape, "c", initial=self.beta, penalised=False),
         )
         variance = ("log10stdev", 0.0) if self.use_log_std else ("var", 1.0)
         running = tuple(
-            ParamSpec(name, shape, initial=initial, running=True, divided=False)
+            ParamSpec(name, shape, "c", initial=initial, running=True, divided=False)
             for name, initial in (("mean", 0.0), variance)
         )
         return running if self.lock_gamma_beta else (*trained, *running)

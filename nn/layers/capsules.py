@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
+from nd.arguments import Count
 from nd.checks import describe_shape
 
+from ..conf.distributions import Distribution
 from ..conf.input_type import FeedForwardType, InputType, RecurrentType
 from ..params import ParamSpec
-from .base import LayerRuntime
+from .runtime import LayerRuntime
 from .same_diff import SameDiffConf
 
 Array = Any
@@ -204,18 +206,14 @@ class CapsuleLayer(SameDiffConf):
     {'W': (1, 72, 160, 8, 1)}
     """
 
-    capsules: int | None = None
-    capsule_dimensions: int | None = None
-    routings: int = 3
+    capsules: Count | None = None
+    capsule_dimensions: Count | None = None
+    routings: Count = 3
     has_bias: bool = False
-    input_capsules: int | None = None
-    input_capsule_dimensions: int | None = None
+    input_capsules: Count | None = None
+    input_capsule_dimensions: Count | None = None
     runtime: ClassVar = CapsuleRuntime
     positional: ClassVar[tuple[str, ...]] = ("capsules", "capsule_dimensions", "routings")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._sizes("capsules", "capsule_dimensions", "routings", "input_capsules", "input_capsule_dimensions")
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         n, numbers = capsules_of(label, input_type)
@@ -242,8 +240,8 @@ class CapsuleLayer(SameDiffConf):
         above, below = (self.capsules or 0, self.capsule_dimensions or 0), self.input_capsules or 0
         numbers = self.input_capsule_dimensions or 0
         out = above[0] * above[1]
-        W = ParamSpec("W", (1, below, out, numbers, 1), fan_in=below * numbers, fan_out=out)
-        return (W, ParamSpec("b", (1, 1, *above, 1), bias=True)) if self.has_bias else (W,)
+        W = ParamSpec("W", (1, below, out, numbers, 1), "c", fan_in=below * numbers, fan_out=out)
+        return (W, ParamSpec("b", (1, 1, *above, 1), "c", bias=True)) if self.has_bias else (W,)
 
 
 class CapsuleStrengthRuntime(LayerRuntime):
@@ -280,7 +278,9 @@ class CapsuleStrengthLayer(SameDiffConf):
     ``CapsuleStrengthLayer``. Differs: a capsule of zeros has the gradient 0, not NaN.
     """
 
+    weight_init: str | Distribution | None = None  # type: ignore[assignment]  # it has no weights; Java writes none either
     runtime: ClassVar = CapsuleStrengthRuntime
+    needed: ClassVar[tuple[str, ...]] = ("updater",)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         capsules_of(label, input_type)

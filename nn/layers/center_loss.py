@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import nd
+from nd.arguments import NonNegative
 from nd.losses import LossMixtureDensity, LossSparseMCXENT
+from optimize import Updater
 
 from ..params import ParamSpec
-from .base import Cache
 from .output import OutputLayer, OutputRuntime
+from .runtime import Cache
 
 Array = Any
 
@@ -30,6 +31,11 @@ class CenterDelta(NamedTuple):
 class CenterLossRuntime(OutputRuntime):
     """A dense layer with a loss, and a center for each class among its inputs."""
 
+    def weights(self, training: bool) -> dict[str, Array]:
+        """Return what is multiplied and added; without `has_bias` b is there and trained, but not added, as in Java."""
+        found = super().weights(training)
+        return found if self.conf.has_bias else {"W": found["W"]}
+
     def may_split(self, training: bool) -> bool:
         """In training centers move by means over the whole minibatch."""
         return not training and super().may_split(training)
@@ -44,6 +50,14 @@ class CenterLossRuntime(OutputRuntime):
         loss, delta = super().loss_and_delta(labels, cache, mask)
         away = self._away(labels, cache.x)
         return loss + self._distance(away, mask), CenterDelta(delta, away, labels, mask)
+
+    def score_array(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+        """Return the loss and the distance of each example, ``[N]``; parameters as in `OutputMixin`."""
+        squares = nd.square(self._away(labels, cache.x))
+        if _of_rows(mask):
+            nd.muli(squares, mask)
+        distances = nd.multiply(nd.sum(squares, 1), 0.5 * self.conf.lambda_)
+        return nd.add(super().score_array(labels, cache, mask), distances)
 
     def _away(self, labels: Array, x: Array) -> Array:
         away = self.buffers("away", tuple(x.shape))
@@ -100,8 +114,11 @@ class CenterLossOutputLayer(OutputLayer):
     Parameters
     ----------
     loss : str or Loss
+    activation : str or Activation
+        Softmax unless another is given here; None takes the network's.
     n_in, n_out : int
     has_bias : bool
+        Without it the bias is not added; it is there, and trained, all the same, as in Java.
     alpha : float
         How far centers go.
     lambda_ : float
@@ -124,22 +141,22 @@ class CenterLossOutputLayer(OutputLayer):
     distances and in the centers; Java looks at the mask in the loss only.
     """
 
-    alpha: float = 0.05
-    lambda_: float = 2e-4
+    alpha: NonNegative = 0.05
+    lambda_: NonNegative = 2e-4
     gradient_check: bool = False
     runtime: ClassVar = CenterLossRuntime
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("alpha", "lambda_"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
-                raise nd.ConfigurationError(f"CenterLossOutputLayer: {name} must be a number >= 0, got {value!r}.")
         if isinstance(self.loss, (LossSparseMCXENT, LossMixtureDensity)):
             raise nd.ConfigurationError(
                 f"CenterLossOutputLayer: the loss must take one-hot labels [N, n_out], got {self.loss!r}. Use mcxent."
             )
 
+    def updater_of(self, bias: bool) -> Updater:
+        """Return the layer's updater: Java does not look at `bias_updater` here."""
+        return self.updater  # type: ignore[return-value]
+
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        centers = ParamSpec("cL", (self.n_out or 0, self.n_in or 0), initial=0.0, running=True)
-        return (*self.matrix_specs(self.has_bias), centers)
+        centers = ParamSpec("cL", (self.n_out or 0, self.n_in or 0), "c", initial=0.0, running=True)
+        return (*self.matrix_specs(has_bias=True), centers)

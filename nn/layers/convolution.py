@@ -9,13 +9,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
 from nd import convolution
+from nd.arguments import Count, Natural
 from nd.checks import describe_shape
 from nd.convolution import Sizes, Window
 
 from ..conf.input_type import ConvolutionalType, InputType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images
-from .base import FeedForwardConf, LayerRuntime
+from .base import FeedForwardConf
+from .runtime import LayerRuntime
 from .window_masks import reduced_mask
 
 Array = Any
@@ -150,7 +152,7 @@ class ConvolutionRuntime(LayerRuntime):
         weights = self.weights(training)
         window = self.windows.over(x, self.conf.n_in)
         z, saved = self.convolve(x, weights, window)
-        a = self.activate(z, training)
+        a = self.activated(z, training)
         return a, ConvolutionCache(saved, z, a, drop_mask, window, weights)
 
     def backprop_gradient(self, epsilon: Array, cache: ConvolutionCache, need_epsilon: bool = True) -> Array | None:
@@ -175,10 +177,10 @@ class ConvolutionConf(FeedForwardConf):
     has_bias : bool
     """
 
-    kernel_size: int | Sequence[int] = 1
-    stride: int | Sequence[int] = 1
-    padding: int | Sequence[int] = 0
-    dilation: int | Sequence[int] = 1
+    kernel_size: Count | Sequence[Count] = 1
+    stride: Count | Sequence[Count] = 1
+    padding: Natural | Sequence[Natural] = 0
+    dilation: Count | Sequence[Count] = 1
     convolution_mode: str | None = None
     has_bias: bool = True
     axes: ClassVar[int] = 2
@@ -191,7 +193,12 @@ class ConvolutionConf(FeedForwardConf):
         stride."""
         if cls.positional or not arguments:
             return super().Builder(*arguments)
-        return super().Builder().kernelSize(*arguments)
+        builder = super().Builder()
+        if isinstance(arguments[0], int):
+            return builder.kernelSize(*arguments)
+        for name, value in zip(("kernelSize", "stride", "padding"), arguments, strict=False):
+            getattr(builder, name)(value)
+        return builder
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -201,7 +208,7 @@ class ConvolutionConf(FeedForwardConf):
         """Return the spec of a weight of that shape, which makes so many channels of one position's cells."""
         cells = math.prod(self.kernel_size)  # type: ignore[arg-type]
         fan_out = n_out * cells / math.prod(self.stride)  # type: ignore[arg-type]
-        return ParamSpec(name, shape, fan_in=(self.n_in or 0) * cells, fan_out=fan_out)
+        return ParamSpec(name, shape, "c", fan_in=(self.n_in or 0) * cells, fan_out=fan_out)
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:
         """Return the weights in the order of the flat vector: ``W [n_out, n_in, *kernel]``."""
@@ -210,7 +217,7 @@ class ConvolutionConf(FeedForwardConf):
         return (self.kernel_spec("W", shape, n_out),)
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        bias = (ParamSpec("b", (1, self.n_out or 0), bias=True),) if self.has_bias else ()
+        bias = (ParamSpec("b", (1, self.n_out or 0), "c", bias=True),) if self.has_bias else ()
         return (*bias, *self.weight_specs())
 
 
@@ -240,10 +247,10 @@ class ConvolutionLayer(ConvolutionConf):
     {'b': (1, 20), 'W': (20, 1, 5, 5)}
     """
 
-    kernel_size: int | Sequence[int] = (5, 5)
-    stride: int | Sequence[int] = (1, 1)
-    padding: int | Sequence[int] = (0, 0)
-    dilation: int | Sequence[int] = (1, 1)
+    kernel_size: Count | Sequence[Count] = (5, 5)
+    stride: Count | Sequence[Count] = (1, 1)
+    padding: Natural | Sequence[Natural] = (0, 0)
+    dilation: Count | Sequence[Count] = (1, 1)
     runtime: ClassVar = ConvolutionRuntime
     takes: ClassVar[str] = "images"
 

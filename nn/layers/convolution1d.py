@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import nd
 from nd import convolution
+from nd.arguments import Count
 from nd.convolution import Sizes, Window
 
 from ..conf.input_type import InputType, RecurrentType
@@ -63,8 +66,17 @@ def as_series(x: Array) -> Array:
     return nd.reshape(x, tuple(x.shape[:3]))
 
 
+def _as_kernels(W: Array) -> Array:
+    """View ``[kernel, n_in, n_out]`` as ``[n_out, n_in, kernel, 1]``."""
+    return nd.permute(W, (2, 1, 0))[..., None]
+
+
 class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
     """A 2D convolution of width 1."""
+
+    def weights(self, training: bool) -> dict[str, Array]:
+        weights = super().weights(training)
+        return {**weights, "W": _as_kernels(weights["W"])}
 
     def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
         z, saved = super().convolve(as_images(x), weights, window)
@@ -73,7 +85,11 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
     def convolve_back(
         self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
     ) -> Array | None:
+        views, W = self.gradient_views, weights["W"]
+        gradient = nd.reshape_view(self.buffers("kernel_gradient", (math.prod(W.shape),)), tuple(W.shape), "c")
+        self.gradients = (gradient, views.get("b"))
         below = super().convolve_back(as_images(delta), saved, weights, window, need_epsilon)
+        nd.assign(_as_kernels(views["W"]), gradient)
         return None if below is None else as_series(below)
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
@@ -113,17 +129,17 @@ class Convolution1DLayer(ConvolutionConf):
     -----
     Input ``[N, n_in, T]``, output ``[N, n_out, out_t]``. With a mask ``[N, T]`` the activations of the steps that do
     not count are 0: a step counts where one under its window does; in modes same and causal with stride 1 the mask
-    stays as it is. Vector: b ``[1, n_out]`` first, then W ``[n_out, n_in, kernel, 1]`` in c order. Source: DL4J
-    ``Convolution1DLayer``. Differs: the way back uses the z of the way forth; Java computes it again without weight
-    noise.
+    stays as it is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since
+    1.0.0-M1; older files are read too, see `nn.older_weights`. Source: DL4J ``Convolution1DLayer``. Differs: the way
+    back uses the z of the way forth; Java computes it again without weight noise.
 
     Examples
     --------
     >>> Convolution1DLayer(n_in=4, n_out=8, kernel_size=3, convolution_mode="causal").param_shapes()
-    {'b': (1, 8), 'W': (8, 4, 3, 1)}
+    {'b': (1, 8), 'W': (3, 4, 8)}
     """
 
-    kernel_size: Any = None
+    kernel_size: Count | Sequence[Count] | None = None  # type: ignore[assignment]
     axes: ClassVar[int] = 1
     causal: ClassVar[bool] = True
     takes: ClassVar[str] = "series"
@@ -148,5 +164,9 @@ class Convolution1DLayer(ConvolutionConf):
         return series_after(label, self, input_type)
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:
-        shape = (self.n_out or 0, self.n_in or 0, *self.kernel_size, 1)
+        shape = (*self.kernel_size, self.n_in or 0, self.n_out or 0)  # type: ignore[misc]
         return (self.kernel_spec("W", shape, self.n_out or 0),)
+
+
+Convolution1D = Convolution1DLayer
+"""DL4J's other name."""

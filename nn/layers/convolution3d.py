@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd import convolution_kinds
+from nd.arguments import Count
 from nd.convolution import Sizes, Window
 
 from ..conf.input_type import Convolutional3DType, InputType
-from .base import LayerRuntime
 from .convolution import ConvolutionConf, ConvolutionRuntime, Windows, window_of
+from .runtime import LayerRuntime
 
 Array = Any
 
@@ -69,7 +70,7 @@ class Convolution3D(ConvolutionConf):
     {'b': (1, 4), 'W': (4, 1, 3, 3, 3)}
     """
 
-    kernel_size: int | Sequence[int] = (2, 2, 2)
+    kernel_size: Count | Sequence[Count] = (2, 2, 2)
     axes: ClassVar[int] = 3
     runtime: ClassVar[type[LayerRuntime]] = Convolution3DRuntime
     takes: ClassVar[str] = "volumes"

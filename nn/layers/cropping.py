@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Natural
 
 from .places import SIDES, PlacesConf, PlacesRuntime, Sizes, interior, set_borders
 
@@ -38,7 +39,7 @@ class CroppingRuntime(PlacesRuntime):
 
 @dataclass(frozen=True, kw_only=True)
 class _Cropping(PlacesConf):
-    cropping: int | Sequence[int] = field(default=0, kw_only=False)
+    cropping: Natural | Sequence[Natural] = field(default=0, kw_only=False)
     runtime: ClassVar = CroppingRuntime
 
     @classmethod

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd import convolution, convolution_kinds
+from nd.arguments import Count
 from nd.convolution import Sizes, Window
 
 from ..params import ParamSpec
@@ -121,6 +122,7 @@ class Deconvolution2D(_Transposed, ConvolutionLayer):
     ({'b': (1, 3), 'W': (8, 3, 2, 2)}, (14, 14))
     """
 
+    kernel_size: int | Sequence[int] = (5, 5)  # again: that of _Transposed would come before ConvolutionLayer's
     runtime: ClassVar = Deconvolution2DRuntime
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:
@@ -149,7 +151,7 @@ class Deconvolution3D(_Transposed, Convolution3D):
     {'b': (1, 3), 'W': (2, 2, 2, 3, 8)}
     """
 
-    kernel_size: int | Sequence[int] = (2, 2, 2)
+    kernel_size: Count | Sequence[Count] = (2, 2, 2)
     runtime: ClassVar = Deconvolution3DRuntime
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
 from nd import convolution, convolution_kinds
+from nd.arguments import Count
 from nd.convolution import Window
 
 from ..params import ParamSpec
@@ -64,16 +64,7 @@ class SeparableRuntime(ConvolutionRuntime):
 class _Multiplying(ConvolutionLayer):
     """What has several kernels for every channel."""
 
-    depth_multiplier: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        value = self.depth_multiplier
-        if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
-            raise nd.ConfigurationError(
-                f"{type(self).__name__}: depth_multiplier must be an integer >= 1, got {value!r}."
-            )
-        object.__setattr__(self, "depth_multiplier", operator.index(value))
+    depth_multiplier: Count = 1
 
     def check(self, label: str) -> None:
         super().check(label)
@@ -167,4 +158,4 @@ class SeparableConvolution2D(_Multiplying):
         n_in, n_out, multiplier = self.n_in or 0, self.n_out or 0, self.depth_multiplier
         between = n_in * multiplier
         W = self.kernel_spec("W", (multiplier, n_in, *self.kernel_size), multiplier)  # type: ignore[misc]
-        return W, ParamSpec("pW", (n_out, between, 1, 1), fan_in=between, fan_out=between)
+        return W, ParamSpec("pW", (n_out, between, 1, 1), "c", fan_in=between, fan_out=between)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..conf.dropout import IDropout
-from .base import LayerConf, LayerRuntime
+from .base import LayerConf
+from .runtime import LayerRuntime
 
 Array = Any
 

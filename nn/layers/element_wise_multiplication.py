@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import nd
 
 from ..params import ParamSpec
-from .base import Cache, LayerRuntime
+from .runtime import Cache, LayerRuntime
 from .same_size import SameSizeConf
 
 Array = Any
@@ -31,7 +31,7 @@ class ElementWiseMultiplicationRuntime(LayerRuntime):
         x, drop_mask = self.drop_input(x, training)
         weights = self.weights(training)
         z = self._product(x, weights["W"])
-        a = self.activate(z, training, weights["b"])
+        a = self.activated(z, training, weights["b"])
         if mask is not None:
             nd.muli(a, mask)
         return a, Cache(x, z, a, drop_mask, mask, weights)
@@ -76,4 +76,4 @@ class ElementWiseMultiplicationLayer(SameSizeConf):
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n = self.n_in or 0
-        return ParamSpec("W", (1, n), fan_in=n, fan_out=n), ParamSpec("b", (1, n), bias=True)
+        return ParamSpec("W", (1, n), "c", fan_in=n, fan_out=n), ParamSpec("b", (1, n), "c", bias=True)

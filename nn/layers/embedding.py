@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
+from nd.activations import Activation
+from nd.arguments import Count
 from nd.checks import describe_shape
 from nd.rows import NO_ROW
 
 from ..conf.input_type import FeedForwardType, InputType, RecurrentType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor
-from .base import FeedForwardConf, LayerRuntime
+from .base import FeedForwardConf
+from .runtime import LayerRuntime
 
 Array = Any
 LARGEST = 2.0**62  # number of a row
@@ -38,7 +40,7 @@ class EmbeddingRuntime(LayerRuntime):
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, EmbeddingCache]:
         weights = self.weights(training)
         z, indices = self._looked_up(x, weights["W"])
-        a = self.activate(z, training, self._across(weights["b"]) if "b" in weights else None)
+        a = self.activated(z, training, self._across(weights["b"]) if "b" in weights else None)
         if mask is not None:
             mask = self._mask_across(mask)
             nd.muli(a, mask)
@@ -135,6 +137,8 @@ class EmbeddingLayer(FeedForwardConf):
         Rows of the table. Indices are 0 to n_in - 1.
     n_out : int
         Numbers of a row.
+    activation : str or Activation
+        Identity unless another is given here; None takes the network's.
     has_bias : bool
 
     Notes
@@ -151,8 +155,11 @@ class EmbeddingLayer(FeedForwardConf):
     {'W': (1000, 8)}
     """
 
+    activation: str | Activation | None = "identity"
     has_bias: bool = False
     runtime: ClassVar = EmbeddingRuntime
+    takes_indices: ClassVar[bool] = True
+    """Inputs are rows of the table, whatever the network's input type counts."""
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         return self if input_type.size == 1 else self.with_n_in(label, input_type.size)
@@ -163,7 +170,7 @@ class EmbeddingLayer(FeedForwardConf):
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n_in, n_out = self.n_in or 0, self.n_out or 0
         W = ParamSpec("W", (n_in, n_out), "f", fan_in=1, fan_out=n_out)
-        return (W, ParamSpec("b", (1, n_out), bias=True)) if self.has_bias else (W,)
+        return (W, ParamSpec("b", (1, n_out), "c", bias=True)) if self.has_bias else (W,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +179,7 @@ class EmbeddingSequenceLayer(EmbeddingLayer):
 
     Parameters
     ----------
-    n_in, n_out, has_bias
+    n_in, n_out, activation, has_bias
         As `EmbeddingLayer`.
     infer_input_length : bool
         Take series of any length.
@@ -193,22 +200,9 @@ class EmbeddingSequenceLayer(EmbeddingLayer):
     """
 
     infer_input_length: bool = True
-    input_length: int = 1
+    input_length: Count = 1
     runtime: ClassVar = EmbeddingSequenceRuntime
     takes: ClassVar[str] = "series"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.infer_input_length, bool):
-            raise nd.ConfigurationError(
-                f"EmbeddingSequenceLayer: infer_input_length must be True or False, got {self.infer_input_length!r}."
-            )
-        length = self.input_length
-        if not hasattr(length, "__index__") or isinstance(length, bool) or length < 1:
-            raise nd.ConfigurationError(
-                f"EmbeddingSequenceLayer: input_length must be an integer >= 1, got {length!r}."
-            )
-        object.__setattr__(self, "input_length", operator.index(length))
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return None

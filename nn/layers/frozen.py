@@ -11,7 +11,8 @@ from optimize import NoOp, Regularization, Updater
 from ..conf.input_type import InputType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor
-from .base import LayerConf, LayerRuntime
+from .base import LayerConf
+from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
@@ -134,5 +135,10 @@ class FrozenLayerWithBackprop(FrozenLayer):
 
     Notes
     -----
-    Source: DL4J ``FrozenLayerWithBackprop``.
+    The updater's state has a place for the parameters, where it stays at its start, as in Java. Source: DL4J
+    ``FrozenLayerWithBackprop``.
     """
+
+    def updater_of(self, bias: bool) -> Updater:
+        inner: Any = self.innermost
+        return inner.updater_of(bias)

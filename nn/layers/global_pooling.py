@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
+from nd.arguments import Count, Natural
 from nd.checks import check_choice, check_shape, describe_shape
 
 from ..conf.enums import PoolingType
 from ..conf.input_type import Convolutional3DType, ConvolutionalType, FeedForwardType, InputType, RecurrentType
 from ..preprocessors import InputPreProcessor, to_images
-from .base import LayerConf, LayerRuntime
+from .base import LayerConf
 from .places import type_of_places
+from .runtime import LayerRuntime
 
 Array = Any
 Axes = tuple[int, ...]
@@ -228,8 +230,8 @@ class GlobalPoolingLayer(LayerConf):
     """
 
     pooling_type: str = field(default="max", kw_only=False)
-    pooling_dimensions: Sequence[int] | None = None
-    pnorm: int = 2
+    pooling_dimensions: Natural | Sequence[Natural] | None = None
+    pnorm: Count = 2
     collapse_dimensions: bool = True
     runtime: ClassVar = GlobalPoolingRuntime
     positional: ClassVar[tuple[str, ...]] = ("pooling_type",)
@@ -238,12 +240,10 @@ class GlobalPoolingLayer(LayerConf):
         super().__post_init__()
         name = check_choice("GlobalPoolingLayer", "pooling type", str(self.pooling_type).lower(), POOLINGS)
         object.__setattr__(self, "pooling_type", PoolingType(name))
-        if type(self.pnorm) is not int or self.pnorm < 1:
-            raise nd.ConfigurationError(f"GlobalPoolingLayer: pnorm must be an integer >= 1, got {self.pnorm!r}.")
         found = self.pooling_dimensions
         if found is None:
             return
-        given = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        given = found if isinstance(found, tuple) else (found,)
         if given not in ((2,), (2, 3), (2, 3, 4)):
             raise nd.ConfigurationError(
                 f"GlobalPoolingLayer: pooling_dimensions must be (2,), (2, 3) or (2, 3, 4), all axes behind the "

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import nd
+from nd.arguments import NonNegative, Positive, Range
 from nd.checks import describe_shape
 
 from ..conf.input_type import InputType
 from ..preprocessors import InputPreProcessor, to_images
-from .base import LayerConf, LayerRuntime
+from .base import LayerConf
 from .convolution import image_of
+from .runtime import LayerRuntime
 
 Array = Any
+_Channels = Annotated[float, Range(">= 1 and whole", lambda value: value >= 1 and value % 1 == 0)]
+"""Java's n is a double."""
 
 
 class LocalResponseCache(NamedTuple):
@@ -115,29 +118,21 @@ class LocalResponseNormalization(LayerConf):
     Notes
     -----
     Input and output ``[N, C, H, W]``; channels that are not there count nothing. Dropout has no effect. Source: DL4J
-    ``LocalResponseNormalization``; Krizhevsky, Sutskever and Hinton 2012, section 3.3.
+    ``LocalResponseNormalization``; Krizhevsky, Sutskever and Hinton 2012, section 3.3. Differs: the gradient is the
+    derivative. Java divides ``Σ_j epsilon_j a_j`` by the channel's own scale, where every summand has one of its own;
+    with the default alpha that is off by less than 1e-4 of the gradient.
     """
 
-    n: int = 5
-    k: float = 2.0
-    alpha: float = 1e-4
+    n: _Channels = 5
+    k: Positive = 2.0
+    alpha: NonNegative = 1e-4
     beta: float = 0.75
     runtime: ClassVar = LocalResponseRuntime
     positional: ClassVar[tuple[str, ...]] = ("k", "n", "alpha", "beta")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        who = type(self).__name__
-        number = isinstance(self.n, (int, float)) and not isinstance(self.n, bool) and math.isfinite(self.n)
-        if not number or self.n < 1 or self.n != int(self.n):
-            raise nd.ConfigurationError(f"{who}: n must be a whole number >= 1, got {self.n!r}.")
         object.__setattr__(self, "n", int(self.n))
-        for name in ("k", "alpha", "beta"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise nd.ConfigurationError(f"{who}: {name} must be a finite number, got {value!r}.")
-        if not self.k > 0.0 or self.alpha < 0.0:
-            raise nd.ConfigurationError(f"{who}: k must be > 0 and alpha >= 0, got {self.k} and {self.alpha}.")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)

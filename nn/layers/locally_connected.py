@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,8 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd import convolution, convolution_kinds
-from nd.activations import Activation
+from nd.activations import ACTIVATIONS, Activation
+from nd.arguments import Count
 from nd.convolution import Sizes, Window
 
 from ..conf.distributions import Distribution
@@ -23,12 +25,30 @@ from .convolution1d import SeriesWindows, as_images, as_series, series_after, se
 Array = Any
 
 
+@functools.cache
+def _neighbouring(window: Window) -> Window:
+    """Return windows at the same places over neighbours: in Java a dilation makes the sizes, and nothing else."""
+    if set(window.dilation) == {1}:
+        return window
+    less = [window.effective[axis] - window.kernel[axis] for axis in window.axes]
+    after = [window.pad_after[axis] - less[axis] for axis in window.axes]
+    return replace(
+        window,
+        size=tuple(window.size[axis] + min(after[axis], 0) for axis in window.axes),
+        dilation=(1,) * len(window.size),
+        pad_after=tuple(max(each, 0) for each in after),
+    )
+
+
 class LocallyConnectedRuntime(ConvolutionRuntime):
     """Forward and backward with weights of every position."""
 
     def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
         self._check_positions(x, weights["W"], window)
-        return convolution_kinds.locally_connected(x, weights["W"], weights.get("b"), window, self.buffers)
+        near = _neighbouring(window)
+        if near.size != window.size:
+            x = nd.copy(x[:, :, : near.size[0], : near.size[1]])
+        return convolution_kinds.locally_connected(x, weights["W"], weights.get("b"), near, self.buffers)
 
     def _check_positions(self, x: Array, W: Array, window: Window) -> None:
         if window.positions != W.shape[0]:
@@ -40,9 +60,15 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
     def convolve_back(
         self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
     ) -> Array | None:
-        return convolution_kinds.locally_connected_backward(
-            delta, saved, weights["W"], window, self.gradients, self.buffers, need_epsilon
+        near = _neighbouring(window)
+        epsilon = convolution_kinds.locally_connected_backward(
+            delta, saved, weights["W"], near, self.gradients, self.buffers, need_epsilon
         )
+        if epsilon is None or near.size == window.size:
+            return epsilon
+        whole = nd.zeros(*epsilon.shape[:2], *window.size, dtype=self.dtype)
+        nd.assign(whole[:, :, : near.size[0], : near.size[1]], epsilon)
+        return whole
 
 
 class LocallyConnectedSeriesRuntime(SeriesWindows, LocallyConnectedRuntime):
@@ -75,8 +101,8 @@ class LocallyConnectedConf(ConvolutionConf):
         These have defaults of their own, "tanh", "same" and "xavier", and are not taken from the network's.
     """
 
-    input_size: int | Sequence[int] | None = None
-    kernel_size: int | Sequence[int] = 2
+    input_size: Count | Sequence[Count] | None = None
+    kernel_size: Count | Sequence[Count] = 2
     activation: str | Activation | None = "tanh"
     convolution_mode: str | None = "same"
     weight_init: str | Distribution | None = "xavier"
@@ -90,8 +116,11 @@ class LocallyConnectedConf(ConvolutionConf):
         if self.input_size is not None:
             size = convolution.per_axis(who, "input_size", self.input_size, 1, self.axes)
             object.__setattr__(self, "input_size", size)
-        if self.activation is None:
-            raise nd.ConfigurationError(f"{who}: activation must be a name such as 'tanh', got None. Leave it out.")
+        if self.activation not in [found() for found in ACTIVATIONS.values()]:
+            raise nd.ConfigurationError(
+                f"{who}: activation must be one of the library's, which DL4J writes here by name, with its default "
+                f"parameters, got {self.activation!r}. Use 'tanh'."
+            )
         if self.weight_init is None or isinstance(self.weight_init, Distribution) or self.weight_init == "identity":
             raise nd.ConfigurationError(
                 f"{who}: weight_init must be the name of a formula, as in DL4J, got {self.weight_init!r}. Use 'xavier'."
@@ -128,7 +157,7 @@ class LocallyConnectedConf(ConvolutionConf):
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n_in, n_out, windows = self.n_in or 0, self.n_out or 0, self.windows
         shape = (windows.positions if windows else 0, n_in * math.prod(self.kernel_size), n_out)  # type: ignore[arg-type]
-        bias = (ParamSpec("b", (1, n_out), bias=True),) if self.has_bias else ()
+        bias = (ParamSpec("b", (1, n_out), "c", bias=True),) if self.has_bias else ()
         return (self.kernel_spec("W", shape, n_out), *bias)
 
 
@@ -154,7 +183,8 @@ class LocallyConnected1D(LocallyConnectedConf):
     -----
     Input ``[N, n_in, T]``, output ``[N, n_out, out_t]``. Vector: W ``[out_t, n_in * kernel, n_out]`` in c order, b
     ``[1, n_out]``; the second axis of W runs over channels, then over the kernel. A mask ``[N, T]`` is handed on as by
-    `Convolution1DLayer`, but the activations stay. Source: DL4J ``LocallyConnected1D``. Differs: Java ignores dilation.
+    `Convolution1DLayer`, but the activations stay. As in Java `dilation` makes the output's size only. Source: DL4J
+    ``LocallyConnected1D``.
 
     Examples
     --------
@@ -208,9 +238,10 @@ class LocallyConnected2D(LocallyConnectedConf):
     -----
     Input ``[N, n_in, H, W]``, output ``[N, n_out, out_h, out_w]``. Vector: W ``[out_h * out_w, n_in * kernel_h *
     kernel_w, n_out]`` in c order, b ``[1, n_out]``; the first axis of W runs over the output's rows, then over its
-    columns; the second over channels, the kernel's rows and its columns. A mask is handed on as by `ConvolutionLayer`.
-    Source: DL4J ``LocallyConnected2D``. Differs: where the output is square Java transposes it: row a and column b
-    have the window of row b and column a, and the weights of row a and column b; Java ignores dilation.
+    columns; the second over channels, the kernel's rows and its columns. The windows are numbered column by column, the
+    output row by row, as in Java: number p has the window at row p % out_h and column p // out_h, and is row p // out_w
+    and column p % out_w of the output, so that a square output is turned round. A mask is handed on as by
+    `ConvolutionLayer`. As in Java `dilation` makes the output's sizes only. Source: DL4J ``LocallyConnected2D``.
 
     Examples
     --------

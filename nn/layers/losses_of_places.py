@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import nd
+from nd.activations import Activation
 from nd.checks import describe_shape
 from nd.losses import Loss, get_loss
 
 from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ..preprocessors import InputPreProcessor, to_images, to_series
-from .base import BaseLayerConf, Cache
+from .base import BaseLayerConf
 from .output import LossRuntime, OutputMixin
+from .runtime import Cache
 
 Array = Any
 
@@ -41,6 +43,7 @@ class OfPlacesMixin(OutputMixin):
     each output.
     """
 
+    activating: Any
     axes: tuple[str, ...]
     """Names of the axes of places, for messages."""
 
@@ -57,6 +60,20 @@ class OfPlacesMixin(OutputMixin):
             The labels or the mask do not fit the output.
         """
         return super().summed_loss(*self._as_rows(labels, cache, mask))
+
+    def score_array(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+        """Return the loss of each example, ``[N]``, summed over its places. Parameters as for `summed_loss`."""
+        of_rows = super().score_array(*self._as_rows(labels, cache, mask))
+        return nd.sum(nd.reshape(of_rows, (-1, cache.a.shape[0])), 0)
+
+    def delta_of(self, epsilon: Array, cache: Cache) -> Array:
+        """Return dL/dz for ``epsilon = dL/da``, both of the activations' shape; the activation is over channels."""
+        if not self.activation.over_rows:
+            return self.activating.backprop(cache.z, cache.a, epsilon)
+        shape = tuple(cache.a.shape)
+        rows = nd.copy(rows_of_places(epsilon))
+        self.activating.backprop(rows_of_places(cache.z), rows_of_places(cache.a), rows)
+        return from_rows_of_places(rows, shape)
 
     def _as_rows(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Cache, Array | None]:
         shape = tuple(cache.a.shape)
@@ -103,6 +120,8 @@ class OfPlacesMixin(OutputMixin):
 class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
     """An activation over the channels of every place, and a loss."""
 
+    masks_output = False
+
     def setup(self) -> None:
         super().setup()
         self.axes = self.conf.axes
@@ -115,14 +134,20 @@ class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
                 f"{self.label}: expected input {describe_shape(('N', 'C', *self.axes))}, got "
                 f"{describe_shape(x.shape)}. Set the network's input type, or use a LossLayer for rows."
             )
-        return super().forward(x, training, mask)
+        if not self.activation.over_rows:
+            return super().forward(x, training, mask)
+        x, drop_mask = self.drop_input(x, training)
+        rows = rows_of_places(x)
+        a = self.activating.value(rows, self.buffers("a", tuple(rows.shape)), training)
+        a = from_rows_of_places(a, tuple(x.shape))
+        return a, Cache(x, x, a, drop_mask, mask)
 
     def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
         """Hand dL/dz on, rows as places; with dropout, to what was kept."""
         return super().backprop_delta(from_rows_of_places(delta, cache.x.shape), cache, need_epsilon)
 
     def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
+        delta = self.delta_of(epsilon, cache)
         return super().backprop_delta(delta, cache, need_epsilon)
 
 
@@ -155,6 +180,8 @@ class CnnLossLayer(_LossOfPlaces):
     Parameters
     ----------
     loss : str or Loss
+    activation : str or Activation
+        Identity unless another is given here; None takes the network's.
 
     Notes
     -----
@@ -163,6 +190,7 @@ class CnnLossLayer(_LossOfPlaces):
     score is the sum over all pixels divided by N. Source: DL4J ``CnnLossLayer``.
     """
 
+    activation: str | Activation | None = "identity"
     axes: ClassVar[tuple[str, ...]] = ("H", "W")
     _takes: ClassVar = (ConvolutionalType, "convolutional(h, w, c)")
 
@@ -177,6 +205,8 @@ class Cnn3DLossLayer(_LossOfPlaces):
     Parameters
     ----------
     loss : str or Loss
+    activation : str or Activation
+        Identity unless another is given here; None takes the network's.
 
     Notes
     -----
@@ -184,6 +214,7 @@ class Cnn3DLossLayer(_LossOfPlaces):
     ``[N, C, D, H, W]``; else as `CnnLossLayer`. Source: DL4J ``Cnn3DLossLayer``.
     """
 
+    activation: str | Activation | None = "identity"
     axes: ClassVar[tuple[str, ...]] = ("D", "H", "W")
     _takes: ClassVar = (Convolutional3DType, "convolutional3d(d, h, w, c)")
 

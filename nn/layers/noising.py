@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import nd
+from nd.java_names import JavaNames
 
 from ..conf.dropout import IDropout
 from ..conf.noise import NumbersInForce
@@ -37,11 +38,11 @@ class Noising:
         noised = dict(params)
         for spec in self.specs:
             out = nd.reshape_view(buffers(f"noised_{spec.name}", (spec.length,)), spec.shape, spec.order)
-            noised[spec.name] = self.noise.get_parameter(params[spec.name], self.numbers.values, out)
+            noised[spec.name] = self.noise._get_in_order(params[spec.name], self.numbers.values, out, spec.order)
         return noised
 
 
-class NoisyRuntime:
+class NoisyRuntime(JavaNames):
     """What a layer at work does at random in training, and nothing outside of it."""
 
     conf: Any

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import nd
+from nd.activations import Activation
+from nd.arguments import Count, Retained
 from optimize.builder import Builder
 
 from ..params import ParamSpec
-from .base import BaseLayerConf, FeedForwardConf, LayerRuntime
+from .base import BaseLayerConf, FeedForwardConf
 from .output import OutputMixin
+from .runtime import LayerRuntime
 
 Array = Any
 
@@ -118,6 +120,8 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
         loss = self.summed_loss(labels, cache, mask)
         short = self._short(cache, mask)
         delta = nd.greater(short, 0.0, self.buffers("delta", tuple(short.shape)))
+        if mask is not None:
+            nd.muli(delta, mask)
         return loss, nd.muli(delta, -1.0 / (self.conf.nu * delta.shape[0]))
 
     def at(self, iteration: int, epoch: int) -> None:
@@ -177,6 +181,8 @@ class OCNNOutputLayer(FeedForwardConf):
     initial_r_value : float
     configure_r : bool
         Let r start at initial_r_value; else it is drawn as the weights are.
+    activation : str or Activation
+        Of the hidden units: identity unless another is given here; None takes the network's.
     n_in : int
     n_out : int
         1.
@@ -201,9 +207,10 @@ class OCNNOutputLayer(FeedForwardConf):
     that a mask leaves out add nothing to the mean.
     """
 
-    hidden_size: int | None = None
-    nu: float = 0.04
-    window_size: int = 10000
+    hidden_size: Count | None = None
+    activation: str | Activation | None = "identity"
+    nu: Retained = 0.04
+    window_size: Count = 10000
     initial_r_value: float = 0.1
     configure_r: bool = True
     runtime: ClassVar = OcnnRuntime
@@ -219,17 +226,6 @@ class OCNNOutputLayer(FeedForwardConf):
         if self.n_out not in (None, 1):
             raise nd.ConfigurationError(f"{who}: n_out must be 1, got {self.n_out}. Set hidden_size instead.")
         object.__setattr__(self, "n_out", 1)
-        for name in ("hidden_size", "window_size"):
-            value = getattr(self, name)
-            if value is None and name == "hidden_size":
-                continue
-            if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
-                raise nd.ConfigurationError(f"{who}: {name} must be an integer >= 1, got {value!r}.")
-            object.__setattr__(self, name, operator.index(value))
-        if not isinstance(self.nu, (int, float)) or not 0.0 < self.nu <= 1.0:
-            raise nd.ConfigurationError(f"{who}: nu must be in 0 < nu <= 1, got {self.nu!r}.")
-        if not isinstance(self.initial_r_value, (int, float)) or not math.isfinite(self.initial_r_value):
-            raise nd.ConfigurationError(f"{who}: initial_r_value must be a number, got {self.initial_r_value!r}.")
 
     def check(self, label: str) -> None:
         super().check(label)
@@ -239,10 +235,10 @@ class OCNNOutputLayer(FeedForwardConf):
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n_in, hidden = self.n_in or 0, self.hidden_size or 0
         return (
-            ParamSpec("w", (1, hidden), fan_in=1, fan_out=hidden),
+            ParamSpec("w", (1, hidden), "c", fan_in=1, fan_out=hidden),
             ParamSpec("v", (n_in, hidden), "f", fan_in=n_in, fan_out=hidden),
             ParamSpec(
-                "r", (1, 1), fan_in=1, fan_out=1, penalised=False,
+                "r", (1, 1), "c", fan_in=1, fan_out=1, penalised=False,
                 initial=self.initial_r_value if self.configure_r else None,
             ),
         )  # fmt: skip

@@ -15,8 +15,9 @@ from nd.losses import LOSSES, Loss, get_loss
 from ..conf.input_type import InputType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_rows
-from .base import BaseLayerConf, Cache, FeedForwardConf, LayerRuntime
+from .base import BaseLayerConf, FeedForwardConf
 from .dense import DenseRuntime
+from .runtime import Cache, LayerRuntime
 
 Array = Any
 
@@ -57,6 +58,11 @@ class OutputMixin:
         """
         with self._named():
             return self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
+
+    def score_array(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+        """Return the loss of each example, ``[N]``. Parameters and errors as for `summed_loss`."""
+        with self._named():
+            return self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -121,6 +127,8 @@ class OutputLayer(FeedForwardConf):
     Parameters
     ----------
     loss : str or Loss
+    activation : str or Activation
+        Softmax unless another is given here: the network's is for hidden layers. None takes that one.
     n_in, n_out : int
     has_bias : bool
 
@@ -130,6 +138,7 @@ class OutputLayer(FeedForwardConf):
     """
 
     loss: str | Loss = "mcxent"
+    activation: str | Activation | None = "softmax"
     has_bias: bool = True
     runtime: ClassVar = OutputRuntime
     positional: ClassVar[tuple[str, ...]] = ("loss",)
@@ -149,6 +158,8 @@ class LossLayer(BaseLayerConf):
     Parameters
     ----------
     loss : str or Loss
+    activation : str or Activation
+        Identity unless another is given here; None takes the network's.
 
     Notes
     -----
@@ -156,6 +167,7 @@ class LossLayer(BaseLayerConf):
     """
 
     loss: str | Loss = "mcxent"
+    activation: str | Activation | None = "identity"
     runtime: ClassVar = LossRuntime
     positional: ClassVar[tuple[str, ...]] = ("loss",)
 

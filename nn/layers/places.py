@@ -11,10 +11,11 @@ from nd.convolution import Sizes, per_axis
 
 from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ..preprocessors import InputPreProcessor, to_images, to_series
-from .base import LayerConf, LayerRuntime
+from .base import LayerConf
 from .convolution import check_places, image_of
 from .convolution1d import series_of
 from .convolution3d import volume_of
+from .runtime import LayerRuntime
 
 Array = Any
 
@@ -47,9 +48,9 @@ def to_places(input_type: InputType, axes: int) -> InputPreProcessor | None:
     return {1: to_series, 2: to_images}[axes](input_type) if axes < 3 else None
 
 
-def set_per_axis(conf: Any, name: str, least: int, axes: int) -> None:
-    """Turn a field of a frozen configuration into a checked tuple, one number for each axis."""
-    object.__setattr__(conf, name, per_axis(type(conf).__name__, name, getattr(conf, name), least, axes))
+def set_per_axis(conf: Any, name: str, axes: int) -> None:
+    """Turn a size in a frozen configuration into a tuple, one number for each axis."""
+    object.__setattr__(conf, name, per_axis(type(conf).__name__, name, getattr(conf, name), 1, axes))
 
 
 def set_borders(conf: Any, name: str, axes: int) -> None:
@@ -58,12 +59,12 @@ def set_borders(conf: Any, name: str, axes: int) -> None:
     One number stands for all sides, one for each axis for both of its sides.
     """
     value = getattr(conf, name)
-    borders = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    borders = value if isinstance(value, tuple) else (value,)
     if axes > 1 and len(borders) == axes:
         borders = tuple(both for both in borders for _ in (0, 1))
     borders = borders * (2 * axes) if len(borders) == 1 else borders
     counts = {1: "one or two", 2: "one, two or four", 3: "one, three or six"}[axes]
-    if len(borders) != 2 * axes or not all(type(each) is int and each >= 0 for each in borders):
+    if len(borders) != 2 * axes or not all(type(each) is int for each in borders):
         raise nd.ConfigurationError(
             f"{type(conf).__name__}: {name} must be {counts} integers >= 0, in the order {', '.join(SIDES[axes])}, "
             f"got {value!r}."

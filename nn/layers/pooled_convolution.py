@@ -8,9 +8,9 @@ from nd import convolution
 from nd.activations import Identity, Softmax
 
 from ..conf.enums import PoolingType
-from .base import LayerRuntime
 from .convolution import ConvolutionRuntime
 from .frozen import FrozenRuntime
+from .runtime import LayerRuntime
 from .subsampling import SubsamplingRuntime
 
 Array = Any

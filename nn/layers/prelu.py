@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
+from nd.arguments import Count
 from nd.checks import describe_shape
 
-from ..conf.constraints import FIELDS, placed_constraints
+from ..conf.constraints import FIELDS, UNSET, placed_constraints
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
 from ..params import ParamSpec
-from .base import BaseLayerConf, LayerRuntime
+from .base import BaseLayerConf
+from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
@@ -111,29 +112,25 @@ class PReLULayer(BaseLayerConf):
     {'W': (3, 1, 1)}
     """
 
-    input_shape: Sequence[int] | None = None
-    shared_axes: int | Sequence[int] | None = None
+    input_shape: Count | Sequence[Count] | None = None
+    shared_axes: Count | Sequence[Count] | None = None
     weight_init: str | Distribution | None = "zero"
     runtime: ClassVar = PReLURuntime
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("input_shape", "shared_axes"):
-            object.__setattr__(self, name, self._integers(name, getattr(self, name)))
-        axes = len(self.input_shape or ())
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, int) else value or None)
+        axes = len(self._shape)
         if axes and any(axis > axes for axis in self._shared):
             raise nd.ConfigurationError(
                 f"PReLULayer: shared_axes must be axes 1..{axes} of {self.input_shape}, got {self.shared_axes}."
             )
 
-    @staticmethod
-    def _integers(name: str, value: Any) -> tuple[int, ...] | None:
-        if value is None:
-            return None
-        several = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-        if not all(hasattr(v, "__index__") and not isinstance(v, bool) and v >= 1 for v in several):
-            raise nd.ConfigurationError(f"PReLULayer: {name} must be integers >= 1, got {value!r}.")
-        return tuple(map(operator.index, several)) or None
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self.input_shape or ()  # type: ignore[return-value]
 
     @property
     def _shared(self) -> tuple[int, ...]:
@@ -142,7 +139,7 @@ class PReLULayer(BaseLayerConf):
     @property
     def expected_shape(self) -> tuple[int | str, ...]:
         """Of one example; ``"any"`` for an axis whose length does not matter."""
-        return tuple("any" if axis in self._shared else size for axis, size in enumerate(self.input_shape or (), 1))
+        return tuple("any" if axis in self._shared else size for axis, size in enumerate(self._shape, 1))
 
     @property
     def alpha_shape(self) -> tuple[int, ...]:
@@ -155,7 +152,7 @@ class PReLULayer(BaseLayerConf):
         names = ("constraints", *FIELDS)  # which wait for the shape: `with_inputs` places them
         source: Any = self if any(getattr(self, name) is not None for name in names) else defaults
         waiting: Any = {name: getattr(source, name, None) for name in names}
-        bare = replace(self, **dict.fromkeys(names))
+        bare = replace(self, constraints=None, **UNSET)
         return replace(BaseLayerConf.resolved(bare, defaults, index), **waiting)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
@@ -167,7 +164,7 @@ class PReLULayer(BaseLayerConf):
             )
         if self.input_shape is None:
             shaped = replace(self, input_shape=tuple(1 if size is None else size for size in input_type.shape))
-            return replace(shaped, constraints=placed_constraints(label, shaped, shaped), **dict.fromkeys(FIELDS))
+            return replace(shaped, constraints=placed_constraints(label, shaped, shaped), **UNSET)
         if self.alpha_shape != found:
             raise nd.ConfigurationError(
                 f"{label}: input_shape must be {input_type.shape}, that of what comes in, got {self.input_shape}. "

@@ -10,15 +10,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 import nd
 from nd import convolution
 from nd.activations import LeakyReLU, ReLU
+from nd.arguments import Count, Natural, NonNegative
 from optimize.builder import Builder
 
 from ..conf.input_type import InputType, RecurrentType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images
 from .activating import Activating
-from .base import LayerRuntime
 from .capsules import squash, squash_backward
 from .convolution import Windows, image_of, normalise_window, window_of
+from .runtime import LayerRuntime
 from .same_diff import SameDiffConf
 
 Array = Any
@@ -103,8 +104,9 @@ class PrimaryCapsules(SameDiffConf):
         Capsules at each position.
     kernel_size, stride, padding, dilation : int or pair of int
         ``height, width``.
-    convolution_mode : {"truncate", "same", "strict"}, optional
-        See `nd.convolution.make_window`.
+    convolution_mode : {"truncate", "same", "strict"}
+        See `nd.convolution.make_window`. Truncate unless another is given here: as in Java, that of the network is
+        not for this layer.
     has_bias : bool
     use_relu : bool
         Rectify before the squash; with leak > 0 a leaky rectifier of that slope.
@@ -127,31 +129,27 @@ class PrimaryCapsules(SameDiffConf):
     {'W': (5, 5, 1, 32), 'b': (32,)}
     """
 
-    capsule_dimensions: int | None = None
-    channels: int = 32
-    kernel_size: int | Sequence[int] = (9, 9)
-    stride: int | Sequence[int] = (2, 2)
-    padding: int | Sequence[int] = (0, 0)
-    dilation: int | Sequence[int] = (1, 1)
-    convolution_mode: str | None = None
+    capsule_dimensions: Count | None = None
+    channels: Count = 32
+    kernel_size: Count | Sequence[Count] = (9, 9)
+    stride: Count | Sequence[Count] = (2, 2)
+    padding: Natural | Sequence[Natural] = (0, 0)
+    dilation: Count | Sequence[Count] = (1, 1)
+    convolution_mode: str | None = "truncate"
     has_bias: bool = True
     use_relu: bool = False
-    leak: float = 0.0
-    input_channels: int | None = None
-    capsules: int | None = None
+    leak: NonNegative = 0.0
+    input_channels: Count | None = None
+    capsules: Count | None = None
     runtime: ClassVar = PrimaryCapsulesRuntime
     positional: ClassVar[tuple[str, ...]] = ("capsule_dimensions", "channels")
-    inherited: ClassVar[tuple[str, ...]] = (*SameDiffConf.inherited, "convolution_mode")
     builder_verbs: ClassVar[dict[str, Any]] = {
-        **SameDiffConf.builder_verbs, "use_leaky_re_lU": _leaky_verb, "use_re_lU": _relu_verb,
+        **SameDiffConf.builder_verbs, "use_leaky_re_lu": _leaky_verb, "use_re_lu": _relu_verb,
     }  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
         normalise_window(self)
-        self._sizes("capsule_dimensions", "channels", "input_channels", "capsules")
-        if not isinstance(self.leak, (int, float)) or self.leak < 0:
-            raise nd.ConfigurationError(f"PrimaryCapsules: leak must be a number >= 0, got {self.leak!r}.")
         if self.leak and not self.use_relu:
             raise nd.ConfigurationError(f"PrimaryCapsules: leak {self.leak} needs use_relu=True, got False.")
 
@@ -185,5 +183,5 @@ class PrimaryCapsules(SameDiffConf):
         kernel, n_in = tuple(self.kernel_size), self.input_channels or 0  # type: ignore[arg-type]
         out, cells = (self.capsule_dimensions or 0) * self.channels, math.prod(kernel)
         fan_out = out * cells / math.prod(self.stride)  # type: ignore[arg-type]
-        W = ParamSpec("W", (*kernel, n_in, out), fan_in=n_in * cells, fan_out=fan_out)
-        return (W, ParamSpec("b", (out,), bias=True)) if self.has_bias else (W,)
+        W = ParamSpec("W", (*kernel, n_in, out), "c", fan_in=n_in * cells, fan_out=fan_out)
+        return (W, ParamSpec("b", (out,), "c", bias=True)) if self.has_bias else (W,)

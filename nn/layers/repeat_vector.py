@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import nd
+from nd.arguments import Count
 from nd.checks import describe_shape
 
 from ..conf.input_type import InputType, RecurrentType
 from ..preprocessors import InputPreProcessor, to_rows
-from .base import LayerConf, LayerRuntime
-from .places import set_per_axis
+from .base import LayerConf
+from .runtime import LayerRuntime
 
 Array = Any
 
@@ -65,14 +66,9 @@ class RepeatVector(LayerConf):
     recurrent(3x4)
     """
 
-    n: int = field(default=1, kw_only=False)
+    n: Count = field(default=1, kw_only=False)
     runtime: ClassVar = RepeatVectorRuntime
     positional: ClassVar[tuple[str, ...]] = ("n",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        set_per_axis(self, "n", 1, 1)
-        object.__setattr__(self, "n", self.n[0])  # type: ignore[index]
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)

@@ -10,9 +10,9 @@ from nd.checks import describe_shape
 
 from ..conf.input_type import InputType, RecurrentType
 from ..preprocessors import InputPreProcessor, to_series
-from .base import Cache
 from .losses_of_places import OfPlacesMixin, from_rows_of_places, rows_of_places
 from .output import OutputLayer, OutputRuntime
+from .runtime import Cache
 
 Array = Any
 
@@ -45,14 +45,14 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
         rows, weights = self._rows(x), self.weights(training)
         shape = tuple(x.shape)
         z = self._product(rows, weights["W"])
-        a = from_rows_of_places(self.activate(z, training, weights.get("b")), shape)
+        a = from_rows_of_places(self.activated(z, training, weights.get("b")), shape)
         cache = Cache(rows, from_rows_of_places(z, shape), a, drop_mask, mask, weights)
         if mask is not None:
             a = nd.multiply(a, self.over_places(mask, tuple(a.shape)), self.buffers("masked", tuple(a.shape)))
         return a, cache
 
     def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
+        delta = self.delta_of(epsilon, cache)
         if cache.mask is not None:
             nd.muli(delta, self.over_places(cache.mask, tuple(delta.shape)))
         return self.backprop_delta(rows_of_places(delta), cache, need_epsilon)
@@ -72,6 +72,8 @@ class RnnOutputLayer(OutputLayer):
     Parameters
     ----------
     loss : str or Loss
+    activation : str or Activation
+        Softmax unless another is given here; None takes the network's.
     n_in, n_out : int
     has_bias : bool
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
@@ -25,12 +24,16 @@ class SameDiffConf(BaseLayerConf):
 
     Notes
     -----
+    As in Java, the network's weight_init is not for them either: weights are Xavier's unless another is given here.
     As in Java, dropout of the input is not applied, even if configured. Source: DL4J ``SameDiffLayer``.
     """
 
+    weight_init: str | Distribution = "xavier"
     refused: ClassVar[tuple[str, ...]] = ("activation", "bias_init", "weight_noise")
     inherited: ClassVar[tuple[str, ...]] = tuple(
-        name for name in BaseLayerConf.inherited if name not in ("activation", "bias_init", "weight_noise")
+        name
+        for name in BaseLayerConf.inherited
+        if name not in ("activation", "bias_init", "weight_init", "dist", "weight_noise")
     )
     needed: ClassVar[tuple[str, ...]] = ("updater", "weight_init")
 
@@ -41,17 +44,6 @@ class SameDiffConf(BaseLayerConf):
                 raise nd.ConfigurationError(
                     f"{type(self).__name__}: has no {name}, got {getattr(self, name)!r}. Leave it out."
                 )
-
-    def _sizes(self, *names: str) -> None:
-        """Turn fields into checked sizes; None stays where it is the default."""
-        defaults = {field.name: field.default for field in fields(self)}
-        for name in names:
-            value = getattr(self, name)
-            if value is None and defaults[name] is None:
-                continue
-            if not hasattr(value, "__index__") or isinstance(value, bool) or value < 1:
-                raise nd.ConfigurationError(f"{type(self).__name__}: {name} must be an integer >= 1, got {value!r}.")
-            object.__setattr__(self, name, operator.index(value))
 
     def check(self, label: str) -> None:
         if isinstance(self.weight_init, Distribution):

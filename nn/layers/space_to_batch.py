@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Count, Natural
 
 from .places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, set_per_axis, within
 from .space_to_depth import check_divisible
@@ -92,17 +93,17 @@ class SpaceToBatchLayer(PlacesConf):
     (convolutional(3x2x3), 6)
     """
 
-    blocks: int | Sequence[int] = field(default=1, kw_only=False)
-    padding: int | Sequence[Any] = field(default=((0, 0), (0, 0)), kw_only=False)
+    blocks: Count | Sequence[Count] = field(default=1, kw_only=False)
+    padding: Natural | Sequence[Natural | Sequence[Natural]] = field(default=((0, 0), (0, 0)), kw_only=False)
     axes: ClassVar[int] = 2
     runtime: ClassVar = SpaceToBatchRuntime
     positional: ClassVar[tuple[str, ...]] = ("blocks", "padding")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        set_per_axis(self, "blocks", 1, 2)
+        set_per_axis(self, "blocks", 2)
         rows = self.padding
-        if isinstance(rows, (tuple, list)) and all(isinstance(row, (tuple, list)) and len(row) == 2 for row in rows):
+        if isinstance(rows, tuple) and all(isinstance(row, tuple) and len(row) == 2 for row in rows):
             object.__setattr__(self, "padding", tuple(border for row in rows for border in row))
         set_borders(self, "padding", 2)
         top, bottom, left, right = self.padding  # type: ignore[misc]

@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd import convolution
+from nd.arguments import Count
 from nd.checks import describe_shape
 
 from ..conf.input_type import InputType
-from .places import PlacesConf, PlacesRuntime, Sizes, places_of, set_per_axis, type_of_places
+from .places import PlacesConf, PlacesRuntime, Sizes, places_of, type_of_places
 from .window_masks import apart
 
 Array = Any
@@ -80,15 +81,10 @@ class SpaceToDepthLayer(PlacesConf):
     convolutional(3x2x12)
     """
 
-    blocks: int = field(default=1, kw_only=False)
+    blocks: Count = field(default=1, kw_only=False)
     axes: ClassVar[int] = 2
     runtime: ClassVar = SpaceToDepthRuntime
-    positional: ClassVar[tuple[str, ...]] = ("blocks",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        set_per_axis(self, "blocks", 1, 1)
-        object.__setattr__(self, "blocks", self.blocks[0])  # type: ignore[index]
+    positional: ClassVar[tuple[str, ...]] = ("blocks", "data_format")
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         channels, sizes = places_of(label, input_type, 2)

@@ -8,14 +8,16 @@ from typing import Any, ClassVar
 
 import nd
 from nd import convolution
+from nd.arguments import Count, Natural
 from nd.checks import check_choice
 from nd.convolution import Window
 
 from ..conf.enums import PoolingType
 from ..conf.input_type import ConvolutionalType, InputType
 from ..preprocessors import InputPreProcessor, to_images
-from .base import LayerConf, LayerRuntime
+from .base import LayerConf
 from .convolution import Windows, image_of, normalise_window, window_of
+from .runtime import LayerRuntime
 from .window_masks import reduced_mask
 
 Array = Any
@@ -103,17 +105,26 @@ class SubsamplingLayer(LayerConf):
     """
 
     pooling_type: str = field(default="max", kw_only=False)
-    kernel_size: int | Sequence[int] = (1, 1)
-    stride: int | Sequence[int] = (2, 2)
-    padding: int | Sequence[int] = (0, 0)
-    dilation: int | Sequence[int] = (1, 1)
+    kernel_size: Count | Sequence[Count] = (1, 1)
+    stride: Count | Sequence[Count] = (2, 2)
+    padding: Natural | Sequence[Natural] = (0, 0)
+    dilation: Count | Sequence[Count] = (1, 1)
     convolution_mode: str | None = None
-    pnorm: int = 0
+    pnorm: Natural = 0
     avg_pool_include_pad_in_divisor: bool = False
     axes: ClassVar[int] = 2
     runtime: ClassVar = SubsamplingRuntime
     inherited: ClassVar[tuple[str, ...]] = ("drop_out", "convolution_mode")
     positional: ClassVar[tuple[str, ...]] = ("pooling_type", "kernel_size", "stride", "padding")
+    PoolingType: ClassVar = PoolingType
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Any:
+        """Start DL4J's fluent style: perhaps a PoolingType, then kernel, stride, padding; two numbers are a kernel."""
+        if arguments and all(isinstance(each, int) for each in arguments):
+            return super().Builder().kernelSize(*arguments)
+        leading = () if not arguments or isinstance(arguments[0], str) else ("max",)
+        return super().Builder(*leading, *arguments)
 
     def __post_init__(self) -> None:
         super().__post_init__()

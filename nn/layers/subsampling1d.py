@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Count, Natural
 
 from ..conf.input_type import InputType
 from ..preprocessors import InputPreProcessor, to_series
@@ -66,10 +67,10 @@ class Subsampling1DLayer(SubsamplingLayer):
     recurrent(4x4)
     """
 
-    kernel_size: int | Sequence[int] = 2
-    stride: int | Sequence[int] = 1
-    padding: int | Sequence[int] = 0
-    dilation: int | Sequence[int] = 1
+    kernel_size: Count | Sequence[Count] = 2
+    stride: Count | Sequence[Count] = 1
+    padding: Natural | Sequence[Natural] = 0
+    dilation: Count | Sequence[Count] = 1
     axes: ClassVar[int] = 1
     runtime: ClassVar = Subsampling1DRuntime
 

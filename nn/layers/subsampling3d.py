@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nd import volumes
+from nd.arguments import Count, Natural
 from nd.convolution import Sizes
 
 from ..conf.enums import PoolingType
-from .base import LayerRuntime
 from .convolution import Windows, window_of
 from .places import PlacesConf
+from .runtime import LayerRuntime
 from .subsampling import normalise_pooling
 from .window_masks import reduced_mask
 
@@ -55,7 +56,8 @@ class Subsampling3DLayer(PlacesConf):
     pooling_type : {"max", "avg"}
     kernel_size, stride, padding, dilation : int or three int
         ``depth, height, width``.
-    convolution_mode : {"truncate", "same", "strict"}, optional
+    convolution_mode : {"same", "truncate", "strict"}
+        Same unless another is given here: as in Java, that of the network is not for this layer.
 
     Notes
     -----
@@ -67,20 +69,19 @@ class Subsampling3DLayer(PlacesConf):
     Examples
     --------
     >>> from nn import InputType
-    >>> layer = Subsampling3DLayer("avg", kernel_size=2, convolution_mode="same")
+    >>> layer = Subsampling3DLayer("avg", kernel_size=2)
     >>> layer.output_type("layer 0", InputType.convolutional3d(5, 6, 7, 4))
     convolutional3d(3x3x4x4)
     """
 
     pooling_type: str = field(default="max", kw_only=False)
-    kernel_size: int | Sequence[int] = (1, 1, 1)
-    stride: int | Sequence[int] = (2, 2, 2)
-    padding: int | Sequence[int] = (0, 0, 0)
-    dilation: int | Sequence[int] = (1, 1, 1)
-    convolution_mode: str | None = None
+    kernel_size: Count | Sequence[Count] = (1, 1, 1)
+    stride: Count | Sequence[Count] = (2, 2, 2)
+    padding: Natural | Sequence[Natural] = (0, 0, 0)
+    dilation: Count | Sequence[Count] = (1, 1, 1)
+    convolution_mode: str | None = "same"
     axes: ClassVar[int] = 3
     runtime: ClassVar = Subsampling3DRuntime
-    inherited: ClassVar[tuple[str, ...]] = ("drop_out", "convolution_mode")
     positional: ClassVar[tuple[str, ...]] = ("pooling_type", "kernel_size", "stride", "padding")
 
     def __post_init__(self) -> None:

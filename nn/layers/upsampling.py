@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Count
 
 from .places import PlacesConf, PlacesRuntime, Sizes, set_per_axis
 
@@ -53,13 +54,13 @@ class UpsamplingRuntime(PlacesRuntime):
 
 @dataclass(frozen=True, kw_only=True)
 class _Upsampling(PlacesConf):
-    size: int | Sequence[int] = field(default=1, kw_only=False)
+    size: Count | Sequence[Count] = field(default=1, kw_only=False)
     runtime: ClassVar = UpsamplingRuntime
     positional: ClassVar[tuple[str, ...]] = ("size",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        set_per_axis(self, "size", 1, self.axes)
+        set_per_axis(self, "size", self.axes)
 
     def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
         return tuple(length * factor for length, factor in zip(sizes, self.size, strict=True))  # type: ignore[arg-type]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from nd.arguments import Natural
+
 from .places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, within
 
 Array = Any
@@ -37,7 +39,7 @@ class ZeroPaddingRuntime(PlacesRuntime):
 
 @dataclass(frozen=True, kw_only=True)
 class _ZeroPadding(PlacesConf):
-    padding: int | Sequence[int] = field(default=0, kw_only=False)
+    padding: Natural | Sequence[Natural] = field(default=0, kw_only=False)
     runtime: ClassVar = ZeroPaddingRuntime
 
     @classmethod

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import Checked, Natural, checked
 from optimize.builder import Builder
 
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
 from ..conf.network import MultiLayerConfiguration
+from ..conf.output_layers import check_output_layers
+from ..conf.stacking import check_order, check_preprocessors
 from ..layers import (
     CapsuleLayer,
     DepthwiseConvolution2D,
@@ -40,10 +43,11 @@ from .fine_tune import FineTuneConfiguration
 
 Array = Any
 Init = str | Distribution | None
+Sizes = int | Sequence[int | Init]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransferLearning:
+class TransferLearning(Checked):
     """How a new network is made of a trained one: ``TransferLearning(net, feature_extractor=1).build()``.
 
     Parameters
@@ -66,6 +70,8 @@ class TransferLearning:
         from the old network.
     input_pre_processors : dict of layer index -> InputPreProcessor
         Of the new network. Those of added layers are inserted where the kind of their input is known.
+    validate_output_layer_config : bool
+        As for `NeuralNetConfiguration`; what the trained network says of it does not count, as in Java.
 
     Raises
     ------
@@ -74,30 +80,31 @@ class TransferLearning:
 
     Notes
     -----
-    The weights of new layers are drawn from the global generator as it stands: those of replaced sizes in the order of
-    layers, removed ones included, then those of added layers. Then the new network seeds the generator and draws all
-    of its weights, which are overwritten, so that a repeated Java program stays repeatable. Iterations and epochs
-    begin at 0, the updater has no state. Source: DL4J ``TransferLearning.Builder``. Differs: the next layer with
-    parameters is found behind pooling and dropout too, and behind a change from images to rows; Java looks at the very
-    next only.
+    The weights of new layers are drawn from this thread's generator as it stands, see `nd.random.get_random`: those of
+    replaced sizes in the order of layers, removed ones included, then those of added layers. Then the new network seeds
+    its own and draws all of its weights, which are overwritten, so that a repeated Java program stays repeatable.
+    Iterations and epochs begin at 0, the updater has no state; `class_names` stay where the output layer does. Source:
+    DL4J ``TransferLearning.Builder``. Differs: the next layer with parameters is found behind pooling and dropout too,
+    and behind a change from images to rows; Java looks at the very next only.
     """
 
     network: MultiLayerNetwork = field(kw_only=False)
     fine_tune_configuration: FineTuneConfiguration | None = None
-    feature_extractor: int | None = None
-    n_out_replace: Mapping[int, Any] = field(default_factory=dict)
-    n_in_replace: Mapping[int, Any] = field(default_factory=dict)
-    remove_layers_from_output: int = 0
+    feature_extractor: Natural | None = None
+    n_out_replace: Mapping[Natural, Sizes] = field(default_factory=dict)
+    n_in_replace: Mapping[Natural, Sizes] = field(default_factory=dict)
+    remove_layers_from_output: Natural = 0
     add_layers: Sequence[LayerConf] = ()
-    input_pre_processors: Mapping[int, InputPreProcessor] = field(default_factory=dict)
+    input_pre_processors: Mapping[Natural, InputPreProcessor] = field(default_factory=dict)
+    validate_output_layer_config: bool = True
     builder_verbs: ClassVar[dict[str, Any]]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.network, MultiLayerNetwork):
-            raise nd.ConfigurationError(f"TransferLearning: expected a MultiLayerNetwork, got {self.network!r}.")
+        super().__post_init__()
         self.network.params()
 
     @staticmethod
+    @checked
     def Builder(network: MultiLayerNetwork) -> Builder:
         """Start DL4J's fluent style."""
         return Builder(
@@ -123,7 +130,14 @@ class TransferLearning:
             editing.add(self.add_layers, self.input_pre_processors)
             if self.feature_extractor is not None:
                 editing.freeze(self.feature_extractor)
-            return editing.finish()
+            new = editing.finish(self.validate_output_layer_config)
+        if self._keeps_outputs() and new._classes.classes == self.network._classes.classes:
+            new.class_names = self.network.class_names
+        return new
+
+    def _keeps_outputs(self) -> bool:
+        resized = len(self.network.layers) - 1 in self.n_out_replace
+        return not (resized or self.remove_layers_from_output or self.add_layers)
 
     finish = build
 
@@ -138,7 +152,7 @@ def _sizes_for(layer: LayerConf, count: int) -> dict[str, Any]:
     if isinstance(layer, DepthwiseConvolution2D):
         return {"n_in": count, "n_out": count * layer.depth_multiplier}
     if isinstance(layer, PReLULayer):
-        return {"input_shape": (count, *(layer.input_shape or ())[1:])}
+        return {"input_shape": (count, *(layer.input_shape or ())[1:])}  # type: ignore[index]
     if isinstance(layer, PrimaryCapsules):
         return {"input_channels": count}
     return {"input_capsules": count} if isinstance(layer, CapsuleLayer) else {"n_in": count}
@@ -218,7 +232,7 @@ class _Editing:
     def _restart(self, who: str, index: int, init: Init, **sizes: Any) -> None:
         """Change a layer's sizes, and draw its parameters."""
         who = f"TransferLearning: {who}"
-        if not isinstance(index, int) or not 0 <= index < len(self.layers):
+        if not 0 <= index < len(self.layers):
             raise nd.ConfigurationError(f"{who}: layer must be 0..{len(self.layers) - 1}, got {index!r}.")
         layer: Any = self.layers[index]
         if not set(sizes) <= {each.name for each in fields(layer)}:
@@ -240,7 +254,7 @@ class _Editing:
     def remove(self, count: int) -> None:
         """Remove layers at the end; what stands before the first of them stays for one that is added."""
         kept = len(self.layers) - count
-        if not isinstance(count, int) or count < 0 or kept < 1:
+        if kept < 1:
             raise nd.ConfigurationError(
                 f"TransferLearning: remove_layers_from_output must be 0..{len(self.layers) - 1}, got {count!r}."
             )
@@ -250,23 +264,16 @@ class _Editing:
     def add(self, added: Sequence[LayerConf], chosen: Mapping[int, InputPreProcessor]) -> None:
         """Add layers at the end; check that everything fits, with the preprocessors that were `chosen`."""
         defaults, old = self.fine_tune.of_added_layers(self.old.base), len(self.layers)
-        for layer in added:
-            if not isinstance(layer, LayerConf):
-                raise nd.ConfigurationError(
-                    f"TransferLearning: add_layers must be layer configurations, got {layer!r}."
-                )
         self.layers += [layer.resolved(defaults, old + number) for number, layer in enumerate(added)]
-        if chosen and not 0 <= min(chosen) <= max(chosen) < len(self.layers):
-            raise nd.ConfigurationError(
-                f"TransferLearning: input_pre_processors must be of layers 0..{len(self.layers) - 1}, got "
-                f"{sorted(chosen)}."
-            )
+        check_order("TransferLearning", self.layers)
+        check_preprocessors("TransferLearning: input_pre_processors", chosen, len(self.layers))
         self.preprocessors.update(chosen)
         self.preprocessors = {index: each for index, each in self.preprocessors.items() if index < len(self.layers)}
         input_type = self.input_type or input_type_of(self.layers[0], self.preprocessors.get(0))
         before: tuple[str, int] | None = None
         for index in range(len(self.layers)):
             if input_type is None:
+                before = None if index in self.preprocessors else before
                 self.layers[index], before = self.layers[index].following(label_of(index, self.layers[index]), before)
             else:
                 input_type = self._fitted(index, input_type, infer=index >= old and index not in chosen)
@@ -288,7 +295,7 @@ class _Editing:
 
     def freeze(self, last: int) -> None:
         """Freeze the layers up to one."""
-        if not isinstance(last, int) or not 0 <= last < len(self.layers):
+        if not 0 <= last < len(self.layers):
             raise nd.ConfigurationError(
                 f"TransferLearning: feature_extractor must be a layer 0..{len(self.layers) - 1}, got {last!r}."
             )
@@ -296,10 +303,13 @@ class _Editing:
             if not isinstance(layer, FrozenLayer):
                 self.layers[index] = FrozenLayer(layer, name=layer.name)
 
-    def finish(self) -> MultiLayerNetwork:
+    def finish(self, validate_output_layers: bool) -> MultiLayerNetwork:
         """Make the network."""
+        if validate_output_layers:
+            check_output_layers(self.layers)
+        base = self.fine_tune.of_network(self.old.base)
         conf = MultiLayerConfiguration(
-            base=self.fine_tune.of_network(self.old.base),
+            base=replace(base, validate_output_layer_config=validate_output_layers),
             layers=tuple(self.layers),
             preprocessors=dict(sorted(self.preprocessors.items())),
             input_type=self.input_type,

@@ -7,8 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import nd
+from nd.arguments import Natural, checked
 from nd.dataset import DataSet, DataSetIterator, ListDataSetIterator
+from nd.java_names import JavaNames
 
+from ..history import History
 from ..layers import FrozenLayer
 from ..minibatch import Minibatch
 from ..multilayer import MultiLayerNetwork
@@ -16,7 +19,7 @@ from ..multilayer import MultiLayerNetwork
 Array = Any
 
 
-class TransferLearningHelper:
+class TransferLearningHelper(JavaNames):
     """Trains the layers above the frozen ones on what the frozen ones make of the data.
 
     Parameters
@@ -34,14 +37,13 @@ class TransferLearningHelper:
     Notes
     -----
     The part starts from the network's parameters, counts and, where all that has state is in it, updater state, and
-    hands them back after training, with the score. As in Java, making it seeds the global generator and draws its
+    hands them back after training, with the score. As in Java, making it seeds the network's generator and draws its
     weights, which are overwritten. Source: DL4J ``TransferLearningHelper``. Differs: `network` keeps its configuration,
     where Java freezes its layers; preprocessors above the border are found where they belong.
     """
 
-    def __init__(self, network: MultiLayerNetwork, frozen_till: int | None = None) -> None:
-        if not isinstance(network, MultiLayerNetwork):
-            raise nd.ConfigurationError(f"TransferLearningHelper: expected a MultiLayerNetwork, got {network!r}.")
+    @checked
+    def __init__(self, network: MultiLayerNetwork, frozen_till: Natural | None = None) -> None:
         self.network, self.conf = network, network.conf
         self.frozen_till = self._checked(frozen_till)
         layout, border = self.conf.layout(), self.frozen_till + 1
@@ -52,11 +54,15 @@ class TransferLearningHelper:
             below = replace(below, layers=tuple(layer.innermost for layer in below.layers))  # which may run as one
             self._frozen = MultiLayerNetwork(below).init(nd.copy(params[:, : self._split]))
             self._tail = MultiLayerNetwork(self._part(border, len(self.conf.layers))).init()
+            network.random.set_state(self._tail.random.get_state())
+            self._tail.random = network.random  # both are the one network that is trained
+            self._tail.class_names = network.class_names
+            nd.random.set_random(network.random)
             self._tail.set_params(params[:, self._split :])
             if self._shares_state():
                 self._tail.set_updater_state(network.updater_state())
 
-    def _checked(self, frozen_till: int | None) -> int:
+    def _checked(self, frozen_till: Natural | None) -> int:
         layers = self.conf.layers
         if frozen_till is None:
             frozen = [index for index, layer in enumerate(layers) if isinstance(layer, FrozenLayer)]
@@ -66,7 +72,7 @@ class TransferLearningHelper:
                     "with TransferLearning(net, feature_extractor=...)."
                 )
             return frozen[-1]
-        if not isinstance(frozen_till, int) or not 0 <= frozen_till < len(layers) - 1:
+        if not 0 <= frozen_till < len(layers) - 1:
             raise nd.ConfigurationError(
                 f"TransferLearningHelper: frozen_till must be 0..{len(layers) - 2}, got {frozen_till!r}."
             )
@@ -92,6 +98,7 @@ class TransferLearningHelper:
         """Return the layers above the border as a network of their own; it takes listeners."""
         return self._tail
 
+    @checked
     def featurize(self, data: DataSet | Iterable[DataSet]) -> Any:
         """Return data whose features are what the border hands on, outside of training.
 
@@ -126,7 +133,7 @@ class TransferLearningHelper:
             if data.features_mask is None:
                 return nd.to_host(net.output(data.features)), None
             with net._workspace.nested():
-                batch = Minibatch(net.dtype, net._inference_buffers, net.conf.rows_are_series)
+                batch = Minibatch(net.dtype, net._inference_buffers, net._batch.accepts)
                 batch.set_features(data.features)
                 batch.set_masks(data.features_mask, None)
                 batch.check_features_mask()
@@ -135,13 +142,14 @@ class TransferLearningHelper:
                 mask = net._whole.mask_behind(batch.features_mask, batch.features.shape[0])
                 return features, None if mask is None else nd.to_host(nd.copy(mask))
 
-    def fit_featurized(self, data: DataSet | DataSetIterator | Iterable[DataSet], epochs: int = 1) -> None:
+    @checked
+    def fit_featurized(self, data: DataSet | DataSetIterator | Iterable[DataSet], epochs: Natural = 1) -> History:
         """Train the layers above the border, and hand their parameters to the network.
 
-        Parameters and errors as in `MultiLayerNetwork.fit`; the data are from `featurize`.
+        Parameters, errors and what is returned as in `MultiLayerNetwork.fit`; the data are from `featurize`.
         """
         try:
-            self._tail.fit(data, epochs=epochs)
+            return self._tail.fit(data, epochs=epochs)
         finally:
             self._hand_back()
 
@@ -152,7 +160,7 @@ class TransferLearningHelper:
             if self._shares_state():
                 network.set_updater_state(tail.updater_state())
         network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
-        network._score = tail._score
+        network._score, network.history, network.class_names = tail._score, tail.history, tail.class_names
 
     def output_from_featurized(self, features: Any) -> Array:
         """Return the network's output for features ``[N, ...]`` from `featurize`."""

@@ -6,28 +6,36 @@ from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import nd
+from nd.arguments import checked
 from nd.checks import check_choice
+from nd.java_names import JavaNames
 from optimize import get_updater
 from optimize.builder import Builder
+from optimize.constraints import as_constraints
 
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..conf.constraints import placed_constraints
 from ..conf.network import NeuralNetConfiguration
-from ..conf.penalties import RIVALS
+from ..conf.penalties import PENALTY_VERBS, RIVALS
+from ..conf.weight_inits import WEIGHT_INIT_VERBS
 from ..layers import BaseLayerConf, LayerConf
 
 _RATES = ("learning_rate", "momentum")
+_REMOVABLE = {"constraints": None, "drop_out": None, "gradient_normalization": "none", "weight_noise": None}
+"""Settings of which None is a value: a layer without it."""
 
 
-class FineTuneConfiguration:
+class FineTuneConfiguration(JavaNames):
     """What changes in every layer of a trained network, and in the network; what is not set stays.
 
     Parameters
     ----------
     **settings
-        Those of `NeuralNetConfiguration` but dtype: seed, updater, activation, l2, drop_out, ... None is not set.
-        ``l2=0`` removes a penalty, ``drop_out=0`` dropout; l2 removes weight decay, weight decay l2, and constraints
-        all others. `learning_rate` and `momentum` without an updater change the updaters that the layers have.
+        Those of `NeuralNetConfiguration` but dtype and validate_output_layer_config: seed, updater, activation, l2,
+        drop_out, ..., and `constraints` as a layer's. ``l2=0`` removes a penalty; None removes drop_out, weight_noise,
+        constraints and gradient_normalization, and is not set for the others. l2 removes weight decay, weight decay l2,
+        and constraints all others. A `dist` without weight_init is the weight_init. `learning_rate` and `momentum`
+        without an updater change the updaters that the layers have.
 
     Raises
     ------
@@ -38,8 +46,10 @@ class FineTuneConfiguration:
 
     Notes
     -----
-    Frozen layers, and activations that are layers of their own, stay as they are. Added layers take what is set here,
-    and Java's defaults beside it. Source: DL4J ``FineTuneConfiguration``.
+    Frozen layers, and activations that are layers of their own, stay as they are. Added layers take what is set here
+    but `constraints`, and Java's defaults beside it. The Builder takes Java's settings of memory and of truncated
+    backprop through time, which change nothing here. Source: DL4J ``FineTuneConfiguration``. Differs: Java's ``l1(0)``
+    leaves L1 as it was.
 
     Examples
     --------
@@ -48,34 +58,49 @@ class FineTuneConfiguration:
     """
 
     builder_fields: ClassVar[frozenset[str]] = frozenset(
-        field.name for field in fields(NeuralNetConfiguration) if field.name != "dtype"
-    )
+        field.name
+        for field in fields(NeuralNetConfiguration)
+        if field.name not in ("dtype", "validate_output_layer_config")
+    ) | {"constraints"}
+    builder_verbs: ClassVar[dict[str, Any]]
 
     def __init__(self, **settings: Any) -> None:
         for name in settings:
             check_choice("FineTuneConfiguration", "setting", name, self.builder_fields)
-        self.settings = {name: value for name, value in settings.items() if value is not None}
-        self._defaults = NeuralNetConfiguration(**self.settings)
-        self._network = {name: value for name, value in self.settings.items() if name not in _RATES}
-        self._rates = {name: value for name, value in self.settings.items() if name in _RATES}
+        self.settings = {name: value for name, value in settings.items() if value is not None or name in _REMOVABLE}
+        given: dict[str, Any] = {
+            name: _REMOVABLE[name] if value is None else value for name, value in self.settings.items()
+        }
+        if "dist" in given and "weight_init" not in given:
+            given["weight_init"] = given.pop("dist")
+        self._constrains = "constraints" in given
+        self._constraints = as_constraints("FineTuneConfiguration", "constraints", given.pop("constraints", None))
+        self._given = given
+        self._defaults = NeuralNetConfiguration(**given)
+        self._network = {name: value for name, value in given.items() if name not in _RATES}
+        self._rates = {name: value for name, value in given.items() if name in _RATES}
         if "updater" in self._network:
             self._network["updater"] = get_updater(self._network["updater"], **self._rates)
             self._rates = {}
+        if self._network.pop("dist", None) is not None or "weight_init" in self._network:
+            self._network["weight_init"] = self._defaults.weight_init
 
     @classmethod
     def Builder(cls) -> Builder:
         """Start DL4J's fluent style."""
         return Builder(cls)
 
+    @checked
     def of_layer(self, layer: LayerConf) -> LayerConf:
         """Return a layer of the trained network with what is set here."""
         values = {name: value for name, value in self._with_rivals().items() if name in layer.inherited}
         if not isinstance(layer, BaseLayerConf):
             values.pop("activation", None)
             return replace(layer, **values)
-        if any(name in self._network for name in CONSTRAINT_FIELDS):
-            without: Any = replace(layer, constraints=None)
-            values["constraints"] = placed_constraints(str(layer.name), without, self._defaults)
+        if self._constrains or any(name in self._network for name in CONSTRAINT_FIELDS):
+            asked: Any = {name: self._network.get(name) for name in CONSTRAINT_FIELDS}
+            asked = replace(layer, constraints=self._constraints, **asked)
+            values["constraints"] = placed_constraints(str(layer.name), asked, self._defaults)
         for name in ("updater", "bias_updater") if self._rates else ():
             if getattr(layer, name) is not None:
                 values[name] = self._with_rates(layer.name, values.get(name, getattr(layer, name)))
@@ -98,11 +123,12 @@ class FineTuneConfiguration:
 
     def of_network(self, base: NeuralNetConfiguration) -> NeuralNetConfiguration:
         """Return what holds for the whole network."""
-        return replace(base, **self._with_rivals())
+        without: dict[str, Any] = dict.fromkeys(CONSTRAINT_FIELDS) if self._constrains else {}
+        return replace(base, **without | self._with_rivals())
 
     def of_added_layers(self, base: NeuralNetConfiguration) -> NeuralNetConfiguration:
         """Return the defaults of layers that are added."""
-        return NeuralNetConfiguration(**{"seed": base.seed, **self.settings, "dtype": base.dtype})
+        return NeuralNetConfiguration(**{"seed": base.seed, **self._given, "dtype": base.dtype})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FineTuneConfiguration) and self.settings == other.settings
@@ -111,3 +137,38 @@ class FineTuneConfiguration:
 
     def __repr__(self) -> str:
         return f"FineTuneConfiguration({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"
+
+
+# ---- DL4J's fluent style
+
+
+def _dropout_verb(builder: Builder, dropout: Any) -> Builder:
+    return builder.drop_out(dropout)
+
+
+def _ignored_verb(builder: Builder, value: Any) -> Builder:
+    return builder
+
+
+def _only_verb(name: str, expected: Any) -> Any:
+    def check(builder: Builder, value: Any) -> Builder:
+        if str(getattr(value, "value", value)).lower() != str(expected).lower():
+            raise nd.ConfigurationError(f"FineTuneConfiguration: {name} must be {expected!r}, got {value!r}.")
+        return builder
+
+    return check
+
+
+FineTuneConfiguration.builder_verbs = {
+    **PENALTY_VERBS,
+    **WEIGHT_INIT_VERBS,
+    "backprop": _only_verb("backprop", True),
+    "backprop_type": _only_verb("backprop_type", "Standard"),
+    "cudnn_algo_mode": _ignored_verb,
+    "dropout": _dropout_verb,
+    "inference_workspace_mode": _ignored_verb,
+    "pretrain": _only_verb("pretrain", False),
+    "tbptt_back_length": _ignored_verb,
+    "tbptt_fwd_length": _ignored_verb,
+    "training_workspace_mode": _ignored_verb,
+}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nd import ConfigurationError
 from nd.activations import ACTIVATIONS, Activation, get_activation
 
 from ..json_values import MODE, NORMALIZATION, NUMBER, PLAIN, UPDATER, Codec
 from ..noise_json import CONSTRAINTS_LIST
-from .base import BASE_CONSTANTS, CUDNN, FEED_FORWARD, LAYER, WINDOW, LayerForm
+from .base import FEED_FORWARD, IMAGES, LAYER, WINDOW, LayerForm
 
 
 def _or_list(value: Any) -> Any:
@@ -18,13 +17,8 @@ def _or_list(value: Any) -> Any:
 
 
 def _activation_to_json(activation: Activation) -> str:
-    name = next((name for name, found in ACTIVATIONS.items() if activation == found()), None)
-    if name is None:
-        raise ConfigurationError(
-            f"to_json: DL4J writes activations of locally connected layers by name alone, got {activation!r}. Use one "
-            "with its default parameters."
-        )
-    return name.upper()
+    """Return the name alone, as DL4J writes it here: the layers take no activation with other parameters."""
+    return next(name for name, found in ACTIVATIONS.items() if activation == found()).upper()
 
 
 def _along(across: int) -> Codec:
@@ -46,8 +40,7 @@ ALONG = {
 }
 """The fields of windows along time."""
 VOLUMES = {key: (field, MODE if field == "convolution_mode" else SIZES) for key, (field, _) in WINDOW.items()}
-_IMAGES = {**BASE_CONSTANTS, **CUDNN, "cnn2dDataFormat": "NCHW"}
-_NCDHW = {**BASE_CONSTANTS, **CUDNN, "dataFormat": "NCDHW"}
+_NCDHW = {**IMAGES, "dataFormat": "NCDHW"}
 _MULTIPLIER = {**FEED_FORWARD, **WINDOW, "depthMultiplier": ("depth_multiplier", PLAIN)}
 VOLUME_ABSENT = {"dilation": [1, 1, 1]}
 
@@ -93,17 +86,17 @@ def _derived(axes: int, padding: str) -> dict[str, Any]:
 
 
 CONVOLUTION_FORMS: dict[str, LayerForm] = {
-    "convolution1d": LayerForm({**FEED_FORWARD, **ALONG}, {**BASE_CONSTANTS, **CUDNN, "rnnDataFormat": "NCW"}),
+    "convolution1d": LayerForm({**FEED_FORWARD, **ALONG}, {**IMAGES, "rnnDataFormat": "NCW"}),
     "convolution3d": LayerForm({**FEED_FORWARD, **VOLUMES}, {**_NCDHW, "mode": "Same"}, absent=VOLUME_ABSENT),
-    "deconvolution2d": LayerForm({**FEED_FORWARD, **WINDOW}, _IMAGES),
+    "deconvolution2d": LayerForm({**FEED_FORWARD, **WINDOW}, IMAGES),
     "deconvolution3d": LayerForm({**FEED_FORWARD, **VOLUMES}, _NCDHW, absent=VOLUME_ABSENT),
-    "depthwise_convolution2d": LayerForm(_MULTIPLIER, _IMAGES),
+    "depthwise_convolution2d": LayerForm(_MULTIPLIER, IMAGES),
     "locally_connected1d": LayerForm(
         _unshared(SIZE), {"paramWeightInit": None}, absent={"dilation": 1}, derived=_derived(1, "paddingR")
     ),
     "locally_connected2d": LayerForm(
         _unshared(SIZES), {"format": "NCHW", "paramWeightInit": None}, derived=_derived(2, "paddingBr")
     ),
-    "separable_convolution2d": LayerForm(_MULTIPLIER, _IMAGES),
+    "separable_convolution2d": LayerForm(_MULTIPLIER, IMAGES),
 }
 """Name in LAYERS -> form, sorted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..json_values import NUMBER, PLAIN, Codec, number
-from .base import BASE, BASE_CONSTANTS, LAYER, PARAMETERLESS, LayerForm
+from .base import BASE, BASE_CONSTANTS, FEED_FORWARD_CONSTANTS, LAYER, PARAMETERLESS, LayerForm
 
 _SIZES = {"nin": ("n_in", PLAIN), "nout": ("n_out", PLAIN)}
 
@@ -25,10 +25,10 @@ NORMALIZATION_FORMS: dict[str, LayerForm] = {
             "minibatch": ("minibatch", PLAIN),
             "useLogStd": ("use_log_std", PLAIN),
         },
-        {**BASE_CONSTANTS, "cudnnAllowFallback": True, "cnn2DFormat": "NCHW"},
+        {**FEED_FORWARD_CONSTANTS, "cudnnAllowFallback": True, "cnn2DFormat": "NCHW"},
         absent={"useLogStd": False},
     ),
-    "element_wise_multiplication": LayerForm({**BASE, **_SIZES}, BASE_CONSTANTS, "misc."),
+    "element_wise_multiplication": LayerForm({**BASE, **_SIZES}, FEED_FORWARD_CONSTANTS, "misc."),
     "local_response_normalization": LayerForm(
         {
             **LAYER,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..json_values import LOSS, NUMBER, PLAIN
-from .base import BASE, BASE_CONSTANTS, FEED_FORWARD, LayerForm
+from .base import BASE, FEED_FORWARD, FEED_FORWARD_CONSTANTS, LayerForm
 
 _LOSS = {**BASE, "lossFn": ("loss", LOSS)}
-_WITHOUT_SIZES = {**BASE_CONSTANTS, "nin": 0, "nout": 0}
+_WITHOUT_SIZES = {**FEED_FORWARD_CONSTANTS, "nin": 0, "nout": 0}
 
 OUTPUT_FORMS: dict[str, LayerForm] = {
     "center_loss_output": LayerForm(
@@ -17,7 +17,7 @@ OUTPUT_FORMS: dict[str, LayerForm] = {
             "gradientCheck": ("gradient_check", PLAIN),
             "lambda": ("lambda_", NUMBER),
         },
-        BASE_CONSTANTS,
+        FEED_FORWARD_CONSTANTS,
     ),
     "cnn3d_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "dataFormat": "NCDHW"}),
     "cnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "format": "NCHW"}),
@@ -30,10 +30,12 @@ OUTPUT_FORMS: dict[str, LayerForm] = {
             "nu": ("nu", NUMBER),
             "windowSize": ("window_size", PLAIN),
         },
-        {**BASE_CONSTANTS, "lastEpochSinceRUpdated": 0},
+        {**FEED_FORWARD_CONSTANTS, "hasBias": True, "lastEpochSinceRUpdated": 0},
         "org.deeplearning4j.nn.conf.ocnn.",
     ),
     "rnn_loss": LayerForm(_LOSS, {**_WITHOUT_SIZES, "rnnDataFormat": "NCW"}),
-    "rnn_output": LayerForm({**FEED_FORWARD, "lossFn": ("loss", LOSS)}, {**BASE_CONSTANTS, "rnnDataFormat": "NCW"}),
+    "rnn_output": LayerForm(
+        {**FEED_FORWARD, "lossFn": ("loss", LOSS)}, {**FEED_FORWARD_CONSTANTS, "rnnDataFormat": "NCW"}
+    ),
 }
 """Name in LAYERS -> form, sorted."""

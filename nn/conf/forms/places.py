@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..json_values import PLAIN, Codec
-from .base import LAYER, PARAMETERLESS, LayerForm
+from .base import IDLE_FEED_FORWARD, LAYER, PARAMETERLESS, LayerForm
 from .convolutions import SIZES
 
 _TWICE = Codec(lambda value: [*value, *value], lambda value: value[0] if isinstance(value, list) else value)
@@ -18,9 +18,7 @@ PLACES_FORMS: dict[str, LayerForm] = {
     "cropping1d": LayerForm(_CROPPING, PARAMETERLESS, "convolutional."),
     "cropping2d": LayerForm(_CROPPING, _NCHW, "convolutional."),
     "cropping3d": LayerForm(_CROPPING, PARAMETERLESS, "convolutional."),
-    "repeat_vector": LayerForm(
-        {**LAYER, "n": ("n", PLAIN)}, {**PARAMETERLESS, "dataFormat": "NCW", "nin": 0, "nout": 0}, "misc."
-    ),
+    "repeat_vector": LayerForm({**LAYER, "n": ("n", PLAIN)}, {**IDLE_FEED_FORWARD, "dataFormat": "NCW"}, "misc."),
     "space_to_batch": LayerForm(
         {**LAYER, "blocks": ("blocks", SIZES), "padding": ("padding", _ROWS)}, {**PARAMETERLESS, "format": "NCHW"}
     ),

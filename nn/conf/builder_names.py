@@ -1,0 +1,76 @@
+"""What Java's builders call settings that have another name here, and those that mean nothing here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from nd import ConfigurationError
+from optimize.builder import Builder
+
+SETTING_NAMES = {
+    "activation_fn": "activation", "all_param_constraints": "constrain_all_parameters",
+    "bias_constraints": "constrain_bias", "cm": "convolution_mode", "data_type": "dtype", "i_dropout": "drop_out",
+    "i_updater": "updater", "idrop_out": "drop_out", "iupdater": "updater", "kernel": "kernel_size",
+    "layer_name": "name", "loss_fn": "loss", "loss_function": "loss",
+    "pre_processor_for_input_type": "preprocessor_for", "repetition_factor": "n", "units": "n_out",
+    "weight_constraints": "constrain_weights", "weight_init_fn": "weight_init",
+}  # fmt: skip
+"""Java's name in snake_case -> ours."""
+UNUSED_OF_LAYERS = {
+    "cudnn_algo_mode": "cudnnAlgoMode", "cudnn_allow_fallback": "cudnnAllowFallback",
+    "cudnn_bwd_data_algo": "cudnnBwdDataAlgo", "cudnn_bwd_data_mode": "cudnnBwdDataAlgo",
+    "cudnn_bwd_filter_algo": "cudnnBwdFilterAlgo", "cudnn_bwd_filter_mode": "cudnnBwdFilterAlgo",
+    "cudnn_fwd_algo": "cudnnFwdAlgo", "cudnn_fwd_mode": "cudnnFwdAlgo", "gain_init": "gainInit",
+    "helper_allow_fallback": "cudnnAllowFallback",
+}  # fmt: skip
+"""Java's name in snake_case -> where its JSON has it: kept in `LayerConf.unused`."""
+UNUSED_OF_NETWORKS = {
+    "cache_mode": "cacheMode", "inference_workspace_mode": "inferenceWorkspaceMode",
+    "t_bptt_backward_length": "tbpttBackLength", "t_bptt_forward_length": "tbpttFwdLength",
+    "tbptt_back_length": "tbpttBackLength", "tbptt_fwd_length": "tbpttFwdLength",
+    "training_workspace_mode": "trainingWorkspaceMode",
+}  # fmt: skip
+"""The same of networks: kept in `NeuralNetConfiguration.unused`."""
+IGNORED_BY_NETWORKS = frozenset({"cudnn_algo_mode", "gain_init", "set_iwm", "set_twm"})
+"""Java's defaults for what no layer uses here."""
+IGNORED_BY_LISTS = frozenset({"damping_factor", "override_nin_upon_build", "validate_tbptt_config"})
+"""What Java's builder of a list of layers takes and this library has no use for."""
+IGNORED_BY_LAYERS = frozenset({
+    "activation", "bias_init", "bias_updater", "constrain_all_parameters", "constrain_bias", "constrain_weights",
+    "convolution_dim", "dilation", "dist", "gradient_normalization", "gradient_normalization_threshold", "has_bias",
+    "l1", "l1_bias", "l2", "l2_bias", "n_in", "n_out", "param_weight_init", "regularization", "regularization_bias",
+    "updater", "weight_decay", "weight_decay_bias", "weight_init", "weight_noise",
+})  # fmt: skip
+"""What Java's layers take although it changes nothing there, where they have no parameters, say."""
+_CHANNELS_FIRST = {"NCHW", "NCW", "NCDHW", "CNN2DFORMAT.NCHW", "RNNFORMAT.NCW"}
+
+
+def channels_first(builder: Builder, data_format: Any) -> Builder:
+    """Take a format of data if the channels come first; raise ConfigurationError if not."""
+    if str(getattr(data_format, "name", data_format)).upper() not in _CHANNELS_FIRST:
+        raise ConfigurationError(
+            f"{builder}: the data format must be NCHW, NCW or NCDHW, got {data_format!r}. Transpose the data."
+        )
+    return builder
+
+
+FORMAT_VERBS: dict[str, Callable[..., Builder]] = dict.fromkeys(
+    (
+        "cnn2_d_format", "cnn2d_data_format", "data_format", "format", "output_data_format", "output_format",
+        "rnn_data_format",
+    ),
+    channels_first,
+)  # fmt: skip
+
+
+def of_parameter(name: str) -> Callable[..., Builder]:
+    """Return the verb that constrains one parameter of a layer: ``constrainGamma``."""
+
+    def constrain(builder: Builder, *constraints: Any) -> Builder:
+        before = builder._values.get("constraints") or ()
+        builder._values["constraints"] = (*before, *(replace(each, params=(name,)) for each in constraints))
+        return builder
+
+    return constrain

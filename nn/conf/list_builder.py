@@ -1,0 +1,96 @@
+"""The fluent style from ``.list()`` on: layers one by one, and what holds for the stack of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import nd
+from optimize.builder import Builder
+
+from ..layers.base import LayerConf
+from ..preprocessors import InputPreProcessor
+from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
+from .input_type import InputType
+
+if TYPE_CHECKING:
+    from .network import MultiLayerConfiguration, NeuralNetConfiguration
+
+
+def list_verb(builder: Builder, *layers: Any) -> Builder:
+    """Go on with a list of layers, of which some may be given."""
+    if len(layers) == 1 and isinstance(layers[0], (list, tuple)):
+        layers = tuple(layers[0])
+    settings = Builder(_ListSettings, base=builder.build(), layers={}, preprocessors={})
+    for layer in layers:
+        settings.layer(layer)
+    return settings
+
+
+def _layer_verb(builder: Builder, *arguments: Any) -> Builder:
+    layers = builder._values["layers"]
+    index, layer = arguments if len(arguments) == 2 else (len(layers), arguments[0])
+    layers[index] = layer.build() if isinstance(layer, Builder) else layer
+    return builder
+
+
+def _backprop_type_verb(builder: Builder, kind: Any) -> Builder:
+    if str(getattr(kind, "value", kind)).lower() != "standard":
+        raise nd.ConfigurationError(f"{builder}: backpropType must be Standard, got {kind!r}.")
+    return builder
+
+
+def _preprocessors_verb(builder: Builder, preprocessors: Mapping[int, InputPreProcessor]) -> Builder:
+    builder._values["preprocessors"].update(preprocessors)
+    return builder
+
+
+def _t_bptt_length_verb(builder: Builder, length: int) -> Builder:
+    return builder.tBPTTForwardLength(length).tBPTTBackwardLength(length)
+
+
+def _preprocessor_verb(builder: Builder, index: int, preprocessor: InputPreProcessor) -> Builder:
+    builder._values["preprocessors"][index] = preprocessor
+    return builder
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ListSettings:
+    """What DL4J's ``.list()`` collects until ``.build()``."""
+
+    base: NeuralNetConfiguration
+    layers: dict[int, LayerConf]
+    input_type: InputType | None = None
+    set_input_type: InputType | None = None
+    preprocessors: dict[int, Any]
+    pretrain: bool = False
+    backprop: bool = True
+    validate_output_layer_config: bool | None = None
+    dtype: str | None = None
+    unused: Mapping[str, Any] = field(default_factory=dict)
+
+    java_names: ClassVar[dict[str, str]] = {
+        "data_type": "dtype", "validate_output_config": "validate_output_layer_config",
+    }  # fmt: skip
+    builder_verbs: ClassVar[dict[str, Any]] = {
+        "backprop_type": _backprop_type_verb, "input_pre_processor": _preprocessor_verb,
+        "input_pre_processors": _preprocessors_verb, "layer": _layer_verb, "t_bptt_length": _t_bptt_length_verb,
+    }  # fmt: skip
+    builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_NETWORKS
+    builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_LISTS
+
+    def finish(self) -> MultiLayerConfiguration:
+        """Make the network's configuration."""
+        if self.pretrain or not self.backprop:
+            raise nd.ConfigurationError(
+                f"ListBuilder: only backprop training exists, got pretrain={self.pretrain}, backprop={self.backprop}."
+            )
+        if sorted(self.layers) != list(range(len(self.layers))):
+            raise nd.ConfigurationError(f"ListBuilder: layers must be 0..n-1, got {sorted(self.layers)}.")
+        ordered = [self.layers[index] for index in range(len(self.layers))]
+        given = {name: getattr(self, name) for name in ("dtype", "validate_output_layer_config")}
+        changes: Any = {name: value for name, value in given.items() if value is not None}
+        base = replace(self.base, unused={**self.base.unused, **self.unused}, layer=None, **changes)
+        input_type = self.input_type or self.set_input_type
+        return base.list(*ordered, input_type=input_type, preprocessors=self.preprocessors)

@@ -1,0 +1,187 @@
+"""Parts of networks that users write: classes of their own, made known by name, so that files with them can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from typing import Any, NamedTuple
+
+from nd import ConfigurationError
+from nd.activations import ACTIVATIONS, Activation
+from nd.arguments import checked, shown
+from nd.losses import LOSSES, Loss
+from optimize import LayerConstraint, Schedule, Updater
+from optimize.constraints import CONSTRAINTS
+from optimize.schedules import SCHEDULES
+from optimize.terminations import TERMINATIONS, TerminationCondition
+from optimize.updaters import UPDATERS
+
+from ..layers import LAYERS, LayerConf, LayerRuntime
+from ..preprocessors import PREPROCESSORS, InputPreProcessor
+from .distributions import DISTRIBUTIONS, Distribution
+from .dropout import DROPOUTS, IDropout
+from .weight_noise import WEIGHT_NOISES, IWeightNoise
+
+
+class Kind(NamedTuple):
+    """One kind of part."""
+
+    name: str
+    base: type
+    """What every class of this kind comes from."""
+    library: Mapping[str, type]
+
+
+class Registered(NamedTuple):
+    """A class of a user's own, and what files call it."""
+
+    part_class: type
+    java_class: str
+    form: Any
+    """LayerForm of a layer that has one of its own, else None."""
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("activation", Activation, ACTIVATIONS),
+    Kind("constraint", LayerConstraint, CONSTRAINTS),
+    Kind("distribution", Distribution, DISTRIBUTIONS),
+    Kind("dropout", IDropout, DROPOUTS),
+    Kind("input preprocessor", InputPreProcessor, PREPROCESSORS),
+    Kind("layer", LayerConf, LAYERS),
+    Kind("loss", Loss, LOSSES),
+    Kind("schedule", Schedule, SCHEDULES),
+    Kind("termination condition", TerminationCondition, TERMINATIONS),
+    Kind("updater", Updater, UPDATERS),
+    Kind("weight noise", IWeightNoise, WEIGHT_NOISES),
+)
+_REGISTERED: dict[str, dict[str, Registered]] = {kind.name: {} for kind in KINDS}
+"""Name of the kind -> last part of the name in files -> class."""
+
+
+def register(part: type, java_class: str | None = None, form: Any = None) -> None:
+    """Make a class of one's own known by name, so that networks with it are saved and loaded.
+
+    Parameters
+    ----------
+    part : type
+        From `LayerConf`, `Activation`, `Loss`, `Updater`, `Schedule`, `IDropout`, `IWeightNoise`, `LayerConstraint`,
+        `InputPreProcessor`, `Distribution` or `TerminationCondition`. A class with fields is a frozen dataclass.
+    java_class : str, optional
+        What files call it in "@class", where a class in Java goes with it; by default its module and name. Files are
+        read by the last part alone.
+    form : LayerForm, optional
+        Of a layer: its fields in the files. By default what it inherits is written as DL4J writes it, and every field
+        of its own under its camelCase name: None, bool, number, text, another part, and tuples of those. That is also
+        how the fields of everything else are written.
+
+    Raises
+    ------
+    ConfigurationError
+        It is no such class, or the name is none, the library's own or another class's.
+
+    Notes
+    -----
+    Register where the class is defined: whoever loads a file imports that module first. Networks with such a part are
+    not recorded and their minibatches are not split, so the part may do and remember what it likes. What a layer has
+    to do is said in `LayerRuntime`; `examples/custom_layer.py` is one.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from nn import DenseLayer
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Scaled(DenseLayer):
+    ...     scale: float = 2.0
+    >>> register(Scaled, java_class="com.example.Scaled")
+    >>> registered_as("layer", "Scaled").part_class.__name__
+    'Scaled'
+    >>> unregister(Scaled)
+    """
+    kind = _checked_kind(part)
+    java_class = f"{part.__module__}.{part.__name__}" if java_class is None else java_class
+    name = _free_name(kind, part, java_class)
+    unregister(part)
+    _REGISTERED[kind.name][name] = Registered(part, java_class, form)
+
+
+@checked
+def unregister(part: type) -> None:
+    """Forget a registered class; nothing happens where it is not one."""
+    for known in _REGISTERED.values():
+        for name in [name for name, each in known.items() if each.part_class is part]:
+            del known[name]
+
+
+def registered(kind: str, part: type) -> Registered | None:
+    """Return how a class of that kind was registered, None where it was not."""
+    return next((each for each in _REGISTERED[kind].values() if each.part_class is part), None)
+
+
+def registered_as(kind: str, name: str) -> Registered | None:
+    """Return what was registered under that name in files."""
+    return _REGISTERED[kind].get(name)
+
+
+def registered_names(kind: str) -> list[str]:
+    """Return the names in files of what was registered of a kind."""
+    return sorted(_REGISTERED[kind])
+
+
+def kind_of(part: type) -> Kind | None:
+    """Return which kind of part a class is, None where it is none."""
+    return next((kind for kind in KINDS if issubclass(part, kind.base)), None)
+
+
+def unknown_part(kind: str, part: type) -> ConfigurationError:
+    """Return the error for a class of a user's own that nobody has registered."""
+    name = part.__name__
+    return ConfigurationError(
+        f"to_json: {kind} {name} must be the library's or registered to be written. Call nn.register({name})."
+    )
+
+
+def _checked_kind(part: Any) -> Kind:
+    kind = kind_of(part) if isinstance(part, type) else None
+    if kind is None:
+        names = ", ".join(each.base.__name__ for each in KINDS)
+        raise ConfigurationError(f"register: expected a class from one of {names}, got {shown(part)}.")
+    if part is kind.base or part in kind.library.values():
+        raise ConfigurationError(f"register: {part.__name__} is the library's own and known already.")
+    has_fields = bool(vars(part).get("__annotations__")) or "__init__" in vars(part) or issubclass(part, LayerConf)
+    if has_fields and not (is_dataclass(part) and "__dataclass_params__" in vars(part)):
+        raise ConfigurationError(
+            f"register: {part.__name__} must be a dataclass itself, got a plain class. Put "
+            "@dataclass(frozen=True, kw_only=True) before it."
+        )
+    runtime = getattr(part, "runtime", None)
+    if issubclass(part, LayerConf) and not (isinstance(runtime, type) and issubclass(runtime, LayerRuntime)):
+        raise ConfigurationError(
+            f"register: {part.__name__}.runtime must be a class from LayerRuntime, got {shown(runtime)}."
+        )
+    return kind
+
+
+def _free_name(kind: Kind, part: type, java_class: Any) -> str:
+    """Return the last part of a class's name, by which files are read; raise unless it is free for this class."""
+    name = java_class.rpartition(".")[2] if isinstance(java_class, str) else ""
+    if not name:
+        raise ConfigurationError(
+            f"register: java_class must be the name of a class such as 'com.example.Scaled', got {shown(java_class)}."
+        )
+    if name in {getattr(each, "java_class", each.__name__) for each in kind.library.values()}:
+        raise ConfigurationError(
+            f"register: {name!r} is the library's own, got {part!r}. Give the class another name, or java_class one "
+            "that ends otherwise."
+        )
+    other = _REGISTERED[kind.name].get(name)
+    if other is not None and _place(other.part_class) != _place(part):
+        raise ConfigurationError(
+            f"register: {name!r} is registered already, for {other.part_class!r}, got {part!r}. Rename one of them, "
+            "or call unregister first."
+        )
+    return name
+
+
+def _place(part: type) -> tuple[str, str]:
+    """Where a class is defined: a module that is loaded again defines it anew."""
+    return part.__module__, part.__qualname__

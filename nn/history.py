@@ -1,0 +1,152 @@
+"""History: what a call of fit has to tell, epoch by epoch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import nd
+from nd.java_names import JavaNames
+from nd.state import within
+
+Array = Any
+_CELLS = 256  # scores that are made room for at once, on a device
+
+_add_score = nd.Elementwise(
+    lambda total, loss, examples, penalty: nd.assign(total, total + (loss / examples + penalty))
+)
+
+
+class History(JavaNames):
+    """What `fit` returns: lists with a number for every complete epoch of the call.
+
+    Attributes
+    ----------
+    epochs : list of int
+        The epochs' numbers within the call, 0-based; after a checkpoint they go on where it stood.
+    score : list of float
+        The mean over the epoch's minibatches of the score that each had before its update, as `network.score()`;
+        where an epoch is one minibatch, its score.
+    learning_rate : list of float
+        In force at the epoch's last step, of the first parameters that have one; NaN where none has.
+    validation_score, validation_accuracy : list of float
+        Of `validation_data` after the epoch, the score with penalties; empty without such data, and the accuracy also
+        where the network does not tell classes apart.
+    stopped : str or None
+        The reason that `stop_training` was given; None where fit went through all epochs.
+
+    Notes
+    -----
+    On a device that computes while the host goes on, `score` waits for it when it is looked at, and fit does not. Can
+    be pickled and copied. ``pandas.DataFrame(history.to_dict())`` is a table.
+    """
+
+    def __init__(self, epoch: int = 0, scored: tuple[float, int] | None = None) -> None:
+        self.learning_rate: list[float] = []
+        self.validation_score: list[float] = []
+        self.validation_accuracy: list[float] = []
+        self.stopped: str | None = None
+        self._first = epoch
+        self._scores: list[Any] = []  # floats, then (total on a device, minibatches) that nobody has asked for
+        self._backend: Any = None
+        self._free: list[Array] = []  # zeros on it
+        self._sum, self._minibatches = scored or (0.0, 0)  # of the epoch that runs
+        self._closed = 0  # minibatches of the last epoch that is over
+        self._total: Any = None
+
+    @property
+    def epochs(self) -> list[int]:
+        """The numbers of the epochs within the call, 0-based."""
+        return list(range(self._first, self._first + len(self._scores)))
+
+    @property
+    def score(self) -> list[float]:
+        """The score of every epoch."""
+        waiting = len(self._scores)
+        while waiting and type(self._scores[waiting - 1]) is tuple:
+            waiting -= 1
+        if waiting < len(self._scores):
+            with within(self._backend):
+                self._scores[waiting:] = [nd.item(total) / count for total, count in self._scores[waiting:]]
+        return self._scores
+
+    def add_step(self, score: Any, mini_batch: bool) -> None:
+        """Add a minibatch's score: a number, or its loss, penalty and examples as they lie on a device.
+
+        `mini_batch` says whether the loss is divided by the examples.
+        """
+        self._minibatches += 1
+        if type(score) is not tuple:
+            self._sum += score
+            return
+        loss, penalty, examples = score
+        if self._total is None:
+            self._total = self._cell(loss)
+        _add_score(self._total, loss, examples if mini_batch else 1, penalty)
+
+    def _cell(self, like: Array) -> Array:
+        """Return a zero on the current backend."""
+        if self._backend is None:
+            self._backend = nd.backend()
+        if not self._free:
+            memory = nd.zeros(_CELLS, dtype=nd.dtype_name(like))
+            self._free = [nd.reshape_view(memory[at : at + 1], ()) for at in range(_CELLS)]
+        return self._free.pop()
+
+    def scored(self, score: Any = 0.0, more: int = 0, mini_batch: bool = True) -> tuple[float, int] | None:
+        """Return the sum of the scores of the epoch that runs, and of how many minibatches; None if it is not finite.
+
+        `score` is that of `more` minibatches (one or none) that `add_step` has not had.
+        """
+        sums = [self._sum]
+        if self._total is not None:
+            sums.append(nd.item(self._total))
+        if more and type(score) is tuple:
+            loss, penalty, examples = score
+            sums.append(nd.item(loss) / (examples if mini_batch else 1) + nd.item(penalty))
+        elif more:
+            sums.append(score)
+        total = float(sum(sums))
+        return (total, self._minibatches + more) if math.isfinite(total) else None
+
+    @property
+    def next_epoch(self) -> int:
+        """The number of the epoch that runs, or comes next."""
+        return self._first + len(self._scores)
+
+    def reopened(self) -> tuple[float, int] | None:
+        """Return what `scored` would say of the last epoch if it were not closed."""
+        total = self.score[-1] * self._closed
+        return (total, self._closed) if math.isfinite(total) else None
+
+    def end_epoch(self, learning_rate: float) -> None:
+        """Close an epoch."""
+        count = self._closed = self._minibatches
+        if self._total is None:
+            self._scores.append(self._sum / count if count else float("nan"))
+        else:
+            if self._sum:
+                nd.addi(self._total, self._sum)
+            self._scores.append((self._total, count))
+            self._total = None
+        self.learning_rate.append(learning_rate)
+        self._sum, self._minibatches = 0.0, 0
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the lists that are not empty by name, all of one length."""
+        names = ("epochs", "score", "learning_rate", "validation_score", "validation_accuracy")
+        return {name: list(getattr(self, name)) for name in names if name == "epochs" or getattr(self, name)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_scores": list(self.score), "_backend": None, "_total": None, "_free": []}
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def __repr__(self) -> str:
+        columns = self.to_dict()
+        columns.pop("epochs")
+        last = ", ".join(f"{name} {values[-1]:.4g}" for name, values in columns.items())
+        said = f"History of {len(self)} epoch{'' if len(self) == 1 else 's'}"
+        stopped = f"; stopped: {self.stopped}" if self.stopped is not None else ""
+        return f"<{said}{', the last: ' + last if last else ''}{stopped}>"

@@ -1,0 +1,290 @@
+"""What a program does inside a network: layers, parameters, scores of examples, gradients of errors of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.arguments import checked
+from nd.dataset import DataSet
+from nd.java_names import JavaNames, Pair
+
+from .gradient import DefaultGradient
+from .minibatch import Minibatch, as_features
+
+if TYPE_CHECKING:
+    from .layers.runtime import LayerRuntime
+    from .propagation import Propagation
+
+Array = Any
+
+
+class Inside:
+    """The part of `MultiLayerNetwork` that `fit` and `output` are made of, for programs that do it step by step."""
+
+    _made: Any
+    _vectors: Any
+    _here: Any
+    _whole: Propagation
+    _workspace: nd.Workspace
+    _inference_buffers: Any
+    _classes: Any
+    _last_layer: Any
+    _score: Any
+    _batch: Minibatch
+    _drawn: Any
+    batch_size: int
+    conf: Any
+    random: Any
+    dtype: str
+    iteration_count: int
+    epoch_count: int
+    layers: list[Any]
+    param_table: Any
+    params: Any
+    score: Any
+    set_input: Any
+    set_labels: Any
+    set_masks: Any
+    gradient: Any
+    compute_gradient_and_score: Any
+    _checked_layer: Any
+
+    def is_init_called(self) -> bool:
+        """Return whether there are parameters."""
+        return self._vectors is not None
+
+    # ---- layers
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers."""
+        return len(self.conf.layers)
+
+    @property
+    def layer_wise_configurations(self) -> Any:
+        """The configuration, with the counts as they are now."""
+        return self.conf.with_counts(self.iteration_count, self.epoch_count)
+
+    @property
+    def layer_names(self) -> list[str]:
+        """Names of the layers."""
+        return [layer.name for layer in self.conf.layers]
+
+    def get_output_layer(self) -> LayerRuntime:
+        """Return the last layer at work."""
+        self._made()
+        return self.layers[-1]
+
+    def layer_size(self, layer: int) -> int:
+        """Return the n_out of a layer; 0 for one that has none."""
+        return self._size_of(self._checked_layer("layer_size", layer), "n_out")
+
+    def layer_input_size(self, layer: int) -> int:
+        """Return the n_in of a layer; 0 for one that has none."""
+        return self._size_of(self._checked_layer("layer_input_size", layer), "n_in")
+
+    def _size_of(self, layer: int, name: str) -> int:
+        return getattr(self.conf.layers[layer].innermost, name, None) or 0
+
+    @checked
+    def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:
+        """Return the activations of layer `stop` for ``x``, the input of layer `start`, outside of training.
+
+        Raises
+        ------
+        ConfigurationError
+            There are no such layers, or the first comes after the last.
+        """
+        first, last = (self._checked_layer("activate_selected_layers", each) for each in (start, stop))
+        if first > last:
+            raise nd.ConfigurationError(f"activate_selected_layers: start must be at most stop, got {start}, {stop}.")
+        self._made()
+        with self._here(), self._workspace.nested():
+            x = as_features(x, self.dtype, self._inference_buffers)
+            return nd.copy(self._whole.forward(x, False, last + 1, start=first)[0][-1])
+
+    # ---- parameters
+
+    @checked
+    def set_param(self, key: str, value: Any) -> None:
+        """Copy an array into one parameter, ``"0_W"``.
+
+        Raises
+        ------
+        ChoiceError, ShapeError
+            There is no such parameter, or it has another shape.
+        """
+        table = self.param_table()
+        view = table[nd.checks.check_choice("set_param", "parameter", key, table)]
+        with self._here():
+            value = nd.as_array(value, self.dtype)
+            if tuple(value.shape) != tuple(view.shape):
+                raise nd.ShapeError(f"set_param: {key} must be {list(view.shape)}, got {list(value.shape)}.")
+            nd.assign(view, value)
+
+    @checked
+    def set_param_table(self, table: Mapping[str, Any]) -> None:
+        """Copy arrays into the parameters of these names; errors as `set_param`."""
+        for key, value in table.items():
+            self.set_param(key, value)
+
+    # ---- scores
+
+    @checked
+    def score_examples(self, data: DataSet, add_regularization_terms: bool = True) -> Array:
+        """Return the score of each example, ``[N, 1]``, outside of training.
+
+        Parameters
+        ----------
+        data : DataSet
+        add_regularization_terms : bool
+            Add the whole of the penalties to each.
+        """
+        last = self._last_layer()
+        penalty = self.calc_regularization_score() if add_regularization_terms else 0.0
+        with self._here(), nd.random.drawing(self.random), self._workspace.nested():
+            batch = Minibatch(self.dtype, self._inference_buffers, self._batch.accepts)
+            batch.set(self._classes.formed_set(data))
+            whole = self._whole.at(self.iteration_count, self.epoch_count)
+            cache = whole.forward(batch.features, False, mask=batch.features_mask)[1][-1]
+            scores = last.score_array(batch.labels, cache, batch.loss_mask(cache))
+            return nd.reshape(nd.add(scores, penalty), (-1, 1))
+
+    @checked
+    def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
+        """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
+        with self._here():
+            return float(nd.item(nd.as_array(self._made().penalty(self.iteration_count, self.epoch_count))))
+
+    def gradient_and_score(self) -> Pair:
+        """Return the gradient and the score of the last minibatch."""
+        return Pair(self.gradient(), self.score())
+
+    # ---- steps
+
+    def calculate_gradients(
+        self, features: Any, labels: Any, features_mask: Any = None, labels_mask: Any = None
+    ) -> Pair:
+        """Return the gradient, as `gradient` does, and that of the features, ``[N, ...]``, both sums over examples."""
+        self.set_input(features)
+        self.set_labels(labels)
+        self.set_masks(features_mask, labels_mask)
+        last, batch = self._last_layer(), self._batch
+        batch.check()
+        with self._here(), nd.random.drawing(self.random), self._workspace:
+            whole = self._whole.at(self.iteration_count, self.epoch_count)
+            caches = whole.forward(batch.features, True, mask=batch.features_mask)[1]
+            loss, delta = last.loss_and_delta(batch.labels, caches[-1], batch.loss_mask(caches[-1]))
+            epsilon = whole.backward(delta, caches, batch.features.shape[0], to_input=True)
+            self._score = (nd.copy(loss), self._made().penalty(self.iteration_count, self.epoch_count), self.batch_size)
+            return Pair(self.gradient(), nd.copy(epsilon))
+
+    def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
+        """Backpropagate errors that come from outside, for the minibatch that is set: `set_input` or `feed_forward`.
+
+        Parameters
+        ----------
+        epsilon : array of the activations' shape
+            dL/d(activations of the last layer).
+        workspace_manager : object
+            Java's; not used.
+
+        Returns
+        -------
+        gradient : DefaultGradient
+            As `gradient`, sums over examples. `update` of ``get_updater()`` turns it into what is subtracted.
+        epsilon : array ``[N, ...]``
+            dL/d(features).
+
+        Notes
+        -----
+        Dropout and weight noise are those of the last `feed_forward` in training. Source: DL4J
+        ``MultiLayerNetwork.backpropGradient``.
+        """
+        self._made()
+        if self._batch.features is None:
+            raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
+        random = self.random if self._drawn is None else self._drawn.copy()
+        with self._here(), nd.random.drawing(random), self._workspace:
+            whole = self._whole.at(self.iteration_count, self.epoch_count)
+            activations, caches = whole.forward(self._batch.features, True, mask=self._batch.features_mask)
+            delta = nd.copy(nd.as_array(epsilon, self.dtype))
+            if tuple(delta.shape) != tuple(activations[-1].shape):
+                raise nd.ShapeError(
+                    f"backprop_gradient: epsilon must be {list(activations[-1].shape)}, got {list(delta.shape)}."
+                )
+            below = whole.backward(delta, caches, self._batch.features.shape[0], to_input=True, external=True)
+            return Pair(self.gradient(), nd.copy(below))
+
+    @checked
+    def update(self, gradient: DefaultGradient) -> None:
+        """Add a gradient to the parameters that it has, as it is; `gradient` then returns it.
+
+        Source: DL4J ``MultiLayerNetwork.update``.
+        """
+        table, own = self.param_table(), self.gradient()
+        with self._here():
+            for key, part in gradient.gradient_for_variable().items():
+                view = table[nd.checks.check_choice("update", "parameter", key, table)]
+                nd.assign(own.get_gradient_for(key), nd.reshape(nd.as_array(part, self.dtype), tuple(view.shape)))
+                nd.addi(view, own.get_gradient_for(key))
+
+    def get_updater(self) -> UpdaterOfNetwork:
+        """Return the updater as Java's programs use it; `updater` is the one that trains."""
+        return UpdaterOfNetwork(self)
+
+    def clear(self) -> None:
+        """Forget the minibatch that is set."""
+        self._made()
+        self._batch.features = self._batch.labels = None
+        self._batch.set_masks(None, None)
+
+
+class UpdaterOfNetwork(JavaNames):
+    """The updater of a network on its own: the gradient becomes what is subtracted from the parameters.
+
+    Examples
+    --------
+    ::
+
+        gradient, _ = net.backprop_gradient(errors)
+        net.get_updater().update(net, gradient, iteration, epoch, examples)
+        nd.subi(net.params(), gradient.gradient())
+
+    Notes
+    -----
+    Source: DL4J ``Updater``.
+    """
+
+    def __init__(self, network: Any) -> None:
+        self._network = network
+
+    def update(
+        self,
+        model: Any,
+        gradient: DefaultGradient,
+        iteration: int,
+        epoch: int,
+        batch_size: int,
+        workspace_manager: Any = None,
+    ) -> None:
+        """Turn a gradient, a sum over so many examples, into the update, in its memory; the state moves on."""
+        network, own = self._network, self._network.flattened_gradients()
+        with network._here():
+            vector = gradient.gradient()
+            if vector is not own:
+                nd.assign(own, vector)
+            network.updater.update(batch_size if network.conf.mini_batch else None, iteration, epoch, _no_step)
+            if vector is not own:
+                nd.assign(vector, own)
+
+    @property
+    def state_view_array(self) -> Array:
+        """The updater's state ``[1, m]``."""
+        return self._network.updater_state()
+
+
+def _no_step(params: Array, update: Array, rate: Any) -> None:
+    """Leave the parameters as they are."""
