@@ -1,0 +1,93 @@
+"""Hold this library against Deeplearning4j: python -m tests.java_check [--release 1.0.0-M2.1] [--keep FOLDER]."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from . import ours, report, theirs
+from .contents import forgotten
+from .faults import FAULTS
+from .maven import Missing, Programs
+from .parts import part_rows
+from .rows import mask_rows, random_rows
+from .verdict import RELEASES, Verdict, check_faults, faults_of, judge
+
+RANDOM_NETWORKS = 200
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    print(f"{time.perf_counter() - start:6.1f} s  {what}", flush=True)
+
+
+def opened_by_java(programs: Programs, folder: Path, release: str) -> tuple[Verdict, list[str]]:
+    """Save networks with everything that this library has, and have Java open, run and train them.
+
+    Returns
+    -------
+    Verdict, and what no network has.
+    """
+    with timed("this library saves and trains its networks"):
+        rows = [*part_rows(), *mask_rows(), *random_rows(RANDOM_NETWORKS)]
+        for row in rows:
+            ours.save(row, folder / row.name)
+    with timed("Java opens, runs and trains them"):
+        programs.run("Check", folder)
+    results = [ours.compare(row, folder / row.name) for row in rows]
+    return judge(results, ours.TOLERANCES, faults_of(release, FAULTS)), forgotten(row.conf for row in rows)
+
+
+def repeated(programs: Programs, folder: Path, release: str) -> Verdict:
+    """Have Java run networks of its own, and repeat them."""
+    with timed("Java runs networks of its own"):
+        programs.run("Cases", folder)
+    with timed("this library repeats them"):
+        results = [theirs.repeat(case) for case in sorted(folder.iterdir())]
+    return judge(results, theirs.TOLERANCES, faults_of(release, FAULTS))
+
+
+def check(release: str, folder: Path) -> int:
+    """Do all of it in an empty folder; return how many things failed."""
+    with timed(f"Maven compiles against Deeplearning4j {release}"):
+        programs = Programs(release)
+    opened, missing = opened_by_java(programs, folder / "ours", release)
+    verdicts = opened, repeated(programs, folder / "javas", release)
+    proofs = json.loads((folder / "ours" / "proofs.json").read_text())["proofs"]
+    print(report.table("Networks of ours, opened, run and trained by Java", verdicts[0], list(ours.TOLERANCES)))
+    print(report.table("Networks of Java's in double precision, repeated", verdicts[1], list(theirs.TOLERANCES)))
+    print(report.faults_met(release, FAULTS, verdicts))
+    failures = [f"{part}: no network has one. Write a row." for part in missing]
+    failures += check_faults(release, FAULTS, proofs, verdicts)
+    failures += [failure for verdict in verdicts for failure in verdict.failures]
+    print(report.failures(failures))
+    return len(failures)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="java-check", description=__doc__.splitlines()[0])
+    parser.add_argument("--release", default=RELEASES[-1], help="of Deeplearning4j")
+    parser.add_argument("--keep", type=Path, help="an empty folder for all files, which stay there")
+    settings = parser.parse_args()
+    if settings.keep and settings.keep.exists() and any(settings.keep.iterdir()):
+        parser.error(f"--keep must be an empty folder, got {settings.keep} with files in it. Name another one.")
+    warnings.simplefilter("ignore")  # of overflows: numbers drawn at random are extreme
+    try:
+        with tempfile.TemporaryDirectory(prefix="java-check-") as folder:
+            return min(check(settings.release, settings.keep or Path(folder)), 1)
+    except (Missing, RuntimeError) as error:
+        print(f"java-check: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""What a configuration is made of: every part inside of it, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from nn import FrozenLayer, FrozenLayerWithBackprop, MultiLayerConfiguration
+from nn.conf.dropout import IDropout
+from nn.conf.parts import KINDS
+from nn.conf.weight_noise import IWeightNoise
+from nn.own_settings import own_settings
+from optimize import Schedule
+
+
+def parts_in(value: Any) -> Iterator[Any]:
+    """Yield a value, and everything inside of it."""
+    yield value
+    inside: Iterable[Any] = ()
+    if is_dataclass(value):
+        inside = [getattr(value, field.name) for field in fields(value)]
+    elif isinstance(value, Mapping):
+        inside = value.values()
+    elif isinstance(value, (tuple, list)):
+        inside = value
+    for each in inside:
+        yield from parts_in(each)
+
+
+def draws(conf: MultiLayerConfiguration) -> bool:
+    """Tell whether training draws random numbers, or may; layers that are frozen draw none."""
+    layers = [layer for layer in conf.layers if not isinstance(layer, (FrozenLayer, FrozenLayerWithBackprop))]
+    return any(isinstance(part, (IDropout, IWeightNoise)) or getattr(part, "draws", False) for part in parts_in(layers))
+
+
+def trains_as_java(conf: MultiLayerConfiguration) -> bool:
+    """Tell whether Java's file has everything that training looks at."""
+    schedules = [part for part in parts_in(conf.layers) if isinstance(part, Schedule)]
+    return not own_settings(conf.base) and all(schedule.in_java for schedule in schedules)
+
+
+def forgotten(confs: Iterable[MultiLayerConfiguration]) -> list[str]:
+    """Return what the library has, by its registries, and none of these configurations."""
+    seen = {type(part) for conf in confs for part in parts_in(conf)}
+    return [
+        f"{kind.name} {part.__name__}"
+        for kind in KINDS
+        for part in dict.fromkeys(kind.library.values())
+        if part not in seen
+    ]

@@ -1,0 +1,163 @@
+"""What Java gets wrong, by name: the only differences that are let pass, each proven by Java alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import nn
+import optimize
+from nd import activations, losses
+from nn.conf.input_type import ConvolutionalType
+from nn.conf.weight_noise import IWeightNoise
+
+from .contents import parts_in
+from .results import Result
+from .verdict import DERIVATIVES, RELEASES, Fault
+
+M1, M2 = RELEASES[:1], RELEASES[1:]
+OPENS, RUNS, TRAINS = frozenset({"opens"}), frozenset({"runs"}), frozenset({"trains"})
+"""Java fails in it."""
+OUTPUT, TRAINING = frozenset({"output", "score", "zip output"}), frozenset({"scores", "params", "state"})
+"""Java's numbers are others."""
+GRADIENT = TRAINING | {"gradient"}
+Applies = Callable[[Result], bool]
+
+NORMS = (optimize.MaxNormConstraint, optimize.MinMaxNormConstraint, optimize.UnitNormConstraint)
+VECTORS = {"b", "beta", "g", "gamma", "log10stdev", "mean", "var"}
+"""Parameters that have one axis since 1.0.0-M2."""
+LOGARITHMS, NEGATIVES = (
+    (losses.LossKLD, losses.LossMCXENT, losses.LossPoisson), (activations.Identity, activations.Tanh),
+)  # fmt: skip
+"""Losses that are not finite for the outputs of these activations."""
+ROUNDED = (activations.GELU, activations.HardSigmoid, activations.LeakyReLU, activations.RationalTanh)
+SAME_DIFF = (
+    nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.LocallyConnected1D, nn.LocallyConnected2D, nn.PrimaryCapsules,
+)  # fmt: skip
+"""Layers that Java makes of SameDiff."""
+NOT_IN_SAME_DIFF = (
+    activations.HardSigmoid, activations.Mish, activations.RReLU, activations.RationalTanh, activations.ReLU6,
+    activations.RectifiedTanh, activations.SELU, activations.Swish, activations.ThresholdedReLU,
+)  # fmt: skip
+VOLUMES = (
+    nn.Cnn3DLossLayer, nn.Cnn3DToFeedForwardPreProcessor, nn.Convolution3D, nn.Cropping3D, nn.Deconvolution3D,
+    nn.FeedForwardToCnn3DPreProcessor, nn.Subsampling3DLayer, nn.Upsampling3D, nn.ZeroPadding3DLayer,
+)  # fmt: skip
+NO_ARRAYS = (nn.ActivationLayer, nn.Cropping2D, nn.DropoutLayer, nn.PReLULayer)
+"""Layers whose output is in the memory of their input."""
+
+
+def has(kind: type | tuple[type, ...], such: Callable[[Any], bool] = lambda part: True) -> Applies:
+    """Return whether a configuration has a part of a class for which something holds."""
+    return lambda result: any(isinstance(part, kind) and such(part) for part in parts_in(result.conf))
+
+
+def is_odd(schedule: optimize.CycleSchedule) -> bool:
+    return (schedule.cycle_length - schedule.annealing_length) % 2 == 1
+
+
+def is_over_vectors(norm: Any) -> bool:
+    return not VECTORS.isdisjoint(norm.params or ()) and max(norm.dimensions or (1,)) > 0
+
+
+def is_over_everything(norm: Any) -> bool:
+    axes = set(norm.dimensions or ())
+    return {0, 1} <= axes or (axes == {0} and not VECTORS.isdisjoint(norm.params or ()))
+
+
+def is_penalised(layer: Any) -> bool:
+    return bool(layer.regularization_of(bias=False) or layer.regularization_of(bias=True))
+
+
+def is_without_beta(layer: nn.BatchNormalization) -> bool:
+    return layer.lock_gamma_beta and layer.gamma != 1.0 and layer.beta == 0.0
+
+
+def begins_with_images(result: Result) -> bool:
+    return isinstance(result.conf.input_type, ConvolutionalType) and isinstance(result.conf.layers[0], NO_ARRAYS)
+
+
+def masks_what_is_not_finite(result: Result) -> bool:
+    last = result.conf.layers[-1]
+    logarithm = result.name.startswith("mask") and isinstance(last.loss, LOGARITHMS)
+    return logarithm and isinstance(last.activation, NEGATIVES)
+
+
+def masks_steps_of_features_alone(result: Result) -> bool:
+    return "features_masked" in result.name or result.name == "mask-steps-of-features"
+
+
+FAULTS = (
+    # ---- updates
+    Fault("AdaBelief", "neither trains nor opens: two arrays of state are taken where it has one",
+          has(optimize.AdaBelief), OPENS | TRAINS, "adabelief", M2),
+    Fault("PolySchedule", "grows where it has to fall", has(optimize.PolySchedule), TRAINING | {"score"},
+          "poly schedule"),
+    Fault("CycleSchedule", "of an odd length has a step at ten times the initial rate",
+          has(optimize.CycleSchedule, is_odd), TRAINING | {"score"}, "cycle schedule"),
+    Fault("minimize=False", "is ignored", lambda result: not result.conf.base.minimize, TRAINING, "maximise"),
+    Fault("searches along lines", "take plain steps, and run the updater twice",
+          lambda result: result.conf.base.optimization_algo != "stochastic_gradient_descent", TRAINING,
+          "search along a line"),
+    Fault("no parameters", "the score of a step is 0", lambda result: not result.conf.layout().length,
+          frozenset({"scores"}), "no parameters"),
+    Fault("penalties of depthwise layers", "move the weights by other numbers",
+          has((nn.DepthwiseConvolution2D, nn.SeparableConvolution2D), is_penalised), TRAINING, "penalty of depthwise"),
+    # ---- constraints
+    Fault("constraints twice", "each is applied twice: what shrinks by 1e-6 shrinks by 2e-6", has(NORMS), TRAINING,
+          "constraints twice", limit=1e-3),
+    Fault("MinMaxNormConstraint", "with a rate moves norms that are within",
+          has(optimize.MinMaxNormConstraint, lambda norm: norm.rate < 1.0), TRAINING, "rate of min max norm"),
+    Fault("equal norms", "MinMaxNormConstraint fails where both are equal",
+          has(optimize.MinMaxNormConstraint, lambda norm: norm.min == norm.max), TRAINS, "equal norms"),
+    Fault("norm of a bias", "a bias is a vector, and a norm over its axis 1 fails", has(NORMS, is_over_vectors),
+          TRAINS, "norm of a bias", M2),
+    Fault("norm of a scalar", "fails", has(NORMS, lambda norm: "r" in (norm.params or ())), TRAINS, "norm of a scalar"),
+    Fault("norm of all weights", "fails", has(NORMS, is_over_everything), TRAINS, "norm of all weights", M1),
+    Fault("norms of Convolution1DLayer", "take the weights for others: they lie in another order",
+          has(nn.Convolution1DLayer, lambda layer: layer.constraints), TRAINING, "norm of a series' kernel"),
+    # ---- what fails
+    Fault("first layer of images", "fails where its output is in no memory of its own", begins_with_images,
+          RUNS | TRAINS, "first layer without parameters"),
+    Fault("wide response normalisation", "fails: the window is wider than the channels",
+          has(nn.LocalResponseNormalization), RUNS, "wide response normalisation"),
+    Fault("RnnOutputLayer without a bias", "fails", has(nn.RnnOutputLayer, lambda layer: not layer.has_bias), RUNS,
+          "time steps without bias"),
+    Fault("OCNNOutputLayer with dropout", "fails", has(nn.OCNNOutputLayer, lambda layer: layer.drop_out), TRAINS,
+          "one class with dropout"),
+    Fault("SpaceToBatchLayer with dropout", "fails", has(nn.SpaceToBatchLayer, lambda layer: layer.drop_out), TRAINS,
+          "blocks with dropout"),
+    Fault("PReLULayer with shared axes", "fails", has(nn.PReLULayer, lambda layer: layer.shared_axes), TRAINS,
+          "shared slopes"),
+    Fault("activations of SameDiff layers", "are not all there",
+          has((nn.LocallyConnected1D, nn.LocallyConnected2D), lambda layer: type(layer.activation) in NOT_IN_SAME_DIFF),
+          RUNS, "activations of SameDiff"),
+    Fault("layer normalisation", "fails", has(nn.DenseLayer, lambda layer: layer.has_layer_norm), RUNS,
+          "layer normalisation", M1),
+    Fault("volumes", "that the file has channels first is not read", has(VOLUMES), RUNS | TRAINS | OUTPUT | GRADIENT,
+          "volumes", M1),
+    # ---- outputs
+    Fault("steps that are masked", "in the features alone count in the loss of an RnnOutputLayer",
+          masks_steps_of_features_alone, OUTPUT | GRADIENT, "steps that are masked"),
+    Fault("noise of biases", "is there when nothing is trained", has(IWeightNoise, lambda noise: noise.apply_to_biases),
+          OUTPUT, "noise of biases"),
+    Fault("single precision", "is that of the constants of some activations, whatever the network's",
+          has(ROUNDED), OUTPUT | GRADIENT, "constants", limit=1e-5),
+    # ---- gradients
+    Fault("BatchNormalization(minibatch=False)", "is ignored: the running statistics are means all the same",
+          has(nn.BatchNormalization, lambda layer: not layer.minibatch), GRADIENT, "one minibatch"),
+    Fault("masked examples", "whose gradient is not finite make the whole one NaN", masks_what_is_not_finite, GRADIENT,
+          "masked example"),
+    Fault("locked BatchNormalization", "leaves gamma out where beta is 0, but not of the gradient",
+          has(nn.BatchNormalization, is_without_beta), GRADIENT, DERIVATIVES),
+    Fault("gradients of SameDiff layers", "are doubled", has(SAME_DIFF), GRADIENT, DERIVATIVES, M2),
+    Fault("ELU", "the gradient is that of alpha = 1", has(activations.ELU, lambda elu: elu.alpha != 1.0), GRADIENT,
+          DERIVATIVES),
+    Fault("ReLU(max=0)", "the gradient is that of no limit", has(activations.ReLU, lambda relu: relu.max == 0.0),
+          GRADIENT, DERIVATIVES),
+    Fault("GELU(precise=True)", "the gradient is a little off", has(activations.GELU, lambda gelu: gelu.precise),
+          GRADIENT, DERIVATIVES),
+    Fault("LocalResponseNormalization", "the gradient is wrong with constants of one's own",
+          has(nn.LocalResponseNormalization), GRADIENT, DERIVATIVES),
+    Fault("OCNNOutputLayer", "the gradient is wrong", has(nn.OCNNOutputLayer), GRADIENT | {"score"}, DERIVATIVES),
+)  # fmt: skip
