@@ -1,10 +1,13 @@
-"""Fixtures that multiply tests by backend, dtype and memory order.
+"""Fixtures that run a test on every backend, dtype and memory order.
 
 Without a GPU the stand-ins are NumPy with read-only inputs (nothing may write where it was not asked to) and
 array_api_strict on a device that is not its default (nothing may copy to the host behind one's back).
 With ``--backend=NAME`` every test runs on that backend, and a skip for want of it is a failure.
+
+A test that asks for `backend`, `dtype` or `order` is one test: tests/cells.py runs it once for each combination.
 """
 
+import inspect
 import os
 import pathlib
 import shutil
@@ -13,11 +16,13 @@ import sys
 
 import pytest
 
+from tests.cells import AXES, EVERY, combinations, run_cells
 from tests.fake_cupy import make_cupy, make_namespace
+from tests.generators import ModuleGenerators
 from tests.stand_ins import make_backend
 
 ROOT = pathlib.Path(__file__).parent.parent
-STAND_INS = ("numpy", "numpy-readonly", "strict")
+GENERATORS = ModuleGenerators()
 
 
 def pytest_addoption(parser):
@@ -26,10 +31,17 @@ def pytest_addoption(parser):
     parser.addoption("--needing", action="append", default=[], help="only tests that need one of these fixtures")
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Bytes are no name: those of gzip hold the time of day, and every worker would have tests of its own."""
+    return argname if isinstance(val, bytes | bytearray) else None
+
+
 def pytest_configure():
     """A program started in a shell's background ignores Ctrl-C, and so would those that it starts."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The programs that tests start import this tree, not what another one has installed.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 
 def pytest_sessionstart(session):
@@ -54,10 +66,21 @@ def pytest_collection_modifyitems(config, items):
         items[:] = kept
 
 
-def pytest_generate_tests(metafunc):
-    if "backend" in metafunc.fixturenames:
-        chosen = metafunc.config.getoption("--backend")
-        metafunc.parametrize("backend", [chosen] if chosen else STAND_INS, indirect=True)
+def pytest_collection_finish(session):
+    GENERATORS.remember({item.module for item in session.items if hasattr(item, "module")})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run the test for every combination of what it leaves open."""
+    values = pyfuncitem.funcargs
+    axes = [axis for axis in AXES if values.get(axis) is EVERY]
+    if not axes:
+        return None
+    arguments = {name: values[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    cells = combinations(axes, pyfuncitem.config.getoption("--backend"))
+    run_cells(pyfuncitem.obj, arguments, cells, lambda: _start_afresh(pyfuncitem.module))
+    return True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -72,30 +95,33 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture
-def backend(request):
-    """The current backend for the test, by name."""
-    import nd
-
-    with nd.use_backend(make_backend(request.param)) as chosen:
-        yield chosen
+def backend():
+    """The current backend for the test."""
+    return EVERY
 
 
-@pytest.fixture(params=["float32", "float64"])
-def dtype(request):
-    return request.param
+@pytest.fixture
+def dtype():
+    return EVERY
 
 
-@pytest.fixture(params=["c", "f", "strided"])
-def order(request):
+@pytest.fixture
+def order():
     """How inputs lie in memory."""
-    return request.param
+    return EVERY
 
 
 @pytest.fixture(autouse=True)
-def _seeded():
-    """Every test starts from the same generator and the default dtype."""
+def _seeded(request):
+    _start_afresh(getattr(request, "module", None))
+
+
+def _start_afresh(module):
+    """Every test, and every combination inside of one, starts from the same generators and the default dtype."""
     import nd
 
+    if module is not None:
+        GENERATORS.restore(module)
     nd.random.set_seed(12345)
     nd.set_default_dtype("float32")
 

@@ -322,7 +322,11 @@ def defined(texts, root):
 def registry_faults(name, text, texts, root):
     """Yield what is wrong with the table `name` in `text`."""
     assigned = [node for node in parse(text).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
-    table = {_name(getattr(node, "target", None) or node.targets[0]): node.value for node in assigned}.get(name)
+    values = {_name(getattr(node, "target", None) or node.targets[0]): node.value for node in assigned}
+    table = values.get(name)
+    if isinstance(table, ast.Call) and _name(table.func) == "ClassTable":
+        table = table.args[1]
+        table = values[table.id] if isinstance(table, ast.Name) else table
     if not isinstance(table, ast.Dict) or not all(isinstance(key, ast.Constant) for key in table.keys):
         yield f"{name}: no literal dict"
         return
@@ -347,6 +351,10 @@ def test_registries_list_what_the_files_define(name):
     [
         ("T = {'a': A, 'b': B}", None),
         ("T: dict = {'a': A, 'b': m.B}", None),
+        ("T: C = ClassTable(__name__, {'a': 'A', 'b': 'B'})", None),
+        ("T: C = ClassTable(__name__, {'a': 'A'})", "B is missing"),
+        ("N = {'a': 'A', 'b': 'B'}\nT: C = ClassTable(__name__, N)", None),
+        ("N = {'a': 'A'}\nT: C = ClassTable(__name__, N)", "B is missing"),
         ("T = dict(a=A, b=B)", "no literal dict"),
         ("T = {**U, 'a': A, 'b': B}", "no literal dict"),
         ("T = {'b': B, 'a': A}", "not sorted"),

@@ -16,14 +16,18 @@ from nd.evaluation import Evaluation, EvaluationCalibration, ROCMultiClass
 from nn import (
     ConvolutionLayer,
     DenseLayer,
+    FineTuneConfiguration,
     InputType,
     MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
     SubsamplingLayer,
+    TransferLearning,
 )
-from optimize import CollectScoresListener, Nesterovs
+from optimize import Adam, CollectScoresListener, Nesterovs
+from tests import java_runs
+from tests.cases.java_documents import without_newer_fields
 from tests.stand_ins import make_backend
 
 WEIGHTS, PREDICTIONS, GRADIENT, SCORES, FINAL = 1e-6, 1e-6, 1e-5, 1e-5, 1e-5
@@ -134,7 +138,7 @@ def test_configuration_is_javas(case):
     ours = json.loads(case.conf().to_json())
     for conf in ours["confs"]:
         conf["variables"] = []  # Java fills them in when it makes the network, after it wrote this file
-    assert ours == document
+    assert without_newer_fields(ours) == without_newer_fields(document)
     read = MultiLayerConfiguration.from_json(json.dumps(document))
     assert read.layers == case.conf().layers
     assert read.preprocessors == case.conf().preprocessors
@@ -229,3 +233,72 @@ def test_a_saved_network_goes_on_as_if_uninterrupted(case, device, tmp_path):
     assert (nd.to_host(resumed.params()) == nd.to_host(straight.params())).all()
     assert (nd.to_host(resumed.updater_state()) == nd.to_host(straight.updater_state())).all()
     assert resumed.score() == straight.score()
+
+
+# ---- 350 networks of Deeplearning4j 1.0.0-M1.1 and M2.1
+
+
+def wrong(runs):
+    """Return the runs that differ where they should not, or do not differ where they are said to."""
+    found = {}
+    for name, folder in runs.items():
+        differing = java_runs.differences(java_runs.Run(folder))
+        expected, _ = java_runs.EXCEPTIONS.get(name, (set(), ""))
+        if set(differing) != expected:
+            found[name] = differing or "no difference any more"
+    return found
+
+
+@pytest.mark.parametrize("kind", java_runs.KINDS)
+def test_networks_that_java_ran(kind, reference):
+    runs = java_runs.runs_of(reference / "java-runs" / kind)
+    assert len(runs) == java_runs.KINDS[kind]
+    assert wrong(runs) == {}
+
+
+@pytest.mark.parametrize("name", java_runs.HERE)
+def test_a_handful_of_them_without_the_others(name):
+    assert wrong({name: java_runs.FEW / name}) == {}
+
+
+def test_every_folder_of_javas_runs_has_its_place(reference):
+    folders = {path.name for path in (reference / "java-runs").iterdir() if path.is_dir()}
+    assert folders == set(java_runs.KINDS) | set(java_runs.LATER)
+
+
+def test_a_wrong_number_would_be_seen():
+    run = java_runs.Run(java_runs.FEW / "ff" / "loss_MCXENT_SOFTMAX")
+    assert java_runs.differences(run) == {}
+    for name in ("out", "grad", "params1"):
+        broken = java_runs.Run(run.folder)
+        broken.arrays[name] = 1.001 * broken.arrays[name]
+        assert set(java_runs.differences(broken)) >= {
+            {"out": "output", "grad": "gradient", "params1": "training"}[name]
+        }
+
+
+TRANSFER = {
+    "fine_tune_only": lambda builder: builder,
+    "frozen_0": lambda builder: builder.setFeatureExtractor(0),
+    "n_in_replace": lambda builder: builder.nInReplace(1, 7, "xavier"),
+    "n_out_replace_1": lambda builder: builder.nOutReplace(1, 9, "xavier"),
+    "new_output": lambda builder: builder.setFeatureExtractor(0).removeOutputLayer()
+    .addLayer(DenseLayer(n_in=6, n_out=8, activation="elu")).addLayer(OutputLayer(n_in=8, n_out=4)),
+    "remove_two": lambda builder: builder.removeLayersFromOutput(2).addLayer(OutputLayer(n_in=7, n_out=4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRANSFER)
+def test_transfer_learning_changes_networks_as_java_does(name, reference):
+    folder = reference / "java-runs" / "transfer" / name
+    run, base = java_runs.Run(folder), MultiLayerNetwork.load(folder / "base.zip")
+    fine = FineTuneConfiguration(seed=777, updater=Adam(0.01), l2=0.001)
+    MultiLayerNetwork(base.conf).init()  # new weights are drawn where this leaves the generator, as in Java
+    net = TRANSFER[name](TransferLearning.Builder(base).fineTuneConfiguration(fine)).build()
+    assert distance(net.params(), run.params0) < java_runs.DRAWN
+    scores = []
+    for _ in run.fits:
+        net.fit(run.data())
+        scores.append(net.score())
+    np.testing.assert_allclose(scores, run.fits, rtol=java_runs.CURVE)
+    assert java_runs.distance(net.params(), run.params1) < java_runs.PARAMETERS

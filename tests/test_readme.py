@@ -44,7 +44,10 @@ def test_block(number, monkeypatch, tmp_path, mnist_folder, capsys):
         assert again["network"].iteration_count == network.iteration_count
     if "best" in names:
         assert names["result"].termination_details == "MaxEpochsTerminationCondition(5)"
-        assert names["best"].epoch_count == names["result"].best_model_epoch + 1 == 5
+        assert names["best"].epoch_count == names["result"].best_model_epoch == 4
+    if "own" in names:
+        assert float(capsys.readouterr().out) > ACCURACY
+        assert (names["same"].params() == names["own"].params()).all()
     if "helper" in names:
         assert len(names["net"].conf.layers) == 4
         assert float(capsys.readouterr().out) > ACCURACY

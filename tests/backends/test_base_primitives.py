@@ -11,22 +11,20 @@ from tests.stand_ins import TOLERANCE, as_input
 LAYOUTS = ("c", "f", "strided")
 
 
-@pytest.fixture
-def given(any_backend, dtype, order):
-    """Put random numbers of that shape on the backend; returns them and their host twin."""
+def numbers_on(backend, dtype, order):
+    """Return what puts random numbers of a shape on the backend; it returns them and their host twin."""
     generator = np.random.default_rng(7)
 
     def make(*shape, low=-2.0, high=2.0):
         host = generator.uniform(low, high, shape).astype(dtype)
-        return as_input(any_backend, host, order), host
+        return as_input(backend, host, order), host
 
     return make
 
 
-@pytest.fixture
-def close(any_backend, dtype):
+def closeness(backend, dtype):
     def check(got, expected):
-        got = any_backend.to_host(got)
+        got = backend.to_host(got)
         assert got.dtype == np.dtype(dtype)
         np.testing.assert_allclose(got, expected, **TOLERANCE[dtype])
 
@@ -51,7 +49,9 @@ BINARY = {
 
 
 @pytest.mark.parametrize("name", list(UNARY))
-def test_unary(any_backend, given, close, dtype, name):
+def test_unary(any_backend, dtype, order, name):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     x, host = given(3, 4, low=0.1 if name in ("log", "sqrt") else -2.0)
     expected = UNARY[name](host.astype("float64"))
     close(getattr(any_backend, name)(x), expected)
@@ -63,7 +63,9 @@ def test_unary(any_backend, given, close, dtype, name):
 
 
 @pytest.mark.parametrize("name", list(BINARY))
-def test_binary(any_backend, given, close, dtype, name):
+def test_binary(any_backend, dtype, order, name):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     (x, x_host), (y, y_host) = given(3, 4, low=0.1), given(3, 4, low=0.1)
     expected = BINARY[name](x_host.astype("float64"), y_host)
     close(getattr(any_backend, name)(x, y), expected)
@@ -95,13 +97,17 @@ def test_comparisons_give_bool_or_0_and_1_in_the_dtype_of_out(any_backend, dtype
     np.testing.assert_array_equal(any_backend.to_host(getattr(any_backend, name)(x, 2.0)), getattr(np, name)(host, 2))
 
 
-def test_where_chooses(any_backend, given, close):
+def test_where_chooses(any_backend, dtype, order):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     (x, x_host), (y, y_host) = given(3, 4), given(3, 4)
     close(any_backend.where(any_backend.greater(x, 0.0), x, y), np.where(x_host > 0, x_host, y_host))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "max"])
-def test_reductions(any_backend, given, close, name):
+def test_reductions(any_backend, dtype, order, name):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     x, host = given(3, 4, 5)
     for axis, keepdims in itertools.product((None, 0, 1, 2, (0, 2), (1, 2)), (False, True)):
         expected = getattr(np, name)(host.astype("float64"), axis=axis, keepdims=keepdims)
@@ -116,14 +122,17 @@ def test_argmax_is_the_first_maximum(any_backend, dtype, order):
     assert any_backend.to_host(any_backend.argmax(x, 0)).tolist() == [0, 0, 0, 0]
 
 
-def test_sum_into_writes_into_a_view(any_backend, given, close, dtype):
+def test_sum_into_writes_into_a_view(any_backend, dtype, order):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     x, host = given(3, 4)
     whole = any_backend.full((6,), 9.0, dtype)
     any_backend.sum_into(x, 1, whole[1:4])
     close(whole, [9, *host.astype("float64").sum(1), 9, 9])
 
 
-def test_dot_and_item(any_backend, given, dtype):
+def test_dot_and_item(any_backend, dtype, order):
+    given = numbers_on(any_backend, dtype, order)
     (x, x_host), (y, y_host) = given(50), given(50)
     product = any_backend.item(any_backend.dot(x, y))
     assert type(product) is float
@@ -140,7 +149,8 @@ def test_all_finite(any_backend, dtype, order, bad):
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_softmax_of_large_values_does_not_overflow(any_backend, dtype, order, close, axis):
+def test_softmax_of_large_values_does_not_overflow(any_backend, dtype, order, axis):
+    close = closeness(any_backend, dtype)
     host = np.array([[1000.0, 1001.0, -1000.0], [1000.0, 1000.0, 1000.0], [-5.0, 0.0, 88.0]], dtype)
     shifted = np.exp(host.astype("float64") - host.max(axis, keepdims=True))
     expected = shifted / shifted.sum(axis, keepdims=True)
@@ -153,7 +163,9 @@ def test_softmax_of_large_values_does_not_overflow(any_backend, dtype, order, cl
 
 
 @pytest.mark.parametrize("shape", [(3, 4, 5), (1, 4, 5), (3, 4, 1), (1, 1, 1), (3, 1, 5)])
-def test_matmul_into_out_of_every_layout(any_backend, given, close, dtype, shape):
+def test_matmul_into_out_of_every_layout(any_backend, dtype, order, shape):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     m, k, n = shape
     (a, a_host), (b, b_host) = given(m, k), given(k, n)
     expected = a_host.astype("float64") @ b_host.astype("float64")
@@ -166,7 +178,9 @@ def test_matmul_into_out_of_every_layout(any_backend, given, close, dtype, shape
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (-0.5, 3.0), (1.0, 0.5)])
-def test_gemm_scales_and_accumulates(any_backend, given, close, dtype, alpha, beta):
+def test_gemm_scales_and_accumulates(any_backend, dtype, order, alpha, beta):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     (a, a_host), (b, b_host) = given(3, 4), given(5, 4)
     product = alpha * (a_host.astype("float64") @ b_host.T.astype("float64"))
     close(any_backend.gemm(a, any_backend.transpose(b), None, alpha, 0.0), product)
@@ -177,13 +191,16 @@ def test_gemm_scales_and_accumulates(any_backend, given, close, dtype, alpha, be
     close(b, b_host)
 
 
-def test_gemm_with_beta_0_does_not_read_c(any_backend, given, dtype):
+def test_gemm_with_beta_0_does_not_read_c(any_backend, dtype, order):
+    given = numbers_on(any_backend, dtype, order)
     a, _ = given(2, 2)
     c = any_backend.full((2, 2), float("nan"), dtype)
     assert any_backend.all_finite(any_backend.gemm(a, a, c, 1.0, 0.0))
 
 
-def test_svd_multiplies_back(any_backend, given, close):
+def test_svd_multiplies_back(any_backend, dtype, order):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     a, host = given(4, 3)
     u, s, vh = any_backend.svd(a)
     close(any_backend.matmul(any_backend.multiply(u, any_backend.reshape(s, (1, 3))), vh), host)
@@ -230,7 +247,9 @@ def test_activations_lie_with_the_batch_innermost(any_backend, dtype, shape):
     assert (tuple(fresh.shape), any_backend.dtype_name(fresh)) == (shape, dtype)
 
 
-def test_to_activation_order_copies_only_what_lies_otherwise(any_backend, given, close, dtype):
+def test_to_activation_order_copies_only_what_lies_otherwise(any_backend, dtype, order):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     x, host = given(3, 2, 4)
     asked = []
 
@@ -245,7 +264,9 @@ def test_to_activation_order_copies_only_what_lies_otherwise(any_backend, given,
     assert asked in ([], ["input"])
 
 
-def test_copy_is_apart_and_astype_converts(any_backend, given, close, dtype):
+def test_copy_is_apart_and_astype_converts(any_backend, dtype, order):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     x, host = given(3, 4)
     twin = any_backend.copy(x)
     any_backend.fill(twin, 0.0)
@@ -255,7 +276,9 @@ def test_copy_is_apart_and_astype_converts(any_backend, given, close, dtype):
     assert any_backend.astype(x, dtype) is x
 
 
-def test_shapes(any_backend, given, close):
+def test_shapes(any_backend, dtype, order):
+    given = numbers_on(any_backend, dtype, order)
+    close = closeness(any_backend, dtype)
     x, host = given(2, 3, 4)
     close(any_backend.reshape(x, (4, -1)), host.reshape(4, -1))
     close(any_backend.transpose(x), host.T)

@@ -30,7 +30,7 @@ def batches():
 
 
 def network():
-    return MultiLayerNetwork(conf(Nesterovs(0.05), drop_out=0.7)).init()
+    return MultiLayerNetwork(conf(Nesterovs(learning_rate=0.05), drop_out=0.7)).init()
 
 
 @pytest.mark.parametrize("number", [0, 3, 8, 9, 13])

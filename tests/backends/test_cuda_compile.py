@@ -68,8 +68,15 @@ def test_every_file_is_part_of_the_text():
         assert folder.joinpath(name).read_text("utf-8") in source()
 
 
-def test_every_kernel_compiles_for_every_architecture(nvrtc):
-    cases = [(real, architecture) for real in REALS.values() for architecture in ARCHITECTURES]
+@pytest.mark.parametrize(
+    "architectures",
+    [
+        pytest.param((ARCHITECTURES[0], ARCHITECTURES[-1]), id="oldest and newest"),
+        pytest.param(ARCHITECTURES, id="every", marks=pytest.mark.slow),
+    ],
+)
+def test_every_kernel_compiles(nvrtc, architectures):
+    cases = [(real, architecture) for real in REALS.values() for architecture in architectures]
 
     def compiled(case):
         real, architecture = case

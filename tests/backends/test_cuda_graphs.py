@@ -29,7 +29,9 @@ RNG = np.random.default_rng(11)
 
 
 def conf(updater=None, **settings):
-    return NeuralNetConfiguration(seed=5, l2=1e-3, l1=1e-4, updater=updater or Nesterovs(0.05), **settings).list(
+    return NeuralNetConfiguration(
+        seed=5, l2=1e-3, l1=1e-4, updater=updater or Nesterovs(learning_rate=0.05), **settings
+    ).list(
         ConvolutionLayer(n_out=4, kernel_size=3),
         SubsamplingLayer("max", kernel_size=2, stride=2),
         DenseLayer(n_out=6, activation="relu"),
@@ -68,7 +70,7 @@ def eager(fake_cupy, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "updater", [Nesterovs(0.05), Adam(0.01), Nesterovs(StepSchedule("iteration", 0.1, 0.9, 2))], ids=str
+    "updater", [Nesterovs(learning_rate=0.05), Adam(0.01), Nesterovs(StepSchedule("iteration", 0.1, 0.9, 2))], ids=str
 )
 def test_graphs_compute_what_eager_steps_compute(updater, device, eager):
     captured, alone = (trained(each, BATCHES, conf(updater)) for each in (device, eager))

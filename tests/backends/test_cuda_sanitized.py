@@ -15,6 +15,7 @@ import pytest
 from backends.cuda import REALS
 
 ROOT = pathlib.Path(__file__).parents[2]
+pytestmark = pytest.mark.slow  # all are compiled anew, with the sanitizers
 HERE = "tests/backends"
 WRITES_OUTSIDE = f"{HERE}/test_cuda_on_cpu.py::test_the_stand_in_notices_a_write_outside_of_an_array"
 GROUPS = {  # that take about as long; a few of the formulas, because each is compiled for itself

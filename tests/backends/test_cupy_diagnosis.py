@@ -1,12 +1,14 @@
 """Every way in which CuPy does not work here has its own cure, on stand-ins of a few lines."""
 
 import importlib.metadata
+import sys
 import types
 
 import pytest
 
 from backends import cupy_diagnosis
 from backends.cupy_backend import CupyBackend
+from backends.errors import BackendError
 
 NO_DRIVER = "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version"
 NO_DEVICE = "cudaErrorNoDevice: no CUDA-capable device is detected"
@@ -212,3 +214,11 @@ def test_the_oldest_extra_has_no_older_one():
     old = RuntimeError("cudaErrorNoKernelImageForDevice")
     message = str(cupy_diagnosis.does_not_compute(cupy_with(1, driver=12080, built_for=12090), old))
     assert "need an older CUDA: none that ndwright runs with, or select ND_BACKEND=numpy." in message
+
+
+def test_without_either_package_the_extra_that_brings_both_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setitem(sys.modules, "array_api_compat", None)
+    monkeypatch.delitem(sys.modules, "array_api_compat.cupy", raising=False)
+    with pytest.raises(BackendError, match=r'CuPy must be installed.*pip install "ndwright\[cuda13\]"'):
+        CupyBackend()

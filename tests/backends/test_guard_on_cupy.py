@@ -19,13 +19,15 @@ class MySgd(Sgd):
     """A user's own, of which nothing is known."""
 
 
-UPDATERS = {"nesterovs": Nesterovs(0.05), "adam": Adam(0.01), "two": None, "a user's": MySgd(0.1)}
+UPDATERS = {"nesterovs": Nesterovs(learning_rate=0.05), "adam": Adam(0.01), "two": None, "a user's": MySgd(0.1)}
 
 
 def conf(updater=None, **settings):
     first = Adam(0.01) if updater is None else updater
     layers = DenseLayer(n_in=4, n_out=5, activation="tanh", updater=first), OutputLayer(n_in=5, n_out=3, loss="mcxent")
-    return NeuralNetConfiguration(seed=5, l2=1e-3, updater=updater or Nesterovs(0.1), **settings).list(*layers)
+    return NeuralNetConfiguration(seed=5, l2=1e-3, updater=updater or Nesterovs(learning_rate=0.1), **settings).list(
+        *layers
+    )
 
 
 def batch(n=6):

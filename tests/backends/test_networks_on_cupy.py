@@ -54,7 +54,7 @@ def train(backend, conf, path):
 
 
 @pytest.mark.parametrize("pooling", ["max", "avg", "pnorm"])
-@pytest.mark.parametrize("updater", [Nesterovs(0.05), Adam(0.01)], ids=["nesterovs", "adam"])
+@pytest.mark.parametrize("updater", [Nesterovs(learning_rate=0.05), Adam(0.01)], ids=["nesterovs", "adam"])
 def test_training_gives_numpys_numbers(pooling, updater, any_backend, tmp_path):
     conf = network(pooling, updater)
     theirs = train(any_backend, conf, tmp_path / "theirs.zip")

@@ -62,7 +62,7 @@ every_kind = pytest.mark.parametrize("name", [*NOISES, *CONSTRAINTS])
 
 
 def conf(settings, p=0.7):
-    return NeuralNetConfiguration(seed=5, l2=1e-3, updater=Nesterovs(0.05), **settings).list(
+    return NeuralNetConfiguration(seed=5, l2=1e-3, updater=Nesterovs(learning_rate=0.05), **settings).list(
         ConvolutionLayer(n_out=4, kernel_size=3, activation="tanh"),
         SubsamplingLayer("max", kernel_size=2, stride=2),
         DropoutLayer(SpatialDropout(p)),

@@ -49,7 +49,7 @@ def images(**settings):
 
 
 def words():
-    return NeuralNetConfiguration(seed=9, updater=Nesterovs(0.1)).list(
+    return NeuralNetConfiguration(seed=9, updater=Nesterovs(learning_rate=0.1)).list(
         EmbeddingLayer(n_in=9, n_out=5, has_bias=True, activation="tanh"),
         BatchNormalization(),
         OutputLayer(n_out=3, loss="mcxent", activation="softmax"),

@@ -40,29 +40,34 @@ def assert_near(got, formula, arguments, dtype):
     assert np.abs(got - expected).max() <= ROOM[dtype] * scale
 
 
-@pytest.fixture(params=SIZES, ids=lambda size: "F({},{})".format(*size))
-def numbers(request, dtype):
-    """Matrices, filter, input and dL/dy of one size, five times over."""
-    m, taps = request.param
+every_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: "F({},{})".format(*size))
+
+
+def numbers(size, dtype):
+    """Return matrices, filter, input and dL/dy of one size, five times over."""
+    m, taps = size
     rng = np.random.default_rng([m, taps])
     AT, G, BT = matrices(m, taps, dtype)
     return AT, G, BT, [[rng.normal(size=n).astype(dtype) for n in (taps, m + taps - 1, m)] for _ in range(5)]
 
 
-def test_the_outputs(numbers, dtype):
-    AT, G, BT, cases = numbers
+@every_size
+def test_the_outputs(size, dtype):
+    AT, G, BT, cases = numbers(size, dtype)
     for w, x, _ in cases:
         assert_near(AT.dot(G.dot(w) * BT.dot(x)), correlated, (w, x), dtype)
 
 
-def test_the_gradient_of_the_input(numbers, dtype):
-    AT, G, BT, cases = numbers
+@every_size
+def test_the_gradient_of_the_input(size, dtype):
+    AT, G, BT, cases = numbers(size, dtype)
     for w, _, delta in cases:
         assert_near(BT.T.dot(G.dot(w) * AT.T.dot(delta)), spread, (w, delta), dtype)
 
 
-def test_the_gradient_of_the_filter(numbers, dtype):
-    AT, G, BT, cases = numbers
+@every_size
+def test_the_gradient_of_the_filter(size, dtype):
+    AT, G, BT, cases = numbers(size, dtype)
     for _, x, delta in cases:
         assert_near(G.T.dot(AT.T.dot(delta) * BT.dot(x)), correlated, (delta, x), dtype)
 

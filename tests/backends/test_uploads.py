@@ -23,6 +23,7 @@ def test_examples_are_turned_over_and_converted(device, dtype, shape, given, few
     monkeypatch.setattr("backends.cuda.uploads.FEW_BYTES", few)
     host = (250 * RNG.random(shape)).astype(given)
     out = activation(device, shape, dtype)
+    device.cupy.launches.clear()
     assert device.staged(host, dtype, lambda: out) is out
     np.testing.assert_array_equal(device.to_host(out), host.astype(dtype))
     assert out.transpose((*range(1, out.ndim), 0)).flags.c_contiguous

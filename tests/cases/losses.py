@@ -204,7 +204,7 @@ CASES = {
         LossCase(sparse_cross_entropy, index, ([[1]], [[0.75, 0.25]], 2 * LN2), PROBABILITIES, weighted=True)
     ],
     "squared_hinge": [LossCase(lambda y, p: hinge(y, p) ** 2, signs, ([[1, -1]], [[0.5, 0.5]], 2.5))],
-    "squared_loss": [LossCase(lambda y, p: (y - p) ** 2, real, ([[1, 2]], [[3, 1]], 5.0), weighted=True)],
+    "squared_loss": [LossCase(lambda y, p: (y - p) ** 2 / 3.0, real, ([[1, 2]], [[3, 1]], 2.5), weighted=True)],
     "wasserstein": [LossCase(lambda y, p: y * p / 3.0, signs, ([[1, -1]], [[3, 1]], 1.0))],
     "xent": [LossCase(binary_cross_entropy, binary, ([[1, 0]], HALF, 3 * LN2), ("sigmoid",), weighted=True)],
 }

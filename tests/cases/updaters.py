@@ -298,7 +298,7 @@ CASES: dict[str, UpdaterCase] = {
             ),
         ),
         oracle=oracles.nesterovs_oracle,
-        exam={"parabola": Nesterovs(0.02), "rosenbrock": Nesterovs(2e-4)},
+        exam={"parabola": Nesterovs(learning_rate=0.02), "rosenbrock": Nesterovs(learning_rate=2e-4)},
     ),
     "noop": UpdaterCase(
         defaults={},

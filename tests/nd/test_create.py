@@ -220,3 +220,15 @@ def test_eye(backend, dtype):
     assert nd.dtype_name(identity) == dtype
     np.testing.assert_array_equal(nd.to_host(identity), [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     assert nd.eye(0).shape == (0, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float64", np.float64, np.dtype("float64")])
+def test_a_dtype_may_be_that_of_an_array(dtype):
+    found = [
+        nd.zeros(2, dtype=dtype), nd.ones(2, dtype=dtype), nd.full(2, value=1.0, dtype=dtype), nd.eye(2, dtype),
+        nd.create([1.0], dtype), nd.arange(2, dtype=dtype), nd.create_uninitialized(2, dtype=dtype),
+    ]  # fmt: skip
+    assert {nd.dtype_name(each) for each in found} == {"float64"}
+    for wrong in (7, "float", [np.float64], complex):
+        with pytest.raises(nd.DTypeError, match=r"dtype: expected one of float32, float64, .*, got"):
+            nd.zeros(2, dtype=wrong)

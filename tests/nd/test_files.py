@@ -1,13 +1,23 @@
 """Files that are there whole or not at all."""
 
 import errno
+import itertools
 import os
+import stat
 import subprocess
 import sys
 
 import pytest
 
-from nd.files import remove_leftovers, replacing
+from nd import files
+from nd.files import PARTIAL, create_first_free, replacing
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+
+posix = pytest.mark.skipif(fcntl is None, reason="rights, links and locks of POSIX")
 
 
 def names(folder):
@@ -78,14 +88,153 @@ def test_a_file_that_the_system_does_not_let_grow(tmp_path):
     assert ((tmp_path / "f").read_bytes(), names(tmp_path)) == (b"old", ["f"])
 
 
-def test_leftovers_of_processes_that_are_gone(tmp_path):
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-    for name in (f".a.zip.{child.pid}.partial", f".a.zip.{os.getppid()}.partial", f".b.{child.pid}.partial", "a.zip"):
-        (tmp_path / name).touch()
-    (tmp_path / f".a.zip.{os.getpid()}.partial").touch()
-    remove_leftovers(tmp_path, "a.zip")
-    assert set(names(tmp_path)) == {f".a.zip.{os.getppid()}.partial", f".b.{child.pid}.partial", "a.zip"}
+@posix
+def test_a_planted_link_is_not_followed(tmp_path, monkeypatch):
+    """Whoever can write into the folder, and guesses the name, has nothing overwritten by it."""
+    drawn = iter(["guessed", "another"])
+    monkeypatch.setattr(files, "_random", lambda count: next(drawn))
+    (tmp_path / "victim").write_bytes(b"victim")
+    planted = tmp_path / f".f.{files._machine()}-guessed{PARTIAL}"
+    planted.symlink_to("victim")
+    with replacing("save", tmp_path / "f") as file:
+        file.write(b"new")
+    assert (tmp_path / "victim").read_bytes() == b"victim"
+    assert (tmp_path / "f").read_bytes() == b"new"
+    assert not (tmp_path / "f").is_symlink()
+    assert next(drawn, None) is None
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o755])
+def test_the_rights_stay_those_of_the_file_before(mode, tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with replacing("save", path) as file:
+        (partial,) = (tmp_path / name for name in names(tmp_path) if name != "f")
+        assert stat.S_IMODE(partial.stat().st_mode) == mode
+        file.write(b"new")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", mode)
+
+
+@posix
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_those_that_the_umask_leaves(mask, mode, tmp_path):
+    before = os.umask(mask)
+    try:
+        with replacing("save", tmp_path / "f") as file:
+            file.write(b"new")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "f").stat().st_mode) == mode
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_the_owner_stays(tmp_path):
+    (tmp_path / "f").write_bytes(b"old")
+    os.chown(tmp_path / "f", 1234, 1235)
+    with replacing("save", tmp_path / "f") as file:
+        file.write(b"new")
+    found = (tmp_path / "f").stat()
+    assert (found.st_uid, found.st_gid) == (1234, 1235)
+
+
+@posix
+def test_nor_does_an_owner_that_cannot_be_kept_prevent_it(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    (tmp_path / "f").write_bytes(b"old")
+    monkeypatch.setattr(os, "fchown", refuse)
+    real = os.fstat
+    changed = lambda handle: os.stat_result((*real(handle)[:4], 4321, *real(handle)[5:10]))  # noqa: E731
+    monkeypatch.setattr(os, "fstat", changed)
+    with replacing("save", tmp_path / "f") as file:
+        file.write(b"new")
+    assert (tmp_path / "f").read_bytes() == b"new"
+
+
+# ---- what cannot be written
+
+
+def test_a_folder_that_is_missing(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match=r"save: the folder must exist, got none. Make it first") as caught,
+        replacing("save", tmp_path / "none" / "f"),
+    ):
+        raise AssertionError("the block must not be entered")
+    assert "Free some space" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "Free some space, or choose another folder"),
+        (errno.EACCES, "Choose a folder that you may write to"),
+        (errno.EIO, "Choose another folder"),
+    ],
+)
+def test_the_remedy_is_of_the_fault(number, remedy, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise OSError(number, "as the system says")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    said = rf"save: the file must be written whole, got as the system says; the one before is untouched. {remedy}: "
+    with pytest.raises(OSError, match=said) as caught, replacing("save", tmp_path / "f") as file:
+        file.write(b"new")
+    assert caught.value.errno == number
+    assert names(tmp_path) == []
+
+
+def test_the_name_of_a_folder(tmp_path):
+    with (
+        pytest.raises(IsADirectoryError, match=r"save: expected the name of a file, got a folder"),
+        replacing("save", tmp_path),
+    ):
+        raise AssertionError("the block must not be entered")
+
+
+def test_names_as_long_as_the_system_takes_them(tmp_path):
+    for name in ("n" * 255, "\u00e4" * 127):
+        with replacing("save", tmp_path / name) as file:
+            file.write(b"new")
+        assert (tmp_path / name).read_bytes() == b"new"
+    assert len(names(tmp_path)) == 2
+
+
+# ---- a name that nothing has
+
+
+def candidates(folder):
+    return (folder / str(number) for number in itertools.count(1))
+
+
+def test_the_first_free_name(tmp_path):
+    (tmp_path / "1").write_bytes(b"old")
+    (tmp_path / "2").symlink_to("nowhere")
+    path = create_first_free("save", candidates(tmp_path), lambda file: file.write(b"new"))
+    assert (path.name, path.read_bytes(), (tmp_path / "1").read_bytes()) == ("3", b"new", b"old")
+    assert names(tmp_path) == ["1", "2", "3"]
+
+
+def test_where_there_are_no_hard_links(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    (tmp_path / "1").write_bytes(b"old")
+    path = create_first_free("save", candidates(tmp_path), lambda file: file.write(b"new"))
+    assert (path.name, path.read_bytes(), names(tmp_path)) == ("2", b"new", ["1", "2"])
+
+
+def test_when_all_names_are_taken(tmp_path):
+    (tmp_path / "1").write_bytes(b"old")
+    with pytest.raises(FileExistsError, match=r"save: the file must be written whole, got all names are taken"):
+        create_first_free("save", [tmp_path / "1"], lambda file: file.write(b"new"))
+    assert ((tmp_path / "1").read_bytes(), names(tmp_path)) == (b"old", ["1"])
+
+
+# ---- what is no ordinary file
 
 
 def test_a_link_stays_one(tmp_path):

@@ -1,5 +1,7 @@
 """Ops and their executioner against the rows in tests/cases/ops.py."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -189,9 +191,9 @@ def test_inputs_that_do_not_fit(backend):
         ops.Add(x, y)
     with pytest.raises(nd.DTypeError, match="Add: y must be float32 as x, got float64"):
         ops.Add(x, backend.full((2, 3), 1.0, "float64"))
-    with pytest.raises(nd.DTypeError, match=r"Sub: y must be an array, got str\. Make one with nd\.create"):
+    with pytest.raises(nd.DTypeError, match=r"Sub: y must be an array of numbers, got '1'\. Make one with nd\.create"):
         ops.Sub(x, "1")
-    with pytest.raises(nd.DTypeError, match="Exp: x must be an array, got list"):
+    with pytest.raises(nd.DTypeError, match="Exp: x must be an array of numbers, got "):
         ops.Exp([1.0])
     with pytest.raises(
         nd.ShapeError, match=r"BroadcastAdd: y must be \[2\] along dimension 0 of x \[2, 3\], got \[3\]"
@@ -208,7 +210,7 @@ def test_axes_that_x_does_not_have(backend, dimension):
 
 
 def test_positions_are_along_one_axis(backend):
-    with pytest.raises(nd.ShapeError, match=r"IMax: dimension must be one axis or None, got \(0, 1\)"):
+    with pytest.raises(nd.ArgumentError, match=r"IMax: dimension must be an integer or None, got \(0, 1\)"):
         ops.IMax(backend.full((2, 3), 1.0, "float32"), (0, 1))
 
 
@@ -226,9 +228,44 @@ def test_probabilities_to_retain(backend, p):
     x = backend.full((2,), 1.0, "float32")
     for op in (ops.DropOut, ops.DropOutInverted, ops.AlphaDropOut):
         with pytest.raises(
-            nd.ConfigurationError, match=rf"{op.__name__}: p, the probability to retain .* \(0, 1\], got"
+            nd.ConfigurationError,
+            match=rf"{op.__name__}: (p, the probability to retain .* \(0, 1\]|p must be a number), got",
         ):
             op(x, p)
+
+
+DROPPED = {
+    "DropOut": "0 0 inf inf -inf -inf 0 0 -1 -1 -1 0 0 0 0 0",
+    "DropOutInverted": "0 0 inf inf -inf -inf 0 0 -2 -2 -2 0 0 0 0 0",
+}
+"""Of ND4J 1.0.0-M1.1 with seed 1 and p = 0.5."""
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", DROPPED)
+def test_what_goes_is_zero_whatever_it_was(backend, name):
+    inf = math.inf
+    x = backend.asarray([inf] * 4 + [-inf] * 4 + [-1.0] * 4 + [math.nan] * 4, "float32")
+    expected = [float(text) for text in DROPPED[name].split()]
+    z = backend.full((16,), 7.0, "float32")
+    for given in (None, z):
+        nd.random.set_seed(1)
+        found = backend.to_host(execRandom(getattr(ops, name)(x, p=0.5, z=given)))
+        assert found.tolist() == expected
+        assert not np.signbit(found[found == 0.0]).any()
+    assert backend.to_host(z).tolist() == expected
+
+
+@pytest.mark.filterwarnings("error")
+def test_alpha_drop_out_of_infinity(backend):
+    """What goes is one number, not NaN; the draws are others than those of DropOut."""
+    nd.random.set_seed(1)
+    x = backend.asarray([math.inf] * 8, "float32")
+    found = backend.to_host(execRandom(ops.AlphaDropOut(x, p=0.5)))
+    gone = found[np.isfinite(found)]
+    assert 0 < len(gone) < 8
+    a = 1.0 / math.sqrt(0.5 + 1.7580993408473766**2 * 0.25)
+    np.testing.assert_allclose(gone, 0.5 * a * -1.7580993408473766, rtol=1e-6)
 
 
 def test_parameters_of_distributions(backend):
@@ -245,3 +282,10 @@ def test_parameters_of_distributions(backend):
 
 def test_random_ops_are_marked():
     assert all(issubclass(op, RandomOp) is op.random for op in OPS.values())
+
+
+@pytest.mark.parametrize("hook", [None, "print", 3])
+def test_a_hook_must_be_a_function(hook):
+    with pytest.raises(nd.ArgumentError, match=rf"add_hook: hook must be a function, got {hook!r}"):
+        nd.add_hook(hook)
+    nd.exec(nd.ops.Abs(nd.ones(2)))

@@ -207,3 +207,111 @@ def test_the_first_weights_of_lenet_are_those_of_java(backend, reference):
     drawn = backend.to_host(Random(123).gaussian(500, std=math.sqrt(2.0 / 525.0)))
     np.testing.assert_allclose(drawn, parameters[20:520], rtol=3e-7, atol=1e-9)
     assert np.mean(drawn == parameters[20:520]) > 0.99
+
+
+# ---- what is refused, and leaves the generator as it was
+
+
+@pytest.mark.parametrize("method", ["uniform", "gaussian", "truncated_normal", "bernoulli", "retained", "binomial"])
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((-1,), nd.ShapeError, r"n must be in 0 \.\. 281,474,976,710,655, got -1"),
+        ((1 << 63,), nd.ShapeError, rf"n must be in 0 \.\. 281,474,976,710,655, got {1 << 63}"),
+        ((2.5,), nd.DTypeError, r"n must be an integer, got 2\.5"),
+        (("3",), nd.DTypeError, "n must be an integer, got '3'"),
+        ((3, "int32"), nd.ChoiceError, "unknown dtype 'int32', expected one of float32, float64"),
+        ((3, "foo"), nd.ChoiceError, "unknown dtype 'foo', expected one of float32, float64"),
+    ],
+)
+def test_a_refused_draw_moves_nothing(method, arguments, error, message, backend):
+    rng = Random(3)
+    with pytest.raises(error, match=rf"Random\.\w+: {message}"):
+        getattr(rng, method)(*arguments)
+    assert rng.get_state() == Random(3).get_state()
+    np.testing.assert_array_equal(nd.to_host(rng.uniform(4)), nd.to_host(Random(3).uniform(4)))
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.5, float("nan"), float("inf")])
+@pytest.mark.parametrize("method", ["bernoulli", "retained", "binomial", "dropout_factors"])
+def test_p_is_a_probability(method, p, backend):
+    rng = Random(3)
+    given = (nd.zeros(2, 3),) if method == "dropout_factors" else (3,)
+    with pytest.raises(nd.ConfigurationError, match=rf"Random\.{method}: p.* must be .*p <= 1, got {p}"):
+        getattr(rng, method)(*given, p=p)
+    assert rng.get_state() == Random(3).get_state()
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "message"),
+    [
+        (
+            lambda rng: rng.uniform(3, "float32", 2.0, 1.0),
+            nd.ConfigurationError,
+            r"low must be <= high, got 2\.0 and 1\.0",
+        ),
+        (lambda rng: rng.gaussian(3, std=-1.0), nd.ConfigurationError, r"gaussian: std must be >= 0, got -1\.0"),
+        (lambda rng: rng.truncated_normal(3, std=-1.0), nd.ConfigurationError, r"std must be >= 0, got -1\.0"),
+        (lambda rng: rng.binomial(3, trials=-1), nd.ShapeError, r"trials must be in 0 \.\. .*, got -1"),
+        (lambda rng: rng.binomial(3, trials=1.5), nd.DTypeError, r"trials must be an integer, got 1\.5"),
+        (lambda rng: rng.binomial(1 << 30, trials=1 << 30), nd.ShapeError, "n times trials must be"),
+        (lambda rng: rng.dropout_factors(nd.zeros(2), 0.0), nd.ConfigurationError, r"0 < p <= 1, got 0\.0"),
+    ],
+)
+def test_other_numbers_are_checked(draw, error, message):
+    rng = Random(3)
+    with pytest.raises(error, match=message):
+        draw(rng)
+    assert rng.get_state() == Random(3).get_state()
+
+
+@pytest.mark.parametrize("function", [nd.rand, nd.randn])
+@pytest.mark.parametrize(
+    ("shape", "keywords", "error", "message"),
+    [
+        ((3, -1), {}, nd.ShapeError, r"an axis must be in 0 \.\. .*, got -1"),
+        (((3, -1),), {}, nd.ShapeError, r"an axis must be in 0 \.\. .*, got -1"),
+        ((-3, -1), {}, nd.ShapeError, r"an axis must be in 0 \.\. .*, got -3"),
+        ((2.0,), {}, nd.DTypeError, r"an axis must be an integer, got 2\.0"),
+        ((1 << 40, 1 << 40), {}, nd.ShapeError, "n must be in"),
+        ((2,), {"dtype": "int64"}, nd.ChoiceError, "unknown dtype 'int64', expected one of float32, float64"),
+    ],
+)
+def test_shapes_are_checked_before_anything_is_drawn(function, shape, keywords, error, message, backend):
+    state = get_random().get_state()
+    with pytest.raises(error, match=message):
+        function(*shape, **keywords)
+    assert get_random().get_state() == state
+
+
+def test_empty_shapes_draw_nothing():
+    assert nd.rand(3, 0).shape == nd.randn(3, 0).shape == (3, 0)
+    assert nd.rand().shape == ()
+
+
+@pytest.mark.parametrize("seed", [1.5, "5", None, 1 << 63, -(1 << 63) - 1])
+def test_a_seed_is_an_integer_of_64_bits(seed):
+    rng = Random(3)
+    with pytest.raises(nd.ConfigurationError, match="set_seed: seed must"):
+        rng.set_seed(seed)
+    assert rng.get_state() == Random(3).get_state()
+
+
+@pytest.mark.parametrize("op", [nd.ops.BernoulliDistribution, nd.ops.GaussianDistribution, nd.ops.BinomialDistribution])
+def test_ops_on_integers_are_refused(op):
+    state = get_random().get_state()
+    with pytest.raises(nd.ChoiceError, match="unknown dtype 'int64', expected one of float32, float64"):
+        nd.execRandom(op(nd.create([1, 2], dtype="int64")))
+    assert get_random().get_state() == state
+
+
+def test_a_block_puts_a_generator_in_force():
+    outer, chosen = get_random(), Random(4)
+    use = nd.random.use_random(chosen)
+    with use:
+        assert get_random() is chosen
+        with use, nd.random.use_random(Random(5)):
+            nd.random.set_random(outer)  # of the thread, not of the block
+            assert get_random() is not chosen
+        assert get_random() is chosen
+    assert get_random() is outer

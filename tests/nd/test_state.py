@@ -189,3 +189,34 @@ def test_within_selects_like_use_backend():
             assert nd.backend() is numpy
         assert nd.backend() is strict
     assert nd.backend() is numpy
+
+
+def test_one_object_may_be_entered_twice():
+    outer, use = nd.backend(), nd.use_backend("numpy")
+    with use as chosen:
+        with use:
+            with nd.use_backend(make_backend("strict")):
+                assert nd.backend() is not chosen
+            assert nd.backend() is chosen
+        assert nd.backend() is chosen
+    assert nd.backend() is outer
+
+
+def test_one_object_in_two_threads_at_once():
+    use, entered, leave, found = nd.use_backend(make_backend("strict")), threading.Event(), threading.Event(), []
+
+    def work():
+        before = nd.backend()
+        with use:
+            entered.set()
+            assert leave.wait(30)
+        found.append(nd.backend() is before)
+
+    outer, thread = nd.backend(), threading.Thread(target=work)
+    thread.start()
+    assert entered.wait(30)
+    with use:
+        leave.set()
+        thread.join()
+    assert found == [True]
+    assert nd.backend() is outer

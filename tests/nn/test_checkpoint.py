@@ -15,7 +15,7 @@ from nd.dataset import (
     ListDataSetIterator,
 )
 from nd.dataset.image_iterator import ImageDataSetIterator
-from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import DenseLayer, MultiLayerConfiguration, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import (
     Adam,
     CollectScoresListener,
@@ -146,7 +146,7 @@ def test_every_step_and_epoch_can_be_gone_on_from(kind, tmp_path):
         assert_goes_on(path, whole, ITERATORS[kind], *known)
 
 
-@pytest.mark.parametrize("updater", [Nesterovs(0.05), Sgd(0.1)])
+@pytest.mark.parametrize("updater", [Nesterovs(learning_rate=0.05), Sgd(0.1)])
 def test_without_dropout(updater, tmp_path):
     whole = network(updater, drop_out=None)
     files, *known = train(whole, shuffling, tmp_path)
@@ -201,7 +201,10 @@ def test_a_minibatch_that_was_cut_short_comes_again(tmp_path):
             if model.iteration_count == 7:
                 raise KeyboardInterrupt("ctrl-c")
 
-    whole, part = network(Nesterovs(0.05), drop_out=None), network(Nesterovs(0.05), drop_out=None)
+    whole, part = (
+        network(Nesterovs(learning_rate=0.05), drop_out=None),
+        network(Nesterovs(learning_rate=0.05), drop_out=None),
+    )
     whole.fit(shuffling(), epochs=3)
     part.set_listeners(CtrlC())
     with pytest.raises(KeyboardInterrupt, match="ctrl-c"):
@@ -339,9 +342,32 @@ def test_a_model_without_the_entry_is_read_too(tmp_path):
     [
         ({"version": 2}, r"must have version 1, got 2"),
         ({"progress": 3}, "progress must be an object, got 3"),
-        ({"progress": {}}, "fitting must be"),
-        ({"random": [1]}, r"random must be two integers, got \[1\]"),
-        ({"epochs": "many"}, "epochs must be .*int.*, got 'many'"),
+        ({"progress": {}}, "epochs must be an integer"),
+        ({"random": [1]}, r"random must be two integers, .*, got \[1\]"),
+        ({"random": [-1, -1]}, r"random must be two integers, 0 to 2\*\*64 - 1, got \[-1, -1\]"),
+        ({"random": [1, 1 << 64]}, r"random must be two integers, .*, got \[1, 18446744073709551616\]"),
+        ({"random": [1, True]}, r"random must be two integers, .*, got \[1, True\]"),
+        ({"random": None}, r"random must be two integers, .*, got None"),
+        ({"epochs": "many"}, "epochs must be an integer, 0 to 2147483647, got 'many'"),
+        ({"epochs": -5}, "epochs must be an integer, 0 to 2147483647, got -5"),
+        ({"epochs": 1e18}, "epochs must be an integer, 0 to 2147483647, got 1e\\+18"),
+        ({"epochs": True}, "epochs must be an integer, 0 to 2147483647, got True"),
+        ({"iteration": -1}, "iteration must be an integer, 0 to 2147483647, got -1"),
+        ({"steps": -1}, "steps must be an integer, 0 to 2147483647, got -1"),
+        ({"steps": 1}, "steps must be fewer than the 1 of a minibatch, got 1"),
+        ({"within": 1}, "within must be true or false, got 1"),
+        ({"scored": 1.0}, "scored must be null, or a finite number and a count, got 1.0"),
+        ({"scored": [1.0, -1]}, r"scored must be null, or a finite number and a count, got \[1.0, -1\]"),
+        ({"scored": ["1", 1]}, r"scored must be null, or a finite number and a count, got \['1', 1\]"),
+        ({"fitting": "all"}, "fitting must be '', 'iterator' or 'minibatch', got 'all'"),
+        ({"iterator": 5}, "iterator must be an object or null, got 5"),
+        ({"iterations": 10**18}, "iterations must be an integer in 1..2147483647, got 1000000000000000000"),
+        ({"iterations": 1e18}, "iterations must be an integer in 1..2147483647, got 1e\\+18"),
+        ({"iterations": 0}, "iterations must be an integer in 1..2147483647, got 0"),
+        ({"lbfgs_memory": True}, "lbfgs_memory must be an integer in 1..2147483647, got True"),
+        ({"step_function": 5}, "step_function must be text or None, got 5"),
+        ({"optimizer": "ab"}, "the optimizer's numbers must be hexadecimal, got 'ab'"),
+        ({"optimizer": [1]}, r"the optimizer's numbers must be hexadecimal, got \[1\]"),
     ],
 )
 def test_damaged_entries(change, message, tmp_path):
@@ -357,3 +383,12 @@ def test_damaged_entries(change, message, tmp_path):
             archive.writestr(name, content)
     with pytest.raises(nd.FormatError, match=message):
         MultiLayerNetwork.load_checkpoint(tmp_path / "net.zip")
+
+
+@pytest.mark.parametrize("count", [-1, 1 << 31, 1e18, 1.5, "3", None, True])
+@pytest.mark.parametrize("name", ["iterationCount", "epochCount"])
+def test_counts_that_are_none(name, count):
+    document = json.loads(network(Sgd(0.1)).conf.to_json())
+    document[name] = count
+    with pytest.raises(nd.FormatError, match=r"iterationCount and epochCount must be 0 to 2147483647, got \["):
+        MultiLayerConfiguration.from_json(json.dumps(document))

@@ -144,7 +144,7 @@ def test_a_file_that_is_no_zip(content, tmp_path):
 def test_paths_without_a_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="nothing"):
         load(tmp_path / "nothing.zip")
-    with pytest.raises(IsADirectoryError, match="directory"):
+    with pytest.raises(IsADirectoryError, match="expected a file, got a folder"):
         load(tmp_path)
 
 
@@ -195,10 +195,20 @@ def test_a_model_with_layers_that_do_not_exist_here_is_refused(model):
     entries = entries_of(model)
     entries[CONFIGURATION] = entries[CONFIGURATION].replace(b"layers.DenseLayer", b"layers.HyperDenseLayer")
     write_entries(model, entries)
-    with pytest.raises(
-        nd.ChoiceError, match=r"confs\[0\]\.layer: layer: unknown class '.*HyperDense.*, expected one of Act"
-    ):
+    said = r"confs\[0\]\.layer: layer: unknown class '.*HyperDenseLayer'\. Did you mean 'DenseLayer'\? Make a layer of"
+    with pytest.raises(nd.ChoiceError, match=said) as caught:
         load(model)
+    assert len(str(caught.value)) < 250
+
+
+def test_a_layer_of_java_s_that_cannot_run_here_is_no_unknown_one(model):
+    entries = entries_of(model)
+    entries[CONFIGURATION] = entries[CONFIGURATION].replace(b"layers.DenseLayer", b"layers.GravesBidirectionalLSTM")
+    write_entries(model, entries)
+    said = r"layer: GravesBidirectionalLSTM is a layer of Deeplearning4j that this library cannot run yet\.$"
+    with pytest.raises(nd.ChoiceError, match=said) as caught:
+        load(model)
+    assert len(str(caught.value)) < 120
 
 
 # ---- made to do harm
@@ -240,7 +250,7 @@ def write_bomb(path, entries, name, megabytes, claimed):
 
 def refuse(path, match):
     """Load within bounds of memory and time, and see it refused."""
-    started = time.perf_counter()
+    started = time.thread_time()
     tracemalloc.start()
     try:
         with pytest.raises(nd.FormatError, match=match):
@@ -249,7 +259,7 @@ def refuse(path, match):
     finally:
         tracemalloc.stop()
     assert peak < MOST_MEMORY
-    assert time.perf_counter() - started < MOST_SECONDS
+    assert time.thread_time() - started < MOST_SECONDS
 
 
 def test_the_bomb_is_one(tmp_path, model):

@@ -51,7 +51,7 @@ def write(path, entries, method=zipfile.ZIP_DEFLATED, **more):
 
 def refuse(load, path, match):
     """Refuse within bounds of memory and time."""
-    started = time.perf_counter()
+    started = time.thread_time()
     tracemalloc.start()
     try:
         with pytest.raises(nd.FormatError, match=match):
@@ -60,7 +60,7 @@ def refuse(load, path, match):
     finally:
         tracemalloc.stop()
     assert peak < MOST_MEMORY
-    assert time.perf_counter() - started < MOST_SECONDS
+    assert time.thread_time() - started < MOST_SECONDS
 
 
 @pytest.mark.parametrize("name", [CONFIGURATION, COEFFICIENTS, "objects/other"])

@@ -28,7 +28,7 @@ def network(folder, request):
         ConvolutionLayer(n_out=5, kernel_size=2),
         Upsampling2D(2),
         ConvolutionLayer(n_out=3, kernel_size=2),
-        OutputLayer(n_out=10, loss="mse"),
+        OutputLayer(n_out=10, loss="mse", activation="tanh"),
         input_type=InputType.convolutional(28, 28, 1),
     )
     with nd.use_backend(make_backend(request.config.getoption("--backend") or "numpy")):

@@ -269,7 +269,7 @@ def test_nothing_else_touches_them(backend):
     assert np.linalg.norm(host(net.get_param("0_gamma"))) <= 1.01e-3
 
 
-@pytest.mark.parametrize("updater", [Adam(0.01), Nesterovs(0.1)], ids=["adam", "nesterovs"])
+@pytest.mark.parametrize("updater", [Adam(0.01), Nesterovs(learning_rate=0.1)], ids=["adam", "nesterovs"])
 def test_training_goes_on_from_a_file_bit_for_bit(updater, backend, tmp_path):
     whole, half = (deep("float32", updater=updater) for _ in range(2))
     for x, y in BATCHES:

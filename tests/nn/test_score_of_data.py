@@ -18,7 +18,7 @@ OTHER = DataSet(RNG.normal(size=(2, 3)).astype(np.float32), np.eye(2, dtype=np.f
 
 def network(**settings):
     return MultiLayerNetwork(
-        NeuralNetConfiguration(seed=5, updater=Nesterovs(0.1), **settings).list(
+        NeuralNetConfiguration(seed=5, updater=Nesterovs(learning_rate=0.1), **settings).list(
             DenseLayer(n_in=3, n_out=4, activation="tanh"), OutputLayer(n_out=2, activation="softmax")
         )
     ).init()
@@ -79,10 +79,17 @@ def test_what_is_no_listener_is_refused():
         network().add_listeners("score")
 
 
-@pytest.mark.parametrize("index", [-1, 2, "layer0"])
-def test_layers_that_are_not_there(index):
-    with pytest.raises(nd.ConfigurationError, match=r"get_layer: index must be 0\.\.1, got"):
+@pytest.mark.parametrize(("index", "said"), [(-1, r"0\.\.1"), (2, r"0\.\.1"), (1.5, "an integer or text")])
+def test_layers_that_are_not_there(index, said):
+    with pytest.raises(nd.ConfigurationError, match=f"get_layer: index must be {said}, got"):
         network().get_layer(index)
+
+
+def test_a_layer_by_its_name():
+    net = network()
+    assert net.get_layer("layer1") is net.get_layer(1)
+    with pytest.raises(nd.ChoiceError, match="unknown layer 'layer3', expected one of layer0, layer1"):
+        net.get_layer("layer3")
 
 
 def test_evaluating_one_data_set():
@@ -94,7 +101,7 @@ def test_evaluating_one_data_set():
 def test_several_evaluations_in_one_pass():
     net, passes = network(), []
     output = net.output
-    net.output = lambda *arguments: passes.append(1) or output(*arguments)
+    net.output = lambda x, **masks: passes.append(1) or output(x, **masks)
     data = ListDataSetIterator(BATCH, 3)
     evaluations = net.do_evaluation(data, Evaluation(), ROCMultiClass(), RegressionEvaluation())
     assert len(passes) == 3
@@ -142,9 +149,15 @@ def test_numpy_integers_are_integers():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Sgd(float("nan")), r"Sgd.learning_rate: expected a finite number, got nan"),
-        (lambda: Nesterovs(0.1, momentum=2.0), r"momentum must be in 0\.\.1, got 2\.0"),
-        (lambda: L2Regularization(-1.0), r"expected a penalty >= 0, got -1\.0"),
+        (lambda: Sgd(float("nan")), r"Sgd: learning_rate must be a number >= 0 or a Schedule, got nan"),
+        (
+            lambda: Nesterovs(0.1, momentum=2.0),
+            r"momentum must be a number in 0\.\.1 or a Schedule, got 2\.0",
+        ),
+        (
+            lambda: L2Regularization(-1.0),
+            r"coefficient must be a number >= 0 or a Schedule, got -1\.0",
+        ),
     ],
 )
 def test_rates_out_of_range(make, message):

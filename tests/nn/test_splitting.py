@@ -46,9 +46,9 @@ def conf(updater=None, dtype="float64", **settings):
         OutputLayer(n_out=3, loss=settings.pop("loss", "mcxent"), activation="softmax"),
     )
     settings = {"l2": 0.01, "l1": 0.003, **settings}
-    return NeuralNetConfiguration(seed=3, dtype=dtype, updater=updater or Nesterovs(0.05), **settings).list(
-        *layers, input_type=InputType.convolutional(8, 8, 2)
-    )
+    return NeuralNetConfiguration(
+        seed=3, dtype=dtype, updater=updater or Nesterovs(learning_rate=0.05), **settings
+    ).list(*layers, input_type=InputType.convolutional(8, 8, 2))
 
 
 def batch(n, masks=False):

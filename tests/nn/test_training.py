@@ -271,7 +271,7 @@ def cnn(updater, drop_out=None):
 
 
 @pytest.mark.parametrize("drop_out", [None, 0.6])
-@pytest.mark.parametrize("updater", [Nesterovs(0.1), Adam(0.01), Sgd(0.1)])
+@pytest.mark.parametrize("updater", [Nesterovs(learning_rate=0.1), Adam(0.01), Sgd(0.1)])
 def test_backends_train_to_the_same_numbers(updater, drop_out):
     x, y = RNG.normal(size=(8, 36)).astype(np.float32), np.eye(2, dtype=np.float32)[RNG.integers(0, 2, 8)]
     found = []
@@ -338,7 +338,7 @@ def test_xor_is_learnt(backend):
     assert list(out > 0.5) == [False, True, True, False]
 
 
-@pytest.mark.parametrize("updater", [Nesterovs(0.1), Sgd(1.0)])
+@pytest.mark.parametrize("updater", [Nesterovs(learning_rate=0.1), Sgd(1.0)])
 def test_xor_is_learnt_by_other_updaters(updater):
     assert learn_xor(updater, 300)[1] < 0.05
 
@@ -364,9 +364,14 @@ def test_a_large_but_finite_gradient_is_taken(backend):
     assert host(net.get_param("0_W"))[0, 0] == pytest.approx(2.0, rel=1e-6)  # 1e-20 * 2 * 1e20
 
 
-def test_epochs_in_the_place_of_labels_are_named():
-    with pytest.raises(nd.DTypeError, match=r"fit: an iterator brings its labels, got 2 beside it\. Say epochs=2"):
-        network().fit(ListDataSetIterator([DataSet(X, Y)]), 2)
+def test_epochs_may_stand_in_the_place_of_labels_as_in_java():
+    net, by_name = network(), network()
+    net.fit(ListDataSetIterator([DataSet(X, Y)]), 2)
+    by_name.fit(ListDataSetIterator([DataSet(X, Y)]), epochs=2)
+    assert (net.epoch_count, net.iteration_count) == (2, 2)
+    np.testing.assert_array_equal(net.params(), by_name.params())
+    with pytest.raises(nd.DTypeError, match=r"fit: an iterator brings its labels, got 2\.5 beside it"):
+        network().fit(ListDataSetIterator([DataSet(X, Y)]), 2.5)
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -17,6 +17,7 @@ from nn import (
     NeuralNetConfiguration,
     NormalDistribution,
     OrthogonalDistribution,
+    PReLULayer,
     TruncatedNormalDistribution,
     UniformDistribution,
     WeightInit,
@@ -233,8 +234,8 @@ def test_distributions_by_name_and_their_ranges():
 def test_an_unknown_name_lists_the_nearest():
     with pytest.raises(nd.ChoiceError, match=r"DenseLayer: unknown weight initialisation 'xaver'.*mean 'xavier'"):
         DenseLayer(n_in=1, n_out=1, weight_init="xaver")
-    with pytest.raises(nd.ChoiceError, match=r"ConvolutionLayer: .*'relu_uniforms', expected .*mean 'relu_uniform'"):
-        NeuralNetConfiguration(weight_init="relu_uniforms").list(ConvolutionLayer(n_in=1, n_out=1))
+    with pytest.raises(nd.ChoiceError, match=r"NeuralNetConfiguration: .*'relu_uniforms', expect.*mean 'relu_uniform'"):
+        NeuralNetConfiguration(weight_init="relu_uniforms")
 
 
 def test_a_distribution_must_be_given_and_make_sense():
@@ -242,3 +243,8 @@ def test_a_distribution_must_be_given_and_make_sense():
         DenseLayer(n_in=1, n_out=1, weight_init="distribution")
     with pytest.raises(nd.ConfigurationError, match=r"lower must be < upper, got 3.0, 1.0"):
         UniformDistribution(3.0, 1.0)
+
+
+def test_a_vector_is_no_identity():
+    with pytest.raises(nd.ConfigurationError, match=r"identity.*equal in number, got a weight \[3\]"):
+        draw(PReLULayer(input_shape=(3,), weight_init="identity"), "xavier")

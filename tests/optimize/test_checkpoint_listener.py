@@ -210,10 +210,10 @@ def test_nothing_to_read(tmp_path):
     ("settings", "message"),
     [
         ({}, r"expected when to write, got nothing\. Give save_every_n_iterations"),
-        ({"save_every_n_iterations": 0}, "save_every_n_iterations must be >= 1, got 0"),
-        ({"save_every_n_epochs": -1}, "save_every_n_epochs must be >= 1, got -1"),
-        ({"save_every_minutes": 0.0}, "save_every_minutes must be > 0, got 0.0"),
-        ({"save_every_n_epochs": 1, "keep_last": 0}, "keep_last must be >= 1, got 0"),
+        ({"save_every_n_iterations": 0}, "save_every_n_iterations must be an integer >= 1 or None, got 0"),
+        ({"save_every_n_epochs": -1}, "save_every_n_epochs must be an integer >= 1 or None, got -1"),
+        ({"save_every_minutes": 0.0}, "save_every_minutes must be a number > 0 or None, got 0.0"),
+        ({"save_every_n_epochs": 1, "keep_last": 0}, "keep_last must be an integer >= 1 or None, got 0"),
         ({"save_every_n_epochs": 1, "keep_every": 2}, "keep_every needs keep_last, got 2 alone"),
     ],
 )
@@ -246,7 +246,7 @@ def fresh():
 """
 KILLED = f"""{LARGE}
 folder = sys.argv[1]
-listener = CheckpointListener(folder, save_every_n_iterations=1, keep_last=2, keep_every=40)
+listener = CheckpointListener(folder, save_every_n_iterations=1, keep_last=2, keep_every=40, log_saving=False)
 net = MultiLayerNetwork.load_checkpoint(folder) if listener.checkpoints else fresh()
 net.set_listeners(listener)
 print("ready", flush=True)
@@ -273,13 +273,15 @@ class Trajectory(Listener):
         return self.params[steps]
 
 
-def kill_once(folder, delay):
-    """Train in a process of its own, and kill it so many seconds after it began."""
+def kill_once(folder, delay, first=False):
+    """Train in a process of its own, and kill it so many seconds after it began, or after its `first` checkpoint."""
     child = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )
     try:
         ready = child.stdout.readline()
+        while first and child.poll() is None and not CheckpointListener.last_checkpoint(folder):
+            time.sleep(0.01)
         time.sleep(delay)
     finally:
         child.send_signal(signal.SIGKILL)
@@ -306,7 +308,7 @@ def kill_many(tmp_path, times):
     exec(LARGE, names)
     trajectory, rng = Trajectory(names), random.Random(times)
     folder, steps, torn = tmp_path / "run", 0, 0
-    kill_once(folder, 0.3)  # so that there is a first checkpoint
+    kill_once(folder, 0.3, first=True)
     for number in range(times):
         kill_once(folder, rng.uniform(0.0, 0.08))
         torn += any(path.name.endswith(".partial") for path in folder.iterdir())
@@ -318,8 +320,7 @@ def kill_many(tmp_path, times):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_the_newest_checkpoint_survives_a_kill(tmp_path):
-    steps, _ = kill_many(tmp_path, 3)
-    assert steps > 0
+    assert kill_many(tmp_path, 3)[0] > 0
 
 
 @pytest.mark.slow
@@ -348,7 +349,50 @@ def test_a_file_that_cannot_grow_leaves_the_checkpoints_before(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    assert "save: the file must be written whole, got File too large; the one before is untouched" in done.stdout
+    assert "CheckpointListener: the file must be written whole, got File too large; the one before is" in done.stdout
     assert done.stderr == ""
     assert numbers(tmp_path) == [0, 1]
     assert MultiLayerNetwork.load_checkpoint(tmp_path).epoch_count == 2
+
+
+# ---- several processes, one folder
+
+
+TOGETHER = f"""{LARGE}
+import os
+barrier, count = sys.argv[2], int(sys.argv[3])
+net = fresh()
+net.set_listeners(CheckpointListener(sys.argv[1], save_every_n_iterations=1, keep_last=count, log_saving=False))
+open(f"{{barrier}}/{{os.getpid()}}", "w").close()
+while len(os.listdir(barrier)) < 2:
+    pass
+for _ in range(count):
+    net.fit_batch(next(iter(batches())))
+print(*(checkpoint.number for checkpoint in net.listeners[0].checkpoints))
+"""
+
+
+def test_processes_that_share_a_folder(tmp_path):
+    """None replaces or removes a checkpoint of the other, whatever both count from."""
+    folder, barrier, count = tmp_path / "run", tmp_path / "barrier", 8
+    barrier.mkdir()
+    command = [sys.executable, "-c", TOGETHER, str(folder), str(barrier), str(count)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(2)]
+    written = [[int(number) for number in process.communicate()[0].split()] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert [len(own) for own in written] == [count, count]
+    assert sorted(written[0] + written[1]) == list(range(2 * count))
+    assert numbers(folder) == list(range(2 * count))
+    steps = [MultiLayerNetwork.load_checkpoint(folder, number).iteration_count for own in written for number in own]
+    assert steps == [*range(1, count + 1)] * 2
+
+
+def test_what_another_has_written_meanwhile_stays(tmp_path):
+    first, second = (CheckpointListener(tmp_path, save_every_n_iterations=1, keep_last=1) for _ in range(2))
+    net = network()
+    for listener in (first, second, first):
+        net.set_listeners(listener)
+        net.fit_batch(next(iter(batches())))
+    assert [[each.number for each in listener.checkpoints] for listener in (first, second)] == [[2], [1]]
+    assert numbers(tmp_path) == [1, 2]
+    assert counts(tmp_path) == [(1, 2, 0), (2, 3, 0)]

@@ -98,17 +98,15 @@ def test_defaults_are_those_of_dl4j(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_hyper_parameters_must_be_numbers_or_schedules(name):
     for field in CASES[name].defaults:
-        with pytest.raises(nd.ConfigurationError, match=rf"{field}: expected a number or a schedule, got 'fast'"):
+        with pytest.raises(nd.ArgumentError, match=rf"{field} must be a number .* got 'fast'"):
             UPDATERS[name](**{field: "fast"})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_decays_are_in_0_to_1_and_epsilon_is_no_less_than_0(name):
-    for field in UPDATERS[name].decays:
+    for field in CASES[name].defaults.keys() & {"beta1", "beta2", "momentum", "rho", "rms_decay"}:
         for value in (-0.1, 1.1):
-            with pytest.raises(
-                nd.ConfigurationError, match=rf"{field} must be a number, 0 <= {field} <= 1, got {value}"
-            ):
+            with pytest.raises(nd.ArgumentError, match=rf"{field} must be a number in 0\.\.1.*, got {value}"):
                 UPDATERS[name](**{field: value})
     if "epsilon" in CASES[name].defaults:
         for value in (-1e-8, StepSchedule("epoch", 1.0, 0.5, 1)):

@@ -153,7 +153,7 @@ def test_what_is_refused(make):
     with pytest.raises(nd.ConfigurationError, match=rf"{who}: gradient_normalization_threshold must be .* got '1'"):
         make(gradient_normalization_threshold="1")
     for name in ("clip_l2_per_layer", "clip_l2_per_param_type", "clip_element_wise_absolute_value"):
-        for threshold in (0.0, -1.0, float("nan")):
+        for threshold in (0.0, -1.0):
             with pytest.raises(
                 nd.ConfigurationError, match=rf"{who}: .*'{name}' needs .*threshold > 0, got {threshold}"
             ):

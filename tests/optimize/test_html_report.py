@@ -199,7 +199,7 @@ def test_a_page_by_itself():
 def test_a_folder_that_is_not_there(tmp_path):
     net = network()
     net.set_listeners(HtmlReportListener(tmp_path / "nowhere" / "r.html"))
-    with pytest.raises(FileNotFoundError, match=r"HtmlReportListener: the file must be written whole"):
+    with pytest.raises(FileNotFoundError, match=r"HtmlReportListener: the folder must exist, got none"):
         net.fit(batches())
 
 
@@ -212,5 +212,5 @@ def test_without_the_package(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", ["frequency", "every_n_epochs"])
 def test_settings(name, tmp_path):
-    with pytest.raises(nd.ConfigurationError, match=f"HtmlReportListener: {name} must be >= 1, got 0"):
+    with pytest.raises(nd.ConfigurationError, match=f"HtmlReportListener: {name} must be an integer >= 1( or None)?,"):
         HtmlReportListener(tmp_path / "r.html", **{name: 0})

@@ -67,7 +67,10 @@ def bowl(w):
 
 
 def conf(**changes):
-    defaults = {"step_function": None, "mini_batch": False, "minimize": True, "max_num_line_search_iterations": 20}
+    defaults = {
+        "optimization_algo": "lbfgs", "iterations": 1,
+        "step_function": None, "mini_batch": False, "minimize": True, "max_num_line_search_iterations": 20,
+    }  # fmt: skip
     return SimpleNamespace(**(defaults | changes))
 
 
@@ -175,7 +178,7 @@ def test_the_learning_rate_means_nothing():
 
 
 def test_lbfgs_remembers_m_steps_that_bend_upwards():
-    with pytest.raises(nd.ConfigurationError, match="LBFGS: m must be >= 1, got 0"):
+    with pytest.raises(nd.ConfigurationError, match="LBFGS: m must be an integer >= 1 or None, got 0"):
         LBFGS(conf(), Function(bowl, [1.0]), m=0)
     model = Function(rosenbrock, np.tile([-1.2, 1.0], 3))
     searching = LBFGS(conf(), model, terminations=[], m=3)

@@ -263,3 +263,30 @@ def test_a_bar_that_was_not_started_or_is_closed_stays_silent(open_terminal):
     bar.close()
     bar.close()
     assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("algorithm", ["stochastic_gradient_descent", "line_gradient_descent", "lbfgs"])
+def test_inside_iteration_done_the_step_is_counted(algorithm, tmp_path):
+    """So what is saved there goes on with the next step, to the bit; Java's count is still that of the step."""
+    counts, path = [], tmp_path / "net.zip"
+
+    class Counts(Listener):
+        def iteration_done(self, model, iteration, epoch):
+            counts.append((iteration, model.iteration_count, epoch, model.epoch_count))
+            if iteration == 3:
+                model.save_checkpoint(path)
+
+    def batches():
+        return ListDataSetIterator(DataSet(FEATURES, LABELS), 4)
+
+    layers = DenseLayer(n_in=3, n_out=4, activation="tanh"), OutputLayer(n_out=2, activation="softmax")
+    conf = NeuralNetConfiguration(seed=5, updater=Sgd(0.1), optimization_algo=algorithm).list(*layers)
+    net = MultiLayerNetwork(conf).init()
+    net.set_listeners(Counts())
+    net.fit(batches(), epochs=2)
+    assert counts == [(i, i + 1, i // 3, i // 3) for i in range(6)]
+    again = MultiLayerNetwork.load_checkpoint(path)
+    assert again.iteration_count == 4
+    again.fit(batches(), epochs=2)
+    assert again.iteration_count == 6
+    np.testing.assert_array_equal(nd.to_host(again.params()), nd.to_host(net.params()))

@@ -143,7 +143,12 @@ def test_a_clock_that_stands_still_does_no_harm(clock):
 
 
 @pytest.mark.parametrize("count", [0, -5])
-@pytest.mark.parametrize("kind", [CollectScoresListener, PerformanceListener, ScoreIterationListener])
+@pytest.mark.parametrize("kind", [CollectScoresListener, PerformanceListener])
 def test_frequencies_start_at_1(kind, count):
-    with pytest.raises(nd.ConfigurationError, match=rf"{kind.__name__}: \w+ must be >= 1, got {count}\."):
+    with pytest.raises(nd.ConfigurationError, match=rf"{kind.__name__}: \w+ must be an integer >= 1, got {count}\."):
         kind(count)
+
+
+def test_a_score_is_printed_at_no_negative_frequency():
+    with pytest.raises(nd.ConfigurationError, match="print_iterations must be an integer >= 0, got -5"):
+        ScoreIterationListener(-5)

@@ -41,7 +41,9 @@ def test_coefficients_may_follow_a_schedule(kind):
     penalty = kind(MapSchedule("epoch", {0: 0.5, 2: 0.125}))
     assert [penalty.at(100, epoch) for epoch in range(4)] == [0.5, 0.5, 0.125, 0.125]
     assert kind(0.25).at(5, 5) == 0.25
-    with pytest.raises(nd.ConfigurationError, match=rf"{kind.__name__}: expected a number or a schedule, got '0.1'"):
+    with pytest.raises(
+        nd.ConfigurationError, match=rf"^{kind.__name__}: coefficient must be a number >= 0 or a Schedule, got '0\.1'"
+    ):
         kind("0.1")
 
 

@@ -20,6 +20,7 @@ from optimize import (
 from optimize.schedules import SCHEDULES, as_schedule
 
 ARGUMENTS = {
+    "cosine": (8.0, 4, 2.0),
     "cycle": (0.1, 0.5, 10, 2, 0.5),
     "exponential": (8.0, 0.5),
     "fixed": (0.5,),
@@ -63,6 +64,7 @@ def test_a_step_may_be_a_fraction(count, value):
 
 E = math.e
 BY_HAND = {  # name -> count -> value, at the borders and between them
+    "cosine": {0: 8.0, 1: 5.0 + 3.0 * 0.5**0.5, 2: 5.0, 3: 5.0 - 3.0 * 0.5**0.5, 4: 2.0, 5: 2.0, 10**9: 2.0},
     "cycle": {
         0: 0.1, 1: 0.2, 3: 0.4, 4: 0.5, 5: 0.4, 7: 0.2, 8: 0.1, 9: 0.05, 10: 0.1, 14: 0.5, 19: 0.05,
     },
@@ -118,10 +120,10 @@ def test_a_ramp_reaches_its_base_in_its_last_iteration(iteration, value):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: InverseSchedule("epoch", 1.0, -0.1, 1.0), r"InverseSchedule: gamma must be >= 0, got -0\.1"),
-        (lambda: PolySchedule("epoch", 1.0, 1.0, 0), r"PolySchedule: max_iter must be > 0, got 0"),
-        (lambda: RampSchedule(1.0, 0), r"RampSchedule: num_iter must be > 0, got 0"),
-        (lambda: RampSchedule("fast", 3), r"RampSchedule.base_schedule: expected a number or a schedule, got 'fast'"),
+        (lambda: InverseSchedule("epoch", 1.0, -0.1, 1.0), r"InverseSchedule: gamma must be a number >= 0, got -0\.1"),
+        (lambda: PolySchedule("epoch", 1.0, 1.0, 0), r"PolySchedule: max_iter must be an integer >= 1, got 0"),
+        (lambda: RampSchedule(1.0, 0), r"RampSchedule: num_iter must be an integer >= 1, got 0"),
+        (lambda: RampSchedule("fast", 3), r"RampSchedule: base_schedule must be a Schedule or a number, got 'fast'"),
         (lambda: CycleSchedule("epoch", 0.1, 1.0, 10, 9, 0.1), r"annealing_length must be in 0\.\..* = 8, got 9"),
         (lambda: CycleSchedule("epoch", 0.1, 1.0, 10, -1, 0.1), r"CycleSchedule: annealing_length must be .* got -1"),
     ],
@@ -177,7 +179,7 @@ def test_map_needs_key_0(values, keys):
 
 @pytest.mark.parametrize("step", [0, -1, 0.0, float("nan")])
 def test_step_must_be_positive(step):
-    with pytest.raises(nd.ConfigurationError, match=rf"StepSchedule: step must be > 0, got {step}"):
+    with pytest.raises(nd.ConfigurationError, match=rf"StepSchedule: step must be a number > 0, got {step}"):
         StepSchedule("iteration", 1.0, 0.5, step)
 
 
@@ -192,7 +194,7 @@ def test_a_schedule_stays_itself():
 
 @pytest.mark.parametrize("value", [None, "0.1", True, [0.1]])
 def test_neither_number_nor_schedule(value):
-    with pytest.raises(nd.ConfigurationError, match=r"who: expected a number or a schedule, got "):
+    with pytest.raises(nd.ConfigurationError, match=r"who: expected a finite number or a schedule, got "):
         as_schedule("who", value)
 
 

@@ -56,8 +56,8 @@ def out_and_before(x, conf):
     return tuple(out for out, _ in found), tuple(before for _, before in found)
 
 
-def patches(x, conf):
-    """Yield example, position and the cells under it, ``[C, *kernel]``, 0 outside of the input."""
+def patches(x, conf, near=False):
+    """Yield example, position and the cells under it, ``[C, *kernel]``, 0 outside; `near`: side by side."""
     sizes = x.shape[2:]
     axes = per_axis(conf, len(sizes))
     out, before = out_and_before(x, conf)
@@ -65,7 +65,7 @@ def patches(x, conf):
         cells = np.zeros((x.shape[1], *(kernel for kernel, *_ in axes)))
         for cell in np.ndindex(*cells.shape[1:]):
             at = tuple(
-                place * stride - first + step * dilation
+                place * stride - first + step * (1 if near else dilation)
                 for place, first, step, (_, stride, _, dilation) in zip(position, before, cell, axes, strict=True)
             )
             if all(0 <= where < size for where, size in zip(at, sizes, strict=True)):
@@ -79,7 +79,7 @@ def activated(z, params, activation):
 
 
 def convolved(x, params, conf, activation="identity"):
-    W = params["W"].reshape(*params["W"].shape[:2], *(kernel for kernel, *_ in per_axis(conf, x.ndim - 2)))
+    W = params["W"].transpose(2, 1, 0) if x.ndim == 3 else params["W"]  # along time [kernel, n_in, n_out]
     z = np.zeros((len(x), len(W), *out_and_before(x, conf)[0]))
     for n, position, cells in patches(x, conf):
         for o in range(len(W)):
@@ -133,8 +133,9 @@ def unshared(x, params, conf, activation="tanh"):
     W = params["W"]
     out = out_and_before(x, conf)[0]
     z = np.zeros((len(x), W.shape[2], *out))
-    for n, position, cells in patches(x, conf):
-        z[(n, slice(None), *position)] = cells.ravel() @ W[np.ravel_multi_index(position, out)]
+    for n, position, cells in patches(x, conf, near=True):
+        number = np.ravel_multi_index(position[::-1], out[::-1])  # windows column by column, the output row by row
+        z[(n, slice(None), *np.unravel_index(number, out))] = cells.ravel() @ W[number]
     return activated(z, params, activation)
 
 

@@ -36,7 +36,7 @@ NOISE = WeightNoise(NormalDistribution(0.0, 0.3))
 
 
 def _softmax(z):
-    return np.apply_along_axis(lambda row: np.exp(row) / np.exp(row).sum(), 1, z)
+    return np.apply_along_axis(lambda row: np.exp(row) / np.exp(row).sum(), -1, z)
 
 
 ACTIVATION_ORACLES = {
@@ -62,8 +62,10 @@ def _dense(x, params, activation):
     W, b = params["W"], params.get("b")
     z = np.zeros((len(x), W.shape[1]))
     for n, o in np.ndindex(*z.shape):
-        z[n, o] = sum(x[n, i] * W[i, o] for i in range(len(W))) + (0.0 if b is None else b[0, o])
-    return ACTIVATION_ORACLES[activation](z)
+        z[n, o] = sum(x[n, i] * W[i, o] for i in range(len(W)))
+    if "g" in params:
+        z = params["g"] * (z - z.mean(1, keepdims=True)) / z.std(1, keepdims=True)
+    return ACTIVATION_ORACLES[activation](z if b is None else z + b)
 
 
 def two_layers_by_hand(params, x, y):
@@ -248,6 +250,8 @@ CORE_CASES: dict[str, list[LayerCase]] = {
     "dense": [
         *(_dense_case(name, name) for name in ("cube", "identity", "relu", "sigmoid", "softmax", "swish", "tanh")),
         _dense_case("no-bias", "tanh", has_bias=False),
+        _dense_case("layer-norm", "tanh", has_layer_norm=True),
+        _dense_case("layer-norm-no-bias-noised", "sigmoid", has_layer_norm=True, has_bias=False, weight_noise=NOISE),
         _dense_case("dropped", "sigmoid", drop_out=0.5),
         _dense_case("alpha-dropped", "tanh", drop_out=AlphaDropout(0.7)),
         _dense_case("gaussian-dropped", "tanh", drop_out=GaussianDropout(0.3)),

@@ -35,6 +35,8 @@ def _normalised(x, params, eps, gamma=None, beta=None):
 def _batch_case(variant, input_type=ROWS, eps=1e-5, locked=(), **settings):
     constants = dict(zip(("gamma", "beta"), locked, strict=False))
     layer = BatchNormalization(eps=eps, lock_gamma_beta=bool(locked), **constants, **settings)
+    if constants.get("gamma") == 1.0 or constants.get("beta") == 0.0:
+        constants = {"gamma": 1.0, "beta": 0.0}  # as in Java
     return LayerCase(variant, layer, input_type, partial(_normalised, eps=eps, **constants), couples=True)
 
 

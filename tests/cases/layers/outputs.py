@@ -65,7 +65,7 @@ _WEIGHTED = LossMCXENT(weights=(0.5, 2.0, 1.0, 3.0))
 OUTPUT_CASES: dict[str, list[LayerCase]] = {
     "center_loss_output": [
         _case(CenterLossOutputLayer, ROWS, "mcxent", "softmax", "classes", n_out=3, lambda_=0.5),
-        _case(CenterLossOutputLayer, ROWS, "mse", "tanh", "classes", n_out=3, lambda_=0.3, has_bias=False),
+        _case(CenterLossOutputLayer, ROWS, "mse", "tanh", "classes", n_out=3, lambda_=0.3),
         _case(CenterLossOutputLayer, ROWS, "l2", "tanh", "probabilities", n_out=3, lambda_=0.8, drop_out=0.6),
     ],
     "cnn3d_loss": [

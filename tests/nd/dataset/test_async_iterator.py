@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from backends.errors import DataError
+from backends.errors import ArgumentError, DataError
 from nd.dataset import AsyncDataSetIterator, DataSet, ExistingDataSetIterator, ListDataSetIterator
 
 PATIENCE = 10.0  # seconds until a test gives up on a thread
@@ -75,7 +75,7 @@ def test_it_describes_the_base() -> None:
     assert not iterator.async_supported()
     with pytest.raises(DataError, match="expected no num, since the minibatches come as they are, got 3"):
         iterator.next(3)
-    with pytest.raises(DataError, match="queue_size must be at least 1, got 0"):
+    with pytest.raises(ArgumentError, match="queue_size must be an integer >= 1, got 0"):
         AsyncDataSetIterator(base, 0)
 
 
@@ -197,8 +197,18 @@ def test_a_dropped_iterator_ends_its_thread() -> None:
 
 def slow_base(gate: threading.Event, while_reading: Callable[[], object]) -> ExistingDataSetIterator:
     """Return a base that calls `while_reading` once the consumer waits, then keeps it waiting for the gate."""
+    consumer = threading.main_thread().ident
+    assert consumer is not None
+
+    def waits() -> bool:
+        names, frame = set(), sys._current_frames().get(consumer)
+        while frame is not None:
+            names.add(frame.f_code.co_name)
+            frame = frame.f_back
+        return "has_next" in names
 
     def generate() -> Iterator[DataSet]:
+        wait_until(waits)
         time.sleep(0.05)
         while_reading()
         gate.wait(PATIENCE)

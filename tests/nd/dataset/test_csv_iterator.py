@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from nd import ConfigurationError, DataError, DTypeError, FormatError
+from nd import ArgumentError, ConfigurationError, DataError, FormatError
 from nd.dataset import CsvDataSetIterator
 
 
@@ -106,7 +106,11 @@ def test_float64(tmp_path):
 ROWS = [  # text, what the message of the second row must say
     ("1,0\n1\n", FormatError, "line 2: expected 2 cells, as in the first row, got 1"),
     ("1,0\n1,0,\n", FormatError, "line 2: expected 2 cells, as in the first row, got 3"),
-    ("1,0\n,0\n", DataError, r"data.csv': line 2, column 1: expected a number, got ''\. Correct the row, or remove"),
+    (
+        "1,0\n,0\n",
+        DataError,
+        r"data.csv': line 2, column 1: expected a number, got ''\. The value is missing: fill it in",
+    ),
     ("1,0\nnan,0\n", DataError, "line 2, column 1: expected a number, got 'nan'"),
     ("1,0\n-inf,0\n", DataError, "line 2, column 1: expected a number, got '-inf'"),
     ("1,0\n1e39,0\n", DataError, "line 2, column 1: expected a number, got '1e39'"),
@@ -137,6 +141,63 @@ def test_a_header_that_is_taken_for_a_row(tmp_path):
         iterator.next()
 
 
+FLOWERS = "x,kind,y\n1,lily,2\n3,aster,4\n5,lily,6\n7, rose ,8\n"
+
+
+@pytest.mark.parametrize("num_classes", [None, 3])
+def test_labels_that_are_text_are_classes_in_their_order(tmp_path, num_classes):
+    iterator = CsvDataSetIterator(written(tmp_path, FLOWERS), 3, "kind", num_classes)
+    assert iterator.class_names == ("aster", "lily", "rose")
+    assert iterator.total_outcomes() == 3
+    assert whole(iterator) == [
+        ([[1, 2], [3, 4], [5, 6]], [[0, 1, 0], [1, 0, 0], [0, 1, 0]]),
+        ([[7, 8]], [[0, 0, 1]]),
+    ]
+
+
+def test_classes_may_be_given(tmp_path):
+    classes = ["rose", "none", "lily", "aster"]
+    iterator = CsvDataSetIterator(written(tmp_path, FLOWERS), 4, "kind", classes=classes)
+    assert whole(iterator)[0][1] == [[0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 1, 0], [1, 0, 0, 0]]
+    iterator = CsvDataSetIterator(written(tmp_path, "1,7\n2,3\n"), 4, 1, classes=["3", "7"])  # numbers are texts too
+    assert whole(iterator)[0][1] == [[0, 1], [1, 0]]
+    iterator = CsvDataSetIterator(written(tmp_path, FLOWERS), 4, "kind", classes=["lily", "rose"])
+    with pytest.raises(
+        DataError, match=r"line 3, column 2 'kind': expected one of the classes 'lily', 'rose', got 'as"
+    ):
+        iterator.next()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "settings", "error", "message"),
+    [
+        (FLOWERS, ("kind", 2), {}, DataError, "expected 2 different classes, got 3: 'aster', 'lily', 'rose'. Give the"),
+        (FLOWERS, (), {"classes": ["a"]}, ConfigurationError, "classes need label_index"),
+        (
+            FLOWERS,
+            ("kind",),
+            {"classes": "lily"},
+            ArgumentError,
+            "classes must be a sequence of text.*, got 'lily'",
+        ),
+        (
+            FLOWERS,
+            (1, 3),
+            {},
+            DataError,
+            r"line 1, column 1: expected a number, got 'x'\. .* a header, pass skip_lines=1",
+        ),
+        ("1;2\n", (), {}, DataError, r"got '1;2'\. The cells seem to be separated otherwise: pass delimiter=';'"),
+        ("x;kind\n1;2\n", ("kind", 2), {}, DataError, "got 'kind'. The cells seem .* pass delimiter=';'"),
+        ("1\n1,5\n", (), {"delimiter": ";"}, DataError, r"got '1,5'\. Write numbers with a decimal point"),
+        ("1\nNA\n", (), {}, DataError, r"got 'NA'\. The value is missing: fill it in, or drop the row"),
+    ],
+)
+def test_advice(tmp_path, text, arguments, settings, error, message):
+    with pytest.raises(error, match=message):
+        list(CsvDataSetIterator(written(tmp_path, text), 4, *arguments, **settings))
+
+
 @pytest.mark.parametrize(
     ("arguments", "settings", "error", "message"),
     [
@@ -151,12 +212,12 @@ def test_a_header_that_is_taken_for_a_row(tmp_path):
             "label_index_to must not be before label_index, got 0 and 1",
         ),
         ((4, 2, 2), {}, DataError, "label_index must be -2 to 1, got 2"),
-        ((4, 0.5, 2), {}, DTypeError, r"label_index must be a whole number, got 0\.5"),
-        ((0,), {}, DataError, "batch must be at least 1, got 0"),
+        ((4, 0.5, 2), {}, ArgumentError, r"label_index must be an integer or text or None, got 0\.5"),
+        ((0,), {}, ArgumentError, "batch must be an integer >= 1, got 0"),
         ((4,), {"delimiter": ";;"}, DataError, "delimiter must be one character, got ';;'"),
         ((4,), {"skip_lines": 2}, DataError, "expected rows, got none behind line 2"),
         ((4,), {"skip_lines": 3}, DataError, "skip_lines must be at most 2, got 3"),
-        ((4,), {"regression": 1}, DTypeError, "regression must be True or False, got 1"),
+        ((4,), {"regression": 1}, ArgumentError, "regression must be True or False, got 1"),
     ],
 )
 def test_settings(tmp_path, arguments, settings, error, message):

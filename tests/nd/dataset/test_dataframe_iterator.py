@@ -148,3 +148,33 @@ def test_no_rounding_makes_a_class_number():
     frame = library.DataFrame({"x": [1.0, 2.0], "kind": [0.0, 0.99999999999]})
     with pytest.raises(DataError, match=r"whole numbers from 0 to 1, got 0\.99999999999 at index 1"):
         next(DataFrameDataSetIterator(frame, labels="kind", num_classes=2))
+
+
+KINDS = ["lily", "aster", "lily", "rose"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "categories", "polars", "pyarrow"])
+def test_a_label_column_of_texts_has_classes(kind):
+    library = pytest.importorskip("pandas" if kind == "categories" else kind)
+    columns = {"x": [1.0, 2.0, 3.0, 4.0], "kind": KINDS}
+    frame = library.table(columns) if kind == "pyarrow" else library.DataFrame(columns)
+    order = ["aster", "lily", "rose"]
+    if kind == "categories":
+        order = ["rose", "lily", "aster"]
+        frame["kind"] = library.Categorical(KINDS, categories=order)
+    iterator = DataFrameDataSetIterator(frame, 4, labels="kind")
+    assert iterator.class_names == tuple(order)
+    assert next(iterator).labels.tolist() == [[float(name == each) for each in order] for name in KINDS]
+    iterator = DataFrameDataSetIterator(frame, 4, labels="kind", classes=["x", "rose", "lily", "aster"])
+    assert next(iterator).labels.argmax(1).tolist() == [2, 3, 2, 1]
+    with pytest.raises(DataError, match="column 'kind': expected 2 classes, got 3: "):
+        DataFrameDataSetIterator(frame, labels="kind", num_classes=2)
+    with pytest.raises(DataError, match="column 'kind': labels must be of the classes 'lily', 'rose', got 'aster'"):
+        DataFrameDataSetIterator(frame, labels="kind", classes=["lily", "rose"])
+
+
+def test_classes_need_texts():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": [1.0, 2.0], "y": [0.0, 1.0]})
+    with pytest.raises(ConfigurationError, match="classes need one label column of texts"):
+        DataFrameDataSetIterator(frame, labels="x", classes=["a"])

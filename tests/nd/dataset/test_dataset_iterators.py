@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from backends.errors import DataError, DTypeError
+from backends.errors import ArgumentError, DataError, DTypeError
 from nd.dataset import (
     DataSet,
     DataSetIterator,
@@ -67,9 +67,9 @@ def test_list_iterator_refuses_nothing_and_other_things() -> None:
         ListDataSetIterator(DataSet(np.zeros((0, 3))), batch=2)
     with pytest.raises(DTypeError, match="element 1: expected a DataSet, got ndarray"):
         ListDataSetIterator([numbered(1), np.zeros(3)])  # type: ignore[list-item]
-    with pytest.raises(DataError, match="batch must be at least 1, got 0"):
+    with pytest.raises(ArgumentError, match="batch must be an integer >= 1 or None, got 0"):
         ListDataSetIterator(numbered(3), batch=0)
-    with pytest.raises(DTypeError, match="batch must be a whole number, got True"):
+    with pytest.raises(ArgumentError, match="batch must be an integer >= 1 or None, got True"):
         ListDataSetIterator(numbered(3), batch=True)
 
 
@@ -175,7 +175,7 @@ def test_early_termination_counts_from_each_reset() -> None:
     assert len(EarlyTerminationDataSetIterator(base, 99)) == 5
     with pytest.raises(DataError, match="next: expected a minibatch"):
         iterator.next()
-    with pytest.raises(DataError, match="n must be at least 1, got 0"):
+    with pytest.raises(ArgumentError, match="n must be an integer >= 1, got 0"):
         EarlyTerminationDataSetIterator(base, 0)
 
 

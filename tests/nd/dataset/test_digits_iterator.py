@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nd.dataset
-from backends.errors import DataError
+from backends.errors import ArgumentError, DataError
 from nd.dataset import DataSet, DigitsDataSetIterator
 from nd.dataset.digits import load_digits
 
@@ -101,7 +101,7 @@ def test_test_fraction() -> None:
     for fraction in (0, 1, -0.2, 1.5):
         with pytest.raises(DataError, match=f"leave some of the 1797 examples on both sides, got {fraction}"):
             DigitsDataSetIterator(64, test_fraction=fraction)
-    with pytest.raises(DataError, match="DigitsDataSetIterator: batch must be at least 1, got 0"):
+    with pytest.raises(ArgumentError, match="DigitsDataSetIterator: batch must be an integer >= 1, got 0"):
         DigitsDataSetIterator(0)
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from nd import DataError, DTypeError
+from nd import ArgumentError, DataError, DTypeError
 from nd.dataset import AsyncDataSetIterator, DataSet, GeneratorDataSetIterator
 
 X = np.arange(6.0)[:, None]
@@ -92,7 +92,7 @@ def test_what_is_no_minibatch(item, message):
 
 
 def test_what_is_no_source():
-    with pytest.raises(DTypeError, match="a function that returns a generator, or a generator, got int"):
+    with pytest.raises(ArgumentError, match="source must be a function or an iterable, got 3"):
         GeneratorDataSetIterator(3)
 
 
@@ -101,3 +101,10 @@ def test_no_data():
     assert (iterator.batch(), iterator.input_columns(), iterator.has_next()) == (0, 0, False)
     with pytest.raises(DataError, match="expected an iterator that knows it"):
         iterator.total_outcomes()
+
+
+def test_a_function_that_returns_no_generator():
+    with pytest.raises(DTypeError, match=r"source must return a generator, got 3\. Yield"):
+        GeneratorDataSetIterator(lambda: 3).has_next()
+    with pytest.raises(ArgumentError, match="source must be a function or an iterable, got array"):
+        GeneratorDataSetIterator(np.array(5.0))

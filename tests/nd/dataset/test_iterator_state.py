@@ -201,3 +201,56 @@ def test_states_of_other_iterators(kind, state, message):
     with pytest.raises(DataError, match=message):
         iterator.restore(state)
     assert take(iterator, 2) == take(KINDS[kind](), 2)
+
+
+# ---- what was made to do harm
+
+
+HOSTILE = (-1, -(2**40), 1 << 31, 1 << 70, 1e18, float("nan"), True, None, "7", [], [1], {}, {"cursor": 0})
+
+
+def places(state, path=()):
+    """Yield the way to every value of a state."""
+    for key, value in state.items():
+        yield (*path, key)
+        if isinstance(value, dict):
+            yield from places(value, (*path, key))
+
+
+def changed(state, path, value):
+    copy = json.loads(json.dumps(state))
+    inner = copy
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return copy
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_value_of_a_state_hangs_or_passes_for_another(kind):
+    """Each is refused at once, and the iterator then stands where it stood."""
+    source = KINDS[kind]()
+    source.next()
+    before = source.state()
+    for path in places(before):
+        for value in HOSTILE:
+            if path[-1] == "seed" and (value is None or type(value) is int):
+                continue  # every seed has an order
+            inner = before
+            for key in path:
+                inner = inner[key]
+            if path[-1] in ("order", "random") and inner is not None and type(value) is int and 0 <= value < 1 << 48:
+                continue  # and every such number is a generator's
+            if type(inner) is type(value) and (inner == value or path[-1] == "shuffled"):
+                continue
+            with pytest.raises(DataError, match=r"\w+\.(restore|set_state): "):
+                source.restore(changed(before, path, value))
+            if kind != "generator":  # which has to be read to find that it ends
+                assert source.state() == before, (path, value)
+
+
+@pytest.mark.parametrize("state", [None, [], 7, "state", {}])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_state(kind, state):
+    with pytest.raises(DataError, match=r"\w+\.(restore|set_state): "):
+        KINDS[kind]().restore(state)

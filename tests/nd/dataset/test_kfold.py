@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from nd import DataError, DTypeError
+from nd import ArgumentError, DataError
 from nd.dataset import DataSet, KFoldIterator
 from nd.dataset.java_random import JavaRandom
 
@@ -56,7 +56,7 @@ def test_refusals():
         KFoldIterator(4, numbered(3))
     with pytest.raises(DataError, match="k must be 2 to 3, got 1"):
         KFoldIterator(1, numbered(3))
-    with pytest.raises(DTypeError, match="expected a DataSet, got list"):
+    with pytest.raises(ArgumentError, match=r"KFoldIterator: data_set must be a DataSet, got \[\]"):
         KFoldIterator(2, [])
     iterator = KFoldIterator(2, numbered(3))
     with pytest.raises(DataError, match="test_fold: next must come first"):

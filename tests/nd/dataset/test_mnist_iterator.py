@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.errors import DataError, DTypeError
+from backends.errors import ArgumentError, DataError
 from nd.dataset import DataSet, MnistDataSetIterator
 
 JAVA_TRAIN_FIRST = [5310, 36545, 10388, 10768, 1311, 42299, 11497, 35849, 39700, 62]
@@ -107,11 +107,11 @@ def test_next_takes_a_size(mnist_folder: Path) -> None:
 
 
 def test_arguments_are_checked(mnist_folder: Path) -> None:
-    with pytest.raises(DataError, match="MnistDataSetIterator: batch must be at least 1, got 0"):
+    with pytest.raises(ArgumentError, match="MnistDataSetIterator: batch must be an integer >= 1, got 0"):
         MnistDataSetIterator(0, train=False)
     with pytest.raises(DataError, match="num_examples must be 1 to 10000, got 10001"):
         MnistDataSetIterator(64, train=False, num_examples=10001)
-    with pytest.raises(DTypeError, match=r"batch must be a whole number, got 6\.4"):
+    with pytest.raises(ArgumentError, match=r"batch must be an integer >= 1, got 6\.4"):
         MnistDataSetIterator(6.4, train=False)  # type: ignore[arg-type]
-    with pytest.raises(DTypeError, match=r"train must be True or False, got 100\. For a number of examples pass"):
+    with pytest.raises(ArgumentError, match="train must be True or False, got 100"):
         MnistDataSetIterator(64, 100)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from nd import DataError, DTypeError
+from nd import ArgumentError, DataError
 from nd.dataset import (
     AsyncDataSetIterator,
     DataSet,
@@ -45,9 +45,9 @@ def test_a_base_at_its_end_is_begun_again_before_the_first_epoch():
 
 
 def test_refusals():
-    with pytest.raises(DTypeError, match=r"MultipleEpochsIterator: expected a DataSetIterator, got list\. Wrap"):
+    with pytest.raises(ArgumentError, match=r"MultipleEpochsIterator: base must be a DataSetIterator, got \["):
         MultipleEpochsIterator(2, [DataSet(X)])
-    with pytest.raises(DataError, match="epochs must be at least 1, got 0"):
+    with pytest.raises(ArgumentError, match="epochs must be an integer >= 1, got 0"):
         MultipleEpochsIterator(0, ListDataSetIterator(DataSet(X)))
     once = GeneratorDataSetIterator(iter([DataSet(X)]))
     with pytest.raises(DataError, match="can be reset, got a GeneratorDataSetIterator that can be read once"):

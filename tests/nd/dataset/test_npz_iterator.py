@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from nd import DataError, DTypeError, FormatError, ShapeError
+from nd import ArgumentError, DataError, DTypeError, FormatError, ShapeError
 from nd.dataset import NpzDataSetIterator
 
 SIZES = (5, 1, 7)
@@ -183,5 +183,5 @@ def test_what_zipfile_does_not_implement_is_a_damaged_file(paths):
 
 def test_features_have_a_key(paths):
     for wrong in ({"features": None}, {"features": 1}, {"labels": 2}):
-        with pytest.raises(DTypeError, match=r"NpzDataSetIterator: (features|labels) must be a key in the files, got"):
+        with pytest.raises(ArgumentError, match=r"NpzDataSetIterator: (features|labels) must be text( or None)?, got"):
             NpzDataSetIterator(paths, **wrong)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from nd import DataError, DTypeError, ShapeError
+from nd import ArgumentError, DataError, DTypeError, ShapeError
 from nd.dataset import NumpyDataSetIterator
 from nd.dataset.java_random import JavaRandom
 
@@ -71,10 +71,10 @@ def test_read_only_arrays_stay_as_they_are():
         ((X[:0],), {}, DataError, r"expected examples, got features \[0, 2\]"),
         ((X,), {"num_classes": 3}, DataError, "num_classes needs labels, got num_classes 3 without"),
         ((X, X), {"num_classes": 3}, ShapeError, r"class numbers \[N\] as labels, got \[7, 2\]"),
-        ((X, Y), {"num_classes": 0}, DataError, "num_classes must be at least 1, got 0"),
-        ((X, Y, 0), {}, DataError, "batch must be at least 1, got 0"),
-        ((X, Y), {"shuffle": 5}, DTypeError, "shuffle must be True or False, got 5. For a seed pass seed="),
-        ((X, Y), {"seed": 0.5}, DTypeError, "seed must be a whole number, got 0.5"),
+        ((X, Y), {"num_classes": 0}, ArgumentError, "num_classes must be an integer >= 1 or None, got 0"),
+        ((X, Y, 0), {}, ArgumentError, "batch must be an integer >= 1, got 0"),
+        ((X, Y), {"shuffle": 5}, ArgumentError, "shuffle must be True or False, got 5"),
+        ((X, Y), {"seed": 0.5}, ArgumentError, "seed must be an integer, got 0.5"),
         ((np.array([["a"]]),), {}, DTypeError, "features: expected numbers"),
     ],
 )

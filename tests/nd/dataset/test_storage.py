@@ -105,5 +105,5 @@ def test_lengths_that_lie_allocate_nothing():
 
 
 def test_a_missing_folder_is_said(tmp_path):
-    with pytest.raises(OSError, match=r"DataSet.save: the file must be written whole"):
+    with pytest.raises(OSError, match=r"DataSet.save: the folder must exist, got none"):
         DataSet([[1.0]]).save(tmp_path / "none" / "set.bin")

@@ -280,7 +280,7 @@ def test_another_class_is_not_merged(kind):
     evaluation = KINDS[kind][0]()
     others = [make() for make, _ in KINDS.values() if type(make()) is not type(evaluation)]
     for other in (*others, None):
-        with pytest.raises(nd.DTypeError, match=rf"{type(evaluation).__name__}, got {type(other).__name__}\. Merge"):
+        with pytest.raises(nd.NdError, match=rf"merge: .*{type(evaluation).__name__}, got "):
             evaluation.merge(other)
 
 
@@ -303,14 +303,15 @@ def test_a_reset_keeps_names_that_were_given(given):
 
 
 HUGE = {
-    "ROC": (ROC, {"thresholdSteps": 2_000_000_000}, "counts must be an object of 2000000001 thresholds"),
-    "ROCBinary": (ROCBinary, {"thresholdSteps": 2_000_000_000}, "thresholdSteps must be at most 1000000 without"),
-    "ROCMultiClass": (ROCMultiClass, {"thresholdSteps": 2_000_000_000}, "thresholdSteps must be at most 1000000"),
-    "bins without counts": (EvaluationCalibration, {"histogramNumBins": 2_000_000_000}, "at most 1000000 bins without"),
+    "ROC": (ROC, {"thresholdSteps": 2_000_000_000}, "thresholdSteps must be an integer of 0 to 1000000, got"),
+    "ROC without counts": (ROC, {"thresholdSteps": 1_000_000}, "counts must be an object of 1000001 thresholds"),
+    "ROCBinary": (ROCBinary, {"thresholdSteps": 2_000_000_000}, "thresholdSteps must be an integer of 0 to 1000000"),
+    "ROCMultiClass": (ROCMultiClass, {"thresholdSteps": 2_000_000_000}, "Steps must be an integer of 0 to 1000000"),
+    "too many bins": (EvaluationCalibration, {"histogramNumBins": 2_000_000_000}, "integer of 0 to 1000000, got 2000"),
     "bins": (
         lambda: filled("EvaluationCalibration", np.eye(3), np.eye(3)),
-        {"histogramNumBins": 2_000_000_000},
-        r"residualPlotOverall must have the shape \[1, 2000000000\]",
+        {"histogramNumBins": 1_000_000},
+        r"residualPlotOverall must have the shape \[1, 1000000\]",
     ),
 }
 
@@ -337,9 +338,11 @@ def test_a_mask_has_a_number_for_every_example(kind):
 @pytest.mark.parametrize("steps", ["a", 1.5, None, True])
 def test_numbers_of_steps_and_bins_are_whole(steps):
     for make in (ROC, ROCBinary, ROCMultiClass):
-        with pytest.raises(nd.DTypeError, match=f"{make.__name__}: threshold_steps must be a whole number, got"):
+        with pytest.raises(nd.ArgumentError, match=f"{make.__name__}: threshold_steps must be an integer of 0 to"):
             make(steps)
-    with pytest.raises(nd.DTypeError, match="EvaluationCalibration: the number of reliability bins must be a whole"):
+    with pytest.raises(nd.ArgumentError, match="EvaluationCalibration: reliability_diag_num_bins must be an integer"):
         EvaluationCalibration(steps)
-    with pytest.raises(nd.ConfigurationError, match="EvaluationBinary: size must be at least 1, got -1"):
+    with pytest.raises(
+        nd.ArgumentError, match="EvaluationBinary: size must be an integer of 1 to 1000000 or None, got -1"
+    ):
         EvaluationBinary(size=-1)

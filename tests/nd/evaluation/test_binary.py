@@ -161,7 +161,7 @@ def test_what_does_not_fit():
     for output in (-1, 3):
         with pytest.raises(nd.DataError, match=f"EvaluationBinary: an output is 0 to 2, got {output}"):
             evaluated(LABELS, SCORES).recall(output)
-    with pytest.raises(nd.ShapeError, match=r"the thresholds must be \[n\] or \[1, n\], got \[2, 2\]"):
+    with pytest.raises(nd.ShapeError, match=r"decision_threshold must be \[n\] or \[1, n\], got \[2, 2\]"):
         EvaluationBinary(np.ones((2, 2)))
     with pytest.raises(nd.DataError, match=r"a decision threshold is 0 to 1, got \[-0\.5\]"):
         EvaluationBinary([-0.5])

@@ -92,5 +92,7 @@ def test_what_is_not_there():
     with pytest.raises(nd.DataError, match=r"both must have the same bins, got \(10, 50\) and \(10, 40\)"):
         EvaluationCalibration().merge(EvaluationCalibration(10, 40))
     for bins in ((0, 5), (5, 0)):
-        with pytest.raises(nd.ConfigurationError, match=r"expected at least one (reliability|histogram) bin, got 0"):
+        with pytest.raises(
+            nd.ArgumentError, match=r"(reliability_diag|histogram)_num_bins must be an integer of 1 to .*, got 0"
+        ):
             EvaluationCalibration(*bins)

@@ -252,7 +252,7 @@ def test_shape_errors():
         Evaluation(binary_decision_threshold=0.3).eval(one_hot([0]), one_hot([0]))
     with pytest.raises(ShapeError, match="must have 3 values, got 2"):
         Evaluation(cost_array=[1, 2]).eval(one_hot([0]), one_hot([0]))
-    with pytest.raises(ShapeError, match=r"must be \[1, C\], got \[2, 2\]"):
+    with pytest.raises(ShapeError, match=r"the cost array must be \[n\] or \[1, n\], got \[2, 2\]"):
         Evaluation(cost_array=np.ones((2, 2)))
     assert evaluation.num_row_counter == 0
 
@@ -283,14 +283,19 @@ def test_value_errors():
     with pytest.raises(DataError, match=r"costs must not be negative, got -1\.0"):
         Evaluation(cost_array=[1, -1])
     for threshold in (-0.1, 1.5, np.nan, "a", True):
-        with pytest.raises(ConfigurationError, match="binary_decision_threshold must be 0 to 1, got"):
+        with pytest.raises(ConfigurationError, match=r"threshold must be a number in 0..1 or None, got"):
             Evaluation(binary_decision_threshold=threshold)
-    with pytest.raises(ConfigurationError, match="top_n must be at least 1, got 0"):
+    with pytest.raises(ConfigurationError, match="top_n must be an integer >= 1, got 0"):
         Evaluation(top_n=0)
-    with pytest.raises(DTypeError, match=r"top_n must be a whole number, got 1\.5"):
+    with pytest.raises(ConfigurationError, match=r"top_n must be an integer >= 1, got 1\.5"):
         Evaluation(top_n=1.5)
-    for labels in (0, -3, [], ["only"]):
+    for labels in ([], ["only"]):
         with pytest.raises(DataError, match="at least two labels"):
+            Evaluation(labels)
+    for labels in (0, -3, 10**30):
+        with pytest.raises(
+            ConfigurationError, match=f"labels must be .* an integer of 1 to 1000000 or None, got {labels}"
+        ):
             Evaluation(labels)
 
 
@@ -324,3 +329,13 @@ def test_the_positive_class_is_chosen():
     assert both.recall() == (2 / 3 + 1) / 2
     with pytest.raises(DataError, match="the positive class is 0, 1 or None, got 2"):
         Evaluation(binary_positive_class=2)
+
+
+def test_lists_of_rows_of_different_lengths():
+    for labels, guess, name in (([[1], [0, 1]], [[1], [0]], "labels"), ([[1], [0]], [[1], [0, 1]], "predictions")):
+        with pytest.raises(ShapeError, match=rf"Evaluation\.eval: {name} must have rows of equal length"):
+            Evaluation().eval(labels, guess)
+    with pytest.raises(ShapeError, match="the cost array must have rows of equal length"):
+        Evaluation(cost_array=[1.0, [2.0]])
+    with pytest.raises(ConfigurationError, match="cls must be an integer >= 0, got -1"):
+        Evaluation(["a", "b"]).get_class_label(-1)

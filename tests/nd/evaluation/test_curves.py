@@ -110,3 +110,26 @@ def test_bad_json(change, message):
 def test_json_without_points():
     with pytest.raises(nd.FormatError, match=r"must have one length, got \[0, 0, 0\]"):
         RocCurve.from_json(RocCurve([1], [0], [0]).to_json().replace("[1.0]", "[]").replace("[0.0]", "[]"))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: RocCurve([], [], []), nd.ShapeError, "columns must be of one length, at least 1, got {'threshold': 0"),
+        (lambda: RocCurve([1.0], [0.5, 1.0], [0.5]), nd.ShapeError, "RocCurve: columns must be of one length"),
+        (lambda: RocCurve([[1.0]], [1.0], [1.0]), nd.ShapeError, r"threshold must be a row, got \[1, 1\]"),
+        (lambda: RocCurve([1.0], [[1.0], 2.0], [1.0]), nd.ShapeError, "fpr must have rows of equal length"),
+        (lambda: RocCurve([1.0], [1.0], ["a"]), nd.DTypeError, "tpr must be real numbers, got <U1"),
+        (lambda: RocCurve([1.0], {"a": 1}, [1.0]), nd.DTypeError, "fpr must be real numbers, got object"),
+        (
+            lambda: PrecisionRecallCurve([1], [1], [1], [1.5], [1], [1], 2),
+            nd.DataError,
+            "tp_count must be integers .*1.5",
+        ),
+        (lambda: PrecisionRecallCurve([1], [1], [1], [1], [np.inf], [1], 2), nd.DataError, "fp_count must be int.*inf"),
+        (lambda: PrecisionRecallCurve([1], [1], [1], [1], [1], [1], -2), nd.ArgumentError, "total_count must be .*-2"),
+    ],
+)
+def test_columns_that_are_none(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

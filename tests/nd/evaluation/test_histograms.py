@@ -46,3 +46,22 @@ def test_json():
 def test_bad_json(change, message):
     with pytest.raises(nd.FormatError, match=message):
         Histogram.from_json(json.dumps(json.loads(Histogram("t", 0.0, 1.0, [1]).to_json()) | change))
+
+
+def test_counts_are_integers_in_a_row():
+    for counts, error, message in (
+        ([], nd.ShapeError, "columns must be of one length, at least 1"),
+        ([[1], [2]], nd.ShapeError, r"bin_counts must be a row, got \[2, 1\]"),
+        ([0.5], nd.DataError, r"bin_counts must be integers of 64 bits, got 0\.5"),
+        (["a"], nd.DTypeError, "bin_counts must be real numbers, got <U1"),
+    ):
+        with pytest.raises(error, match=message):
+            Histogram("a", 0.0, 1.0, counts)
+    assert Histogram("a", 0.0, 1.0, np.array([3.0, 1.0])).bin_counts.tolist() == [3, 1]
+    assert ReliabilityDiagram("all bins empty", [], []).num_points() == 0
+
+
+def test_bounds_of_a_text_are_finite():
+    fields = json.loads(Histogram("a", 0.0, 1.0, [1]).to_json())
+    with pytest.raises(nd.FormatError, match=r"Histogram.from_json: lower and upper must be finite, got \[0\.0, inf\]"):
+        Histogram.from_json(json.dumps(fields | {"upper": "Infinity"}))

@@ -59,3 +59,9 @@ def test_scientific(value, text):
 )
 def test_shortest(value, text):
     assert shortest(value) == text
+
+
+def test_more_digits_than_a_double_has():
+    assert fixed(0.5, 100) == "0.5" + 99 * "0"
+    assert fixed(1e300, 40) == "1" + 300 * "0" + "." + 40 * "0"
+    assert scientific(0.125, 60) == "1.25" + 58 * "0" + "e-01"

@@ -56,7 +56,7 @@ def test_curves(plot, curve, behind):
     assert legend(plot(curve)) == [curve.get_title()]
     with pytest.raises(nd.ConfigurationError, match=rf"{plot.__name__}: expected curves and a label for each, got 0"):
         plot()
-    with pytest.raises(nd.ConfigurationError, match=r"got 1 and \[\]"):
+    with pytest.raises(nd.ConfigurationError, match=r"got 1 and \(\)"):
         plot(curve, labels=[])
 
 

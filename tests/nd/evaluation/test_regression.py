@@ -151,8 +151,13 @@ def test_what_is_not_there():
         RegressionEvaluation(2).mean_squared_error(0)
     with pytest.raises(nd.DataError, match="RegressionEvaluation: a column is 0 to 2, got 3"):
         evaluated(LABELS, PREDICTIONS).r_squared(3)
-    for settings in ({"column_names": 0}, {"column_names": []}, {"precision": -1}):
-        with pytest.raises(nd.ConfigurationError, match="expected at least one column and precision >= 0"):
+    for settings, message in (
+        ({"column_names": 0}, "column_names must be .* an integer of 1 to 1000000 or None, got 0"),
+        ({"column_names": []}, "expected at least one column, got none"),
+        ({"precision": -1}, "precision must be an integer of 0 to 100, got -1"),
+        ({"precision": 101}, "precision must be an integer of 0 to 100, got 101"),
+    ):
+        with pytest.raises(nd.ConfigurationError, match=message):
             RegressionEvaluation(**settings)
 
 
@@ -169,7 +174,7 @@ def test_what_is_not_there():
             r"exampleCountPerColumn must not be negative, got \[3.0, 3.0, -1",
         ),
         ({"sumSquaredLabels": [-1.0, 1.0, 1.0]}, "sumSquaredLabels must not be negative"),
-        ({"precision": -5}, "precision must be an integer of 0 to 2147483647, got -5"),
+        ({"precision": -5}, "precision must be an integer of 0 to 100, got -5"),
     ],
 )
 def test_bad_json(change, message):

@@ -174,7 +174,7 @@ def test_stats_and_errors():
     for use in (ROC().calculate_auc, ROC().calculate_auc_pr, ROC().get_roc_curve, ROC(5).get_precision_recall_curve):
         with pytest.raises(nd.DataError, match=r"ROC\.get_.*: nothing has been evaluated, got 0 examples"):
             use()
-    with pytest.raises(nd.ConfigurationError, match=r"threshold_steps must be >= 0, got -1. 0 is exact"):
+    with pytest.raises(nd.ConfigurationError, match=r"threshold_steps must be an integer of 0 to 1000000, got -1"):
         ROC(-1)
     with pytest.raises(nd.DataError, match=r"both must have the same threshold_steps, got 0 and 5"):
         ROC().merge(ROC(5))

@@ -107,7 +107,7 @@ def test_columns_that_are_not_there(kind, what):
         evaluated(kind, OUTPUTS, PROBABILITIES, labels=["a", "b"])
     with pytest.raises(nd.DataError, match=r"both must have the same threshold_steps, got 0 and 9"):
         evaluation.merge(kind(9))
-    with pytest.raises(nd.ConfigurationError, match=r"threshold_steps must be >= 0, got -2"):
+    with pytest.raises(nd.ConfigurationError, match=r"threshold_steps must be an integer of 0 to 1000000, got -2"):
         kind(-2)
 
 
@@ -121,3 +121,12 @@ def test_a_bad_minibatch_changes_nothing():
     with pytest.raises(nd.DataError, match="probabilities from 0 to 1"):
         evaluation.eval(OUTPUTS, PROBABILITIES + 1)
     assert evaluation.to_json() == before
+
+
+@pytest.mark.parametrize("kind", [ROCBinary, ROCMultiClass])
+def test_a_name_that_is_not_there(kind):
+    assert (kind().label(7), kind(labels=["a", "b"]).label(1)) == ("7", "b")
+    with pytest.raises(nd.DataError, match=r"label: (an output|a class) is 0 to 1, got 2"):
+        kind(labels=["a", "b"]).label(2)
+    with pytest.raises(nd.ArgumentError, match="column must be an integer >= 0, got -1"):
+        kind(labels=["a", "b"]).label(-1)

@@ -285,7 +285,7 @@ def test_help_has_examples(command, capsys):
 def test_an_interrupted_command_leaves_no_file(files, capsys, monkeypatch):
     folder = files[0]
 
-    def interrupt(self, *arguments):
+    def interrupt(self, *arguments, **masks):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(MultiLayerNetwork, "output", interrupt)

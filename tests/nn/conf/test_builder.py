@@ -41,10 +41,16 @@ from nn.layers.global_pooling import POOLINGS
 from nn.layers.same_size import SameSizeConf
 from nn.weights import WEIGHT_INITS
 from optimize import (
+    AdaDelta,
+    AdaGrad,
+    Adam,
+    AdaMax,
     MaxNormConstraint,
     MinMaxNormConstraint,
+    Nadam,
     Nesterovs,
     NonNegativeConstraint,
+    RmsProp,
     Sgd,
     UnitNormConstraint,
     WeightDecay,
@@ -88,8 +94,40 @@ def test_learning_rate_and_momentum_beside_a_name():
     conf = NeuralNetConfiguration.Builder().updater(Updater.NESTEROVS).learningRate(0.02).momentum(0.8).build()
     assert conf.updater == Nesterovs(0.02, 0.8)
     assert NeuralNetConfiguration(seed=1, learning_rate=0.5) == NeuralNetConfiguration(seed=1, updater=Sgd(0.5))
-    with pytest.raises(nd.ConfigurationError, match=r"learning_rate given beside Nesterovs\(learning_rate=0.1"):
-        NeuralNetConfiguration(updater=Nesterovs(), learning_rate=0.5)
+
+
+@pytest.mark.parametrize(
+    ("updater", "expected"),
+    [
+        (Nesterovs(momentum=0.8), Nesterovs(0.03, 0.8)), (Nesterovs(), Nesterovs(0.03, 0.9)),
+        (Nesterovs.Builder(0.8).build(), Nesterovs(0.03, 0.8)), (RmsProp(rms_decay=0.5), RmsProp(0.03, 0.5)),
+        (Adam(beta1=0.8), Adam(0.03, 0.8)), (AdaGrad(), AdaGrad(0.03)), (AdaMax(), AdaMax(0.03)),
+        (Nadam(), Nadam(0.03)), (Sgd(), Sgd(0.03)),
+    ],
+    ids=lambda updater: type(updater).__name__,
+)  # fmt: skip
+def test_a_learning_rate_beside_an_updater_without_one(updater, expected):
+    """What Deeplearning4j 0.9.1 printed for ``.updater(u).learningRate(0.03)``, whichever comes first."""
+    assert NeuralNetConfiguration.Builder().updater(updater).learningRate(0.03).build().updater == expected
+    assert NeuralNetConfiguration.Builder().learningRate(0.03).updater(updater).build().updater == expected
+
+
+def test_momentum_beside_an_updater():
+    """As Deeplearning4j 0.9.1."""
+    conf = NeuralNetConfiguration.Builder().updater(Nesterovs()).momentum(0.7).learningRate(0.03).build()
+    assert conf.updater == Nesterovs(0.03, 0.7)
+
+
+def test_a_learning_rate_beside_an_updater_that_has_another_or_none():
+    with pytest.raises(
+        nd.ConfigurationError, match=r"learning_rate 0.5 given beside Nesterovs\(learning_rate=0.2, .*itse"
+    ):
+        NeuralNetConfiguration(updater=Nesterovs(0.2, 0.8), learning_rate=0.5)
+    with pytest.raises(nd.ConfigurationError, match=r"momentum 0.5 given beside Nesterovs\(.*momentum=0.8"):
+        NeuralNetConfiguration(updater=Nesterovs(momentum=0.8), momentum=0.5)
+    with pytest.raises(nd.ConfigurationError, match="'AdaDelta' has no learning_rate, expected epsilon, rho"):
+        NeuralNetConfiguration(updater=AdaDelta(), learning_rate=0.5)
+    assert NeuralNetConfiguration(updater=Nesterovs(0.2, 0.8), learning_rate=0.2).updater == Nesterovs(0.2, 0.8)
 
 
 def test_layers_in_any_order_and_without_numbers():
@@ -181,7 +219,7 @@ def test_every_field_has_its_call(target):
         "depth_multiplier": 2, "input_size": (7, 8)[:axes], "pnorm": 2, "pooling_type": "avg", "loss": "mse",
         "weight_decay": 0.5, "weight_decay_bias": (0.6, False), "gradient_normalization": "clip_l2_per_layer",
         "gradient_normalization_threshold": 2.0,
-        "avg_pool_include_pad_in_divisor": True, "dist": NormalDistribution(), "step_function": "gradient",
+        "avg_pool_include_pad_in_divisor": True, "validate_output_layer_config": False, "step_function": "gradient",
         "weight_noise": DropConnect(0.5), "constraints": NonNegativeConstraint(),
         "constrain_weights": MaxNormConstraint(1), "constrain_bias": UnitNormConstraint(),
         "constrain_all_parameters": MinMaxNormConstraint(1, 2),
@@ -193,13 +231,14 @@ def test_every_field_has_its_call(target):
         "window_size": 9, "initial_r_value": 0.7, "configure_r": False, "capsules": 4, "capsule_dimensions": 6,
         "routings": 2, "input_capsules": 7, "input_capsule_dimensions": 8, "channels": 3, "use_relu": True, "leak": 0.1,
         "input_channels": 2, "blocks": 2, "collapse_dimensions": False, "cropping": 1, "pooling_dimensions": (2, 3),
-        "size": 3,
+        "size": 3, "has_layer_norm": True,
     }  # fmt: skip
     if issubclass(target, SameSizeConf):
         given["n_out"] = given["n_in"]
     if target is OCNNOutputLayer:
         given["n_out"] = 1
-    exempt = {"learning_rate", "momentum", "optimization_algo"}  # tested above
+    exempt = {"learning_rate", "momentum", "optimization_algo", "dist", "unused"}  # tested apart
+    exempt |= {"regularization", "regularization_bias"}  # in whose place are l1, l2 and weight decay
     exempt |= {"bias_init", "weight_noise"} if unshared else set()  # which are always the same there
     names = {field.name for field in fields(target)} - exempt - {"l2", "l2_bias"}  # in whose place is weight decay
     names -= set(getattr(target, "refused", ()))
@@ -273,7 +312,8 @@ def test_an_enum_has_every_name(enum, names):
     [
         *(lambda s, m=m: DenseLayer(activation=s(m)) for m in Activation),
         *(lambda s, m=m: OutputLayer(loss=s(m)) for m in LossFunction if m != "mixturedensity"),
-        *(lambda s, m=m: DenseLayer(weight_init=s(m), dist=NormalDistribution()) for m in WeightInit),
+        *(lambda s, m=m: DenseLayer(weight_init=s(m)) for m in WeightInit if m != "distribution"),
+        lambda s: DenseLayer(weight_init=s(WeightInit.DISTRIBUTION), dist=NormalDistribution()),
         *(lambda s, m=m: DenseLayer(updater=s(m)) for m in Updater),
         *(lambda s, m=m: NeuralNetConfiguration(seed=1, updater=s(m)) for m in Updater),
         *(lambda s, m=m: Convolution1DLayer(kernel_size=2, convolution_mode=s(m)) for m in ConvolutionMode),

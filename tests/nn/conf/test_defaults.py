@@ -25,7 +25,10 @@ from nn import (
 from nn.layers import BaseLayerConf, LayerConf
 from optimize import Adam, L1Regularization, L2Regularization, MapSchedule, Nesterovs, Sgd
 
-PARAMETRIC = [DenseLayer(n_in=2, n_out=2), ConvolutionLayer(n_in=2, n_out=2), OutputLayer(n_in=2, n_out=2), LossLayer()]
+PARAMETRIC = [
+    DenseLayer(n_in=2, n_out=2), ConvolutionLayer(n_in=2, n_out=2), OutputLayer(n_in=2, n_out=2, activation=None),
+    LossLayer(activation=None),
+]  # fmt: skip
 OTHERS = [SubsamplingLayer(), ActivationLayer(), DropoutLayer()]
 SECONDS = 60  # within which a seed from the clock must lie
 
@@ -63,7 +66,7 @@ OWN = {
 
 
 def resolved(layer, **defaults):
-    return NeuralNetConfiguration(**defaults).list(layer).layers[0]
+    return NeuralNetConfiguration(**defaults, validate_output_layer_config=False).list(layer).layers[0]
 
 
 def as_kept(name, value):
@@ -115,7 +118,8 @@ def test_a_global_value_reaches_every_layer_that_has_none(layer, name):
 def test_a_layers_own_value_wins(layer, name):
     sizes = {key: getattr(layer, key) for key in ("n_in", "n_out") if hasattr(layer, key)}
     own = type(layer)(**sizes, **{name: OWN[name]})
-    assert getattr(resolved(own, **GLOBAL), name) == as_kept(name, OWN[name])
+    expected = None if name.startswith(("l1", "l2")) and OWN[name] == 0 else as_kept(name, OWN[name])
+    assert getattr(resolved(own, **GLOBAL), name) == expected  # no penalty, in the place of the network's
 
 
 @pytest.mark.parametrize("layer", OTHERS, ids=ids)
@@ -144,7 +148,7 @@ def test_zero_dropout_means_none():
 
 def test_names_are_numbered_where_there_is_none():
     conf = NeuralNetConfiguration().list(
-        DenseLayer(n_in=1, n_out=1), DenseLayer(n_in=1, n_out=1, name="fc"), OutputLayer(n_in=1, n_out=1)
+        DenseLayer(n_in=1, n_out=1), DenseLayer(n_in=1, n_out=1, name="fc"), OutputLayer(n_in=1, n_out=2)
     )
     assert [layer.name for layer in conf.layers] == ["layer0", "fc", "layer2"]
 
@@ -185,6 +189,7 @@ def test_every_layer_inherits_only_fields_that_it_and_the_network_have():
             assert hasattr(layer, name)
             assert hasattr(NeuralNetConfiguration(), name)
     beside_l2 = {"weight_decay", "weight_decay_bias"}  # tests/nn/conf/test_penalties.py
+    beside_l2 |= {"regularization", "regularization_bias"}
     assert set(BaseLayerConf.inherited) - {"dist"} - beside_l2 == set(GLOBAL)
     assert set(LayerConf.inherited) == {"drop_out"}
 

@@ -165,7 +165,7 @@ def test_keeping_everything_draws_nothing():
     assert nd.random.get_random().get_state() == state
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.5, float("nan")])
+@pytest.mark.parametrize("p", [-0.1, 1.5])
 def test_p_is_a_probability(p):
     with pytest.raises(nd.ConfigurationError, match=rf"probability to retain, 0 < p <= 1, got {p}"):
         DenseLayer(n_in=1, n_out=1, drop_out=p)
@@ -178,6 +178,8 @@ def test_zero_is_none_for_a_layer_but_no_dropout():
     assert DenseLayer(drop_out=0.25).drop_out == Dropout(0.25)
     with pytest.raises(nd.ConfigurationError, match=r"0 < p <= 1, got 0\.0.*Leave it out for no dropout"):
         Dropout(0.0)
-    for wrong in ("0.5", True, [0.5]):
-        with pytest.raises(nd.ConfigurationError, match=r"DenseLayer: drop_out must be a probability to retain or a D"):
+    for wrong in ("0.5", True, [0.5], float("nan")):
+        with pytest.raises(
+            nd.ArgumentError, match=r"^DenseLayer: drop_out must be a number or an IDropout or None, got"
+        ):
             DenseLayer(drop_out=wrong)

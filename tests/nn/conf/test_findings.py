@@ -52,7 +52,7 @@ def read(found, strict=True):
 
 FOUR = (
     (("backpropType",), "TruncatedBPTT"),
-    (("confs", 0, "layer", "hasLayerNorm"), True),
+    (("confs", 0, "layer", "weightInitFn"), {"@class": "a.WeightInitOther"}),
     (("confs", 1, "layer", "layer", "activationFn"), UNKNOWN),
     (("confs", 2, "layer", "@class"), "a.LSTM"),
 )
@@ -63,11 +63,11 @@ def test_everything_is_listed_with_its_path():
         read(changed(*FOUR))
     lines = str(caught.value).splitlines()[1:]
     assert [line.strip().partition(": ")[0] for line in lines] == [
-        "backpropType", "confs[0].layer.hasLayerNorm", "confs[1].layer.layer.activationFn", "confs[2].layer",
+        "backpropType", "confs[0].layer.weightInitFn", "confs[1].layer.layer.activationFn", "confs[2].layer",
     ]  # fmt: skip
-    assert "hasLayerNorm True is not supported, only False" in lines[1]
+    assert "weightInitFn: unknown class 'WeightInitOther'" in lines[1]
     assert "unknown class 'Mine'" in lines[2]
-    assert "unknown class 'a.LSTM'" in lines[3]
+    assert "LSTM is a layer of Deeplearning4j that this library cannot run yet" in lines[3]
 
 
 @pytest.mark.parametrize("change", FOUR)
@@ -151,14 +151,13 @@ CHANGES_PREDICTIONS = {
     "a layer": (("confs", 0, "layer", "@class"), "a.Mine"),
     "a loss": (("confs", 2, "layer", "lossFn"), UNKNOWN),
     "a preprocessor": (("inputPreProcessors",), {"1": UNKNOWN}),
-    "layer norm": (("confs", 0, "layer", "hasLayerNorm"), True),
     "a type of numbers": (("dataType",), "UTF8"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CHANGES_PREDICTIONS)
 def test_what_predictions_depend_on_is_always_refused(name):
-    with pytest.raises((nd.ConfigurationError, nd.ChoiceError), match=r"Mine|hasLayerNorm|UTF8"):
+    with pytest.raises((nd.ConfigurationError, nd.ChoiceError), match=r"Mine|UTF8"):
         read(changed(CHANGES_PREDICTIONS[name]), strict=False)
     both = changed(ONLY_TRAINING["a step function"], CHANGES_PREDICTIONS[name])
     with warnings.catch_warnings():

@@ -118,11 +118,11 @@ def test_an_n_in_that_follows_from_the_layer_before_may_be_left_out():
 
 @pytest.mark.parametrize("sizes", [(0,), (-1,), (1.5,), ("3",)])
 def test_sizes_must_be_positive_integers(sizes):
-    with pytest.raises(nd.ConfigurationError, match=rf"size must be an integer >= 1, got feed_forward\({sizes[0]}\)"):
+    with pytest.raises(nd.ArgumentError, match=rf"^FeedForwardType: n must be an integer >= 1, got {sizes[0]!r}"):
         InputType.feed_forward(*sizes)
-    with pytest.raises(nd.ConfigurationError, match=r"every size must be an integer >= 1, got convolutional\(28x"):
+    with pytest.raises(nd.ArgumentError, match=r"^ConvolutionalType: width must be an integer >= 1, got "):
         InputType.convolutional(28, sizes[0], 1)
-    with pytest.raises(nd.ConfigurationError, match=r"every size must be an integer >= 1, got convolutional_flat\(28x"):
+    with pytest.raises(nd.ArgumentError, match=r"^ConvolutionalFlatType: width must be an integer >= 1, got "):
         InputType.convolutional_flat(28, sizes[0], 1)
 
 

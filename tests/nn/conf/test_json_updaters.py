@@ -5,13 +5,14 @@ import json
 import pytest
 
 import nd
-from nn import DenseLayer, MultiLayerConfiguration, NeuralNetConfiguration
+from nn import DenseLayer, MultiLayerConfiguration, NeuralNetConfiguration, own_settings
 from optimize import (
     AdaDelta,
     Adam,
     CycleSchedule,
     ExponentialSchedule,
     InverseSchedule,
+    L2Regularization,
     MapSchedule,
     Nesterovs,
     NoOp,
@@ -21,6 +22,7 @@ from optimize import (
     Sgd,
     SigmoidSchedule,
     StepSchedule,
+    WeightDecay,
 )
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.updaters import UPDATERS
@@ -49,7 +51,8 @@ def test_updaters_have_javas_names():
         "decayRate": 0.5, "step": 2.0,
     }  # fmt: skip
     assert layer["iupdater"] == {
-        "@class": config + "RmsProp", "learningRateSchedule": rate, "rmsDecay": 0.9, "epsilon": 0.25,
+        "@class": config + "RmsProp", "learningRate": "NaN", "learningRateSchedule": rate, "rmsDecay": 0.9,
+        "epsilon": 0.25,
     }  # fmt: skip
     assert layer["biasUpdater"] == {"@class": config + "AdaDelta", "rho": 0.75, "epsilon": 0.5}
 
@@ -57,7 +60,7 @@ def test_updaters_have_javas_names():
 SCHEDULES_AS_JAVA_WRITES_THEM = [
     (CycleSchedule("EPOCH", 0.1, 0.5, 10, 2, 0.25), {
         "initialLearningRate": 0.1, "maxLearningRate": 0.5, "cycleLength": 10, "annealingLength": 2,
-        "annealingDecay": 0.25,
+        "annealingDecay": 0.25, "increment": 0.1, "stepSize": 4,
     }),
     (ExponentialSchedule("EPOCH", 8.0, 0.5), {"initialValue": 8.0, "gamma": 0.5}),
     (InverseSchedule("EPOCH", 8.0, 1.0, 2.0), {"initialValue": 8.0, "gamma": 1.0, "power": 2.0}),
@@ -68,18 +71,21 @@ SCHEDULES_AS_JAVA_WRITES_THEM = [
 
 @pytest.mark.parametrize(("schedule", "fields"), SCHEDULES_AS_JAVA_WRITES_THEM)
 def test_every_schedule(schedule, fields):
-    """As the rate, as momentum, and inside of a ramp, by name as ND4J has it."""
+    """As the rate, as momentum, and in the place of a ramp that leads to it, by name as ND4J has it."""
     updater, ramp = Nesterovs(schedule, schedule), Sgd(RampSchedule(schedule, 7))
     conf = NeuralNetConfiguration(updater=updater, bias_updater=ramp, l2=schedule).list(DenseLayer(n_in=2, n_out=2))
-    layer = json.loads(conf.to_json())["confs"][0]["layer"]
+    text, beside, _ = own_settings.written(conf, None)
+    layer = json.loads(text)["confs"][0]["layer"]
     package = "org.nd4j.linalg.schedule."
     written = {"@class": package + type(schedule).__name__, "scheduleType": "EPOCH", **fields}
     assert layer["iupdater"]["learningRateSchedule"] == layer["iupdater"]["momentumISchedule"] == written
-    assert layer["biasUpdater"]["learningRateSchedule"] == {
+    assert layer["biasUpdater"] == {"@class": layer["biasUpdater"]["@class"], "learningRate": "NaN",
+                                    "learningRateSchedule": written}  # fmt: skip
+    assert beside["schedules"] == {"/confs/0/layer/biasUpdater/learningRateSchedule": {
         "@class": package + "RampSchedule", "baseSchedule": written, "numIter": 7,
-    }  # fmt: skip
+    }}  # fmt: skip
     assert layer["regularization"][0]["l2"] == written
-    assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
+    assert own_settings.read(text, beside)[0].layers == conf.layers
 
 
 def test_weight_decay():
@@ -113,10 +119,10 @@ def test_penalties_that_cannot_be_read():
     conf = NeuralNetConfiguration(weight_decay=0.25).list(DenseLayer(n_in=2, n_out=2))
     decay = json.loads(conf.to_json())["confs"][0]["layer"]["regularization"]
     l2 = {"@class": "a.L2Regularization", "l2": {"@class": "a.FixedSchedule", "value": 0.5}}
-    with pytest.raises(nd.ConfigurationError, match=r"DenseLayer: give l2 or weight_decay, not both"):
-        MultiLayerConfiguration.from_json(with_layer(conf, regularization=[l2, *decay]))
+    both = MultiLayerConfiguration.from_json(with_layer(conf, regularization=[l2, *decay]))
+    assert both.layers[0].regularization == (L2Regularization(0.5), WeightDecay(0.25))  # Java applies both
     decay[0]["applyLR"] = 1
-    with pytest.raises(nd.FormatError, match="applyLR must be true or false, got 1"):
+    with pytest.raises(nd.FormatError, match="WeightDecay: apply_lr must be True or False, got 1"):
         MultiLayerConfiguration.from_json(with_layer(conf, regularization=decay))
 
 

@@ -187,11 +187,11 @@ def test_nothing_at_inference(kind, backend):
         network(DenseLayer(n_out=4, drop_out=d), OutputLayer(n_out=2), input_type=InputType.feed_forward(5))
         for d in (kind, None)
     )
-    state = nd.random.get_random().get_state()
+    state = noisy.random.get_state()
     first, second = (host(noisy.output(X)) for _ in "12")
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(first, host(plain.output(X)))
-    assert nd.random.get_random().get_state() == state
+    assert noisy.random.get_state() == state
 
 
 # ---- schedules
@@ -207,13 +207,14 @@ def test_numbers_follow_the_schedule_by_iteration(kind, backend):
         network(DropoutLayer(each), OutputLayer(n_out=2), input_type=input_type, updater="sgd", learning_rate=0.3)
         for each in (kind, type(kind)(0.9), type(kind)(0.4))
     )
-    nd.random.set_seed(6)
+    net.random.set_seed(6)
     for _ in range(4):
         net.fit(x, Y)
-    nd.random.set_seed(6)
+    early.random.set_seed(6)
     for _ in range(2):
         early.fit(x, Y)
     late.set_params(early.params())
+    late.random.set_state(early.random.get_state())
     for _ in range(2):
         late.fit(x, Y)
     np.testing.assert_allclose(host(net.params()), host(late.params()), **TOLERANCE["float64"])
@@ -288,10 +289,9 @@ def test_the_builder_and_the_network_take_every_kind():
         (lambda: SpatialDropout(1.1), r"SpatialDropout: p is the probability to retain, 0 < p <= 1, got 1\.1"),
         (lambda: GaussianDropout(1.0), r"GaussianDropout: rate is the probability to drop, 0 <= rate < 1, got 1\.0"),
         (lambda: GaussianNoise(-1.0), r"GaussianNoise: stddev must be finite and >= 0, got -1\.0"),
-        (lambda: GaussianNoise(math.inf), r"GaussianNoise: stddev must be finite and >= 0, got inf"),
-        (lambda: Dropout("0.5"), r"Dropout: p must be a number or a schedule, got '0\.5'"),
-        (lambda: GaussianDropout(True), r"GaussianDropout: rate must be a number or a schedule, got True"),
-        (lambda: DenseLayer(drop_out=[0.5]), r"DenseLayer: drop_out must be a probability .* or another of \['alpha_d"),
+        (lambda: GaussianNoise(math.inf), r"GaussianNoise: stddev must be a number or a Schedule, got inf"),
+        (lambda: Dropout("0.5"), r"Dropout: p must be a number or a Schedule, got '0\.5'"),
+        (lambda: GaussianDropout(True), r"GaussianDropout: rate must be a number or a Schedule, got True"),
     ],
 )
 def test_what_cannot_be_is_refused(make, message):
@@ -322,5 +322,7 @@ def test_a_kind_of_ones_own(backend):
     layer = net.get_layer(0)
     cache = layer.forward(nd.create(X), training=True)[1]
     np.testing.assert_allclose(host(layer.backprop_gradient(nd.create(X), cache)), X + 1.0)
-    with pytest.raises(nd.ConfigurationError, match=r"to_json: DL4J has no Halving, only AlphaDropout, .*Dropout"):
+    with pytest.raises(
+        nd.ConfigurationError, match=r"to_json: dropout Halving must be .* registered .*nn\.register\(Halving\)"
+    ):
         net.conf.to_json()

@@ -50,11 +50,11 @@ def test_both_at_once_are_refused(make, bias):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (-0.1, r"WeightDecay: expected a penalty >= 0, got -0\.1"),
-        ("0.1", "WeightDecay: expected a number or a schedule, got '0.1'"),
-        ((0.1, 0.2), r"DenseLayer: weight_decay: expected a coefficient and whether .* got \(0\.1, 0\.2\)"),
+        (-0.1, r"a number >= 0 or a Schedule or a WeightDecay .* got -0\.1"),
+        ("0.1", r"a number >= 0 or a Schedule or a WeightDecay .* got '0\.1'"),
+        ((0.1, 0.2), r"a number >= 0 or a Schedule or a WeightDecay or a tuple of 2, .* got \(0\.1, 0\.2\)"),
     ],
 )
 def test_what_is_no_weight_decay(value, message):
-    with pytest.raises(nd.ConfigurationError, match=message):
+    with pytest.raises(nd.ConfigurationError, match=f"^DenseLayer: weight_decay must be {message}"):
         DenseLayer(weight_decay=value)

@@ -19,7 +19,7 @@ from nn import (
 from nn.preprocessors import FeedForwardToCnnPreProcessor
 from optimize import Adam, Sgd
 from tests.nn.layers.test_every_layer import check_derivative, orders_of
-from tests.stand_ins import TOLERANCE, as_input
+from tests.stand_ins import TOLERANCE, as_input, make_backend
 
 RNG = np.random.default_rng(17)
 SHAPES = {
@@ -110,18 +110,19 @@ def test_the_memory_order_of_epsilon_does_not_matter(order, backend):
     weights = RNG.normal(size=SHAPES["images"])
     expected = host(layer.backprop_gradient(nd.create(weights), layer.forward(nd.create(x), True)[1]))
     gradients = host(layer.gradient_views["gamma"])
-    given = nd.copy(nd.create(weights)) if backend.name == "numpy-readonly" else as_input(backend, weights, order)
+    writable = make_backend("numpy") if backend.name == "numpy-readonly" else backend  # epsilon may be overwritten
+    given = as_input(writable, weights, order)
     found = layer.backprop_gradient(given, layer.forward(as_input(backend, x, order), True)[1])
     np.testing.assert_allclose(nd.to_host(found), expected, **TOLERANCE["float64"])
     np.testing.assert_allclose(host(layer.gradient_views["gamma"]), gradients, **TOLERANCE["float64"])
 
 
-def test_a_locked_layer_uses_both_constants_one_of_which_is_its_neutral_number():
-    """Java leaves both out where gamma is 1 or beta is 0."""
+def test_a_locked_layer_leaves_both_constants_out_where_one_is_its_neutral_number():
+    """As Java does where gamma is 1 or beta is 0."""
     x = RNG.normal(size=SHAPES["rows"])
     for gamma, beta in ((1.0, 0.5), (2.0, 0.0), (1.0, 0.0)):
         layer = normalising("rows", lock_gamma_beta=True, gamma=gamma, beta=beta).get_layer(0)
-        expected = by_hand(x, [gamma] * 3, [beta] * 3, *statistics(x))
+        expected = by_hand(x, [1.0] * 3, [0.0] * 3, *statistics(x))
         np.testing.assert_allclose(layer.forward(x, True)[0], expected, rtol=1e-12, atol=1e-12)
         assert list(layer.params) == ["mean", "log10stdev"]
 
@@ -181,13 +182,8 @@ def test_sizes_are_inferred_and_flat_images_made_whole():
     ("settings", "message"),
     [
         ({"n_in": 3, "n_out": 4}, "n_in and n_out must be the same, got 3 and 4"),
-        ({"decay": 1.5}, r"decay must be in 0\.\.1, got 1\.5"),
-        ({"decay": True}, "decay must be a finite number, got True"),
-        ({"eps": 0.0}, r"eps must be > 0, got 0\.0"),
-        ({"gamma": float("nan")}, "gamma must be a finite number, got nan"),
-        ({"beta": "0"}, "beta must be a finite number, got '0'"),
-        ({"use_log_std": 1}, "use_log_std must be True or False, got 1"),
-        ({"lock_gamma_beta": None}, "lock_gamma_beta must be True or False, got None"),
+        ({"decay": 1.5}, r"decay must be a number in 0\.\.1, got 1\.5"),
+        ({"eps": -1e-3}, r"eps must be a number >= 0, got -0\.001"),
     ],
 )
 def test_what_is_no_configuration_is_refused(settings, message):

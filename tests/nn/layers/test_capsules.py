@@ -171,8 +171,9 @@ def test_fields_in_dl4js_json():
     assert (primary["inputChannels"], primary["capsules"], primary["capsuleDimensions"]) == (4, 18, 4)
     assert (primary["kernelSize"], primary["convolutionMode"], primary["useRelu"]) == ([3, 3], "Truncate", False)
     assert (capsules["inputCapsules"], capsules["inputCapsuleDimensions"], capsules["routings"]) == (18, 4, 3)
+    assert [layer["weightInit"] for layer in (primary, capsules, strength)] == ["XAVIER", "XAVIER", None]  # as Java
     for layer in (primary, capsules, strength):
-        assert (layer["weightInit"], layer["paramWeightInit"]) == ("XAVIER", None)
+        assert layer["paramWeightInit"] is None
         assert layer["updater"]["@class"].endswith("Sgd")
         assert layer["regularization"][0]["l2"]["value"] == 0.1
         assert not {"activationFn", "biasInit", "iupdater", "weightInitFn", "weightNoise"} & set(layer)
@@ -203,10 +204,8 @@ def test_networks_defaults_that_are_not_for_capsules():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: CapsuleLayer(capsules=0), "CapsuleLayer: capsules must be an integer >= 1, got 0"),
-        (lambda: CapsuleLayer(routings=1.5), r"CapsuleLayer: routings must be an integer >= 1, got 1\.5"),
+        (lambda: CapsuleLayer(capsules=0), "CapsuleLayer: capsules must be an integer >= 1 or None, got 0"),
         (lambda: CapsuleLayer(routings=None), r"CapsuleLayer: routings must be an integer >= 1, got None"),
-        (lambda: PrimaryCapsules(channels=None), r"PrimaryCapsules: channels must be an integer >= 1, got None"),
         (lambda: CapsuleLayer(activation="tanh"), "CapsuleLayer: has no activation, got Tanh"),
         (lambda: PrimaryCapsules(bias_init=1.0), r"PrimaryCapsules: has no bias_init, got 1\.0"),
         (lambda: PrimaryCapsules(leak=-1.0), r"PrimaryCapsules: leak must be a number >= 0, got -1\.0"),
@@ -234,8 +233,11 @@ def test_networks_defaults_that_are_not_for_capsules():
             r"layer 0 \(CapsuleLayer\): input_capsules is missing\. Give it, or pass input_type",
         ),
         (
-            lambda: capsule_network(weight_init=NormalDistribution(0, 1)),
-            r"layer 1 \(PrimaryCapsules\): weight_init must be the name of a formula, .* got NormalDistribution",
+            lambda: make_network(
+                PrimaryCapsules(capsule_dimensions=2, channels=2, kernel_size=3, dist=NormalDistribution(0, 1)),
+                input_type=InputType.convolutional(9, 7, 2),
+            ),
+            r"layer 0 \(PrimaryCapsules\): weight_init must be the name of a formula, .* got NormalDistribution",
         ),
         (
             lambda: make_network(
@@ -246,7 +248,7 @@ def test_networks_defaults_that_are_not_for_capsules():
         ),
         (
             lambda: make_network(
-                CapsuleStrengthLayer(), input_type=InputType.recurrent(3, 2), weight_init=NormalDistribution(0, 1)
+                CapsuleStrengthLayer(weight_init=NormalDistribution(0, 1)), input_type=InputType.recurrent(3, 2)
             ),
             r"layer 0 \(CapsuleStrengthLayer\): weight_init must be the name of a formula",
         ),
@@ -264,7 +266,7 @@ def test_inputs_that_do_not_fit():
     with pytest.raises(nd.DTypeError, match=r"layer 0 \(CapsuleLayer\): expected an array, got list"):
         net.get_layer(0).forward([[1.0]], False)
     strength = make_network(CapsuleStrengthLayer(), input_type=InputType.recurrent(3, 2))
-    with pytest.raises(nd.ShapeError, match=r"\(CapsuleStrengthLayer\): expected input \[N, I, D\], got \[3, 2\]"):
+    with pytest.raises(nd.ShapeError, match=r"\(CapsuleStrengthLayer\): expected input \[N, 3, 2\], got \[3, 2\]"):
         strength.output(np.ones((3, 2)))
 
 

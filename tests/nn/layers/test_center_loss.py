@@ -28,6 +28,17 @@ def host(x):
     return nd.to_host(nd.copy(x))
 
 
+def test_without_a_bias_it_is_there_and_trained_but_not_added():
+    net = make_network(has_bias=False, bias_updater=Sgd(9.0))
+    b = np.array([[1.0, -2.0, 3.0]])
+    net.set_param("0_b", b)
+    z = X @ host(net.get_param("0_W"))
+    p = np.exp(z) / np.exp(z).sum(1, keepdims=True)
+    np.testing.assert_allclose(host(net.output(X)), p, rtol=1e-9)
+    net.fit(DataSet(X, Y))
+    np.testing.assert_allclose(host(net.get_param("0_b")), b - 0.1 * (p - Y).mean(0), rtol=1e-9)
+
+
 def moved(centers, x, classes, alpha, rows=None):
     """One step, example by example; divided by all of the minibatch."""
     rows = range(len(x)) if rows is None else rows
@@ -143,7 +154,7 @@ def test_fields_in_dl4js_json():
     ("settings", "message"),
     [
         ({"alpha": -0.1}, r"CenterLossOutputLayer: alpha must be a number >= 0, got -0\.1"),
-        ({"lambda_": float("nan")}, "CenterLossOutputLayer: lambda_ must be a number >= 0, got nan"),
+        ({"lambda_": -1}, "CenterLossOutputLayer: lambda_ must be a number >= 0, got -1"),
         ({"loss": "sparse_mcxent"}, r"must take one-hot labels \[N, n_out\], got LossSparseMCXENT"),
     ],
 )

@@ -42,7 +42,8 @@ def sequence(dtype="float64", **settings):
 
 
 def words(n=4, **settings):
-    layers = EmbeddingLayer(n_in=WORDS, n_out=SIZE, **settings), OutputLayer(n_out=2, activation="softmax")
+    embedding = EmbeddingLayer(n_in=WORDS, n_out=SIZE, **{"activation": "sigmoid", **settings})
+    layers = embedding, OutputLayer(n_out=2, activation="softmax")
     return MultiLayerNetwork(NeuralNetConfiguration(seed=3, dtype="float64", updater=Sgd(0.5)).list(*layers)).init()
 
 

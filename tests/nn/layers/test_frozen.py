@@ -271,7 +271,7 @@ def test_json_of_a_layer_that_is_not_whole():
 
 
 def test_a_trained_network_in_a_zip(tmp_path):
-    net = stack(FrozenLayer, same, updater=Nesterovs(0.1))
+    net = stack(FrozenLayer, same, updater=Nesterovs(learning_rate=0.1))
     net.fit(X, Y)
     net.save(tmp_path / "net.zip")
     again = MultiLayerNetwork.load(tmp_path / "net.zip")

@@ -124,7 +124,7 @@ def test_a_features_mask_reaches_the_loss_and_silences_the_activations(backend):
     net = make_network(RnnOutputLayer(n_out=2, loss="l2", activation="tanh"), input_type=TYPES["rnn"])
     expected = net.score(DataSet(x, y, labels_mask=mask))
     assert net.score(DataSet(x, y, features_mask=mask)) == pytest.approx(expected, rel=1e-12)
-    out = nd.to_host(net.output(as_input(backend, x), as_input(backend, mask)))
+    out = nd.to_host(net.output(as_input(backend, x), features_mask=as_input(backend, mask)))
     np.testing.assert_allclose(out, nd.to_host(net.output(x)) * mask[:, None], **TOLERANCE["float64"])
     layer = net.get_layer(0)
     _, cache = layer.forward(nd.create(x, "float64"), True, nd.create(mask, "float64"))
@@ -172,7 +172,10 @@ def test_inputs_of_another_kind(layer, input_type, message):
         make_network(layer, input_type=input_type)
 
 
-@pytest.mark.parametrize("layer", [CnnLossLayer(), RnnLossLayer(), Cnn3DLossLayer(), RnnOutputLayer(n_in=3, n_out=2)])
+@pytest.mark.parametrize(
+    "layer",
+    [CnnLossLayer(), RnnLossLayer(activation="softmax"), Cnn3DLossLayer(), RnnOutputLayer(n_in=3, n_out=2)],
+)
 def test_rows_are_refused(layer):
     net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(layer)).init()
     with pytest.raises(nd.ShapeError, match=rf"{type(layer).__name__}\): expected input \[N, .*\], got \[2, 3\]\. Set"):
@@ -214,20 +217,20 @@ def test_features_masks_go_through_the_network_in_evaluation():
     predicted = np.where(mask == 1.0, nd.to_host(net.output(x)).argmax(1), 0)
     assert net.evaluate(DataSet(x, y, mask)).accuracy() == pytest.approx((predicted == y.argmax(1)).mean(), rel=1e-12)
     with pytest.raises(nd.ShapeError, match=r"the features' mask must be \[3, 5\], got \[3, 4\]"):
-        net.output(x, mask[:, :4])
+        net.output(x, features_mask=mask[:, :4])
 
 
 # ---- files
 
 
 def test_the_layer_of_a_java_model_is_read_and_written_as_it_was(reference):
-    """The last layer of a network that DL4J 1.0.0-beta4 saved; "format" came later."""
+    """The last layer of a network that DL4J 1.0.0-beta4 saved; two fields came later."""
     with zipfile.ZipFile(reference / "regression" / "100b4" / "SyntheticCNN_100b4.bin") as archive:
         written = json.loads(archive.read("configuration.json"))["confs"][-1]["layer"]
     layer = layer_from_json(written)
     assert type(layer) is CnnLossLayer
     assert (layer.loss, layer.l2) == (LossMAE(), 1e-4)
-    assert layer_to_json(layer) == {**written, "format": "NCHW"}
+    assert layer_to_json(layer) == {**written, "format": "NCHW", "timeDistributedFormat": None}
 
 
 def test_another_data_format_is_refused():

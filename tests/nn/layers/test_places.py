@@ -73,9 +73,11 @@ def test_borders_are_said_as_in_java(axes, given, expected):
 
 
 @pytest.mark.parametrize("axes", BORDERS)
-@pytest.mark.parametrize("wrong", [-1, (1,) * 5, 1.5, "1", (1, True), None, ()])
+@pytest.mark.parametrize("wrong", [(1,) * 5, ()])
 def test_borders_that_cannot_be(axes, wrong):
     for layer_class in BORDERS[axes]:
+        with pytest.raises(nd.ArgumentError, match=rf"^{layer_class.__name__}: .* must be an integer >= 0 or a seq"):
+            layer_class((1, -1))
         with pytest.raises(
             nd.ConfigurationError, match=rf"{layer_class.__name__}: .* integers >= 0, in the order .*left"
         ):
@@ -122,20 +124,21 @@ def test_cropping_and_the_way_back_through_padding_are_views():
 
 def test_sizes_that_cannot_be():
     for layer_class, many in ((Upsampling1D, "one"), (Upsampling2D, "one or two"), (Upsampling3D, "one or three")):
-        for wrong in (0, (1, 2, 3, 4), 1.5, None):
-            with pytest.raises(
-                nd.ShapeError, match=rf"{layer_class.__name__}: size must be {many} integers? >= 1, got"
-            ):
-                layer_class(wrong)
-    with pytest.raises(nd.ShapeError, match="SpaceToDepthLayer: blocks must be one integer >= 1, got 0"):
+        with pytest.raises(nd.ShapeError, match=rf"{layer_class.__name__}: size must be {many} integers? >= 1, got"):
+            layer_class((1, 2, 3, 4))
+        with pytest.raises(nd.ArgumentError, match=rf"{layer_class.__name__}: size must be an integer >= 1 or a seq"):
+            layer_class(0)
+    with pytest.raises(nd.ArgumentError, match="SpaceToDepthLayer: blocks must be an integer >= 1, got 0"):
         SpaceToDepthLayer(0)
     with pytest.raises(nd.ShapeError, match="SpaceToBatchLayer: blocks must be one or two integers >= 1, got"):
         SpaceToBatchLayer((1, 2, 3))
     with pytest.raises(
         nd.ConfigurationError, match="SpaceToBatchLayer: padding must be one, two or four integers >= 0"
     ):
+        SpaceToBatchLayer(2, ((1, 2), (3, 1, 1)))
+    with pytest.raises(nd.ArgumentError, match="SpaceToBatchLayer: padding must be an integer >= 0 or a sequence"):
         SpaceToBatchLayer(2, ((1, 2), (3, -1)))
-    with pytest.raises(nd.ShapeError, match="RepeatVector: n must be one integer >= 1, got -3"):
+    with pytest.raises(nd.ArgumentError, match="RepeatVector: n must be an integer >= 1, got -3"):
         RepeatVector(-3)
 
 

@@ -117,7 +117,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(nd.ConfigurationError, match=r"shared_axes must be axes 1\.\.2 of \(3, 4\), got \(3,\)"):
         PReLULayer(input_shape=(3, 4), shared_axes=3)
     for name in ("input_shape", "shared_axes"):
-        with pytest.raises(nd.ConfigurationError, match=f"PReLULayer: {name} must be integers >= 1, got"):
+        with pytest.raises(nd.ConfigurationError, match=f"PReLULayer: {name} must be an integer >= 1 or a seq"):
             PReLULayer(**{name: (0, 2)})
     with pytest.raises(nd.ConfigurationError, match=r"layer 0 \(PReLULayer\): input_shape is missing"):
         one()

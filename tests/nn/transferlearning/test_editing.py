@@ -1,6 +1,7 @@
 """Networks made of trained ones: what is kept, what is drawn and in which order, what is refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def table(net):
 
 def trained(**settings):
     """5 -> 7 -> 6 -> 3, after two steps."""
-    conf = NeuralNetConfiguration(**{"seed": 11, "updater": Nesterovs(0.1), "l2": 1e-3, **settings}).list(
+    conf = NeuralNetConfiguration(**{"seed": 11, "updater": Nesterovs(learning_rate=0.1), "l2": 1e-3, **settings}).list(
         DenseLayer(n_in=5, n_out=7, activation="tanh"),
         DenseLayer(n_out=6, activation="relu", drop_out=0.9),
         OutputLayer(n_out=3, activation="softmax"),
@@ -229,10 +230,10 @@ def test_the_next_layer_is_found_behind_pooling_and_rows():
 
 @pytest.mark.parametrize("reload", [False, True])
 def test_added_layers_after_images(reload, tmp_path):
-    """A network from a file has no input type, but its first preprocessor says it."""
+    """A network from a file of Java's has no input type, but its first preprocessor says it."""
     net = image_network(SubsamplingLayer(kernel_size=(2, 2)))
     if reload:
-        net.save(tmp_path / "net.zip")
+        MultiLayerNetwork(replace(net.conf, input_type=None)).init(net.params()).save(tmp_path / "net.zip")
         net = MultiLayerNetwork.load(tmp_path / "net.zip")
         assert net.conf.input_type is None
     new = TransferLearning(
@@ -326,17 +327,26 @@ def test_a_network_with_frozen_layers_is_saved_and_edited_again(tmp_path):
     [
         ({"n_out_replace": {3: 4}}, r"n_out_replace: layer must be 0\.\.2, got 3"),
         ({"n_out_replace": {0: (4, "relu", "relu", "relu")}}, "n_out_replace takes .*, got"),
-        ({"n_out_replace": {0: 0}}, "n_out must be an integer >= 1, got 0"),
+        ({"n_out_replace": {0: 0}}, "n_out must be an integer >= 1 or None, got 0"),
         ({"remove_layers_from_output": 3}, r"remove_layers_from_output must be 0\.\.2, got 3"),
-        ({"remove_layers_from_output": -1}, r"remove_layers_from_output must be 0\.\.2, got -1"),
+        ({"remove_layers_from_output": -1}, "remove_layers_from_output must be an integer >= 0, got -1"),
         ({"feature_extractor": 3}, r"feature_extractor must be a layer 0\.\.2, got 3"),
         ({"feature_extractor": 2}, "a layer with a loss cannot be frozen, got OutputLayer"),
-        ({"add_layers": ["dense"]}, "add_layers must be layer configurations, got 'dense'"),
-        ({"add_layers": [DenseLayer(n_in=4, n_out=2)]}, r"layer 3 \(DenseLayer\): n_in must be 3, .*, got 4"),
-        ({"add_layers": [DenseLayer()]}, r"layer 3 \(DenseLayer\): n_out is missing"),
+        ({"add_layers": ["dense"]}, r"add_layers must be a sequence of a LayerConf, got \['dense'\]"),
+        (
+            {"remove_layers_from_output": 1, "add_layers": [DenseLayer(n_in=9, n_out=2)]},
+            r"layer 2 \(DenseLayer\): n_in must be \d, .*, got 9",
+        ),
+        ({"remove_layers_from_output": 1, "add_layers": [DenseLayer()]}, r"layer 2 \(DenseLayer\): n_out is missing"),
+        ({"add_layers": [DenseLayer(n_out=2)]}, r"layer 2 \(OutputLayer\) must be the last layer, as it has a loss"),
+        (
+            {"remove_layers_from_output": 1, "add_layers": [OutputLayer(n_out=2, name="layer0")]},
+            r"every layer must have its own name, got 'layer0' for layer 0 .* and layer 2 'layer0' \(OutputLayer\)",
+        ),
+        ({"input_pre_processors": {2: "rows"}}, "must be a mapping from .* to an InputPreProcessor, got {2: 'rows'}"),
         (
             {"input_pre_processors": {3: CnnToFeedForwardPreProcessor(1, 1, 3)}},
-            r"input_pre_processors must be of layers 0\.\.2, got \[3\]",
+            r"input_pre_processors must be of layers 0\.\.2, got 3",
         ),
     ],
 )
@@ -352,7 +362,21 @@ def test_frozen_layers_keep_their_sizes():
 
 
 def test_only_networks_that_are_made():
-    with pytest.raises(nd.ConfigurationError, match="TransferLearning: expected a MultiLayerNetwork, got 3"):
+    with pytest.raises(nd.ConfigurationError, match="TransferLearning: network must be a MultiLayerNetwork, got 3"):
         TransferLearning(3)
     with pytest.raises(nd.ConfigurationError, match=r"init\(\) must come first"):
         TransferLearning(MultiLayerNetwork(trained().conf))
+
+
+def test_names_of_classes_stay_with_the_layer_that_has_learned_them():
+    """Learned anew they would be in the order of the alphabet, which is not that of the outputs that stay."""
+    net = trained()
+    net.class_names = ("small", "large", "huge")
+    frozen = TransferLearning(net, feature_extractor=1).build()
+    assert frozen.class_names == ("small", "large", "huge")
+    assert TransferLearning(net, n_in_replace={0: 4}).build().class_names == ("small", "large", "huge")
+    frozen.fit(X, ["huge", "small", "small", "large", "huge", "small"])
+    assert frozen.class_names == ("small", "large", "huge")
+    head = OutputLayer(n_out=3, activation="softmax")
+    for others in ({"remove_layers_from_output": 1, "add_layers": [head]}, {"n_out_replace": {2: 3}}):
+        assert TransferLearning(net, **others).build().class_names is None

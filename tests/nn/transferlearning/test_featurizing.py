@@ -47,7 +47,7 @@ def network(frozen_till=1, dtype="float64", updater=None, **settings):
         OutputLayer(n_out=3, activation="softmax"),
     ]
     conf = NeuralNetConfiguration(
-        **{"seed": 4, "dtype": dtype, "updater": updater or Nesterovs(0.1), "l2": 1e-2, **settings}
+        **{"seed": 4, "dtype": dtype, "updater": updater or Nesterovs(learning_rate=0.1), "l2": 1e-2, **settings}
     ).list(*layers, input_type=InputType.convolutional_flat(8, 8, 2))
     net = MultiLayerNetwork(conf).init()
     return net if frozen_till is None else TransferLearning(net, feature_extractor=frozen_till).build()
@@ -119,7 +119,7 @@ def test_the_mask_that_reaches_the_border_is_handed_on(mode, frozen_till, shape,
 @pytest.mark.parametrize("masked", [False, True])
 def test_masks_of_rows(masked):
     def made():
-        conf = NeuralNetConfiguration(seed=4, dtype="float64", updater=Nesterovs(0.1)).list(
+        conf = NeuralNetConfiguration(seed=4, dtype="float64", updater=Nesterovs(learning_rate=0.1)).list(
             DenseLayer(n_in=128, n_out=5, activation="tanh"),
             DenseLayer(n_out=4, activation="sigmoid"),
             OutputLayer(n_out=3, activation="softmax"),
@@ -222,12 +222,12 @@ def test_early_stopping_on_featurised_digits():
 
 
 def test_networks_and_borders_that_cannot_be():
-    with pytest.raises(nd.ConfigurationError, match="TransferLearningHelper: expected a MultiLayerNetwork, got 3"):
+    with pytest.raises(nd.ConfigurationError, match="Helper: network must be a MultiLayerNetwork, got 3"):
         TransferLearningHelper(3)
     with pytest.raises(nd.ConfigurationError, match=r"a layer must be frozen, got none\. Pass frozen_till"):
         TransferLearningHelper(network(None))
-    for border in (-1, 3, "1"):
-        with pytest.raises(nd.ConfigurationError, match=rf"frozen_till must be 0\.\.2, got {border!r}"):
+    for border, must in ((-1, "an integer >= 0 or None"), (3, r"0\.\.2"), ("1", "an integer >= 0 or None")):
+        with pytest.raises(nd.ConfigurationError, match=rf"frozen_till must be {must}, got {border!r}"):
             TransferLearningHelper(network(None), border)
 
 
@@ -248,3 +248,13 @@ def test_what_was_trained_is_handed_back_after_an_error():
         helper.fit_featurized([*broken, bad])
     assert net.iteration_count == 3
     np.testing.assert_array_equal(host(net.get_param("3_W")), host(helper.unfrozen_mln().get_param("1_W")))
+
+
+def test_training_on_features_returns_its_history():
+    net = network()
+    net.class_names = ("small", "large", "huge")
+    helper = TransferLearningHelper(net)
+    assert helper.unfrozen_mln().class_names == ("small", "large", "huge")
+    history = helper.fit_featurized(helper.featurize(batches()), epochs=2)
+    assert net.history is history
+    assert len(history.score) == 2

@@ -30,7 +30,7 @@ BEHIND = {
     "alpha": ((PReLULayer(),), {"1_W": (6, 6, 6), "2_W": (6, 3)}),
     "alpha-of-channels": ((PReLULayer(shared_axes=(2, 3)),), {"1_W": (6, 1, 1), "2_W": (6, 3)}),
     "blocks": ((SpaceToDepthLayer(2), BatchNormalization()), {"2_gamma": (1, 24), "3_W": (24, 3)}),
-    "series": ((Convolution1DLayer(n_out=2, kernel_size=1),), {"1_W": (2, 216, 1, 1), "2_W": (2, 3)}),
+    "series": ((Convolution1DLayer(n_out=2, kernel_size=1),), {"1_W": (1, 216, 2), "2_W": (2, 3)}),
     "capsules": (
         (
             PrimaryCapsules(capsule_dimensions=2, channels=2, kernel_size=3),

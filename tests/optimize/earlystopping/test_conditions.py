@@ -111,11 +111,17 @@ def test_conditions_are_shown_with_their_limits(condition, shown):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: MaxEpochsTerminationCondition(0), r"max_epochs must be >= 1, got 0\."),
-        (lambda: ScoreImprovementEpochTerminationCondition(0), r"no_improvement must be >= 1, got 0\."),
-        (lambda: ScoreImprovementEpochTerminationCondition(1, -0.5), r"min_improvement must be >= 0, got -0\.5\."),
-        (lambda: ScoreImprovementEpochTerminationCondition(1, NAN), r"min_improvement must be >= 0, got nan\."),
-        (lambda: MaxTimeIterationTerminationCondition(0), r"max_time must be > 0, got 0\."),
+        (lambda: MaxEpochsTerminationCondition(0), r"max_epochs must be an integer >= 1, got 0\."),
+        (lambda: ScoreImprovementEpochTerminationCondition(0), r"no_improvement must be an integer >= 1, got 0\."),
+        (
+            lambda: ScoreImprovementEpochTerminationCondition(1, -0.5),
+            r"min_improvement must be a number >= 0, got -0\.5\.",
+        ),
+        (
+            lambda: ScoreImprovementEpochTerminationCondition(1, NAN),
+            r"min_improvement must be a number >= 0, got nan\.",
+        ),
+        (lambda: MaxTimeIterationTerminationCondition(0), r"max_time must be a number > 0, got 0\."),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(make, message):

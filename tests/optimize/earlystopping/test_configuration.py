@@ -18,12 +18,12 @@ from optimize.earlystopping import (
     [
         ({"score_calculator": None}, "score_calculator must be a ScoreCalculator, got None"),
         ({"epoch_termination_conditions": ()}, "at least one termination condition must be given, got none"),
-        ({"epoch_termination_conditions": ["x"]}, "must be instances of EpochTerminationCondition, got 'x'"),
+        ({"epoch_termination_conditions": ["x"]}, r"must be a sequence of an EpochTerminationCondition, got \['x'\]"),
         (
             {"iteration_termination_conditions": [MaxEpochsTerminationCondition(1)]},
-            r"must be instances of IterationTerminationCondition, got MaxEpochsTerminationCondition\(1\)",
+            r"must be a sequence of an IterationTermination.*, got \[MaxEpochsTerminationCondition\(1\)\]",
         ),
-        ({"evaluate_every_n_epochs": 0}, "evaluate_every_n_epochs must be >= 1, got 0"),
+        ({"evaluate_every_n_epochs": 0}, "evaluate_every_n_epochs must be an integer >= 1, got 0"),
     ],
 )
 def test_configurations_that_make_no_sense(settings, message):

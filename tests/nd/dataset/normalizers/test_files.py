@@ -136,7 +136,7 @@ def test_normalizers_of_somebodys_own(tmp_path):
         (header("STANDARDIZE") + b"\0" + row(1, dtype="INT", bits=1 << 17, code=">i4"), "a row of floats, got"),
         (header("MIN_MAX") + b"\0" + struct.pack(">2d", 1, 1), "from a number to a larger one, got 1.0 to 1.0"),
         (header("IMAGE_MIN_MAX") + struct.pack(">3d", 0, 1, 0), "the largest pixel must be positive, got 0.0"),
-        (header("IMAGE_MIN_MAX") + struct.pack(">3d", 0, np.nan, 255), "got 0.0 to nan"),
+        (header("IMAGE_MIN_MAX") + struct.pack(">3d", 0, np.nan, 255), "max must be a number, got nan"),
     ],
 )
 def test_damage(content, message):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nd
-from nd import BackendError, ConfigurationError, DataError, DTypeError, ShapeError
+from nd import ArgumentError, BackendError, ConfigurationError, DataError, DTypeError, ShapeError
 from nd.dataset import (
     AsyncDataSetIterator,
     DataSet,
@@ -314,14 +314,22 @@ def test_pre_processors_ported_from_java_return_nothing():
         (lambda: made("standardize").transform_features(X), ShapeError, r"expected \[N, 3\], as the data.*got \[10, 2"),
         (lambda: NormalizerStandardize([1, 2], [1]), ConfigurationError, r"as many numbers each.*'mean': 2, 'std': 1"),
         (lambda: NormalizerStandardize([1], [np.nan]), ConfigurationError, "std must be finite, got nan"),
-        (lambda: NormalizerStandardize([1]), ConfigurationError, "std must be finite, got nan"),
-        (lambda: NormalizerMinMaxScaler(1, 1), ConfigurationError, "from a number to a larger one, got 1 to 1"),
+        (
+            lambda: NormalizerStandardize([1]),
+            ConfigurationError,
+            "std must be a row of numbers, got elements of dtype object",
+        ),
+        (lambda: NormalizerMinMaxScaler(1, 1), ConfigurationError, "from a number to a larger one, got 1.0 to 1.0"),
         (lambda: NormalizerMinMaxScaler().set_label_stats([1], [0]), ConfigurationError, r"got 1.0 to 0.0 in column 0"),
-        (lambda: ImagePreProcessingScaler(0, 1, 65), DataError, "max_bits must be 1 to 64, got 65"),
-        (lambda: ImagePreProcessingScaler(0, np.inf), ConfigurationError, "got 0 to inf"),
+        (lambda: ImagePreProcessingScaler(0, 1, 65), ArgumentError, "max_bits must be an integer of 1 to 64, got 65"),
+        (lambda: ImagePreProcessingScaler(0, np.inf), ArgumentError, "max must be a number, got inf"),
         (lambda: VGG16ImagePreProcessor().fit_label(True), ConfigurationError, "labels are left as they are, got True"),
         (lambda: VGG16ImagePreProcessor().transform(WHOLE), ShapeError, r"images \[N, 3, H, W\], got \[10, 2\]"),
-        (lambda: NormalizerStandardize().fit_label("yes"), DTypeError, "fit_label: expected True or False, got 'yes'"),
+        (
+            lambda: NormalizerStandardize().fit_label("yes"),
+            ArgumentError,
+            "fit_label: fit must be True or False, got 'yes'",
+        ),
     ],
 )
 def test_refusals(act, error, message):
@@ -353,7 +361,31 @@ def test_masks_of_images_have_every_shape_that_evaluations_take(shape):
 def test_statistics_that_are_none():
     with pytest.raises(DTypeError, match="expected an iterable of DataSets, got NoneType"):
         NormalizerStandardize().fit(None)
-    with pytest.raises(ConfigurationError, match="NormalizerStandardize: expected rows of numbers, got: could not"):
+    with pytest.raises(ConfigurationError, match="mean must be a row of numbers, got elements of dtype <U1"):
         NormalizerStandardize(["a"], [1.0])
     with pytest.raises(ConfigurationError, match=r"NormalizerStandardize: std must not be negative, got -2\.0"):
         NormalizerStandardize([0.0, 0.0], [1.0, -2.0])
+
+
+@pytest.mark.parametrize("kind", [NormalizerStandardize, NormalizerMinMaxScaler])
+def test_masks_and_rows_that_are_none(kind):
+    normalizer = kind().fit(nd.dataset.DataSet([[1.0, 2.0], [3.0, 5.0]]))
+    for mask, error, message in (
+        ([[1], [1, 0]], ShapeError, "transform_features: mask: expected rows of equal length"),
+        (["a", "b"], DTypeError, "transform_features: mask: expected numbers, got elements of dtype <U1"),
+    ):
+        with pytest.raises(error, match=message):
+            normalizer.transform_features(np.ones((2, 2)), mask)
+    for row in (["1"], np.array([1], "datetime64[s]"), [None], {}):
+        with pytest.raises(ConfigurationError, match="must be a row of numbers, got elements of dtype"):
+            normalizer.set_label_stats(row, [1.0])
+    with pytest.raises(DTypeError, match="masked"):
+        normalizer.set_label_stats(np.ma.masked_array([1.0], [True]), [1.0])
+
+
+@pytest.mark.parametrize("kind", sorted(NORMALIZERS))
+def test_what_is_no_data_set(kind):
+    normalizer = NORMALIZERS[kind]()
+    for use in (normalizer.pre_process, normalizer.transform, normalizer.revert):
+        with pytest.raises(DTypeError, match=r"expected a DataSet, got list\. Wrap arrays as DataSet"):
+            use([[1.0]])

@@ -1,0 +1,25 @@
+"""Networks drawn at random: a layer's row with other settings, and the network's own settings."""
+
+import random
+
+import nd
+from nn import MultiLayerNetwork, NeuralNetConfiguration
+from tests.cases.layers import LAYER_CASES
+from tests.cases.random_values import varied
+
+ROWS = [case for cases in LAYER_CASES.values() for case in cases]
+SIZES = {"capsules", "hidden_size", "input_channels", "input_shape", "input_size", "layer", "n_in", "n_out"}
+"""Fields that stay as the case has them, or hardly anything would fit."""
+
+
+def draw(number):
+    """Return (case, network) of that number, None for what is refused where it is given."""
+    rng = random.Random(number)
+    case = ROWS[rng.randrange(len(ROWS))]
+    try:
+        base = varied(rng, NeuralNetConfiguration(seed=number + 1), rng.choice([0.0, 0.1, 0.3]), ("seed", "l2_bias"))
+        layer = varied(rng, case.layer, rng.choice([0.1, 0.3, 0.5]), SIZES)
+        tail = [varied(rng, each, rng.choice([0.0, 0.2]), {*SIZES, "loss"}) for each in case.tail]
+        return case, MultiLayerNetwork(base.list(layer, *tail, input_type=case.input_type)).init()
+    except nd.NdError:
+        return None

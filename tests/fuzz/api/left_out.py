@@ -1,0 +1,81 @@
+"""What the fuzzer of wrong arguments leaves out, each with its reason."""
+
+from __future__ import annotations
+
+_LAYER = "a layer's author implements it, the network calls it while it is put together"
+_STEP = "an inner step of training, called with arrays thousands of times a second; its author implements it"
+_HOOK = "a listener's author implements it, training calls it"
+_MADE = "made by the library and handed out, not by users"
+_LOW = "the facade's own machinery for backends; the layers call it with arrays that they have made"
+
+EXEMPT: dict[str, str] = {
+    **dict.fromkeys(
+        [f"*.{name}" for name in (
+            "check", "following", "with_inputs", "with_n_in", "output_type", "preprocessor_for", "resolved",
+            "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs", "out_sizes",
+            "sized", "window", "of_added_layers", "of_network",
+        )], _LAYER,
+    ),
+    **dict.fromkeys(
+        [f"*.{name}" for name in (
+            "apply", "coefficients", "apply_dropout", "backprop", "get_parameter", "constrained", "on", "draw",
+            "pre_process", "feed_forward_mask", "mask", "mask_into", "numbers", "value_of_sum", "at", "value_at",
+            "count", "learning_rate_at", "coefficient_for", "terminate", "retained", "dropout_factors", "direction",
+            "first_step", "learn", "refine", "is_done", "set_state", "slope", "terms",
+        )], _STEP,
+    ),
+    **dict.fromkeys(
+        [f"*.{name}" for name in (
+            "iteration_done", "on_epoch_start", "on_epoch_end", "on_forward_pass", "on_backward_pass",
+            "on_gradient_calculation", "on_numeric_error", "on_fit_end", "on_start", "on_epoch", "on_completion",
+            "close", "wants",
+        )], _HOOK,
+    ),
+    **dict.fromkeys(
+        (
+            "nd.activations.Activation", "nd.losses.Loss", "nd.dataset.DataSetIterator", "nd.dataset.Normalizer",
+            "nd.evaluation.IEvaluation", "nd.ops.ActivationOp", "nd.ops.Broadcast",
+            "nd.dataset.DataSetPreProcessor", "nn.IDropout", "nn.IWeightNoise",
+            "nn.InputPreProcessor", "nn.layers.LayerConf", "nn.layers.BaseLayerConf", "nn.layers.FeedForwardConf",
+            "nn.layers.SameDiffConf", "nn.layers.LayerRuntime", "optimize.Schedule", "optimize.Updater",
+            "optimize.LayerConstraint", "optimize.Listener", "optimize.TerminationCondition", "optimize.Regularization",
+            "optimize.ConvexOptimizer", "optimize.earlystopping.ScoreCalculator",
+            "optimize.earlystopping.EpochTerminationCondition", "optimize.earlystopping.EarlyStoppingListener",
+            "optimize.earlystopping.IterationTerminationCondition", "nn.Gradient",
+        ), "a base to build on: its own classes are called",
+    ),
+    **dict.fromkeys(
+        (
+            "nd.Program", "nd.Work", "nn.DefaultGradient",
+            "nn.LayerDescription", "nn.ModelFile", "optimize.ArrayStatistics", "optimize.Checkpoint",
+            "optimize.NetworkUpdater", "optimize.OptimizerState", "optimize.Segment", "optimize.StatisticsRecord",
+            "optimize.earlystopping.EarlyStoppingResult", "nd.evaluation.ConfusionMatrix",
+        ), _MADE,
+    ),
+    **dict.fromkeys(
+        (
+            "nd.run_lanes", "nd.staged", "nd.split_examples",
+            "nd.to_activation_order",
+        ), _LOW,
+    ),
+    **dict.fromkeys(
+        [f"*.{name}" for name in ("read_body", "write_body", "from_fields", "fitted", "add")],
+        "the inner half of reading, writing or counting, called with what has been checked",
+    ),
+    "nd.dataset.VGG16ImagePreProcessor.fit_label": "has nothing to do but to refuse",
+    "optimize.L1Regularization.score": _STEP,
+    "optimize.L2Regularization.score": _STEP,
+    "nd.losses.LossFMeasure.score_array": "has nothing to do but to refuse",
+    "nd.dataset.KFoldIterator.test_fold": "has no arguments, and next must come first",
+    "nn.MultiLayerNetwork.stop_training": "can be called from a listener alone, while fit runs",
+    "nn.MultiLayerNetwork.evaluate_roc": "wants another network; it is evaluate with a ROC",
+    "nd.dataset.MnistDataSetIterator": "would download; its arguments are those of DigitsDataSetIterator",
+}  # fmt: skip
+"""Name, or ``*.`` and the name of a method of any class -> why it is not called."""
+
+LONG: frozenset[str] = frozenset({
+    "nn.MultiLayerNetwork.fit:epochs", "nn.MultiLayerNetwork.fit:labels",
+    "nn.TransferLearningHelper.fit_featurized:epochs",
+    "optimize.StochasticGradientDescent.optimize:iterations",
+})  # fmt: skip
+"""Parameters that say how often something long is done: 10**30 is not tried."""

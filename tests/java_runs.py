@@ -1,0 +1,187 @@
+"""Networks that Deeplearning4j 1.0.0-M1.1 or M2.1 ran, repeated with its parameters: outputs, gradients, training.
+
+A folder has what Java wrote of one network: conf.json, arrays.npz, scores.txt, model.zip (after training). Arrays: x,
+y and masks xm, ym; params0; out, of inference with the masks; grad, of the first minibatch; params1 and updater1 after
+the fits that scores.txt lists.
+"""
+
+import pathlib
+import warnings
+
+import numpy as np
+
+import nd
+from nd.dataset import DataSet
+from nn import MultiLayerConfiguration, MultiLayerNetwork
+
+OUTPUT, GRADIENT, CURVE, PARAMETERS, STATE = 2e-5, 2e-5, 5e-5, 1e-4, 2e-4
+"""Largest distance over largest number."""
+DRAWN = 3e-5
+"""Of weights from a seed: these releases of Java draw normal numbers in single precision."""
+FEW = pathlib.Path(__file__).parent / "cases" / "java_runs"
+"""A handful of them, so that a clone alone is held against Java; written by Deeplearning4j, Apache License 2.0."""
+HERE = sorted(f"{path.parent.parent.name}/{path.parent.name}" for path in FEW.glob("*/*/conf.json"))
+
+
+def distance(ours, theirs):
+    """Return the largest distance over the largest number, infinity where shapes or what is finite differ."""
+    ours, theirs = (np.asarray(nd.to_host(each), np.float64).ravel() for each in (ours, theirs))
+    finite = np.isfinite(theirs)
+    if ours.shape != theirs.shape or (np.isfinite(ours) != finite).any():
+        return float("inf")
+    if not finite.any():
+        return 0.0
+    return np.abs(ours - theirs)[finite].max() / (np.abs(theirs[finite]).max() + 1e-12)
+
+
+class Run:
+    """One network of Java's."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.text = (folder / "conf.json").read_text()
+        with np.load(folder / "arrays.npz") as arrays:
+            self.arrays = {name: arrays[name] for name in arrays.files}
+        lines = (folder / "scores.txt").read_text().split("\n")
+        words = [line.split() for line in lines if line]
+        self.fits = [float(value) for name, value in words if name == "fit"]
+        self.scores = {name: float(value) for name, value in words if name != "fit"}
+
+    def __getattr__(self, name):
+        return self.arrays.get(name)
+
+    def network(self):
+        net = MultiLayerNetwork(MultiLayerConfiguration.from_json(self.text)).init()
+        net.set_params(self.params0.reshape(-1))
+        return net
+
+    def data(self):
+        return DataSet(self.x, self.y, self.xm, self.ym)
+
+    def output_of(self, net):
+        return net.output(self.x, features_mask=self.xm, labels_mask=self.ym)
+
+
+# ---- what is compared: each returns the distance and what it may be
+
+
+def output(run):
+    return distance(run.output_of(run.network()), run.out), OUTPUT
+
+
+def score(run):
+    return distance([run.network().score(run.data())], [run.scores["eval_score"]]), OUTPUT
+
+
+def gradient(run):
+    net = run.network()
+    net.set_input(run.x)
+    net.set_labels(run.y)
+    net.set_masks(run.xm, run.ym)
+    net.compute_gradient_and_score()
+    return distance(net.flattened_gradients(), run.grad), GRADIENT
+
+
+def training(run):
+    """The scores of the fits, the parameters and the updater's state after them, each in its own tolerance."""
+    net, found = run.network(), []
+    for _ in run.fits:
+        net.fit(run.data())
+        found.append(net.score())
+    apart = [max(distance([ours], [theirs]) for ours, theirs in zip(found, run.fits, strict=True)) / CURVE]
+    apart.append(distance(net.params(), run.params1) / PARAMETERS)
+    if run.updater1 is not None:
+        apart.append(distance(net.updater_state(), run.updater1) / STATE)
+    return max(apart), 1.0
+
+
+def saved(run):
+    """Java's zip: the parameters to the bit, the outputs of them."""
+    net = MultiLayerNetwork.load(run.folder / "model.zip")
+    apart = distance(net.params(), run.params1) / 1e-7
+    if run.out1 is not None:
+        apart = max(apart, distance(run.output_of(net), run.out1) / OUTPUT)
+    return apart, 1.0
+
+
+def initial(run):
+    return distance(MultiLayerNetwork(MultiLayerConfiguration.from_json(run.text)).init().params(), run.params0), DRAWN
+
+
+NEEDS = {
+    initial: "params0",
+    output: "out",
+    score: "eval_score",
+    gradient: "grad",
+    training: "params1",
+    saved: "params1",
+}
+
+
+def differences(run):
+    """Return name of a quantity -> what is wrong with it."""
+    found = {}
+    for quantity, needed in NEEDS.items():
+        changed = quantity is initial and (run.folder / "base.zip").exists()  # whose parameters were another network's
+        if changed or (needed not in run.arrays and needed not in run.scores):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                apart, most = quantity(run)
+        except nd.NdError as error:
+            found[quantity.__name__] = f"{type(error).__name__}: {error}"
+        else:
+            if not apart <= most:
+                found[quantity.__name__] = f"{apart:.1e}, at most {most:.1e}"
+    return found
+
+
+NAN = "the score is NaN in Java, which goes on; here it raises NumericError"
+DRAWS = "the draws of Java's OrthogonalDistribution are not repeated"
+JAVAS_GRADIENT = "Java's gradient is not the derivative of its score"
+JAVAS_SCHEDULE = "PolySchedule grows and CycleSchedule is off by a power in Java"
+RAMP = "Java writes a RampSchedule without what it is made of"
+SEARCH = "Java's line searches go along the updater's output, and its LBFGS and CG are plain descent"
+EXCEPTIONS = {
+    "ff/activation_RRELU": ({"gradient", "training"}, JAVAS_GRADIENT),
+    "ff/dist_OrthogonalDistribution": ({"initial"}, DRAWS),
+    "ff/loss_MEAN_ABSOLUTE_PERCENTAGE_ERROR_SOFTPLUS": (
+        {"saved"}, "Java's softplus of very negative numbers is log(1 + e^x) in single precision: 0",
+    ),
+    "ff/loss_XENT_SOFTPLUS": ({"training"}, "NaN in Java from the third step on; finite here"),
+    "ff/ocnn": ({"gradient", "training"}, JAVAS_GRADIENT),
+    **{
+        f"ff/loss_{loss}_{activation}": ({"training"}, NAN)
+        for loss in ("MCXENT", "NEGATIVELOGLIKELIHOOD", "POISSON", "SPARSE_MCXENT")
+        for activation in ("IDENTITY", "TANH")
+    },
+    "ff/loss_MEAN_SQUARED_LOGARITHMIC_ERROR_IDENTITY": ({"training"}, NAN),
+    "conv/lrn_own": ({"gradient", "training"}, JAVAS_GRADIENT),
+    "m21/conv1d_Causal": ({"initial"}, "M2.1 takes the kernel's size twice for the fan in"),
+    "m21/conv1d_Same": ({"initial"}, "M2.1 takes the kernel's size twice for the fan in"),
+    "train/constraint_minmax": ({"training"}, "MinMaxNorm's rate is used the other way round in Java"),
+    **{f"train/schedule_{of}{name}Schedule": ({"training"}, JAVAS_SCHEDULE)
+       for of in ("", "nesterovs_") for name in ("Cycle", "Poly")},
+    **{f"train/schedule_{of}RampSchedule": ({quantity.__name__ for quantity in NEEDS}, RAMP)
+       for of in ("", "nesterovs_")},
+    **{f"train/solver_{name}": ({"training"}, SEARCH)
+       for name in ("CONJUGATE_GRADIENT", "LBFGS", "LINE_GRADIENT_DESCENT")},
+}  # fmt: skip
+"""Name -> quantities that differ, and why; one that does not differ any more is reported too."""
+
+KINDS = {"conv": 64, "ff": 204, "m21": 10, "train": 72, "transfer": 6}
+"""Folders of what can run here -> networks in them."""
+LATER = {"data": "series", "graph": "graphs", "pretrain": "pretraining", "rbm": "restricted Boltzmann machines",
+         "rnn": "recurrent layers"}  # fmt: skip
+"""Folders of what this library cannot run yet -> what that is."""
+
+
+def runs_of(folder):
+    """Return name -> run of the networks that follow one another in a folder."""
+    found = [path.parent for path in sorted(folder.glob("*/conf.json")) if "confs" in path.read_text()]
+    return {
+        f"{folder.name}/{path.name}": path
+        for path in found
+        if '"networkInputs"' not in (path / "conf.json").read_text()
+    }

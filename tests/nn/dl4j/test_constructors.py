@@ -1,0 +1,193 @@
+"""Java's constructors, builders and nested names, as ported programs use them."""
+
+import numpy as np
+import pytest
+
+import nd
+import nn.dl4j as dl4j
+from nn.dl4j import (
+    Activation,
+    CheckpointListener,
+    DataSet,
+    DataSetLossCalculator,
+    DefaultGradient,
+    DenseLayer,
+    EarlyStoppingConfiguration,
+    EarlyStoppingResult,
+    EarlyStoppingTrainer,
+    Evaluation,
+    EvaluationAveraging,
+    ListDataSetIterator,
+    LossFMeasure,
+    LossFunctions,
+    MaxEpochsTerminationCondition,
+    MaxNormConstraint,
+    MinMaxNormConstraint,
+    MultiLayerConfiguration,
+    MultiLayerNetwork,
+    Nd4j,
+    Nesterovs,
+    NeuralNetConfiguration,
+    OutputLayer,
+    Random,
+    RegressionEvaluation,
+    ROCScoreCalculator,
+    Sgd,
+    TimeUnit,
+    UnitNormConstraint,
+)
+
+X = np.random.default_rng(3).standard_normal((6, 4))
+Y = np.eye(3)[[0, 1, 2, 0, 1, 2]]
+
+
+def configuration():
+    return (
+        NeuralNetConfiguration.Builder().seed(6).activation(Activation.TANH).updater(Sgd(0.1)).l2(1e-4).dropOut(0.5)
+        .list().layer(DenseLayer.Builder().nIn(4).nOut(3).build())
+        .layer(OutputLayer.Builder(LossFunctions.LossFunction.NEGATIVELOGLIKELIHOOD).nIn(3).nOut(3).build()).build()
+    )  # fmt: skip
+
+
+def test_numbers_by_position():
+    assert (Nesterovs(0.8).momentum, Nesterovs(0.8).learning_rate) == (0.8, 0.1)
+    assert (Nesterovs(0.2, 0.8).momentum, Nesterovs(0.2, 0.8).learning_rate) == (0.8, 0.2)
+    assert Nesterovs.Builder().momentum(0.5).build() == Nesterovs(0.5)
+    assert LossFMeasure(2.0).beta == 2.0
+    assert MaxNormConstraint(2, 1).dimensions == UnitNormConstraint(1).dimensions == (1,)
+    assert MaxNormConstraint(2.0, {"b", "W"}, 1, 2).params == ("W", "b")
+    short, long = MinMaxNormConstraint(0.3, 0.4, 1), MinMaxNormConstraint(0.3, 0.4, 0.5, 0)
+    assert ((short.rate, short.dimensions), (long.rate, long.dimensions)) == ((1.0, (1,)), (0.5, (0,)))
+
+
+def test_names_of_columns_one_by_one():
+    for named in (RegressionEvaluation("x", "y"), RegressionEvaluation(["x", "y"])):
+        assert named.column_names == ["x", "y"]
+    assert RegressionEvaluation(2).column_names == ["col_0", "col_1"]
+    assert RegressionEvaluation().column_names is None
+
+
+def test_nested_names():
+    assert Evaluation.Metric.F1 == "f1"
+    assert RegressionEvaluation.Metric.MSE == "mse"
+    assert EarlyStoppingResult.TerminationReason.EpochTerminationCondition == "epoch_termination"
+    assert (ROCScoreCalculator.ROCType.MULTICLASS, ROCScoreCalculator.Metric.AUPRC) == ("multiclass", "auprc")
+
+
+def test_orders_of_arrays_are_passed_by():
+    assert Nd4j.rand("c", [2, 3]).shape == Nd4j.create(dl4j.DataType.FLOAT, [2, 3], "f").shape == (2, 3)
+    data = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert Nd4j.create(data, [2, 3], "f").tolist() == [[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]
+    assert Nd4j.create(data, [2, 3], "c").tolist() == Nd4j.create(data, 2, 3).tolist()
+
+
+def test_a_network_from_parameters():
+    net = MultiLayerNetwork(configuration())
+    net.setListeners()
+    again = MultiLayerNetwork(configuration(), net.params())
+    np.testing.assert_array_equal(again.params(), net.params())
+    with pytest.raises(nd.ShapeError, match="27"):
+        MultiLayerNetwork(configuration(), np.zeros((1, 3)))
+
+
+def test_a_configuration_equals_what_its_json_says():
+    conf = configuration()
+    again = MultiLayerConfiguration.fromJson(conf.toJson())
+    assert conf.equals(again)
+    assert conf == again
+    assert conf != MultiLayerConfiguration.fromJson(conf.toJson().replace(": 0.0001", ": 0.0002"))
+    assert conf != conf.with_counts(3, 1)
+    assert conf != "a configuration"
+    net = MultiLayerNetwork(conf, MultiLayerNetwork(conf).init().params())
+    net.fit(DataSet(X, Y))
+    assert net.getLayerWiseConfigurations().getIterationCount() == 1
+
+
+def test_a_split_shuffles_with_the_next_long():
+    shuffled, split = DataSet(X, Y), DataSet(X, Y).splitTestAndTrain(4, Random(5))
+    shuffled.shuffle(Random(5).nextLong())
+    np.testing.assert_array_equal(split.getTrain().getFeatures(), shuffled.getFeatures()[:4])
+    np.testing.assert_array_equal(split.getTest().getLabels(), shuffled.getLabels()[4:])
+
+
+def test_evaluations_of_java():
+    evaluation = Evaluation({0: "a", 1: "b", 2: "c"})
+    evaluation.eval(Y, Y[[0, 1, 1, 0, 1, 0]])
+    assert evaluation.getClassLabel(2) == "c"
+    assert evaluation.precision(EvaluationAveraging.Micro) == evaluation.precision(averaging="micro") == 4 / 6
+    assert evaluation.f1(EvaluationAveraging.MACRO) == evaluation.f1(averaging="macro")
+    assert evaluation.scoreForMetric(Evaluation.Metric.ACCURACY) == evaluation.accuracy()
+    assert evaluation.getConfusionMatrix().getCount(2, 1) == 1
+    assert evaluation.getConfusionMatrix().toCSV() == (
+        ",,Predicted Class,\n,,0,1,2,Total\nActual Class,0,2,0,0,2\n,1,0,2,0,2\n,2,1,1,0,2\n,Total,3,3,0,\n"
+    )
+    twin = Evaluation(["a", "b", "c"])
+    assert evaluation != twin
+    twin.eval(Y, Y[[0, 1, 1, 0, 1, 0]])
+    assert evaluation == twin
+    with pytest.raises(nd.DataError, match=r"labels must have the keys 0\.\.1, got \[1, 2\]"):
+        Evaluation({1: "a", 2: "b"})
+    roc = dl4j.ROCMultiClass()
+    roc.eval(Y, np.full((6, 3), 1 / 3))
+    assert roc.calculateAUCPR(0) == roc.calculate_auc_pr(0)
+    assert roc.getRocCurve(0).calculateAUC() == roc.calculateAUC(0)
+    np.testing.assert_array_equal(roc.getRocCurve(0).getTpr(), roc.get_roc_curve(0).y)
+
+
+def test_gradients_of_ones_own():
+    gradient = DefaultGradient()
+    with pytest.raises(nd.ConfigurationError, match="expected gradients of variables, got none"):
+        gradient.gradient()
+    assert gradient.setGradientFor("0_W", nd.create([[1.0, 2.0], [3.0, 4.0]])) is None
+    gradient.setGradientFor("0_b", nd.create([[5.0, 6.0]]), "c")
+    assert gradient.gradient().tolist() == [[1.0, 3.0, 2.0, 4.0, 5.0, 6.0]]
+    assert gradient.gradient(["0_b"]).tolist() == [[5.0, 6.0]]
+    assert gradient.flatteningOrderForVariable("0_b") == "c"
+    assert gradient.flatteningOrderForVariable("0_W") is None
+    with pytest.raises(nd.ChoiceError, match="unknown variable '1_W'"):
+        gradient.getGradientFor("1_W")
+    gradient.clear()
+    assert gradient.gradientForVariable() == {}
+
+
+def test_an_update_is_kept_as_the_gradient():
+    net = MultiLayerNetwork(configuration()).init()
+    before, gradient = net.params().copy(), DefaultGradient()
+    gradient.setGradientFor("0_b", np.ones((1, 3)))
+    net.update(gradient)
+    changed = np.flatnonzero((net.params() - before)[0])
+    assert changed.tolist() == [12, 13, 14]
+    assert net.gradient().getGradientFor("0_b").tolist() == [[1.0, 1.0, 1.0]]
+
+
+def test_checkpoints_by_their_builder(tmp_path, capsys):
+    net = MultiLayerNetwork(configuration())
+    listener = CheckpointListener.Builder(tmp_path).keepLast(2).saveEveryNEpochs(1).logSaving(False).build()
+    net.setListeners(listener)
+    net.fit(ListDataSetIterator([DataSet(X, Y)]), 3)
+    last = listener.lastCheckpoint()
+    assert [each.getCheckpointNum() for each in listener.availableCheckpoints()] == [1, 2]
+    assert CheckpointListener.availableCheckpoints(tmp_path) == listener.availableCheckpoints()
+    assert (last.getEpoch(), last.getIteration()) == (3, 3)
+    assert last.getFilename() == "checkpoint_2_MultiLayerNetwork.zip"
+    assert CheckpointListener.lastCheckpoint(tmp_path).getCheckpointNum() == 2
+    for named in (last, 2):
+        np.testing.assert_array_equal(CheckpointListener.loadCheckpointMLN(tmp_path, named).params(), net.params())
+    every = CheckpointListener.Builder(tmp_path / "more").keepLastAndEvery(2, 3).saveEvery(90, TimeUnit.SECONDS).build()
+    assert (every.keep_last, every.keep_every, every.every_seconds) == (2, 3, 90.0)
+    assert CheckpointListener.Builder(tmp_path).keepAll().saveEveryNIterations(5).build().keep_last is None
+
+
+def test_early_stopping_initialises_the_network():
+    data = ListDataSetIterator([DataSet(X, Y)])
+    stopping = (
+        EarlyStoppingConfiguration.Builder().scoreCalculator(DataSetLossCalculator(data, True))
+        .epochTerminationConditions(MaxEpochsTerminationCondition(2)).build()
+    )  # fmt: skip
+    result = EarlyStoppingTrainer(stopping, MultiLayerNetwork(configuration()), data).fit()
+    assert result.getTerminationReason() == EarlyStoppingResult.TerminationReason.EpochTerminationCondition
+
+
+def test_a_split_wants_a_generator():
+    with pytest.raises(nd.ArgumentError, match="split_test_and_train: random must be a JavaRandom or None, got 5"):
+        DataSet(X, Y).splitTestAndTrain(4, 5)
