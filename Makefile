@@ -6,11 +6,13 @@ GPU_CHECK ?=
 # For fuzz: mutants of each kind, and what they are drawn from.
 FUZZ ?= 100000
 FUZZ_SEED ?= ndwright
+# For java-check: the release of Deeplearning4j.
+DL4J ?= 1.0.0-M2.1
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help lenet test test-slow fuzz gpu-check lint format bench clean
+.PHONY: help lenet test test-slow fuzz fuzz-api java-check gpu-check lint format bench clean
 
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
@@ -18,6 +20,8 @@ help:
 	@echo "make gpu-check  check and measure on a GPU   make lint       ruff and mypy"
 	@echo "make bench      measure against PyTorch        make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
+	@echo "make fuzz-api   call everything public with wrong arguments"
+	@echo "make java-check hold everything against Java itself, DL4J=1.0.0-M1.1 another release; needs Java and Maven"
 
 lenet: $(VENV)/core
 	$(BIN)/python examples/lenet_mnist.py
@@ -29,7 +33,13 @@ test-slow: $(VENV)/test
 	$(BIN)/python -m pytest -m slow
 
 fuzz: $(VENV)/test
-	FUZZ=$(FUZZ) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -m slow -s tests/fuzz
+	FUZZ=$(FUZZ) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -m slow -s tests/fuzz/test_fuzz.py
+
+fuzz-api: $(VENV)/test
+	$(BIN)/python -m pytest -m "slow or not slow" -s tests/fuzz/test_fuzz_api.py
+
+java-check: $(VENV)/test
+	$(BIN)/python -m tests.java_check --release $(DL4J)
 
 gpu-check: $(VENV)/test $(VENV)/cuda$(CUDA)
 	PYTHON=$(BIN)/python .ci/gpu-check --device-only
@@ -58,7 +68,7 @@ $(VENV)/made:
 	@touch $@
 
 $(VENV)/core: $(VENV)/made pyproject.toml
-	$(PIP) --editable .
+	$(PIP) --editable ".[download,progress]"
 	@touch $@
 
 $(VENV)/test $(VENV)/dev $(VENV)/bench $(VENV)/cuda12 $(VENV)/cuda13: $(VENV)/made pyproject.toml

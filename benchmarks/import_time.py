@@ -9,7 +9,17 @@ import subprocess
 import sys
 import time
 
-IMPORTS = {"numpy": "import numpy", "ndwright": "import nd, nn, optimize", "torch": "import torch"}
+LENET = """
+import nd
+from nd.dataset import MnistDataSetIterator
+from nn import (
+    ConvolutionLayer, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer, SubsamplingLayer
+)
+from optimize import Nesterovs, PerformanceListener, ScoreIterationListener
+nd.backend()
+"""
+IMPORTS = {"numpy": "import numpy", "ndwright": LENET, "torch": "import torch"}
+"""The library imports what is asked for: here, what LeNet needs."""
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
-from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer, register_layer
+from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer, register
 from nn.layers import FeedForwardConf, LayerRuntime
 from nn.params import ParamSpec
 from optimize import Adam
@@ -51,12 +51,13 @@ class GatedLayer(FeedForwardConf):
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n_in, n_out = self.n_in or 0, self.n_out or 0
-        weight = {"shape": (n_in, n_out), "fan_in": n_in, "fan_out": n_out}
+        # "f" is the order in which Java's custom layers keep a matrix: their files can be read, and ours there
+        weight = {"shape": (n_in, n_out), "order": "f", "fan_in": n_in, "fan_out": n_out}
         bias = {"shape": (1, n_out), "bias": True}
         return ParamSpec("W", **weight), ParamSpec("b", **bias), ParamSpec("V", **weight), ParamSpec("c", **bias)
 
 
-register_layer(GatedLayer)  # files call it by its name
+register(GatedLayer)  # files call it by its name
 
 
 def main() -> None:
