@@ -69,6 +69,7 @@ from .shape import (
     reshape,
     reshape_view,
     to_activation_order,
+    to_flattened,
     transpose,
 )
 from .state import backend, default_dtype, set_backend, set_default_dtype, use_backend
@@ -76,10 +77,11 @@ from .state import backend, default_dtype, set_backend, set_default_dtype, use_b
 if TYPE_CHECKING:
     from . import activations, dataset, evaluation, losses, ops, serde
     from .executioner import add_hook, exec, execRandom, remove_hook
+    from .memory_manager import get_memory_manager
 else:
     __getattr__, __dir__ = names_on_demand(
         __name__,
-        {"executioner": "add_hook exec execRandom remove_hook"},
+        {"executioner": "add_hook exec execRandom remove_hook", "memory_manager": "get_memory_manager"},
         modules="activations dataset evaluation losses ops serde",
     )
 
@@ -137,6 +139,7 @@ __all__ = [
     "fill",
     "full",
     "gemm",
+    "get_memory_manager",
     "greater",
     "greater_equal",
     "im2col",
@@ -181,6 +184,7 @@ __all__ = [
     "synchronize",
     "tanh",
     "to_activation_order",
+    "to_flattened",
     "to_host",
     "traceable",
     "transpose",

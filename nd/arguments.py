@@ -14,7 +14,7 @@ import reprlib
 import weakref
 from collections.abc import Callable
 from dataclasses import MISSING, fields
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from backends.errors import ArgumentError
 
@@ -66,6 +66,10 @@ class Checked(JavaNames):
             value = converted(who, name, rule, given, default)
             if value is not given:
                 object.__setattr__(self, name, value)
+
+    def clone(self) -> Self:
+        """Return itself, which nobody can change."""
+        return self
 
 
 _RULES: weakref.WeakKeyDictionary[type, tuple[tuple[str, Rule, Any], ...]] = weakref.WeakKeyDictionary()

@@ -10,7 +10,7 @@ from abc import ABCMeta
 from collections.abc import Iterable
 from enum import EnumType, StrEnum
 from functools import partial
-from inspect import isroutine
+from inspect import Parameter, isroutine, signature
 from operator import eq
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -56,6 +56,8 @@ def java_attribute(owner: Any, name: str, java_names: dict[str, str]) -> Any:
         if found is None and not hasattr(owner, candidate):
             continue
         if verb == "set" and not candidate.startswith("set_"):
+            if isroutine(found):
+                continue
             return partial(setattr, owner, candidate)
         return found if isroutine(found) or isinstance(found, type) else partial(_value, found)
     raise _unknown(owner, name)
@@ -90,14 +92,32 @@ def add_overrides(owner: type) -> None:
             setattr(owner, ours, value)
 
 
+_DEFAULTS = {"lr": "learning_rate", "rmsdecay": "rms_decay", "l": "lower", "u": "upper", "clipping_epsilon": "clip_eps"}
+
+
+def _default(owner: type, constant: str) -> Any:
+    """Return the default of a field by Java's name for it: ``Adam.DEFAULT_ADAM_BETA1_MEAN_DECAY``."""
+    said = constant.removeprefix("DEFAULT_").lower()
+    said = said.removesuffix("_mean_decay").removesuffix("_var_decay")
+    own = said.removeprefix(f"{owner.__name__.lower().removesuffix('s')}_").removeprefix(f"{owner.__name__.lower()}_")
+    made = next(vars(base)["__init__"] for base in owner.__mro__ if "__init__" in vars(base))
+    for name, parameter in signature(made).parameters.items():
+        if name in (own, _DEFAULTS.get(own)) and parameter.default is not Parameter.empty:
+            return parameter.default
+    raise _unknown(owner, constant)
+
+
 class JavaNamed(type):
-    """Class whose static methods answer to camelCase: ``InputType.feedForward(3)``."""
+    """Class whose static methods answer to camelCase: ``InputType.feedForward(3)``, and whose fields' defaults to
+    Java's constants: ``Adam.DEFAULT_ADAM_EPSILON``."""
 
     if not TYPE_CHECKING:  # to whom every name would be one
 
         def __getattr__(cls, name: str) -> Any:
             if name == "builder" and any("Builder" in vars(base) for base in cls.__mro__):  # Lombok's
                 return cls.Builder
+            if name.startswith("DEFAULT_"):
+                return _default(cls, name)
             return java_attribute(cls, name, _names_of(cls))
 
 

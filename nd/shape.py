@@ -56,6 +56,15 @@ def concat(arrays: Sequence[Array], axis: int = 0) -> Array:
 
 
 @explained
+def to_flattened(order: str, arrays: Sequence[Array]) -> Array:
+    """Return all elements one after the other, ``[n]``, each array read in c or in f order."""
+    check_choice("to_flattened", "order", order, ORDERS)
+    here = state.backend
+    turned = [here.transpose(each) if order == "f" else each for each in arrays]
+    return here.concat([here.reshape(each, (-1,)) for each in turned], 0)
+
+
+@explained
 def assign(target: Array, source: Any) -> Array:
     """Copy `source` into `target`, broadcasting and casting; returns `target`."""
     return state.backend.assign(target, source)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.arguments import checked
+from nd.arguments import checked, shown
 from nd.dataset import DataSet
 from nd.java_names import JavaNames, Pair
+from optimize import L1Regularization, L2Regularization, Regularization
 
 from .gradient import DefaultGradient
 from .minibatch import Minibatch, as_features
@@ -44,6 +45,7 @@ class Inside:
     param_table: Any
     params: Any
     score: Any
+    output: Any
     set_input: Any
     set_labels: Any
     set_masks: Any
@@ -54,6 +56,11 @@ class Inside:
     def is_init_called(self) -> bool:
         """Return whether there are parameters."""
         return self._vectors is not None
+
+    @property
+    def default_configuration(self) -> Any:
+        """The settings of the network as a whole, with the defaults of its layers."""
+        return self.conf.base
 
     # ---- layers
 
@@ -100,10 +107,20 @@ class Inside:
         first, last = (self._checked_layer("activate_selected_layers", each) for each in (start, stop))
         if first > last:
             raise nd.ConfigurationError(f"activate_selected_layers: start must be at most stop, got {start}, {stop}.")
+        return self._activations_of(first, last, x, False)
+
+    @checked
+    def activation_from_prev_layer(self, layer: int, x: Any, training: bool = False) -> Array:
+        """Return the activations of one layer for ``x``, the activations of the layer below; errors as above."""
+        layer = self._checked_layer("activation_from_prev_layer", layer)
+        return self._activations_of(layer, layer, x, training)
+
+    def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
         self._made()
-        with self._here(), self._workspace.nested():
+        with self._here(), nd.random.drawing(self.random), self._workspace.nested():
             x = as_features(x, self.dtype, self._inference_buffers)
-            return nd.copy(self._whole.forward(x, False, last + 1, start=first)[0][-1])
+            whole = self._whole.at(self.iteration_count, self.epoch_count)
+            return nd.copy(whole.forward(x, training, last + 1, start=first)[0][-1])
 
     # ---- parameters
 
@@ -157,6 +174,35 @@ class Inside:
         """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
         with self._here():
             return float(nd.item(nd.as_array(self._made().penalty(self.iteration_count, self.epoch_count))))
+
+    @checked
+    def calc_l1(self, backprop_params_only: bool = True) -> float:
+        """Return the part of the penalties that is L1's."""
+        return self._penalty_by(L1Regularization)
+
+    @checked
+    def calc_l2(self, backprop_params_only: bool = True) -> float:
+        """Return the part of the penalties that is L2's; weight decay has its own."""
+        return self._penalty_by(L2Regularization)
+
+    def _penalty_by(self, kind: type[Regularization]) -> float:
+        with self._here():
+            parts = [
+                penalty.score(flat, penalty.at(self.iteration_count, self.epoch_count))
+                for flat, penalty in self._made().penalties
+                if type(penalty) is kind
+            ]
+            return sum(nd.item(nd.as_array(part)) for part in parts)
+
+    def f1_score(self, data: Any, labels: Any = None) -> float:
+        """Return the F1 score on a DataSet, or on features and their labels; masks have no part in it."""
+        if labels is not None:
+            data = DataSet(data, labels)
+        if not isinstance(data, DataSet):
+            raise nd.DTypeError(f"f1_score: data must be a DataSet or features with their labels, got {shown(data)}.")
+        evaluation = nd.evaluation.Evaluation()
+        evaluation.eval(data.labels, self.output(data.features))
+        return evaluation.f1()
 
     def gradient_and_score(self) -> Pair:
         """Return the gradient and the score of the last minibatch."""
@@ -231,9 +277,18 @@ class Inside:
                 nd.assign(own.get_gradient_for(key), nd.reshape(nd.as_array(part, self.dtype), tuple(view.shape)))
                 nd.addi(view, own.get_gradient_for(key))
 
-    def get_updater(self) -> UpdaterOfNetwork:
-        """Return the updater as Java's programs use it; `updater` is the one that trains."""
+    @checked
+    def get_updater(self, initialize_if_absent: bool = True) -> UpdaterOfNetwork:
+        """Return the updater as Java's programs use it; `updater` is the one that trains, and is always there."""
         return UpdaterOfNetwork(self)
+
+    def increment_epoch_count(self) -> None:
+        """Count an epoch, for own loops; `end_epoch` tells the listeners too."""
+        self.epoch_count += 1
+
+    def clear_masks(self) -> None:
+        """Forget the masks of the minibatch that is set."""
+        self.set_masks()
 
     def clear(self) -> None:
         """Forget the minibatch that is set."""

@@ -72,6 +72,7 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
             self.init(params)
 
     java_names: ClassVar[dict[str, str]] = {
+        "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
         "input_mini_batch_size": "batch_size", "nlayers": "n_layers", "set_layer_mask_arrays": "set_masks",
         "set_parameters": "set_params",
     }  # fmt: skip
@@ -155,8 +156,9 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         """Return the length of the parameter vector; `backwards` is Java's, and changes nothing."""
         return self.conf.layout().length
 
-    def param_table(self) -> dict[str, Array]:
-        """Return key -> view: ``"0_W"`` is the weight of layer 0, in its own shape."""
+    @checked
+    def param_table(self, backprop_params_only: bool = False) -> dict[str, Array]:
+        """Return key -> view: ``"0_W"`` is the weight of layer 0, in its own shape; all are trained by backprop."""
         return dict(self._made().param_table)
 
     @checked

@@ -27,25 +27,30 @@ Array = Any
 Buffers = Callable[..., Array]
 
 
+def memory(buffers: Buffers | None, x: Array) -> Buffers:
+    """Return a network's memory, or what allocates arrays of x's dtype where there is none."""
+    return buffers or (lambda name, shape: nd.create_uninitialized(*shape, dtype=nd.dtype_name(x)))
+
+
 @dataclass(frozen=True)
 class InputPreProcessor(Checked):
     """Changes the shape of activations before a layer, and that of epsilon after it."""
 
-    def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
+    def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         """Return the layer's input.
 
         Parameters
         ----------
         x : array
             Activations of the layer before.
-        buffers : callable (name, shape) -> array
-            Memory where they have to be copied.
         examples : int
             N of the minibatch: rows that are time steps do not tell it.
+        buffers : callable (name, shape) -> array, optional
+            Memory where they have to be copied; by default it is allocated.
         """
         raise NotImplementedError
 
-    def backprop(self, epsilon: Array, examples: int) -> Array:
+    def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
         """Return epsilon in the shape that `pre_process` received."""
         raise NotImplementedError
 
@@ -79,14 +84,14 @@ class _OfShape(InputPreProcessor):
 
 @dataclass(frozen=True)
 class _ToRows(_OfShape):
-    def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
+    def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         if x.ndim == 2:
             check_shape(type(self).__name__, x.shape, ("N", self.features))
             return x
         check_shape(type(self).__name__, x.shape, ("N", *self.image))
-        return nd.reshape(nd.to_activation_order(x, buffers), (x.shape[0], self.features))
+        return nd.reshape(nd.to_activation_order(x, memory(buffers, x)), (x.shape[0], self.features))
 
-    def backprop(self, epsilon: Array, examples: int) -> Array:
+    def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return nd.reshape(epsilon, (epsilon.shape[0], *self.image))
 
     def output_type(self, input_type: InputType) -> InputType:
@@ -105,14 +110,14 @@ class _ToRows(_OfShape):
 
 @dataclass(frozen=True)
 class _FromRows(_OfShape):
-    def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
+    def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         if x.ndim == len(self.image) + 1:
             check_shape(type(self).__name__, x.shape, ("N", *self.image))
             return x
         check_shape(type(self).__name__, x.shape, ("N", self.features))
-        return nd.reshape(nd.to_activation_order(x, buffers), (x.shape[0], *self.image))
+        return nd.reshape(nd.to_activation_order(x, memory(buffers, x)), (x.shape[0], *self.image))
 
-    def backprop(self, epsilon: Array, examples: int) -> Array:
+    def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return nd.reshape(epsilon, (epsilon.shape[0], self.features))
 
     def output_type(self, input_type: InputType) -> InputType:
@@ -207,8 +212,8 @@ class Cnn3DToFeedForwardPreProcessor(_ToRows, _Volume):
 # ---- time series: row n + t * N is example n at time t
 
 
-def _series_to_rows(x: Array, buffers: Buffers) -> Array:
-    steps = buffers("steps", (x.shape[2], x.shape[0], x.shape[1]))
+def _series_to_rows(x: Array, buffers: Buffers | None) -> Array:
+    steps = memory(buffers, x)("steps", (x.shape[2], x.shape[0], x.shape[1]))
     nd.assign(steps, nd.permute(x, (2, 0, 1)))
     return nd.reshape(steps, (x.shape[2] * x.shape[0], x.shape[1]))
 
@@ -231,10 +236,10 @@ class RnnToFeedForwardPreProcessor(InputPreProcessor):
     Source: DL4J ``RnnToFeedForwardPreProcessor``.
     """
 
-    def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
+    def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return x if x.ndim == 2 else _series_to_rows(x, buffers)
 
-    def backprop(self, epsilon: Array, examples: int) -> Array:
+    def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return _rows_to_series(epsilon, examples)
 
     def output_type(self, input_type: InputType) -> InputType:
@@ -253,13 +258,13 @@ class FeedForwardToRnnPreProcessor(InputPreProcessor):
     Source: DL4J ``FeedForwardToRnnPreProcessor``.
     """
 
-    def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
+    def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         if x.ndim == 3:
             return x
         _check_steps("FeedForwardToRnnPreProcessor", x, examples)
         return _rows_to_series(x, examples)
 
-    def backprop(self, epsilon: Array, examples: int) -> Array:
+    def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return nd.reshape(nd.copy(nd.permute(epsilon, (2, 0, 1))), (-1, epsilon.shape[1]))
 
     def output_type(self, input_type: InputType) -> InputType:
@@ -278,13 +283,13 @@ class CnnToRnnPreProcessor(_Image):
     In a mask a time step counts where a place of its image does. Source: DL4J ``CnnToRnnPreProcessor``.
     """
 
-    def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
+    def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         check_shape("CnnToRnnPreProcessor", x.shape, ("T * N", *self.image))
         _check_steps("CnnToRnnPreProcessor", x, examples)
-        rows = nd.reshape(nd.to_activation_order(x, buffers), (x.shape[0], self.features))
+        rows = nd.reshape(nd.to_activation_order(x, memory(buffers, x)), (x.shape[0], self.features))
         return _rows_to_series(rows, examples)
 
-    def backprop(self, epsilon: Array, examples: int) -> Array:
+    def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return nd.reshape(nd.copy(nd.permute(epsilon, (2, 0, 1))), (-1, *self.image))
 
     def output_type(self, input_type: InputType) -> InputType:
@@ -304,11 +309,11 @@ class RnnToCnnPreProcessor(_Image):
     Source: DL4J ``RnnToCnnPreProcessor``.
     """
 
-    def pre_process(self, x: Array, buffers: Buffers, examples: int) -> Array:
+    def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         check_shape("RnnToCnnPreProcessor", x.shape, ("N", self.features, "T"))
         return nd.reshape(_series_to_rows(x, buffers), (x.shape[0] * x.shape[2], *self.image))
 
-    def backprop(self, epsilon: Array, examples: int) -> Array:
+    def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return _rows_to_series(nd.reshape(epsilon, (epsilon.shape[0], self.features)), examples)
 
     def output_type(self, input_type: InputType) -> InputType:

@@ -108,7 +108,7 @@ class Propagation:
         for stage in self._stages[start:stop]:
             _, preprocessor, layer = stage
             if preprocessor is not None:
-                x = preprocessor.pre_process(x, layer.buffers, examples)
+                x = preprocessor.pre_process(x, examples, layer.buffers)
                 mask = None if mask is None else preprocessor.feed_forward_mask(mask, examples)
             if stage is self._stages[-1] and not last_masked:
                 mask = None
@@ -170,10 +170,12 @@ class Propagation:
                 self._ended(layer_behind, last)
                 return None
             if preprocessor is not None:
-                epsilon = preprocessor.backprop(epsilon, examples)
+                epsilon = preprocessor.backprop(epsilon, examples, layer_behind.buffers)
             epsilon = layer.backprop_gradient(epsilon, cache, first > lowest)
             preprocessor, layer_behind, last = next_preprocessor, layer, first
-        return epsilon if preprocessor is None or epsilon is None else preprocessor.backprop(epsilon, examples)
+        if preprocessor is None or epsilon is None:
+            return epsilon
+        return preprocessor.backprop(epsilon, examples, layer_behind.buffers)
 
     def _ended(self, layer: Any, index: int) -> None:
         """Raise ConfigurationError where a layer gave no gradient that layers below need, and did not say so."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
+from nd.arguments import checked
+from nd.java_names import JavaNames
 
 Array = Any
 Evaluate = Callable[[float], tuple[float, Array]]
@@ -35,7 +37,7 @@ class Trial:
     gradient: Array
 
 
-class BackTrackLineSearch:
+class BackTrackLineSearch(JavaNames):
     """Shortens a step until the cost is low enough: f(t) <= f(0) + alf * t * slope.
 
     Parameters
@@ -46,6 +48,8 @@ class BackTrackLineSearch:
         The share of the slope that a step has to keep.
     rel_tol_x : float
         Steps that change no parameter by more, relative to 1, are given up.
+    step_max : float, optional
+        The first step is at most so long, as the norm of the change of all parameters.
 
     Notes
     -----
@@ -54,10 +58,20 @@ class BackTrackLineSearch:
     DL4J ``BackTrackLineSearch``; Press et al., Numerical Recipes, lnsrch. Differs: the first step is always tried.
     """
 
-    def __init__(self, max_iterations: int = 5, alf: float = 1e-4, rel_tol_x: float = 1e-7) -> None:
+    def __init__(
+        self, max_iterations: int = 5, alf: float = 1e-4, rel_tol_x: float = 1e-7, step_max: float | None = None
+    ) -> None:
         if max_iterations < 1:
             raise nd.ConfigurationError(f"BackTrackLineSearch: max_iterations must be >= 1, got {max_iterations}.")
         self.max_iterations, self.alf, self.rel_tol_x = max_iterations, alf, rel_tol_x
+        self.set_step_max(step_max)
+
+    @checked
+    def set_step_max(self, step_max: float | None) -> None:
+        """Set the length of the longest step, None for any; raise ConfigurationError unless it is above 0."""
+        if step_max is not None and not step_max > 0.0:
+            raise nd.ConfigurationError(f"BackTrackLineSearch: step_max must be > 0, got {step_max}.")
+        self.step_max = step_max
 
     def search(self, evaluate: Evaluate, start: Trial, direction: Array, first: float = 1.0) -> Trial:
         """Return the point that is gone to, `start` where there is none.
@@ -78,6 +92,8 @@ class BackTrackLineSearch:
         largest = nd.item(nd.max(nd.absolute(direction)))
         if not math.isfinite(largest):
             return start
+        if self.step_max is not None:
+            first = min(first, self.step_max / math.sqrt(nd.item(nd.dot(direction, direction))))
         least, step, best = self.rel_tol_x / largest, first, start
         before: tuple[float, float] | None = None
         for _ in range(self.max_iterations):

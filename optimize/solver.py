@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from nd import ConfigurationError
 from nd.arguments import checked, converted
@@ -10,7 +11,7 @@ from nd.checks import check_choice
 from nd.java_names import JavaNames
 from nd.rules import INTEGER
 
-from .api import ConvexOptimizer, Listener, Model, OptimizationConf
+from .api import ConvexOptimizer, Listener, Model, OptimizationConf, as_listeners
 from .solvers import OPTIMIZERS
 
 
@@ -43,6 +44,15 @@ class Solver(JavaNames):
         self.conf, self.iterations = conf, conf.iterations
         self.optimizer: ConvexOptimizer = OPTIMIZERS[name](conf, model, listeners)
 
+    @classmethod
+    def Builder(cls) -> SolverBuilder:
+        """Start DL4J's fluent style: ``Solver.Builder().configure(net.conf).model(net).build()``."""
+        return SolverBuilder()
+
+    def set_listeners(self, *listeners: Listener | Collection[Listener]) -> None:
+        """Replace what hears of the steps: listeners, or one collection of them."""
+        self.optimizer.listeners = as_listeners(listeners)
+
     def optimize(self, taken: int = 0) -> None:
         """Take the configured number of steps on the model's current minibatch, as `fit` does for each.
 
@@ -63,3 +73,44 @@ class Solver(JavaNames):
     def abandon(self) -> None:
         """Settle it where training ends by another error."""
         self.optimizer.abandon()
+
+
+class SolverBuilder(JavaNames):
+    """What a `Solver` is made of, one call each.
+
+    Examples
+    --------
+    ::
+
+        solver = Solver.Builder().configure(net.conf).listeners(ScoreIterationListener(1)).model(net).build()
+        solver.optimize()
+    """
+
+    def __init__(self) -> None:
+        self._conf: OptimizationConf | None = None
+        self._model: Model | None = None
+        self._listeners: tuple[Listener, ...] = ()
+
+    @checked
+    def configure(self, conf: OptimizationConf) -> SolverBuilder:
+        """Set what names the algorithm; without it the model's configuration does."""
+        self._conf = conf
+        return self
+
+    @checked
+    def model(self, model: Model) -> SolverBuilder:
+        """Set the network that is trained, with input and labels."""
+        self._model = model
+        return self
+
+    def listeners(self, *listeners: Listener | Collection[Listener]) -> SolverBuilder:
+        """Add what hears of the steps."""
+        self._listeners += tuple(as_listeners(listeners))
+        return self
+
+    def build(self) -> Solver:
+        """Return the solver; raise ConfigurationError where there is no model."""
+        if self._model is None:
+            raise ConfigurationError("Solver.Builder: a model must be given. Call model(net).")
+        conf: Any = getattr(self._model, "conf", None) if self._conf is None else self._conf
+        return Solver(conf, self._model, self._listeners)

@@ -7,13 +7,16 @@ from typing import Any, ClassVar
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, describe_shape
 from nd.arguments import checked, shown
+from nd.java_names import JavaNames
 from nd.state import backend
+
+from .numbers import OP_NUMBERS
 
 Array = Any
 Dimension = int | tuple[int, ...] | None
 
 
-class Op:
+class Op(JavaNames):
     """One operation on arrays; `nd.exec` computes z from x and y.
 
     Parameters
@@ -56,6 +59,16 @@ class Op:
         wanted, found = dtype or dtype_name(x), dtype_name(z)
         if wanted != found:
             raise DTypeError(f"{self.who}: z must be {wanted}, got {found}. Leave z out to get a new array.")
+
+    @property
+    def op_num(self) -> int | None:
+        """The number by which ND4J calls the op, within its kind; None where it calls it by name. See `OP_NUMBERS`."""
+        return OP_NUMBERS.get(self.who)
+
+    @property
+    def extra_args(self) -> tuple[float, ...]:
+        """The op's numbers, in ND4J's order: a probability, a mean and a standard deviation."""
+        return ()
 
     @property
     def who(self) -> str:

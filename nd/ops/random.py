@@ -55,6 +55,10 @@ class BernoulliDistribution(Distribution):
         self._check_probability(p, "[0", "of a 1")
         self.p = p
 
+    @property
+    def extra_args(self) -> tuple[float, ...]:
+        return (self.p,)
+
     def _draw(self, dtype: str) -> Array:
         return self.rng.bernoulli(self.count, dtype, self.p)
 
@@ -70,6 +74,10 @@ class BinomialDistribution(Distribution):
             raise ConfigurationError(f"{self.who}: trials must be >= 0, got {trials}.")
         self.trials, self.p = trials, p
 
+    @property
+    def extra_args(self) -> tuple[float, ...]:
+        return self.trials, self.p
+
     def _draw(self, dtype: str) -> Array:
         return self.rng.binomial(self.count, dtype, self.trials, self.p)
 
@@ -81,6 +89,10 @@ class _Normal(Distribution):
         if not std >= 0.0:
             raise ConfigurationError(f"{self.who}: std must be >= 0, got {std}.")
         self.mean, self.std = mean, std
+
+    @property
+    def extra_args(self) -> tuple[float, ...]:
+        return self.mean, self.std
 
 
 class GaussianDistribution(_Normal):
@@ -118,6 +130,10 @@ class UniformDistribution(Distribution):
             raise ConfigurationError(f"{self.who}: low must be <= high, got {low} and {high}. Exchange them.")
         self.low, self.high = low, high
 
+    @property
+    def extra_args(self) -> tuple[float, ...]:
+        return self.low, self.high
+
     def _draw(self, dtype: str) -> Array:
         return self.rng.uniform(self.count, dtype, self.low, self.high)
 
@@ -139,6 +155,10 @@ class DropOut(RandomOp):
         super().__init__(x, z=z)
         self._check_probability(p, "(0", "to retain an element")
         self.p = p
+
+    @property
+    def extra_args(self) -> tuple[float, ...]:
+        return (self.p,)
 
     def _compute(self, here: Backend) -> Array:
         kept = self._kept(here)
@@ -164,6 +184,22 @@ class DropOutInverted(DropOut):
 
     def _compute(self, here: Backend) -> Array:
         return here.divide(self._kept(here), self.p, self.z)
+
+
+class LegacyDropOutInverted(DropOutInverted):
+    """ND4J 0.x's DropOutInverted, which it took where its generator had no native state: the same here.
+
+    Examples
+    --------
+    >>> import nd
+    >>> op = LegacyDropOutInverted(nd.ones(2, 3), p=0.5)
+    >>> op.op_num, op.extra_args
+    (44, (0.5, 6))
+    """
+
+    @property
+    def extra_args(self) -> tuple[float, ...]:
+        return self.p, self.count
 
 
 class AlphaDropOut(DropOut):

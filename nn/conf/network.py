@@ -146,6 +146,10 @@ class NeuralNetConfiguration(Checked):
         normalization = (self.gradient_normalization, self.gradient_normalization_threshold)
         object.__setattr__(self, "gradient_normalization", check_gradient_normalization(who, *normalization))
 
+    def variables(self) -> Sequence[str]:
+        """Return the names of the parameters of the `layer` that the configuration is of, as `get_conf` gives it."""
+        return [] if self.layer is None else [spec.name for spec in self.layer.param_specs()]
+
     def _settle_updater(self) -> None:
         """Turn an updater's name into an updater; 0.x's separate rate and momentum go into it."""
         given = {key: value for key in ("learning_rate", "momentum") if (value := getattr(self, key)) is not None}
@@ -229,6 +233,7 @@ class MultiLayerConfiguration(Checked):
     input_type: InputType | None = None
     iteration_count: Natural = 0
     epoch_count: Natural = 0
+    java_names: ClassVar[dict[str, str]] = {"data_type": "dtype", "input_pre_processors": "preprocessors"}
 
     def __eq__(self, other: object) -> bool:
         """Whether both make the same networks: the network's settings and the whole layers, the defaults they were made
@@ -257,6 +262,21 @@ class MultiLayerConfiguration(Checked):
             current = out
         return types
 
+    @checked
+    def get_layer_activation_types(self, input_type: InputType) -> Sequence[InputType]:
+        """Return what comes out of every layer for such an input."""
+        return [out for _, out in replace(self, input_type=None).layer_types(input_type) or ()]
+
+    @property
+    def dtype(self) -> str:
+        """Of parameters and arithmetic."""
+        return self.base.dtype  # type: ignore[return-value]
+
+    @property
+    def seed(self) -> int:
+        """Of the weights and of dropout."""
+        return self.base.seed  # type: ignore[return-value]
+
     @property
     def rows_are_series(self) -> bool:
         """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
@@ -276,10 +296,6 @@ class MultiLayerConfiguration(Checked):
     def get_confs(self) -> Sequence[NeuralNetConfiguration]:
         """Return the configurations of all layers."""
         return [self.get_conf(layer) for layer in range(len(self.layers))]
-
-    def clone(self) -> MultiLayerConfiguration:
-        """Return itself, which nobody can change."""
-        return self
 
     @checked
     def get_input_pre_process(self, layer: int) -> InputPreProcessor | None:

@@ -36,7 +36,7 @@ from .constants import (
     TrainingMode,
     WorkspaceMode,
 )
-from .constructors import (  # type: ignore[assignment]
+from .constructors import (
     MaxNormConstraint,
     MinMaxNormConstraint,
     Nesterovs,
@@ -65,7 +65,7 @@ IActivation, ILoss, ISchedule, IUpdater = activations.Activation, losses.Loss, S
 
 
 class LayerWorkspaceMgr:
-    """Java's memory, which is not managed here."""
+    """Java's memory; here a network's buffers stand in its place, and None for none."""
 
     @staticmethod
     def noWorkspaces() -> None:

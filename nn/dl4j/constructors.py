@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import optimize
 from nd import evaluation
+from nd.java_names import JavaNamedABC
 from optimize import LayerConstraint, updaters
 
 
-def Nesterovs(*arguments: Any) -> updaters.Nesterovs:
-    """Return the updater: ``Nesterovs(momentum)``, ``Nesterovs(rate, momentum)``; a schedule alone is the rate."""
-    return updaters.Nesterovs.Builder(*arguments).build()
+class _JavasArguments(JavaNamedABC):
+    """Class of ours that is called with Java's arguments, ``made(...)``, and is the same in everything else."""
+
+    def __call__(cls, *arguments: Any, **settings: Any) -> Any:
+        return cls.made(*arguments, **settings)  # type: ignore[attr-defined]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.__mro__[1])
 
 
-Nesterovs.Builder = Nesterovs.builder = updaters.Nesterovs.Builder  # type: ignore[attr-defined]
+class Nesterovs(updaters.Nesterovs, metaclass=_JavasArguments):
+    """The updater: ``Nesterovs(momentum)``, ``Nesterovs(rate, momentum)``; a schedule alone is the rate."""
+
+    @staticmethod
+    def made(*arguments: Any) -> updaters.Nesterovs:
+        """Return the updater."""
+        return updaters.Nesterovs.Builder(*arguments).build()
+
+    Builder = builder = updaters.Nesterovs.Builder
 
 
-def RegressionEvaluation(*columns: Any) -> evaluation.RegressionEvaluation:
-    """Return the evaluation: names of columns one by one, a list of them, or how many there are."""
-    if columns and all(isinstance(each, str) for each in columns):
-        return evaluation.RegressionEvaluation(columns)
-    return evaluation.RegressionEvaluation(*columns)
+class RegressionEvaluation(evaluation.RegressionEvaluation, metaclass=_JavasArguments):
+    """The evaluation: names of columns one by one, a list of them, or how many there are."""
+
+    @staticmethod
+    def made(*columns: Any) -> evaluation.RegressionEvaluation:
+        """Return the evaluation."""
+        if columns and all(isinstance(each, str) for each in columns):
+            return evaluation.RegressionEvaluation(columns)
+        return evaluation.RegressionEvaluation(*columns)
 
 
-RegressionEvaluation.Metric = evaluation.RegressionEvaluation.Metric  # type: ignore[attr-defined]
-
-
-def _with_dimensions(kind: type[LayerConstraint]) -> Callable[..., LayerConstraint]:
+def _with_dimensions(kind: type[LayerConstraint]) -> Any:
     fields = [field for field in dataclasses.fields(kind) if not field.kw_only]
     required = sum(field.default is dataclasses.MISSING for field in fields)
 
-    def constraint(*arguments: Any, **settings: Any) -> LayerConstraint:
+    def made(*arguments: Any, **settings: Any) -> LayerConstraint:
         count = required
         while count < len(arguments) and isinstance(arguments[count], float):
             count += 1
@@ -44,9 +58,8 @@ def _with_dimensions(kind: type[LayerConstraint]) -> Callable[..., LayerConstrai
             settings["dimensions"] = rest
         return kind(*numbers, **settings)
 
-    constraint.__name__ = constraint.__qualname__ = kind.__name__
-    constraint.__doc__ = "Return the constraint: its numbers, perhaps a set of parameters, the dimensions of the norm."
-    return constraint
+    text = "The constraint: its numbers, perhaps a set of parameters, the dimensions of the norm."
+    return _JavasArguments(kind.__name__, (kind,), {"made": staticmethod(made), "__doc__": text})
 
 
 MaxNormConstraint = _with_dimensions(optimize.MaxNormConstraint)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd import npy
 from nd.dataset.java_random import JavaRandom as Random
-from nd.java_names import JavaNames
 
 from .constants import DataType
 
@@ -153,11 +152,8 @@ class Nd4j:
     @staticmethod
     def toFlattened(*arrays: Any) -> Array:
         """Return all elements one after the other, ``[n]``, in c order; after ``"f"`` or ``'f'`` in f order."""
-        if isinstance(arrays[0], str):
-            order, *rest = arrays
-            turned = [nd.transpose(each) if order == "f" else each for each in Nd4j._several(rest)]
-            return Nd4j.toFlattened(*turned)
-        return nd.concat([nd.reshape(each, (-1,)) for each in Nd4j._several(arrays)], 0)
+        order, rest = (arrays[0], arrays[1:]) if isinstance(arrays[0], str) else ("c", arrays)
+        return nd.to_flattened(order, Nd4j._several(rest))
 
     @staticmethod
     def _several(arrays: Sequence[Any]) -> Sequence[Any]:
@@ -198,21 +194,9 @@ class Nd4j:
     setDataType = setDefaultDataTypes
 
     @staticmethod
-    def getMemoryManager() -> MemoryManager:
+    def getMemoryManager() -> Any:
         """Return what takes Java's calls about memory."""
-        return MemoryManager()
-
-
-class MemoryManager(JavaNames):
-    """Takes Java's calls about its garbage collector and does nothing."""
-
-    def invoke_gc_occasionally(self) -> None:
-        """Do nothing."""
-
-    invoke_gc = toggle_periodic_gc = invoke_gc_occasionally
-
-    def set_auto_gc_window(self, window: int) -> None:
-        """Do nothing."""
+        return nd.get_memory_manager()
 
 
 class Collections:

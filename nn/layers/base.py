@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.activations import Activation, get_activation
-from nd.arguments import Checked, Count
+from nd.arguments import Checked, Count, checked
+from nd.checks import check_choice
 from optimize import LayerConstraint, Regularization, Updater, get_updater
 from optimize.builder import Builder
 from optimize.gradient_normalization import check_gradient_normalization
@@ -141,6 +142,11 @@ class LayerConf(Checked):
         """Return the layer's parameters in the order of the flat vector."""
         return ()
 
+    @checked
+    def is_pretrain_param(self, name: str) -> bool:
+        """Return whether a parameter is trained by pretraining alone; none is here."""
+        return False
+
     def param_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return name -> shape, in the order of the flat vector."""
         return {spec.name: spec.shape for spec in self.param_specs()}
@@ -235,6 +241,21 @@ class BaseLayerConf(LayerConf):
     def updater_of(self, bias: bool) -> Updater:
         """Return the updater of weights, or of biases."""
         return self.bias_updater if bias and self.bias_updater else self.updater  # type: ignore[return-value]
+
+    @checked
+    def get_updater_by_param(self, name: str) -> Updater:
+        """Return the updater of one parameter, ``"W"``; raise ChoiceError if there is none."""
+        return self.updater_of(self._spec_of("get_updater_by_param", name).bias)
+
+    @checked
+    def get_regularization_by_param(self, name: str) -> list[Regularization]:
+        """Return the penalties on one parameter, in the order in which they are applied; ChoiceError as above."""
+        spec = self._spec_of("get_regularization_by_param", name)
+        return list(self.regularization_of(spec.bias)) if spec.penalised else []
+
+    def _spec_of(self, who: str, name: str) -> ParamSpec:
+        specs = {spec.name: spec for spec in self.param_specs()}
+        return specs[check_choice(f"{type(self).__name__}: {who}", "parameter", name, specs)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -264,6 +264,10 @@ def truncated_normals(n, u):
     return z
 
 
+def inverted(x, n, u, p):
+    return [0.0 if u(i) >= p else value / p for i, value in enumerate(x)]
+
+
 RANDOM = {
     "alpha_dropout": ({"p": 0.7}, alpha_dropout),
     "distribution_bernoulli": ({"p": 0.3}, lambda x, n, u, p: [float(p >= u(i)) for i in range(n)]),
@@ -288,7 +292,8 @@ RANDOM = {
         lambda x, n, u, low, high: [low + u(i) * (high - low) for i in range(n)],
     ),
     "dropout": ({"p": 0.7}, lambda x, n, u, p: [0.0 if u(i) >= p else value for i, value in enumerate(x)]),
-    "dropout_inverted": ({"p": 0.7}, lambda x, n, u, p: [0.0 if u(i) >= p else value / p for i, value in enumerate(x)]),
+    "dropout_inverted": ({"p": 0.7}, inverted),
+    "legacy_dropout_inverted": ({"p": 0.7}, inverted),
 }
 """Name -> parameters and `oracle(x in c order, n, u, **parameters)`."""
 

@@ -111,10 +111,10 @@ class Twice(InputPreProcessor):
 
     factor: float = 2.0
 
-    def pre_process(self, x, buffers, examples):
+    def pre_process(self, x, examples, buffers):
         return x * self.factor
 
-    def backprop(self, epsilon, examples):
+    def backprop(self, epsilon, examples, buffers):
         return epsilon * self.factor
 
     def output_type(self, input_type):

@@ -1,6 +1,8 @@
 """Ops and their executioner against the rows in tests/cases/ops.py."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -289,3 +291,23 @@ def test_a_hook_must_be_a_function(hook):
     with pytest.raises(nd.ArgumentError, match=rf"add_hook: hook must be a function, got {hook!r}"):
         nd.add_hook(hook)
     nd.exec(nd.ops.Abs(nd.ones(2)))
+
+
+def test_numbers_of_ops_are_java_s():
+    java = json.loads((Path(__file__).parent.parent / "cases" / "java_op_numbers.json").read_text())["numbers"]
+    java = {name.removesuffix("Op"): number for name, number in java.items()}
+    java["LegacyDropOutInverted"] = 44  # of 0.9.1
+    ours = {op.__name__ for op in OPS.values()}
+    assert {name: java[name] for name in sorted(ours & set(java))} == ops.numbers.OP_NUMBERS
+    assert nd.ops.DropOutInverted(nd.ones(2), p=0.5).op_num == 2
+    assert nd.ops.Add(nd.ones(2), 1.0).op_num is None
+
+
+def test_extra_arguments_of_ops():
+    z = nd.zeros(2, 3)
+    assert nd.ops.DropOutInverted(z, p=0.25).extra_args == nd.ops.AlphaDropOut(z, p=0.25).extraArgs() == (0.25,)
+    assert nd.ops.GaussianDistribution(z, 1.0, 2.0).extra_args == (1.0, 2.0)
+    assert nd.ops.UniformDistribution(z, -1.0, 2.0).extra_args == (-1.0, 2.0)
+    assert nd.ops.BinomialDistribution(z, 3, 0.5).extra_args == (3, 0.5)
+    assert nd.ops.BernoulliDistribution(z, 0.125).extra_args == (0.125,)
+    assert nd.ops.Sum(z).extra_args == ()

@@ -167,3 +167,12 @@ def test_on_numpy_the_batch_is_innermost_and_what_lies_so_is_not_copied():
         placed = nd.to_activation_order(nd.create(X), buffers)
         assert placed.strides == (4, 4 * 4 * 2, 4 * 2)
         assert nd.to_activation_order(placed, buffers) is placed
+
+
+def test_flattened_in_both_orders(backend):
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(4.0)
+    first, second = as_input(backend, a, "c", "float64"), as_input(backend, b, "c", "float64")
+    assert nd.to_host(nd.to_flattened("c", [first, second])).tolist() == [*a.ravel("C"), *b]
+    assert nd.to_host(nd.to_flattened("f", [first, second])).tolist() == [*a.ravel("F"), *b]
+    with pytest.raises(nd.ChoiceError, match="to_flattened: unknown order 'x'"):
+        nd.to_flattened("x", [first])

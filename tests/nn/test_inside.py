@@ -187,3 +187,37 @@ def test_names_of_classes_beside_data():
     assert net.predict(data) == [data.get_label_name(int(number)) for number in net.predict(X)]
     with pytest.raises(nd.ArgumentError, match="evaluate: labels must be a sequence of text"):
         net.evaluate(data, 5)
+
+
+def test_penalties_by_kind():
+    net = network(DenseLayer(n_in=4, n_out=5, l1=0.1), OutputLayer(n_in=5, n_out=3, l1=0.2, l2=0.3))
+    first, second = (np.asarray(net.get_param(key)) for key in ("0_W", "1_W"))
+    assert net.calc_l1() == pytest.approx(0.1 * abs(first).sum() + 0.2 * abs(second).sum(), rel=1e-12)
+    assert net.calc_l2(True) == pytest.approx(0.15 * (second**2).sum(), rel=1e-12)
+    assert net.calc_l1() + net.calc_l2() == pytest.approx(net.calc_regularization_score(), rel=1e-12)
+    assert network().calc_l1() == 0.0
+
+
+def test_one_layer_from_the_one_below():
+    net = network(DenseLayer(n_in=4, n_out=5, activation="tanh", drop_out=0.5), OutputLayer(n_in=5, n_out=3))
+    below = net.feed_forward(X)[1]
+    np.testing.assert_allclose(net.activation_from_prev_layer(1, below), net.output(X), rtol=1e-12)
+    np.testing.assert_allclose(net.activation_from_prev_layer(0, X), below, rtol=1e-12)
+    assert abs(net.activation_from_prev_layer(0, X, True) - below).max() > 0.01  # dropout
+
+
+def test_f1_counts_and_masks():
+    net = network()
+    evaluation = net.evaluate(ListDataSetIterator(DataSet(X, Y), 6))
+    assert net.f1_score(X, Y) == net.f1_score(DataSet(X, Y)) == evaluation.f1()
+    net.increment_epoch_count()
+    assert (net.epoch_count, net.default_configuration.seed) == (1, 5)
+    net.set_input(X)
+    net.set_labels(Y)
+    net.compute_gradient_and_score()
+    unmasked = net.score()
+    net.set_masks(None, np.eye(6)[:, :1])
+    net.clear_masks()
+    net.compute_gradient_and_score()
+    assert net.score() == unmasked
+    assert net.getGradientsViewArray() is net.flattened_gradients()

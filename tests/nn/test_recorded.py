@@ -75,8 +75,8 @@ class Scaling(CnnToFeedForwardPreProcessor):
 
     factor = [1.0]
 
-    def pre_process(self, x, buffers, examples):
-        return super().pre_process(x, buffers, examples) * self.factor[0]
+    def pre_process(self, x, examples, buffers):
+        return super().pre_process(x, examples, buffers) * self.factor[0]
 
 
 def test_everything_of_the_library_is_its_own_and_nothing_else():

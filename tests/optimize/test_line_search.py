@@ -92,3 +92,13 @@ def test_a_condition_ends_the_steps_on_a_minibatch():
     model = Function(bowl, [1.0, 1.0, 1.0])
     LineGradientDescent(conf(), model, terminations=[EpsTermination(tolerance=10.0)]).optimize(50)
     assert model.iteration_count == 1
+
+
+def test_the_longest_step():
+    assert trials(lambda t: -t, -1.0, step_max=0.25) == ([0.25], 0.25)
+    assert trials(lambda t: -t, -1.0, step_max=4.0) == ([1.0], 1.0)
+    search = BackTrackLineSearch()
+    search.setStepMax(2.0)
+    assert search.step_max == 2.0
+    with pytest.raises(nd.ConfigurationError, match=r"BackTrackLineSearch: step_max must be > 0, got 0\.0"):
+        search.setStepMax(0.0)

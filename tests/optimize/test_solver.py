@@ -184,3 +184,32 @@ def test_an_infinite_feature_is_caught_before_it_ruins_the_parameters():
         net.fit(nd.create([[float("inf"), 1.0]]), nd.create([[1.0]]))
     assert (nd.to_host(net.params()) == before).all()
     assert net.iteration_count == 0
+
+
+def test_a_solver_from_its_builder():
+    model, log = FakeModel(), []
+    solver = Solver.Builder().configure(conf()).listeners(Calls(log)).model(model).build()
+    solver.optimize()
+    np.testing.assert_array_equal(nd.to_host(model.params), [[0.25, -0.5]])
+    assert [entry[0] for entry in log] == ["gradient", "done"]
+    solver.setListeners([])
+    solver.optimize()
+    assert len(log) == 2
+    with pytest.raises(nd.ConfigurationError, match="a model must be given"):
+        Solver.Builder().configure(conf()).build()
+    with pytest.raises(nd.ArgumentError, match=r"model: model must be a Model, got 3"):
+        Solver.Builder().model(3)
+
+
+def test_a_solver_takes_the_network_s_configuration():
+    net = MultiLayerNetwork(
+        NeuralNetConfiguration(seed=1, updater=Sgd(0.5)).list(DenseLayer(n_in=2, n_out=2), OutputLayer(n_in=2, n_out=2))
+    ).init()
+    twin = net.clone()
+    x, y = np.eye(2), np.eye(2)
+    for each in (net, twin):
+        each.set_input(x)
+        each.set_labels(y)
+    Solver.Builder().model(net).build().optimize()
+    twin.fit(x, y)
+    np.testing.assert_array_equal(net.params(), twin.params())

@@ -125,6 +125,7 @@ _FACADE: Makers = {
     "nd.set_backend": {"name": "numpy"},
     "nd.sum_into": lambda folder: {"x": rows(), "axis": 0, "out": nd.zeros(4)},
     "nd.use_backend": {"name": "numpy"},
+    "nd.to_flattened": lambda folder: {"order": "c", "arrays": [rows(), rows()]},
     "nd.where": lambda folder: {"condition": nd.greater(rows(), 0.5), "x": rows(), "y": rows()},
     "nd.zeros": {"shape": (2, 3)},
     "nd.random.Random.set_state": {"saved": (1, 2)},
@@ -236,6 +237,11 @@ _NETWORKS: Makers = {
     "nn.MultiLayerNetwork.activate_selected_layers": lambda folder: {
         "start": 0, "stop": 1, "x": data_set().features,
     },
+    "nn.BatchNormalization.get_regularization_by_param": {"name": "beta"},
+    "nn.BatchNormalization.get_updater_by_param": {"name": "beta"},
+    "nn.MultiLayerConfiguration.get_layer_activation_types": {"input_type": InputType.feed_forward(4)},
+    "nn.MultiLayerNetwork.activation_from_prev_layer": lambda folder: {"layer": 0, "x": data_set().features},
+    "nn.MultiLayerNetwork.f1_score": lambda folder: {"data": data_set()},
     "nn.MultiLayerNetwork.backprop_gradient": lambda folder: {"epsilon": data_set().labels},
     "nn.MultiLayerNetwork.calculate_gradients": lambda folder: {
         "features": data_set().features, "labels": data_set().labels,

@@ -48,10 +48,10 @@ def test_own_preprocessors_take_part_in_the_sizes(first):
 class EverySecond(InputPreProcessor):
     """Rows of half the length."""
 
-    def pre_process(self, x, buffers, examples):
+    def pre_process(self, x, examples, buffers):
         return nd.copy(x[:, ::2])
 
-    def backprop(self, epsilon, examples):
+    def backprop(self, epsilon, examples, buffers):
         wide = nd.zeros(epsilon.shape[0], 2 * epsilon.shape[1], dtype=nd.dtype_name(epsilon))
         nd.assign(wide[:, ::2], epsilon)
         return wide

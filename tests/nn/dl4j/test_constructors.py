@@ -1,10 +1,13 @@
 """Java's constructors, builders and nested names, as ported programs use them."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
 import nd
 import nn.dl4j as dl4j
+import optimize
 from nn.dl4j import (
     Activation,
     CheckpointListener,
@@ -191,3 +194,70 @@ def test_early_stopping_initialises_the_network():
 def test_a_split_wants_a_generator():
     with pytest.raises(nd.ArgumentError, match="split_test_and_train: random must be a JavaRandom or None, got 5"):
         DataSet(X, Y).splitTestAndTrain(4, 5)
+
+
+def test_javas_constants():
+    """As javap prints them."""
+    found = {name: attrgetter(name)(dl4j) for name in JAVAS_CONSTANTS}
+    assert found == JAVAS_CONSTANTS
+    with pytest.raises(AttributeError, match="'Adam' object has no attribute 'DEFAULT_MOMENTUM'"):
+        dl4j.Adam.DEFAULT_MOMENTUM
+
+
+JAVAS_CONSTANTS = {
+    "AMSGrad.DEFAULT_AMSGRAD_LEARNING_RATE": 0.001, "AMSGrad.DEFAULT_AMSGRAD_BETA1_MEAN_DECAY": 0.9,
+    "ActivationELU.DEFAULT_ALPHA": 1.0, "ActivationLReLU.DEFAULT_ALPHA": 0.01, "ActivationRReLU.DEFAULT_L": 0.125,
+    "ActivationRReLU.DEFAULT_U": 1 / 3, "ActivationThresholdedReLU.DEFAULT_THETA": 1.0,
+    "AdaBelief.DEFAULT_BETA2_VAR_DECAY": 0.999, "AdaBelief.DEFAULT_EPSILON": 1e-14,
+    "AdaBelief.DEFAULT_LEARNING_RATE": 0.001, "AdaDelta.DEFAULT_ADADELTA_EPSILON": 1e-6,
+    "AdaDelta.DEFAULT_ADADELTA_RHO": 0.95, "AdaGrad.DEFAULT_ADAGRAD_EPSILON": 1e-6,
+    "AdaGrad.DEFAULT_ADAGRAD_LEARNING_RATE": 0.1, "AdaMax.DEFAULT_ADAMAX_EPSILON": 1e-8,
+    "Adam.DEFAULT_ADAM_BETA1_MEAN_DECAY": 0.9, "Adam.DEFAULT_ADAM_BETA2_VAR_DECAY": 0.999,
+    "Adam.DEFAULT_ADAM_EPSILON": 1e-8, "Adam.DEFAULT_ADAM_LEARNING_RATE": 0.001,
+    "LossBinaryXENT.DEFAULT_CLIPPING_EPSILON": 1e-5, "LossFMeasure.DEFAULT_BETA": 1.0,
+    "MinMaxNormConstraint.DEFAULT_RATE": 1.0, "Nadam.DEFAULT_NADAM_EPSILON": 1e-8,
+    "Nesterovs.DEFAULT_NESTEROV_LEARNING_RATE": 0.1, "Nesterovs.DEFAULT_NESTEROV_MOMENTUM": 0.9,
+    "RmsProp.DEFAULT_RMSPROP_EPSILON": 1e-8, "RmsProp.DEFAULT_RMSPROP_LEARNING_RATE": 0.1,
+    "RmsProp.DEFAULT_RMSPROP_RMSDECAY": 0.95, "Sgd.DEFAULT_SGD_LR": 0.001,
+}  # fmt: skip
+
+
+def test_classes_with_javas_arguments_are_ours():
+    assert isinstance(Nesterovs(0.9), Nesterovs)
+    assert isinstance(Nesterovs(0.9), optimize.Nesterovs)
+    assert isinstance(optimize.MaxNormConstraint(2.0), MaxNormConstraint)
+    assert not isinstance(Sgd(0.1), Nesterovs)
+    assert type(RegressionEvaluation("a", "b")) is nd.evaluation.RegressionEvaluation
+
+
+def test_a_setter_does_not_take_the_place_of_a_method():
+    net = MultiLayerNetwork(configuration()).init()
+    with pytest.raises(AttributeError, match="'MultiLayerNetwork' object has no attribute 'setScore'"):
+        net.setScore(3.0)
+
+
+def test_what_a_program_asks_of_a_configuration():
+    conf = configuration()
+    layer = conf.getConf(0).getLayer()
+    assert layer.getUpdaterByParam("W") == Sgd(0.1)
+    assert layer.getRegularizationByParam("W") == [optimize.L2Regularization(1e-4)]
+    assert layer.getRegularizationByParam("b") == []
+    assert (layer.isPretrainParam("W"), layer.clone() is layer, MaxNormConstraint(2.0, 1).clone().max_norm) == (
+        False, True, 2.0,
+    )  # fmt: skip
+    assert conf.getConf(0).variables() == ["W", "b"]
+    assert (conf.getSeed(), conf.getDataType(), conf.getInputPreProcessors()) == (6, dl4j.DataType.FLOAT, {})
+    assert conf.getLayerActivationTypes(dl4j.InputType.feedForward(4)) == [dl4j.InputType.feedForward(3)] * 2
+    with pytest.raises(nd.ChoiceError, match="DenseLayer: get_updater_by_param: unknown parameter 'gain'"):
+        layer.getUpdaterByParam("gain")
+
+
+def test_a_preprocessor_by_hand():
+    images = np.arange(24.0).reshape(2, 3, 2, 2)
+    pre = dl4j.CnnToFeedForwardPreProcessor(2, 2, 3)
+    rows = pre.preProcess(nd.create(images, "float64"), -1, dl4j.LayerWorkspaceMgr.noWorkspaces())
+    assert (rows.shape, rows.dtype) == ((2, 12), np.float64)
+    np.testing.assert_array_equal(rows, images.reshape(2, 12))
+    np.testing.assert_array_equal(pre.backprop(rows, 2, dl4j.LayerWorkspaceMgr.noWorkspaces()), images)
+    series = dl4j.RnnToFeedForwardPreProcessor().preProcess(nd.create(images[:, :, 0]), 2, None)
+    np.testing.assert_array_equal(series, images[:, :, 0].transpose(2, 0, 1).reshape(4, 3))
