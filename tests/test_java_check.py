@@ -8,9 +8,10 @@ import pytest
 
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from tests.java_check import ours, report, theirs
+from tests.java_check.__main__ import NOT_THERE, main
 from tests.java_check.contents import forgotten
 from tests.java_check.faults import FAULTS
-from tests.java_check.maven import Missing, Programs
+from tests.java_check.maven import Crashed, Missing, Programs
 from tests.java_check.parts import part_rows
 from tests.java_check.results import Result, distance, java_error
 from tests.java_check.rows import dense_row
@@ -264,3 +265,41 @@ def test_what_is_missing_is_said(tmp_path, monkeypatch):
     program(tmp_path, "javac", "javac 17.0.15")
     with pytest.raises(Missing, match="needs Maven, got none"):
         Programs(RELEASE)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+def test_a_crash_of_native_code_is_tried_once_more(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    programs = object.__new__(Programs)  # compiled already
+    programs.target, programs.class_path = tmp_path, tmp_path / "class_path.txt"
+    programs.class_path.write_text("jars\n")
+    crash = "A fatal error has been detected by the Java Runtime Environment: SIGSEGV"
+    program(
+        tmp_path, "java", f"{crash}'; test -e {tmp_path}/second && exit 0; touch {tmp_path}/second; exit 134; echo '"
+    )
+    programs.run("Check", tmp_path)
+    assert crash in capsys.readouterr().out
+    program(tmp_path, "java", f"{crash}'; exit 134; echo '")
+    with pytest.raises(Crashed, match="java ended with 134"):
+        programs.run("Check", tmp_path)
+    (tmp_path / "second").unlink()
+    program(
+        tmp_path, "java", f"an exception'; test -e {tmp_path}/second && exit 0; touch {tmp_path}/second; exit 1; echo '"
+    )
+    with pytest.raises(RuntimeError, match="java ended with 1"):
+        programs.run("Check", tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+def test_what_maven_cannot_fetch_is_missing_too(tmp_path, monkeypatch, capsys):
+    program(tmp_path, "java", 'openjdk version "17.0.15" 2025-04-15')
+    program(tmp_path, "javac", "javac 17.0.15")
+    program(
+        tmp_path,
+        "mvn",
+        "Apache Maven 3.9.9'; test $1 = -version && exit 0; echo 'Could not transfer artifact'; exit 1; echo '",
+    )
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr("sys.argv", ["java-check", "--release", "0.0"])
+    assert main() == NOT_THERE
+    assert "java-check: Maven cannot fetch Deeplearning4j" in capsys.readouterr().err

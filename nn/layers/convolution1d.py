@@ -92,17 +92,6 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
         nd.assign(_as_kernels(views["W"]), gradient)
         return None if below is None else as_series(below)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        a, cache = super().forward(x, training, mask)
-        if mask is None:
-            return a, (cache, None)
-        kept = self.feed_forward_mask(mask)[:, None, :]
-        return nd.muli(a, kept), (cache, kept)
-
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        cache, kept = cache
-        return super().backprop_gradient(epsilon if kept is None else nd.muli(epsilon, kept), cache, need_epsilon)
-
 
 def series_after(label: str, conf: Any, input_type: InputType) -> RecurrentType:
     """Return the series that windows along time make of others; raise ShapeError if they do not fit."""
@@ -127,9 +116,9 @@ class Convolution1DLayer(ConvolutionConf):
 
     Notes
     -----
-    Input ``[N, n_in, T]``, output ``[N, n_out, out_t]``. With a mask ``[N, T]`` the activations of the steps that do
-    not count are 0: a step counts where one under its window does; in modes same and causal with stride 1 the mask
-    stays as it is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since
+    Input ``[N, n_in, T]``, output ``[N, n_out, out_t]``. A mask ``[N, T]`` is handed on and changes no activations, as
+    in Java: a step counts where one under its window does; in modes same and causal with stride 1 the mask stays as it
+    is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since
     1.0.0-M1; older files are read too, see `nn.older_weights`. Source: DL4J ``Convolution1DLayer``. Differs: the way
     back uses the z of the way forth; Java computes it again without weight noise.
 

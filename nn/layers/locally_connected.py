@@ -130,6 +130,8 @@ class LocallyConnectedConf(ConvolutionConf):
                 f"{who}: biases start at 0 and there is no weight noise, as in DL4J, got bias_init {self.bias_init!r}, "
                 f"weight_noise {self.weight_noise!r}. Leave them out."
             )
+        if self.windows is not None and self.convolution_mode == "same":  # as Java, which goes by it when it reads it
+            object.__setattr__(self, "padding", self.windows.pad_before[: self.axes])
 
     def window(self, label: str, size: Sizes) -> Window:
         """Return the windows over an input of that size; raise ShapeError if they do not fit."""

@@ -21,6 +21,8 @@ from .rows import mask_rows, random_rows
 from .verdict import RELEASES, Verdict, check_faults, faults_of, judge
 
 RANDOM_NETWORKS = 200
+NOT_THERE = 3
+"""What the program ends with where Java, Maven or Deeplearning4j cannot be had."""
 
 
 @contextmanager
@@ -86,7 +88,7 @@ def main() -> int:
             return min(check(settings.release, settings.keep or Path(folder)), 1)
     except (Missing, RuntimeError) as error:
         print(f"java-check: {error}", file=sys.stderr)
-        return 1
+        return NOT_THERE if isinstance(error, Missing) else 1
 
 
 if __name__ == "__main__":

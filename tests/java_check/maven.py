@@ -17,6 +17,10 @@ class Missing(Exception):
     """Something that has to be installed is not there."""
 
 
+class Crashed(RuntimeError):
+    """Native code ended a program: ND4J's does so once in a while, in a program that ran before and runs again."""
+
+
 class Programs:
     """The programs in tests/java, compiled against one release of Deeplearning4j."""
 
@@ -25,7 +29,7 @@ class Programs:
         self.target = JAVA_PROJECT / f"target-{release}"
         self.class_path = self.target / "class_path.txt"
         if self._is_stale():
-            _run(
+            _compile(
                 "mvn", "-q", "-B", f"-Djavacpp.platform={_platform()}", f"-Ddl4j.version={release}",
                 f"-Dout={self.target.name}", f"-Dmdep.outputFile={self.class_path}",
                 "compile", "dependency:build-classpath",
@@ -40,7 +44,13 @@ class Programs:
     def run(self, program: str, folder: Path) -> None:
         """Run a program on a folder, with one thread: networks are small, and threads wait for each other."""
         class_path = os.pathsep.join([str(self.target / "classes"), self.class_path.read_text().strip()])
-        _run("java", "-cp", class_path, f"ndwright.{program}", str(folder), OMP_NUM_THREADS="1")
+        where = f"-XX:ErrorFile={self.target / 'crash.log'}"
+        command = "java", where, "-XX:-CreateCoredumpOnCrash", "-cp", class_path, f"ndwright.{program}", str(folder)
+        try:
+            _run(*command, OMP_NUM_THREADS="1")
+        except Crashed as crash:
+            print(f"{crash}\nOnce more.", flush=True)
+            _run(*command, OMP_NUM_THREADS="1")
 
 
 def _check_java() -> None:
@@ -72,6 +82,16 @@ def _platform() -> str:
     return f"{system}-{machine}"
 
 
+def _compile(*command: str) -> None:
+    """Run Maven; raise Missing where it cannot fetch what the project needs."""
+    try:
+        _run(*command)
+    except RuntimeError as error:
+        if re.search(r"Could not (transfer|resolve|find) artifact|Unknown host|could not be resolved", str(error)):
+            raise Missing(f"Maven cannot fetch Deeplearning4j. Is its repository within reach?\n{error}") from error
+        raise
+
+
 def _run(*command: str, **environment: str) -> None:
     """Run a command in the Java project; raise RuntimeError with the end of what it printed if it fails."""
     done = subprocess.run(
@@ -80,4 +100,5 @@ def _run(*command: str, **environment: str) -> None:
     )  # fmt: skip
     if done.returncode:
         said = "\n".join(done.stdout.splitlines()[-30:])
-        raise RuntimeError(f"{command[0]} ended with {done.returncode}:\n{said}")
+        kind = Crashed if "A fatal error has been detected by the Java Runtime" in done.stdout else RuntimeError
+        raise kind(f"{command[0]} ended with {done.returncode}:\n{said}")

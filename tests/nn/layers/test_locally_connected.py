@@ -76,7 +76,7 @@ def test_java_form_of_series():
     found = json.loads(configuration(layer, SERIES).to_json())["confs"][0]["layer"]
     expected = {
         "activation": "TANH", "cm": "Same", "dilation": 1, "featureDim": 6, "inputSize": 7, "kernel": 3,
-        "outputSize": 4, "padding": 0, "paddingR": 1, "stride": 2, "weightInit": "XAVIER",
+        "outputSize": 4, "padding": 1, "paddingR": 1, "stride": 2, "weightInit": "XAVIER",
     }  # fmt: skip
     assert {key: found[key] for key in expected} == expected
 

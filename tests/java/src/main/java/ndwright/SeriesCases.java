@@ -129,6 +129,11 @@ final class SeriesCases {
                 .setInputType(TYPE);
         add("convolved_features_masked", convolved, new DataSet(X, every, LENGTHS, null));
         add("convolved_masked", convolved, new DataSet(X, every, LENGTHS, LENGTHS));
+        add("convolved_twice_masked", () -> base().list(
+                convolution(3).convolutionMode(ConvolutionMode.Same).build(),
+                convolution(2).nOut(CLASSES).convolutionMode(ConvolutionMode.Causal).build(),
+                new RnnLossLayer.Builder(LossFunction.MSE).activation(Activation.SIGMOID).build()).setInputType(TYPE),
+                new DataSet(X, every, LENGTHS, LENGTHS));
         add("loss", loss, new DataSet(X, every));
         add("loss_masked", loss, new DataSet(X, every, LENGTHS, LENGTHS));
     }
