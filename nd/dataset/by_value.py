@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from backends.errors import DataError, describe_shape
 from nd.arguments import checked
 
@@ -21,6 +23,15 @@ class ByValue:
     labels: Array
     features_mask: Array
     labels_mask: Array
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other has the same arrays, to 1e-5, as Java compares them."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        names = ("features", "labels", "features_mask", "labels_mask")
+        return all(_are_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def copy(self) -> DataSet:
         """Return a DataSet with arrays of its own; labels that are the features stay so."""
@@ -107,3 +118,9 @@ def _spread(array: Any) -> str:
         return "empty"
     mean = array.mean(dtype="float64")
     return f"{array.min():.6g} to {array.max():.6g}, mean {mean:.6g}"
+
+
+def _are_equal(one: Array | None, other: Array | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.shape == other.shape and bool(np.allclose(one, other, rtol=0.0, atol=1e-5, equal_nan=True))

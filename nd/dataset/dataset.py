@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError, ShapeError, describe_shape
+from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, Natural, checked
 from nd.dataset.by_class import ByClass
 from nd.dataset.by_value import ByValue
-from nd.dataset.checks import as_array, check_count, check_mergeable, from_list
+from nd.dataset.checks import as_array, check_count, from_list
 from nd.dataset.java_random import JavaRandom
+from nd.dataset.merging import checked_sets, merged
 from nd.java_names import JavaNames, java_attribute
 
 if TYPE_CHECKING:
@@ -227,7 +228,8 @@ class DataSet(ByClass, ByValue, JavaNames):
     def merge(data_sets: Iterable[DataSet]) -> DataSet:
         """Join DataSets along the first axis. Where only some have a mask, the others' counts everything.
 
-        Labels that are the features in all of them, as of autoencoders, are so in the result.
+        Series ``[N, C, T]`` of different lengths end with zeros, which masks ``[N, T]`` leave out. Labels that are the
+        features in all of them, as of autoencoders, are so in the result.
 
         Raises
         ------
@@ -236,19 +238,13 @@ class DataSet(ByClass, ByValue, JavaNames):
         ShapeError, DTypeError, BackendError
             The arrays differ in the other axes, in their dtype or in their backend.
         """
-        sets = list(data_sets)
-        if not sets:
-            raise DataError("DataSet.merge: expected at least one DataSet, got an empty list.")
-        for i, data_set in enumerate(sets):
-            if not isinstance(data_set, DataSet):
-                raise DTypeError(
-                    f"DataSet.merge: element {i}: expected a DataSet, got {type(data_set).__name__}. Wrap arrays as "
-                    "DataSet(x, y)."
-                )
-        merged = DataSet(*(_merge_field(name, sets) for name in _FIELDS))
+        sets = checked_sets(data_sets, DataSet)
+        features, features_mask = merged(sets, "features")
+        labels, labels_mask = merged(sets, "labels")
+        joined = DataSet(features, labels, features_mask, labels_mask)
         if all(data_set.labels is data_set.features for data_set in sets):
-            merged.labels = merged.features
-        return merged
+            joined.labels = joined.features
+        return joined
 
     def save(self, path: Target) -> None:
         """Write the file that Java's ``DataSet.load(File)`` reads. A failure leaves an existing file as it was.
@@ -373,25 +369,3 @@ def _gather(array: Array, order: np.ndarray) -> Array:
     if len(array.shape) > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
         return np.take(array.T, order, axis=-1).T  # np.take's result is in C order; CuPy has its own
     return array[order]
-
-
-def _merge_field(name: str, sets: list[DataSet]) -> Array | None:
-    parts = [getattr(data_set, name) for data_set in sets]
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    if len(present) < len(parts):
-        parts = _fill_masks(name, sets, parts, present[0])
-    for i, part in enumerate(parts):
-        check_mergeable(f"DataSet.merge: {name} of DataSet {i}", part, parts[0])
-    return np.concatenate(parts, axis=0)  # NumPy hands CuPy arrays on to CuPy's own
-
-
-def _fill_masks(name: str, sets: list[DataSet], parts: list[Array | None], like: Array) -> list[Array]:
-    if name == "labels":
-        without = [part is None for part in parts].index(True)
-        raise DataError(f"DataSet.merge: expected labels in all or none, got none in DataSet {without}.")
-    return [
-        np.ones_like(like, shape=(data_set.num_examples(), *like.shape[1:])) if part is None else part
-        for data_set, part in zip(sets, parts, strict=True)
-    ]

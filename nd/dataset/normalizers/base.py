@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
-from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape, refuse_masked
-from nd.arguments import checked
+from backends.errors import ConfigurationError, DataError, DTypeError, ShapeError, describe_shape, refuse_masked
+from nd.arguments import checked, shown
 from nd.dataset.dataset import DataSet
 from nd.dataset.existing import ExistingDataSetIterator
 from nd.dataset.iterator import DataSetIterator, check_data_set
@@ -29,17 +29,24 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
     """Change features, and labels where they are numbers, and change them back.
 
     What changes a DataSet gives it new arrays: those it was made of, and other DataSets that share them, stay as they
-    are. So an iterator whose pre-processor this is hands out data that were normalized once, in every epoch.
+    are. So an iterator whose pre-processor this is hands out data that were normalized once, in every epoch. Methods of
+    arrays return new ones; `transform` of an array, and ``revertFeatures``, ``revertLabels`` and ``transformLabel``, in
+    Java's spelling, write into it, as programs that are ported expect.
 
     Notes
     -----
     Source: org.nd4j.linalg.dataset.api.preprocessor.DataNormalization. Differs: Java writes into the arrays
-    themselves, and its methods of arrays return nothing. Labels that are the features, of an autoencoder, stay so and
+    of a DataSet. Labels that are the features, of an autoencoder, stay so and
     are changed once; in Java twice where labels are fitted.
     """
 
     kind: ClassVar[str]
     """ND4J's NormalizerType, in a file."""
+
+    java_names: ClassVar[dict[str, str]] = {
+        "revert_features": "_revert_features_in_place", "revert_labels": "_revert_labels_in_place",
+        "transform_label": "_transform_labels_in_place",
+    }  # fmt: skip
 
     _fits_labels = False
 
@@ -72,9 +79,17 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         """Normalize a DataSet, and return it."""
         return self._change("pre_process", data_set, self.transform_features, self.transform_labels)
 
-    def transform(self, data_set: DataSet) -> DataSet:
-        """Normalize a DataSet, and return it: `pre_process`, by the name that it goes by elsewhere in Java."""
-        return self.pre_process(data_set)
+    def transform(self, data: Any, mask: Any = None) -> Any:
+        """Normalize a DataSet, as `pre_process` does, or features [N, columns, ...] in their own memory; return them.
+
+        Raises
+        ------
+        DTypeError, DataError
+            Features are no array of floats, or one that cannot be written; `transform_features` makes new ones.
+        """
+        if isinstance(data, DataSet) or not hasattr(data, "dtype"):
+            return self.pre_process(data)
+        return self._written("transform", data, self.transform_features(data, mask))
 
     def revert(self, data_set: DataSet) -> DataSet:
         """Undo `transform`, and return the DataSet. Masked time steps stay 0."""
@@ -149,6 +164,32 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
     @abstractmethod
     def read_body(cls, stream: BinaryIO) -> Normalizer:
         """Read what `write_body` wrote."""
+
+    def _transform_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
+        """Do what Java's ``transformLabel`` does."""
+        return self._written("transform_labels", labels, self.transform_labels(labels, mask))
+
+    def _revert_features_in_place(self, features: Any, mask: Any = None) -> Array:
+        """Do what Java's ``revertFeatures`` does."""
+        return self._written("revert_features", features, self.revert_features(features, mask))
+
+    def _revert_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
+        """Do what Java's ``revertLabels`` does."""
+        return self._written("revert_labels", labels, self.revert_labels(labels, mask))
+
+    def _written(self, method: str, array: Any, numbers: Array) -> Array:
+        """Write numbers into the array that they were made of; return it."""
+        if not hasattr(array, "dtype") or array.dtype.kind != "f":
+            raise DTypeError(
+                f"{self._who(method)}: expected a DataSet or an array of floats to write into, got {shown(array)}. "
+                "transform_features and the like return new arrays."
+            )
+        if not getattr(getattr(array, "flags", None), "writeable", True):
+            raise DataError(
+                f"{self._who(method)}: expected an array that can be written, got one for reading. Copy it."
+            )
+        array[...] = numbers
+        return array
 
     def _who(self, method: str) -> str:
         return f"{type(self).__name__}.{method}"

@@ -283,3 +283,44 @@ def test_merging_takes_data_sets_alone():
 def test_wrong_arguments(use, error, message):
     with pytest.raises(error, match=message):
         use(numbered(5))
+
+
+# ---- equal, and series of different length
+
+
+def test_equal_data_sets_have_equal_arrays():
+    one = DataSet([[1.0, 2.0]], [[1.0]], None, [[1.0]])
+    assert one == one.copy()
+    assert one == DataSet([[1.0, 2.000001]], [[1.0]], None, [[1.0]])  # 1e-5, as in Java
+    assert one.equals(one.copy())
+    for other in (
+        DataSet([[1.0, 2.1]], [[1.0]], None, [[1.0]]), DataSet([[1.0, 2.0]], [[1.0]]), DataSet([[1.0, 2.0]]),
+        DataSet([[1.0], [2.0]], [[1.0], [1.0]], None, [[1.0], [1.0]]), 3,
+    ):  # fmt: skip
+        assert one != other
+
+
+def test_series_of_different_length_are_padded_and_masked():
+    """Numbers of Java's: [3, 2, 5], and masks of lengths 3, 4, 5."""
+    sets = [DataSet(np.full((1, 2, t), float(t)), np.ones((1, 1, t))) for t in (3, 4, 5)]
+    merged = DataSet.merge(sets)
+    assert (merged.features.shape, merged.labels.shape) == ((3, 2, 5), (3, 1, 5))
+    lengths = [[1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+    assert merged.features_mask.tolist() == merged.labels_mask.tolist() == lengths
+    assert merged.features[:, 0].tolist() == [[3, 3, 3, 0, 0], [4, 4, 4, 4, 0], [5, 5, 5, 5, 5]]
+
+
+def test_masks_of_series_that_are_padded_stay():
+    first = DataSet(np.ones((2, 1, 2)), np.ones((2, 1)), [[1, 0], [1, 1]])
+    merged = DataSet.merge([first, DataSet(np.ones((1, 1, 3)), np.ones((1, 1)))])
+    assert merged.features_mask.tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert merged.labels_mask is None
+    with pytest.raises(ShapeError, match=r"features of DataSet 1: expected \[N, 1, 3\], .* got \[1, 2, 3\]"):
+        DataSet.merge([first, DataSet(np.ones((1, 2, 3)), np.ones((1, 1)))])
+
+
+def test_a_data_set_without_features_is_not_merged():
+    empty = DataSet([[1.0]])
+    empty.features = None
+    with pytest.raises(DataError, match="merge: element 1: expected features, got None"):
+        DataSet.merge([DataSet([[1.0]]), empty])

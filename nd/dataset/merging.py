@@ -1,0 +1,86 @@
+"""DataSets joined along the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backends.errors import DataError, DTypeError
+from nd.dataset.checks import check_mergeable
+
+if TYPE_CHECKING:
+    from nd.dataset.dataset import DataSet
+
+Array = Any
+Arrays = list[Array | None]
+
+
+def checked_sets(data_sets: Iterable[DataSet], kind: type[DataSet]) -> list[DataSet]:
+    """Return DataSets as a list; raise DataError if there is none, or one without features, DTypeError for others."""
+    sets = list(data_sets)
+    if not sets:
+        raise DataError("DataSet.merge: expected at least one DataSet, got an empty list.")
+    for i, data_set in enumerate(sets):
+        if not isinstance(data_set, kind):
+            raise DTypeError(
+                f"DataSet.merge: element {i}: expected a DataSet, got {type(data_set).__name__}. Wrap arrays as "
+                "DataSet(x, y)."
+            )
+        if data_set.features is None:
+            raise DataError(f"DataSet.merge: element {i}: expected features, got None.")
+    return sets
+
+
+def merged(sets: list[DataSet], name: str) -> tuple[Array | None, Array | None]:
+    """Return "features" or "labels" of all, and their mask; series are as long as the longest of them.
+
+    Raises
+    ------
+    DataError
+        Only some have labels.
+    ShapeError, DTypeError, BackendError
+        The arrays differ in the other axes, in their dtype or in their backend.
+    """
+    arrays, masks = [getattr(each, name) for each in sets], [getattr(each, f"{name}_mask") for each in sets]
+    without = [array is None for array in arrays]
+    if any(without):
+        if all(without):
+            return None, _joined(f"{name}_mask", _filled(masks, sets))
+        raise DataError(f"DataSet.merge: expected {name} in all or none, got none in DataSet {without.index(True)}.")
+    lengths = {array.shape[2] for array in arrays if array.ndim == 3}
+    if len(lengths) > 1 and all(array.ndim == 3 for array in arrays):
+        dtype = next((mask.dtype for mask in masks if mask is not None), arrays[0].dtype)
+        masks = [
+            np.ones_like(array, dtype, shape=(array.shape[0], array.shape[2])) if mask is None else mask
+            for array, mask in zip(arrays, masks, strict=True)
+        ]
+        arrays, masks = ([_padded(each, max(lengths)) for each in parts] for parts in (arrays, masks))
+    return _joined(name, arrays), _joined(f"{name}_mask", _filled(masks, sets))
+
+
+def _padded(array: Array, length: int) -> Array:
+    """Return an array with zeros at the end of its last axis, up to a length."""
+    longer = np.zeros_like(array, shape=(*array.shape[:-1], length))
+    longer[..., : array.shape[-1]] = array
+    return longer
+
+
+def _filled(masks: Arrays, sets: list[DataSet]) -> Arrays:
+    """Return masks, in the place of those that are not there ones that count everything, if there is any."""
+    like = next((mask for mask in masks if mask is not None), None)
+    if like is None:
+        return masks
+    return [
+        np.ones_like(like, shape=(data_set.num_examples(), *like.shape[1:])) if mask is None else mask
+        for mask, data_set in zip(masks, sets, strict=True)
+    ]
+
+
+def _joined(name: str, parts: Arrays) -> Array | None:
+    if parts[0] is None:
+        return None
+    for i, part in enumerate(parts):
+        check_mergeable(f"DataSet.merge: {name} of DataSet {i}", part, parts[0])
+    return np.concatenate(parts, axis=0)  # type: ignore[arg-type]  # NumPy hands CuPy arrays on to CuPy's own
