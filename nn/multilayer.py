@@ -84,8 +84,13 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
 
         `params`, an array ``[1, n]``, takes the place of drawn weights; ShapeError if it is of another length. The
         network's generator, `random`, is then a copy of the one that this thread draws from. It becomes the thread's
-        current one, so that `nd.random.set_seed` and `nd.rand` act on it as in Java.
+        current one, so that `nd.random.set_seed` and `nd.rand` act on it as in Java. Where there are parameters
+        already, loaded or trained, they stay, as in Java, unless others are given.
         """
+        if self._vectors is not None:
+            if params is not None:
+                self.set_params(params)
+            return self
         generator = nd.random.get_random().copy() if params is not None else Random(self.conf.base.seed or 0)
         self._make(params, generator)
         nd.random.set_random(generator)

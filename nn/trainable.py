@@ -116,10 +116,12 @@ class Trainable:
         Weights go into the labels' mask: the score is the weighted sum of the examples' losses divided by their number
         (not by the sum of weights), and the gradient is its derivative. Ctrl-C comes at once, only never within an
         update: it is held back to the update's end, and what is saved then goes on by `load_checkpoint` and this method
-        as if nothing had come. `stop_training` ends after a minibatch. Source: DL4J ``MultiLayerNetwork.fit``; what
+        as if nothing had come. `stop_training` ends after a minibatch. A network without parameters is initialised, as
+        in Java. Source: DL4J ``MultiLayerNetwork.fit``; what
         follows `epochs` is not in Java.
         """
-        self._made()
+        if not self.is_init_called():
+            self.init()
         if type(labels) is int and not hasattr(data, "shape"):
             labels, epochs = None, labels
         settings = FitSettings(batch_size, shuffle, validation_data, class_weight, sample_weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import time
 from typing import Any
 
@@ -39,8 +40,19 @@ class JavaRandom(JavaNames):
     """
 
     def __init__(self, seed: int | None = None) -> None:
-        seed = time.time_ns() if seed is None else seed
-        self._state = (seed ^ _MULTIPLIER) & _MASK
+        self.set_seed(time.time_ns() if seed is None else seed)
+
+    def set_seed(self, seed: int) -> None:
+        """Start anew, as a new generator of that seed.
+
+        Raises
+        ------
+        DataError
+            The seed is no whole number.
+        """
+        if not hasattr(seed, "__index__"):
+            raise DataError(f"JavaRandom.set_seed: seed must be a whole number, got {seed!r}.")
+        self._state = (operator.index(seed) ^ _MULTIPLIER) & _MASK
         self._other_gaussian: float | None = None
 
     def get_state(self) -> int:
@@ -59,14 +71,16 @@ class JavaRandom(JavaNames):
             raise DataError(f"JavaRandom.set_state: state must be a whole number below 2**48, got {state!r}.")
         self._state = state
 
-    def next_int(self, bound: int) -> int:
-        """Return a uniform integer in 0 to `bound` - 1.
+    def next_int(self, bound: int | None = None) -> int:
+        """Return a uniform integer in 0 to `bound` - 1; without a bound one of 32 bits, negative ones too.
 
         Raises
         ------
         DataError
             `bound` is not 1 to 2147483647.
         """
+        if bound is None:
+            return self._signed_32_bits()
         if not 0 < bound <= _INT_MAX:
             raise DataError(f"JavaRandom.next_int: bound must be 1 to {_INT_MAX}, got {bound}.")
         bits = self._next_31_bits()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from nd.arguments import Checked, Count
 
@@ -20,6 +20,8 @@ class InputType(Checked):
     >>> InputType.convolutional_flat(28, 28, 1).shape
     (784,)
     """
+
+    java_names: ClassVar[dict[str, str]] = {"convolutional3_d": "convolutional3d"}
 
     @property
     def shape(self) -> tuple[Any, ...]:

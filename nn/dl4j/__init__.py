@@ -37,25 +37,41 @@ from .constants import (
     WorkspaceMode,
 )
 from .constructors import (
+    ROC,
+    Evaluation,
+    EvaluationBinary,
+    InputType,
     MaxNormConstraint,
     MinMaxNormConstraint,
     Nesterovs,
     RegressionEvaluation,
     UnitNormConstraint,
 )
+from .file_iterators import ExistingMiniBatchDataSetIterator, MiniBatchFileDataSetIterator
 from .gradient_check import GradientCheckUtil
 from .iterators import (  # type: ignore[assignment]
+    AsyncDataSetIterator,
+    DoublesDataSetIterator,
+    FloatsDataSetIterator,
     INDArrayDataSetIterator,
+    IteratorDataSetIterator,
     ListDataSetIterator,
     MnistDataSetIterator,
+    MultipleEpochsIterator,
+    SamplingDataSetIterator,
+    ViewIterator,
 )
 from .listeners import (
     CheckpointListener,
     CollectScoresIterationListener,
     EarlyStoppingTrainer,
+    PerformanceListener,
+    SleepyTrainingListener,
 )
 from .nd4j import Arrays, Collections, Nd4j, Random
 from .own_parts import BaseActivationFunction, ILossFunction
+from .preprocessors import CombinedPreProcessor, CompositeDataSetPreProcessor, DataSetPreProcessor
+from .random_iterator import RandomDataSetIterator
 from .serializer import ModelSerializer
 from .transforms import Transforms
 

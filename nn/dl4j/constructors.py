@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import nd
+import nn
 import optimize
 from nd import evaluation
 from nd.java_names import JavaNamedABC
@@ -30,6 +32,46 @@ class Nesterovs(updaters.Nesterovs, metaclass=_JavasArguments):
         return updaters.Nesterovs.Builder(*arguments).build()
 
     Builder = builder = updaters.Nesterovs.Builder
+
+
+class Evaluation(evaluation.Evaluation, metaclass=_JavasArguments):
+    """The evaluation: names of classes one by one, or how many there are and which is positive, a threshold for two
+    classes (a number with a point), a cost array; or what ours takes."""
+
+    @staticmethod
+    def made(*arguments: Any, **settings: Any) -> evaluation.Evaluation:
+        """Return the evaluation."""
+        if arguments and all(isinstance(each, str) for each in arguments):
+            return evaluation.Evaluation(arguments, **settings)
+        rest = list(arguments)
+        if rest and isinstance(rest[0], float):
+            settings["binary_decision_threshold"] = rest.pop(0)
+        if rest and hasattr(rest[-1], "shape"):
+            settings["cost_array"] = rest.pop()
+        if len(rest) == 2 and all(isinstance(each, int) for each in rest):
+            settings["binary_positive_class"] = rest.pop()
+        return evaluation.Evaluation(*rest, **settings)
+
+
+class EvaluationBinary(evaluation.EvaluationBinary, metaclass=_JavasArguments):
+    """The evaluation: ``(size)``, ``(size, roc_binary_steps)`` where the steps may be None, or a threshold array."""
+
+    @staticmethod
+    def made(*arguments: Any, **settings: Any) -> evaluation.EvaluationBinary:
+        """Return the evaluation."""
+        if arguments and isinstance(arguments[0], int):
+            settings.update(zip(("size", "roc_binary_steps"), arguments, strict=False))
+            arguments = ()
+        return evaluation.EvaluationBinary(*arguments, **settings)
+
+
+class ROC(evaluation.ROC, metaclass=_JavasArguments):
+    """The evaluation: ``(threshold_steps, remove_redundant_points, block_size)``; the last is of memory."""
+
+    @staticmethod
+    def made(*arguments: Any, **settings: Any) -> evaluation.ROC:
+        """Return the evaluation."""
+        return evaluation.ROC(*arguments[:2], **settings)
 
 
 class RegressionEvaluation(evaluation.RegressionEvaluation, metaclass=_JavasArguments):
@@ -65,3 +107,31 @@ def _with_dimensions(kind: type[LayerConstraint]) -> Any:
 MaxNormConstraint = _with_dimensions(optimize.MaxNormConstraint)
 MinMaxNormConstraint = _with_dimensions(optimize.MinMaxNormConstraint)
 UnitNormConstraint = _with_dimensions(optimize.UnitNormConstraint)
+
+
+class InputType(nn.InputType):
+    """What comes in, with Java's formats of the axes: ``recurrent(size, RNNFormat.NCW)``. Others than NCHW, NCDHW and
+    NCW are refused."""
+
+    @staticmethod
+    def recurrent(size: int, *rest: Any) -> Any:
+        """``[N, size, T]``."""
+        return nn.InputType.recurrent(size, *_without_format(rest, "NCW"))
+
+    @staticmethod
+    def convolutional(height: int, width: int, channels: int, *rest: Any) -> Any:
+        """``[N, channels, height, width]``."""
+        return nn.InputType.convolutional(height, width, channels, *_without_format(rest, "NCHW"))
+
+    @staticmethod
+    def convolutional3d(*sizes: Any) -> Any:
+        """``[N, channels, depth, height, width]``: the format first or nothing, depth, height, width, channels."""
+        return nn.InputType.convolutional3d(*_without_format(sizes, "NCDHW"))
+
+
+def _without_format(arguments: tuple[Any, ...], supported: str) -> list[Any]:
+    """Return arguments without the format of the axes; raise ConfigurationError where it is another one."""
+    formats = [each for each in arguments if isinstance(each, str)]
+    if any(each != supported for each in formats):
+        raise nd.ConfigurationError(f"InputType: the format must be {supported}, got {formats[0]}. Permute the data.")
+    return [each for each in arguments if not isinstance(each, str)]

@@ -1,22 +1,52 @@
-"""Iterators with the arguments of Java's constructors, where those differ from ours."""
+"""Iterators with the arguments of Java's constructors, where those differ from ours, and some that only Java has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, ClassVar
 
-from nd import dataset
-from nd.arguments import Count
-from nd.dataset import DataSet
+import nd
+from nd import ConfigurationError, dataset
+from nd.arguments import Count, checked
+from nd.dataset import DataSet, DataSetIterator
+from nd.dataset.checks import as_array, check_count
+from nd.dataset.iterator import State, restored_count
+
+_MOST_EPOCHS = 2**31 - 1  # Java's int
+
+
+def _merged(data_sets: Sequence[DataSet]) -> DataSet:
+    """Return a new DataSet of several, or the one that there is."""
+    return data_sets[0] if len(data_sets) == 1 else DataSet.merge(data_sets)
 
 
 class ListDataSetIterator(dataset.ListDataSetIterator):
-    """DataSets in memory, merged by fives unless a batch is given. Source: DL4J ``ListDataSetIterator``."""
+    """DataSets in memory, merged by fives unless a batch is given. Source: DL4J ``ListDataSetIterator``.
 
+    Several are merged anew each time, so that what is done to a minibatch does not last; one alone is handed out as it
+    is, and what is done to it does, as in Java.
+    """
+
+    @checked
     def __init__(self, data_sets: Iterable[DataSet], batch: Count = 5) -> None:
-        several = list(data_sets)
-        merged = [DataSet.merge(several[start : start + batch]) for start in range(0, len(several), batch)]
-        super().__init__(merged)
+        super().__init__(data_sets)
+        self._group = batch
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return the next DataSets, `batch` or `num` of them, as one. DataError if none is left."""
+        self._check_has_next()
+        count = self._group if num is None else check_count("ListDataSetIterator.next", "num", num, 1)
+        found = self._sets[self._cursor : self._cursor + count]
+        self._cursor += len(found)
+        return self._pre_processed(_merged(found))
+
+    def batch(self) -> int:
+        """Return how many DataSets are merged."""
+        return self._group
+
+    def __len__(self) -> int:
+        return -(-self._total() // self._group)
 
 
 class MnistDataSetIterator(dataset.MnistDataSetIterator):
@@ -34,9 +64,162 @@ class MnistDataSetIterator(dataset.MnistDataSetIterator):
         super().__init__(batch, **given)
 
 
-class INDArrayDataSetIterator(dataset.NumpyDataSetIterator):
-    """Pairs of features and labels, one for each example. Source: DL4J ``INDArrayDataSetIterator``."""
+# ---- pairs of arrays
 
+
+class INDArrayDataSetIterator(dataset.GeneratorDataSetIterator):
+    """Pairs of features and labels, one for each example: vectors ``[n]``, or arrays ``[1, ...]``.
+
+    Examples that do not fill a last minibatch are left out, as in Java. Source: DL4J ``INDArrayDataSetIterator``.
+    """
+
+    _dtype: ClassVar[str | None] = None
+
+    @checked
     def __init__(self, pairs: Iterable[Any], batch: Count) -> None:
-        whole = DataSet.merge([DataSet(features, labels) for features, labels in pairs])
-        super().__init__(whole.features, whole.labels, batch)
+        start = partial(_minibatches, pairs, batch, self._dtype)
+        super().__init__(start() if iter(pairs) is pairs else start)
+        self._batch = batch
+
+    def batch(self) -> int:
+        """Return the number of examples in a minibatch."""
+        return self._batch
+
+
+class FloatsDataSetIterator(INDArrayDataSetIterator):
+    """Pairs of lists of numbers, as float32; see `INDArrayDataSetIterator`. Source: DL4J ``FloatsDataSetIterator``."""
+
+    _dtype = "float32"
+
+
+class DoublesDataSetIterator(INDArrayDataSetIterator):
+    """Pairs of lists of numbers, as float64; see `INDArrayDataSetIterator`. Source: DL4J ``DoublesDataSetIterator``."""
+
+    _dtype = "float64"
+
+
+def _minibatches(pairs: Iterable[Any], batch: int, dtype: str | None) -> Iterator[DataSet]:
+    rows: list[DataSet] = []
+    for features, labels in pairs:
+        rows.append(DataSet(_row("features", features, dtype), _row("labels", labels, dtype)))
+        if len(rows) == batch:
+            yield _merged(rows)
+            rows = []
+
+
+def _row(what: str, values: Any, dtype: str | None) -> Any:
+    array = nd.to_host(nd.create(values, dtype)) if dtype else as_array(what, values)
+    return array.reshape(1, -1) if len(array.shape) == 1 else array
+
+
+# ---- DataSets of other sizes
+
+
+class ViewIterator(dataset.ListDataSetIterator):
+    """One DataSet in minibatches of `batch` examples, whose arrays are views. Source: ND4J ``ViewIterator``."""
+
+    @checked
+    def __init__(self, data_set: DataSet, batch: Count) -> None:
+        super().__init__(data_set, batch)
+
+
+class IteratorDataSetIterator(dataset.GeneratorDataSetIterator):
+    """DataSets of any sizes, regrouped into minibatches of `batch` examples; it lasts for one epoch.
+
+    Notes
+    -----
+    Source: DL4J ``IteratorDataSetIterator``. Differs: Java cannot merge some rests of larger DataSets.
+    """
+
+    @checked
+    def __init__(self, data_sets: Iterable[DataSet], batch: Count) -> None:
+        super().__init__(_regrouped(dataset.ExistingDataSetIterator(data_sets), batch))
+        self._batch = batch
+
+    def batch(self) -> int:
+        """Return the number of examples in a minibatch."""
+        return self._batch
+
+
+def _regrouped(data_sets: Iterable[DataSet], batch: int) -> Iterator[DataSet]:
+    waiting: list[DataSet] = []
+    missing = batch
+    for data_set in data_sets:
+        rest = data_set
+        while rest.num_examples() > missing:
+            yield _merged([*waiting, rest.get_range(0, missing)])
+            rest = rest.get_range(missing, rest.num_examples())
+            waiting, missing = [], batch
+        waiting.append(rest)
+        missing -= rest.num_examples()
+        if not missing:
+            yield _merged(waiting)
+            waiting, missing = [], batch
+    if waiting:
+        yield _merged(waiting)
+
+
+class SamplingDataSetIterator(dataset.SamplingDataSetIterator):
+    """Minibatches drawn at random, whole ones until there are `total` examples.
+
+    Source: ND4J ``SamplingDataSetIterator``, whose draws have no seed.
+    """
+
+    @checked
+    def __init__(self, data_set: DataSet, batch: Count, total: Count, replace: bool = False) -> None:
+        super().__init__(data_set, batch, -(-total // batch) * batch, replace=replace)
+
+
+# ---- iterators over others
+
+
+class MultipleEpochsIterator(dataset.MultipleEpochsIterator):
+    """Several epochs as one: ``(epochs, base[, queue_size])``, ``(epochs, data_set)``, or minibatches until there were
+    `total`, ``(base[, queue_size], total)``. Source: DL4J ``MultipleEpochsIterator``."""
+
+    def __init__(self, *given: Any) -> None:
+        by_total = bool(given) and isinstance(given[0], DataSetIterator)
+        if not 2 <= len(given) <= 3:
+            raise ConfigurationError(f"MultipleEpochsIterator: expected 2 or 3 arguments, got {len(given)}.")
+        base = given[0] if by_total else given[1]
+        if isinstance(base, DataSet):
+            base = dataset.SingletonDataSetIterator(base)
+        super().__init__(_MOST_EPOCHS if by_total else given[0], base)
+        self._most = check_count("MultipleEpochsIterator", "total", given[-1], 1) if by_total else None
+        self._count = 0
+
+    def has_next(self) -> bool:
+        """Tell whether a minibatch is left, of this epoch of the base or of another."""
+        return (self._most is None or self._count < self._most) and super().has_next()
+
+    def next(self, num: int | None = None) -> DataSet:
+        """Return the base's next minibatch. DataError if none is left."""
+        found = super().next(num)
+        self._count += 1
+        return found
+
+    def reset(self) -> None:
+        """Reset the base and begin anew."""
+        super().reset()
+        self._count = 0
+
+    def state(self) -> State:
+        return {**super().state(), "count": self._count}
+
+    def restore(self, state: State) -> None:
+        count = restored_count(self, state, "count", self._most)
+        super().restore(state)
+        self._count = count
+
+
+class AsyncDataSetIterator(dataset.AsyncDataSetIterator):
+    """Minibatches that are read ahead: ``(base[, queue_size[, use_workspace[, device_id]]])``.
+
+    Workspaces and devices change nothing here. Source: DL4J ``AsyncDataSetIterator``.
+    """
+
+    @checked
+    def __init__(
+        self, base: DataSetIterator, queue_size: Count = 8, use_workspace: bool = True, device_id: int | None = None
+    ) -> None:
+        super().__init__(base, queue_size)

@@ -1,43 +1,60 @@
-"""Nd4j's factory methods, Transforms and java.util.Random for ported programs; arrays are the backend's own."""
+"""Nd4j's factory methods for ported programs; arrays are the backend's own."""
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nd
 from nd import npy
-from nd.dataset.java_random import JavaRandom as Random
 
 from .constants import DataType
+from .java_util import Arrays, Collections, Random
+from .joined import JoinedArrays
+from .random_arrays import ORDERS, RandomArrays, is_whole
+from .reductions import Reductions
 
-if TYPE_CHECKING:
-    from nd.random import Random as Generator
+__all__ = ["Arrays", "Collections", "Nd4j", "Random"]
 
 Array = Any
 
 
-_ORDERS = ("c", "f")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _type_and_shape(arguments: Sequence[Any]) -> tuple[str | None, tuple[int, ...]]:
-    """Return the dtype, None for the default, and the shape that ``(DataType.FLOAT, 2, 3)`` or ``(2, 3)`` say."""
-    dtype = None
-    arguments = [
-        each for each in arguments if not (isinstance(each, str) and each in _ORDERS)
-    ]  # of elements in memory, which is ours
-    if arguments and isinstance(arguments[0], DataType):
-        dtype, arguments = str(arguments[0]), arguments[1:]
-    if len(arguments) == 1 and not _is_number(arguments[0]):
-        arguments = arguments[0]
-    return dtype, tuple(int(axis) for axis in arguments)
+    """Return the dtype, None for the default, and the shape that ``(DataType.FLOAT, 2, 3)`` or ``([2, 3], 'f')`` say.
+
+    The order of elements in memory is ours.
+    """
+    dtype = next((str(each) for each in arguments if isinstance(each, DataType)), None)
+    shape = [each for each in arguments if not (isinstance(each, str) and each in (*ORDERS, dtype))]
+    axes = shape[0] if len(shape) == 1 and not is_whole(shape[0]) else shape
+    if not isinstance(axes, (list, tuple)) or not all(map(is_whole, axes)):
+        raise nd.ShapeError(f"Nd4j: a shape must be of whole numbers, got {axes!r}.")
+    return dtype, tuple(operator.index(axis) for axis in axes)
 
 
-class Nd4j:
+def _says_a_shape(data: Any, rest: Sequence[Any]) -> bool:
+    """Tell whether ``create`` makes zeros: ``create(2, 3)``, ``create([2, 3], 'f')``, ``create(x.shape)``."""
+    if isinstance(data, (list, tuple)):
+        followed = len(rest) == 1 and isinstance(rest[0], str)
+        return (followed or (isinstance(data, tuple) and not rest)) and all(map(is_whole, data))
+    return is_whole(data) or isinstance(data, DataType)
+
+
+def _kind(data: Any) -> str | None:
+    """Return the dtype of what Java calls double, int, long or boolean; None of an array, which has its own."""
+    if isinstance(data, (list, tuple)):
+        kinds = {_kind(each) for each in data}
+        return next((kind for kind in ("float64", "int64", "int32", "bool") if kind in kinds), None)
+    if hasattr(data, "dtype"):
+        return None
+    if not is_whole(data):
+        return "bool" if isinstance(data, bool) else "float64"
+    return "int32" if -(1 << 31) <= data < 1 << 31 else "int64"
+
+
+class Nd4j(JoinedArrays, RandomArrays, Reductions):
     """ND4J's factory: every method returns an array of the current backend.
 
     Notes
@@ -45,25 +62,51 @@ class Nd4j:
     Vectors ``[n]`` that Java makes have one axis here too. Source: ND4J ``Nd4j``.
     """
 
+    EPS_THRESHOLD = 1e-5
+
     @staticmethod
     def create(*arguments: Any) -> Array:
-        """Return an array: ``create(data)``, ``create(data, shape)``, ``create(data, rows, columns)``; zeros of a shape
-        for ``create(rows, columns)`` and ``create(DataType.DOUBLE, rows, columns)``. An order of elements, 'c' or
-        'f', may be the last."""
-        if _is_number(arguments[0]) or isinstance(arguments[0], DataType):
+        """Return an array of the default type, of True and False one of bool: ``create(data)``, ``create(data,
+        shape)``, ``create(data, rows, columns)``; zeros of a shape for ``create(rows, columns)``,
+        ``create(DataType.DOUBLE, rows, columns)``, ``create([rows, columns], 'f')`` and ``create(x.shape)``. An order
+        of elements, 'c' or 'f', and a type may follow.
+        """
+        data, *rest = arguments
+        if _says_a_shape(data, rest):
             return Nd4j.zeros(*arguments)
-        data, *shape = arguments
-        made, order = nd.create(data), shape.pop() if shape and isinstance(shape[-1], str) else "c"
+        if isinstance(data, (list, tuple)) and data and all(map(nd.is_array, data)):  # Java's list of arrays
+            data = nd.to_flattened("c", data)
+        dtype = next((str(each) for each in rest if isinstance(each, DataType)), None)
+        made = nd.create(data, "bool" if dtype is None and _kind(data) == "bool" else dtype)
+        shape = [each for each in rest if not isinstance(each, str)]
         if not shape:
             return made
-        axes = tuple(shape) if _is_number(shape[0]) else tuple(shape[0])
-        return nd.reshape(made, axes) if order == "c" else nd.transpose(nd.reshape(made, axes[::-1]))
+        axes = _type_and_shape(shape)[1]
+        return nd.transpose(nd.reshape(made, axes[::-1])) if "f" in rest else nd.reshape(made, axes)
 
-    createFromArray = create
+    @staticmethod
+    def createFromArray(*values: Any) -> Array:
+        """Return an array of numbers, ``createFromArray(1.0, 2.0)``, or of nested lists, of the type that Java takes:
+        float64, of whole numbers int32 or int64, bool; an array keeps its own."""
+        one = len(values) == 1 and (isinstance(values[0], (list, tuple)) or hasattr(values[0], "shape"))
+        data = values[0] if one else values
+        return nd.create(data, _kind(data))
+
+    @staticmethod
+    def scalar(*type_and_value: Any) -> Array:
+        """Return a scalar array ``[]``: ``scalar(2.5)`` of a type as `createFromArray`, ``scalar(DataType.INT, 2)``."""
+        *dtype, value = type_and_value
+        kind = str(dtype[0]) if dtype else _kind(value)
+        return nd.create(int(value) if str(kind).startswith("int") and not hasattr(value, "shape") else value, kind)
+
+    @staticmethod
+    def empty(dtype: DataType | None = None) -> Array:
+        """Return an array without elements, ``[0]``."""
+        return nd.zeros(0, dtype=None if dtype is None else str(dtype))
 
     @staticmethod
     def zeros(*arguments: Any) -> Array:
-        """Return zeros of a shape, ``zeros(2, 3)`` or ``zeros(DataType.DOUBLE, 2, 3)``."""
+        """Return zeros of a shape, ``zeros(2, 3)``, ``zeros(DataType.DOUBLE, 2, 3)`` or ``zeros([2, 3], 'f')``."""
         dtype, shape = _type_and_shape(arguments)
         return nd.zeros(*shape, dtype=dtype)
 
@@ -88,81 +131,86 @@ class Nd4j:
     @staticmethod
     def valueArrayOf(shape: Any, *rest: Any) -> Array:
         """Return an array of one value: ``valueArrayOf(shape, value)`` or ``valueArrayOf(rows, columns, value)``."""
-        *more, value = rest
-        if isinstance(value, DataType):
-            return nd.full(*Nd4j._shape(shape, more[:-1]), value=more[-1], dtype=str(value))
-        return nd.full(*Nd4j._shape(shape, more), value=value)
-
-    @staticmethod
-    def _shape(shape: Any, more: Sequence[int]) -> tuple[int, ...]:
-        return (shape, *more) if _is_number(shape) else tuple(shape)
-
-    @staticmethod
-    def scalar(value: float) -> Array:
-        """Return a scalar array."""
-        return nd.create(value)
+        *more, value = [each for each in rest if not isinstance(each, DataType)]
+        dtype, axes = _type_and_shape([shape, *more, *(each for each in rest if isinstance(each, DataType))])
+        return nd.full(*axes, value=value, dtype=dtype)
 
     @staticmethod
     def eye(n: int) -> Array:
-        """Return the identity matrix."""
+        """Return the identity matrix ``[n, n]``."""
         return nd.eye(n)
 
     @staticmethod
     def linspace(*arguments: Any) -> Array:
-        """Return numbers at equal distances, both ends included: ``linspace(first, last, count)``."""
-        arguments = tuple(each for each in arguments if not isinstance(each, DataType))
-        first, last, count = arguments
-        steps = nd.arange(0, int(count), dtype=nd.default_dtype())
-        return nd.add(nd.multiply(steps, (last - first) / max(int(count) - 1, 1)), float(first))
+        """Return numbers at equal distances: ``linspace(first, last, count)``, both ends included, of a type that may
+        follow; a single one as a scalar ``[]``.
+
+        Notes
+        -----
+        With the type first Java takes something else: ``linspace(DataType.FLOAT, first, step, count)`` where one of the
+        numbers has a point, and ``linspace(DataType.FLOAT, first, count, step)`` where all are whole.
+        """
+        first, second, third = (each for each in arguments if not isinstance(each, DataType))
+        dtype = next((str(each) for each in arguments if isinstance(each, DataType)), nd.default_dtype())
+        computed = dtype if dtype.startswith("float") else "float64"
+        if isinstance(arguments[0], DataType):
+            whole = all(map(is_whole, (first, second, third)))
+            step, count = (third, second) if whole else (second, third)
+            made = nd.add(nd.multiply(nd.arange(0, int(count), computed), float(step)), float(first))
+        else:
+            count = int(third)
+            part = nd.divide(nd.arange(0, count, computed), float(max(count - 1, 1)))
+            made = nd.add(nd.multiply(nd.subtract(1.0, part), float(first)), nd.multiply(part, float(second)))
+        return nd.astype(nd.reshape(made, ()) if count == 1 else made, dtype)
 
     @staticmethod
-    def arange(*ends: float) -> Array:
-        """Return whole numbers: ``arange(stop)`` or ``arange(start, stop)``."""
-        first, last = (0.0, ends[0]) if len(ends) == 1 else ends
-        return nd.arange(int(first), int(last), nd.default_dtype())
+    def arange(*ends_and_step: float) -> Array:
+        """Return numbers from the first up to, not including, the last: ``arange(stop)``, ``arange(start, stop)``,
+        ``arange(start, stop, step)``. Downwards Java ends early: ``arange(5, 0, -2)`` is 5 and 3."""
+        start, stop, step = {1: (0.0, *ends_and_step, 1.0), 2: (*ends_and_step, 1.0)}.get(
+            len(ends_and_step), ends_and_step
+        )
+        if not (stop - start) * step >= 0 or step == 0:
+            raise nd.ArgumentError(f"Nd4j.arange: the step must lead from {start} to {stop}, got {step}.")
+        count = int((stop - start) / step)
+        count += start + count * step < stop
+        return nd.add(nd.multiply(nd.arange(0, count, nd.default_dtype()), float(step)), float(start))
 
     @staticmethod
-    def rand(*arguments: Any) -> Array:
-        """Return numbers uniform in 0..1 from this thread's generator: a shape, perhaps after a DataType."""
-        dtype, shape = _type_and_shape(arguments)
-        return nd.rand(*shape, dtype=dtype)
+    def diag(x: Array) -> Array:
+        """Return the matrix ``[n, n]`` with a vector's elements on its diagonal, or a matrix's diagonal ``[n]``."""
+        if x.ndim < 2 or 1 in x.shape:
+            n = math.prod(x.shape)
+            return nd.where(nd.eye(n, "bool"), nd.reshape(x, (1, n)), nd.zeros(1, 1, dtype=nd.dtype_name(x)))
+        if x.ndim != 2 or x.shape[0] != x.shape[1]:
+            raise nd.ShapeError(f"Nd4j.diag: expected a vector or a square matrix, got {list(x.shape)}.")
+        return nd.copy(nd.backend().xp.linalg.diagonal(x))
 
     @staticmethod
-    def randn(*arguments: Any) -> Array:
-        """Return standard normal numbers from this thread's generator, as `rand`."""
-        dtype, shape = _type_and_shape(arguments)
-        return nd.randn(*shape, dtype=dtype)
+    def tri(n: int, *columns_and_diagonal: int) -> Array:
+        """Return ones up to the diagonal and zeros above: ``tri(n)``, ``tri(n, k)``, ``tri(rows, columns, k)``."""
+        columns, k = {0: (n, 0), 1: (n, *columns_and_diagonal)}.get(len(columns_and_diagonal), columns_and_diagonal)
+        return nd.backend().xp.tril(nd.ones(n, columns), k=k)
 
     @staticmethod
-    def hstack(*arrays: Any) -> Array:
-        """Join arrays along their last axis of two, vectors end to end."""
-        several = Nd4j._several(arrays)
-        return nd.concat(several, 0 if several[0].ndim == 1 else 1)
+    def triu(x: Array, k: int) -> Array:
+        """Return a matrix with zeros below the k-th diagonal."""
+        return nd.backend().xp.triu(x, k=k)
 
     @staticmethod
-    def vstack(*arrays: Any) -> Array:
-        """Put rows below each other."""
-        return nd.concat([each[None] if each.ndim == 1 else each for each in Nd4j._several(arrays)], 0)
+    def meshgrid(x: Array, y: Array) -> list[Array]:
+        """Return x in every row and y in every column, both ``[len(y), len(x)]``."""
+        return [nd.copy(each) for each in nd.backend().xp.meshgrid(x, y)]
 
     @staticmethod
-    def concat(axis: int, *arrays: Any) -> Array:
-        """Join arrays along an axis."""
-        return nd.concat(Nd4j._several(arrays), axis)
+    def copy(source: Array, target: Array) -> None:
+        """Write the elements of one array into another of as many."""
+        nd.assign(target, nd.reshape(source, target.shape))
 
     @staticmethod
-    def toFlattened(*arrays: Any) -> Array:
-        """Return all elements one after the other, ``[n]``, in c order; after ``"f"`` or ``'f'`` in f order."""
-        order, rest = (arrays[0], arrays[1:]) if isinstance(arrays[0], str) else ("c", arrays)
-        return nd.to_flattened(order, Nd4j._several(rest))
-
-    @staticmethod
-    def _several(arrays: Sequence[Any]) -> Sequence[Any]:
-        return arrays[0] if len(arrays) == 1 and isinstance(arrays[0], (list, tuple)) else arrays
-
-    @staticmethod
-    def argMax(x: Array, axis: int = 1) -> Array:
-        """Return the places of the first largest elements along an axis."""
-        return nd.argmax(x, axis)
+    def clearNans(x: Array) -> None:
+        """Write 1e-5 where there is NaN."""
+        nd.assign(x, nd.where(nd.equal(x, x), x, Nd4j.EPS_THRESHOLD))
 
     @staticmethod
     def gemm(a: Array, b: Array, *rest: Any) -> Array:
@@ -172,19 +220,41 @@ class Nd4j:
         return nd.gemm(a, b, c, **dict(zip(("transpose_a", "transpose_b", "alpha", "beta"), flags, strict=False)))
 
     @staticmethod
+    def matmul(a: Array, b: Array, *rest: Any) -> Array:
+        """Return the product of matrices, of vectors or of stacks of matrices: ``matmul(a, b)``, into c where it is
+        given, ``matmul(a, b, c)``, then perhaps whether a, b and the result are transposed."""
+        c = rest[0] if rest and nd.is_array(rest[0]) else None
+        flags = (*(rest if c is None else rest[1:]), False, False, False)[:3]
+        a, b = (_turned(each, turn) for each, turn in zip((a, b), flags, strict=False))
+        made = _turned(nd.backend().xp.matmul(a, b), flags[2])
+        return made if c is None else nd.assign(c, made)
+
+    @staticmethod
+    def tensorMmul(a: Array, b: Array, axes: Sequence[Sequence[int]]) -> Array:
+        """Return the sums of products over axes of a and as many of b: ``tensorMmul(a, b, [[1], [0]])``."""
+        return nd.backend().xp.tensordot(a, b, axes=(tuple(axes[0]), tuple(axes[1])))
+
+    @staticmethod
+    def exec(op: Any, rng: Any = None) -> Array:
+        """Run an op of `nd.ops`; one that draws with this thread's generator where none is given."""
+        return nd.execRandom(op, rng) if op.random else nd.exec(op)
+
+    @staticmethod
+    def getExecutioner() -> type[Nd4j]:
+        """Return what has `exec`."""
+        return Nd4j
+
+    @staticmethod
     def createFromNpyFile(path: Any) -> Array:
         """Read a ``.npy`` file."""
         return nd.create(npy.read_npy(path))
+
+    readNpy = createFromNpyFile
 
     @staticmethod
     def writeAsNumpy(x: Array, path: Any) -> None:
         """Write a ``.npy`` file."""
         npy.write_npy(path, nd.to_host(x))
-
-    @staticmethod
-    def getRandom() -> Generator:
-        """Return this thread's generator; ``setSeed(seed)`` starts it anew."""
-        return nd.random.get_random()
 
     @staticmethod
     def setDefaultDataTypes(first: DataType, second: DataType | None = None) -> None:
@@ -194,24 +264,25 @@ class Nd4j:
     setDataType = setDefaultDataTypes
 
     @staticmethod
+    def dataType() -> DataType:
+        """Return the type of arrays that do not say theirs."""
+        return DataType(nd.default_dtype())
+
+    defaultFloatingPointType = dataType
+
+    @staticmethod
+    def order() -> str:
+        """Return 'c', the order of elements where none is said."""
+        return "c"
+
+    @staticmethod
     def getMemoryManager() -> Any:
         """Return what takes Java's calls about memory."""
         return nd.get_memory_manager()
 
 
-class Collections:
-    """java.util.Collections, of it `shuffle`."""
-
-    @staticmethod
-    def shuffle(values: list[Any], random: Random) -> None:
-        """Shuffle a list in place."""
-        random.shuffle(values)
-
-
-class Arrays:
-    """java.util.Arrays, of it `asList`."""
-
-    @staticmethod
-    def asList(*values: Any) -> list[Any]:
-        """Return a list."""
-        return list(values)
+def _turned(x: Array, turn: bool) -> Array:
+    """Return x with its last two axes exchanged, where it is to be turned and has two."""
+    if not turn or x.ndim < 2:
+        return x
+    return nd.permute(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))

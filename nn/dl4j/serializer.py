@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import zipfile
 from typing import Any
 
+from nd import ConfigurationError, DataError, FormatError
 from nd.java_names import Pair
+from nd.opening import Source
 
+from ..archive import has_entry, read_bytes, reading, with_entry
 from ..multilayer import MultiLayerNetwork
 from ..serializer import add_normalizer_to_model, restore_normalizer
+from .java_input import from_java
+from .java_output import to_java
+
+_FOLDER = "objects/"
+_MOST_OBJECT = 64 << 20  # bytes
+_RESERVED = (
+    "coefficients.bin", "configuration.json", "normalizer.bin", "noparams.marker", "preprocessor.bin",
+    "updaterstate.bin",
+)  # fmt: skip
 
 
 class ModelSerializer:
@@ -33,7 +46,78 @@ class ModelSerializer:
         """Return the normalizer of a model zip, None if it has none."""
         return restore_normalizer(path)
 
+    restoreNormalizerFromInputStream = restoreNormalizerFromFile
+
     @staticmethod
     def restoreMultiLayerNetworkAndNormalizer(path: Any, load_updater: bool = True) -> Pair:
         """Return both."""
         return Pair(MultiLayerNetwork.load(path, load_updater), restore_normalizer(path))
+
+    @staticmethod
+    def addObjectToFile(path: Any, key: str, value: Any) -> None:
+        """Put an object into a model zip, under a key that it has not yet; Java's ``getObjectFromFile`` reads it.
+
+        Parameters
+        ----------
+        path : path
+        key : str
+        value : str, bool, int, float, bytes, or a list or dict of these and of None
+
+        Raises
+        ------
+        DTypeError
+            The object is another one, for which Java has no class.
+        DataError
+            The key is taken.
+        ConfigurationError
+            The key is empty or reserved, or could not be the name of an entry.
+        """
+        name = _entry("addObjectToFile", key)
+        content = to_java(value)
+        if key in ModelSerializer.listObjectsInFile(path):
+            raise DataError(f"addObjectToFile: the key must be new, got {key!r}, which is there. Take another key.")
+        with_entry("addObjectToFile", path, name, content)
+
+    @staticmethod
+    def getObjectFromFile(path: Source, key: str) -> Any:
+        """Return an object that Java's or our `addObjectToFile` put in: str, bool, int, float, bytes, list or dict.
+
+        Raises
+        ------
+        DataError
+            There is none of that key.
+        FormatError
+            It is an object of another class of Java's, or the file is damaged.
+        """
+        name = _entry("getObjectFromFile", key)
+
+        def read(found: Any, archive: zipfile.ZipFile) -> Any:
+            if not has_entry(archive, name):
+                raise DataError(f"getObjectFromFile: the key must be one of {_keys(archive)}, got {key!r}.")
+            try:
+                return from_java(read_bytes(found, archive, name, _MOST_OBJECT))
+            except FormatError as error:
+                raise FormatError(f"getObjectFromFile: {key!r} of {found}: {error}") from error
+
+        return reading("getObjectFromFile", path, read)
+
+    @staticmethod
+    def listObjectsInFile(path: Source) -> list[str]:
+        """Return the keys of the objects that were put into a model zip."""
+        return reading("listObjectsInFile", path, lambda _, archive: _keys(archive))
+
+
+def _keys(archive: zipfile.ZipFile) -> list[str]:
+    names = (name for name in archive.namelist() if name.startswith(_FOLDER) and not name.endswith("/"))
+    return [name.removeprefix(_FOLDER) for name in names]
+
+
+def _entry(who: str, key: str) -> str:
+    """Return the name of an object's entry."""
+    if not isinstance(key, str) or not key or key.endswith("/") or key.lower() in _RESERVED:
+        raise ConfigurationError(f"{who}: key must be a text, not reserved and without a / at its end, got {key!r}.")
+    if ".." in key.replace("\\", "/").split("/") or "\0" in key:
+        raise ConfigurationError(
+            f"{who}: key must stay within its folder of the archive, got {key!r}. Leave out the .."
+        )
+    return _FOLDER + key

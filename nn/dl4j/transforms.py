@@ -1,58 +1,257 @@
-"""Transforms: functions of every element, by Java's names."""
+"""Transforms: functions of every element, and distances, by Java's names."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import nd
-from nd.activations import get_activation
+from nd.activations import LeakyReLU, get_activation
+
+from .constants import DataType
 
 Array = Any
+_EPSILON = 1e-5  # ND4J's EPS_THRESHOLD
+
+
+def _kept(x: Any, made: Array, copy: Sequence[bool]) -> Array:
+    """Return what was made; where a program says that x need not be copied, in x itself."""
+    return nd.assign(x, made) if copy and copy[0] is False and nd.is_array(x) else made
+
+
+def _function(function: Callable[[Array], Array]) -> Any:
+    def transform(x: Array, *copy: bool) -> Array:
+        return _kept(x, function(nd.as_array(x)), copy)
+
+    return staticmethod(transform)
 
 
 def _activation(name: str) -> Any:
-    def transform(x: Array, *copy: bool) -> Array:
-        return get_activation(name).value(nd.as_array(x))
+    return _function(lambda x: get_activation(name).value(x))
+
+
+def _slope(name: str) -> Any:
+    return _function(lambda x: get_activation(name).slope(x, get_activation(name).value(x)))
+
+
+def _op(name: str) -> Any:
+    return _function(lambda x: nd.exec(name, x))
+
+
+def _of_backend(name: str) -> Any:
+    return _function(lambda x: getattr(nd.backend().xp, name)(x))
+
+
+def _of_two(function: Callable[[Array, Any], Array]) -> Any:
+    def transform(x: Array, other: Any, *copy: bool) -> Array:
+        return _kept(x, function(nd.as_array(x), other), copy)
 
     return staticmethod(transform)
 
 
-def _function(function: Any) -> Any:
-    def transform(x: Array, *copy: bool) -> Array:
-        return function(nd.as_array(x))
+def _compared(function: Callable[[Array, Any], Array]) -> Any:
+    def transform(x: Array, other: Any, *copy: bool) -> Array:
+        return function(nd.as_array(x), other)
 
     return staticmethod(transform)
+
+
+def _logical(name: str) -> Any:
+    def transform(*arrays: Array) -> Array:
+        return getattr(nd.backend().xp, name)(*(nd.astype(nd.as_array(each), "bool") for each in arrays))
+
+    return staticmethod(transform)
+
+
+def _flat(who: str, x: Array, y: Array) -> tuple[Array, Array]:
+    """Return two arrays of as many elements as vectors ``[n]``."""
+    n = math.prod(x.shape)
+    if n != math.prod(y.shape):
+        raise nd.ShapeError(
+            f"Transforms.{who}: expected arrays of one length, got {list(x.shape)} and {list(y.shape)}."
+        )
+    return nd.reshape(x, (n,)), nd.reshape(y, (n,))
+
+
+def _distance(who: str, function: Callable[[Array, Array], Array]) -> Any:
+    def distance(x: Array, y: Array) -> float:
+        return nd.item(function(*_flat(who, nd.as_array(x), nd.as_array(y))))
+
+    return staticmethod(distance)
+
+
+def _vectors(x: Array, axes: Sequence[int]) -> Array:
+    """Return the vectors of an array that lie along axes, ``[count, length]``."""
+    inner = [axis % x.ndim for axis in axes]
+    outer = [axis for axis in range(x.ndim) if axis not in inner]
+    return nd.reshape(nd.permute(x, (*outer, *inner)), (math.prod(x.shape[axis] for axis in outer), -1))
+
+
+def _distances(function: Callable[[Array, Array], Array]) -> Any:
+    def distances(x: Array, y: Array, *axes: int) -> Array:
+        """Return what each vector along the axes of x is from each of y, ``[vectors of x, vectors of y]``."""
+        first, second = (_vectors(nd.as_array(each), axes) for each in (x, y))
+        return function(first[:, None, :], second[None, :, :])
+
+    return staticmethod(distances)
+
+
+def _cosine(x: Array, y: Array) -> Array:
+    lengths = nd.multiply(nd.sqrt(nd.sum(nd.square(x), -1)), nd.sqrt(nd.sum(nd.square(y), -1)))
+    return nd.divide(nd.sum(nd.multiply(x, y), -1), lengths)
+
+
+def _euclidean(x: Array, y: Array) -> Array:
+    return nd.sqrt(nd.sum(nd.square(nd.subtract(x, y)), -1))
+
+
+def _manhattan(x: Array, y: Array) -> Array:
+    return nd.sum(nd.absolute(nd.subtract(x, y)), -1)
 
 
 class Transforms:
-    """New arrays from others, element by element. Source: ND4J ``Transforms``."""
+    """New arrays from others, element by element, and distances as numbers. Source: ND4J ``Transforms``.
+
+    Notes
+    -----
+    A last argument False has the result written into x, as in Java. `isMax`, `unitVec` and
+    `normalizeZeroMeanAndUnitVariance` always write into x. What are Python's keywords ends in an underscore: `not_`.
+    """
 
     abs = _function(nd.absolute)
+    acos = _of_backend("acos")
+    asin = _of_backend("asin")
+    atan = _of_backend("atan")
+    atanh = _of_backend("atanh")
+    ceil = ceiling = _op("ceil")
+    cos = _op("cos")
+    cosh = _of_backend("cosh")
     elu = _activation("elu")
     exp = _function(nd.exp)
+    expm1 = _op("expm1")
+    floor = _op("floor")
+    hardSigmoid = _activation("hardsigmoid")
     hardTanh = _activation("hardtanh")
-    leakyRelu = _activation("leakyrelu")
-    log = _function(nd.log)
+    hardTanhDerivative = _slope("hardtanh")
+    identity = _function(nd.copy)
+    log1p = _op("log1p")
+    neg = _op("neg")
     relu = _activation("relu")
+    relu6 = _activation("relu6")
+    reverse = _function(lambda x: nd.copy(nd.backend().xp.flip(x)))
+    round = _op("round")
     sigmoid = _activation("sigmoid")
+    sigmoidDerivative = _slope("sigmoid")
     sign = _function(nd.sign)
+    sin = _op("sin")
+    sinh = _of_backend("sinh")
     softPlus = _activation("softplus")
     softmax = _activation("softmax")
     softsign = _activation("softsign")
+    softsignDerivative = _slope("softsign")
     sqrt = _function(nd.sqrt)
+    step = _op("step")
+    tan = _of_backend("tan")
     tanh = _activation("tanh")
+    timesOneMinus = _op("timesoneminus")
+
+    atan2 = _of_two(lambda x, y: nd.backend().xp.atan2(y, x))  # Java's first argument is the abscissa
+    max = _of_two(nd.maximum)
+    min = _of_two(nd.minimum)
+    pow = _of_two(nd.power)
+
+    greaterThanOrEqual = _compared(nd.greater_equal)
+    lessThanOrEqual = _compared(lambda x, y: nd.greater_equal(y, x))
+
+    and_ = _logical("logical_and")
+    not_ = _logical("logical_not")
+    or_ = _logical("logical_or")
+    xor = _logical("logical_xor")
+
+    cosineDistance = _distance("cosineDistance", lambda x, y: nd.subtract(1.0, _cosine(x, y)))
+    cosineSim = _distance("cosineSim", _cosine)
+    euclideanDistance = _distance("euclideanDistance", _euclidean)
+    hammingDistance = _distance("hammingDistance", lambda x, y: nd.mean(nd.astype(x != y, "float64")))
+    jaccardDistance = _distance(
+        "jaccardDistance",
+        lambda x, y: nd.subtract(1.0, nd.divide(nd.sum(nd.minimum(x, y)), nd.sum(nd.maximum(x, y)))),
+    )
+    manhattanDistance = _distance("manhattanDistance", _manhattan)
+
+    allCosineDistances = _distances(lambda x, y: nd.subtract(1.0, _cosine(x, y)))
+    allCosineSimilarities = _distances(_cosine)
+    allEuclideanDistances = _distances(_euclidean)
+    allManhattanDistances = _distances(_manhattan)
 
     @staticmethod
-    def pow(x: Array, exponent: Any, *copy: bool) -> Array:
-        """Return x to a power."""
-        return nd.power(nd.as_array(x), exponent)
+    def log(x: Array, *base_and_copy: Any) -> Array:
+        """Return the natural logarithm, or that of a base: ``log(x)``, ``log(x, 2.0)``."""
+        base = [each for each in base_and_copy if not isinstance(each, bool)]
+        made = nd.log(nd.as_array(x))
+        made = nd.divide(made, math.log(base[0])) if base else made
+        return _kept(x, made, base_and_copy[len(base) :])
 
     @staticmethod
-    def max(x: Array, other: Any, *copy: bool) -> Array:
-        """Return the larger of two elements."""
-        return nd.maximum(nd.as_array(x), other)
+    def leakyRelu(x: Array, *slope_and_copy: Any) -> Array:
+        """Return x where it is positive, else 0.01 x, or that of another slope: ``leakyRelu(x, 0.3)``."""
+        slope = [each for each in slope_and_copy if not isinstance(each, bool)]
+        return _kept(x, LeakyReLU(*slope).value(nd.as_array(x)), slope_and_copy[len(slope) :])
 
     @staticmethod
-    def min(x: Array, other: Any, *copy: bool) -> Array:
-        """Return the smaller of two elements."""
-        return nd.minimum(nd.as_array(x), other)
+    def leakyReluDerivative(x: Array, slope: float, *copy: bool) -> Array:
+        """Return 1 where x is not negative, else the slope."""
+        x_ = nd.as_array(x)
+        return _kept(
+            x, nd.add(nd.multiply(nd.astype(nd.greater_equal(x_, 0.0), nd.dtype_name(x_)), 1 - slope), slope), copy
+        )
+
+    @staticmethod
+    def eluDerivative(x: Array, gradient: Array, *copy: bool) -> Array:
+        """Return the gradient times the slope of elu at x."""
+        elu, x_ = get_activation("elu"), nd.as_array(x)
+        return _kept(x, elu.backprop(x_, elu.value(x_), gradient), copy)
+
+    @staticmethod
+    def isMax(x: Array, kind_or_target: Any = None) -> Array:
+        """Return 1 at the first largest element and 0 elsewhere: in x, in another array, or new, of a DataType."""
+        made = nd.exec("ismax", x)
+        if isinstance(kind_or_target, DataType):
+            return nd.astype(made, str(kind_or_target))
+        return nd.assign(x if kind_or_target is None else kind_or_target, made)
+
+    @staticmethod
+    def dot(x: Array, y: Array) -> Array:
+        """Return the sum of the products, a scalar array ``[]``."""
+        return nd.sum(nd.multiply(*_flat("dot", nd.as_array(x), nd.as_array(y))))
+
+    @staticmethod
+    def cross(x: Array, y: Array) -> Array:
+        """Return the products of vectors ``[3]``, or of rows ``[n, 3]``, that stand upright on both."""
+        return nd.backend().xp.linalg.cross(x, y)
+
+    @staticmethod
+    def mpow(x: Array, exponent: int, *copy: bool) -> Array:
+        """Return a matrix ``[n, n]`` times itself, `exponent` - 1 times; the identity for 0."""
+        made = nd.eye(x.shape[0], nd.dtype_name(x))
+        for _ in range(exponent):
+            made = nd.gemm(made, x)
+        return _kept(x, made, copy)
+
+    @staticmethod
+    def unitVec(x: Array) -> Array:
+        """Divide a vector by its length, in place; one of zeros stays."""
+        if x.ndim > 1 and 1 not in x.shape:
+            raise nd.ShapeError(f"Transforms.unitVec: expected a vector, got {list(x.shape)}.")
+        length = nd.item(nd.sqrt(nd.sum(nd.square(x))))
+        return nd.divi(x, length) if length else x
+
+    @staticmethod
+    def normalizeZeroMeanAndUnitVariance(x: Array) -> Array:
+        """Give each column ``[n, m]`` the mean 0 and the deviation 1, in place; 1e-5 is added to deviations."""
+        deviations = nd.exec("std", x, 0)
+        return nd.divi(nd.subi(x, nd.mean(x, 0)), nd.add(deviations, _EPSILON))
+
+
+for _keyword in ("and", "not", "or"):
+    setattr(Transforms, _keyword, vars(Transforms)[f"{_keyword}_"])

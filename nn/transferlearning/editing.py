@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
@@ -282,16 +283,34 @@ class _Editing:
         self.params += [self._drawn(layer) for layer in self.layers[old:]]
 
     def _fitted(self, index: int, input_type: InputType, infer: bool) -> InputType:
-        """Fit a layer on what comes in; return what comes out."""
+        """Fit a layer on what comes in; return what comes out.
+
+        In the place of a layer that was removed Java keeps that one's preprocessor: so does this, where a layer does
+        not fit with the one that it would have by itself.
+        """
+        layer, kept = self.layers[index], self.preprocessors.get(index)
+        if not infer:
+            return self._placed(index, input_type, kept)
+        try:
+            return self._placed(index, input_type, layer.preprocessor_for(input_type))
+        except nd.NdError:
+            if kept is None:
+                raise
+            with suppress(nd.NdError):
+                return self._placed(index, input_type, kept)
+            raise
+
+    def _placed(self, index: int, input_type: InputType, preprocessor: InputPreProcessor | None) -> InputType:
+        """Put a preprocessor before a layer, or none; return what comes out of both."""
         layer = self.layers[index]
-        if infer:
-            self.preprocessors.pop(index, None)
-            found = layer.preprocessor_for(input_type)
-            self.preprocessors.update({} if found is None else {index: found})
-        if index in self.preprocessors:
-            input_type = self.preprocessors[index].output_type(input_type)
-        layer = self.layers[index] = layer.with_inputs(label_of(index, layer), input_type)
-        return layer.output_type(label_of(index, layer), input_type)
+        if preprocessor is not None:
+            input_type = preprocessor.output_type(input_type)
+        layer = layer.with_inputs(label_of(index, layer), input_type)
+        out = layer.output_type(label_of(index, layer), input_type)
+        self.preprocessors.pop(index, None)
+        self.preprocessors.update({} if preprocessor is None else {index: preprocessor})
+        self.layers[index] = layer
+        return out
 
     def freeze(self, last: int) -> None:
         """Freeze the layers up to one."""

@@ -3,6 +3,7 @@
 NUMPY_IN_ND = {
     "nd/archives.py",
     "nd/dataset/by_class.py",
+    "nd/dataset/by_value.py",
     "nd/dataset/checks.py",
     "nd/dataset/class_labels.py",
     "nd/dataset/csv_iterator.py",
@@ -15,6 +16,7 @@ NUMPY_IN_ND = {
     "nd/dataset/iris.py",
     "nd/dataset/java_random.py",
     "nd/dataset/kfold.py",
+    "nd/dataset/merging.py",
     "nd/dataset/mnist.py",
     "nd/dataset/normalizers/arrays.py",
     "nd/dataset/normalizers/base.py",

@@ -181,7 +181,6 @@ def test_epochs_must_be_a_count(epochs):
 # ---- networks that are not ready
 
 BEFORE_INIT = {
-    "fit": lambda net: net.fit(X, Y),
     "fit_batch": lambda net: net.fit_batch(DataSet(X, Y)),
     "output": lambda net: net.output(X),
     "predict": lambda net: net.predict(X),

@@ -103,8 +103,8 @@ def test_the_seed_gives_the_parameters_again():
     assert (host(first.param_table()["0_W"]) != host(other.param_table()["0_W"])).all()
     trained = network()
     trained.fit(X, Y, epochs=3)
-    trained.init()
-    np.testing.assert_array_equal(host(first.params()), host(trained.params()))
+    anew = MultiLayerNetwork(trained.conf).init()
+    np.testing.assert_array_equal(host(first.params()), host(anew.params()))
 
 
 def test_given_parameters_take_the_place_of_drawn_ones(backend):
@@ -331,3 +331,17 @@ def test_float64_throughout():
     net.fit(X.astype(np.float32), Y.astype(np.int32))
     arrays = [net.params(), net.flattened_gradients(), net.updater_state(), *net.feed_forward(X.astype(np.float32))]
     assert {nd.dtype_name(a) for a in arrays} == {"float64"}
+
+
+def test_a_second_init_keeps_the_parameters(tmp_path):
+    """As Java's, which returns at once."""
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(DenseLayer(n_in=2, n_out=2), OutputLayer(n_out=2)))
+    net.fit(np.eye(2), np.eye(2), epochs=3)  # which initialises
+    before = np.array(nd.to_host(net.params()))
+    assert net.init() is net
+    np.testing.assert_array_equal(nd.to_host(net.params()), before)
+    net.save(tmp_path / "model.zip")
+    loaded = MultiLayerNetwork.load(tmp_path / "model.zip").init()
+    np.testing.assert_array_equal(nd.to_host(loaded.params()), before)
+    np.testing.assert_array_equal(nd.to_host(loaded.init(before + 1.0).params()), before + 1.0)
+    assert loaded.iteration_count == 3

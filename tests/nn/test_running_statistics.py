@@ -147,7 +147,7 @@ def test_java_s_order_of_the_vector_and_of_the_updaters_state():
         assert host(net.get_param(name)).T.ravel()[0] == first
     np.testing.assert_array_equal(host(net.get_param("1_mean")), [[24.0, 25.0, 26.0, 27.0]])
     assert tuple(net.updater_state().shape) == (1, 2 * 24 + 2 * 10)
-    net.init()
+    net = MultiLayerNetwork(net.conf).init()
     x, y = BATCHES[0]
     net.set_input(x)
     net.set_labels(y)

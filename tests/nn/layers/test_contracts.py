@@ -33,7 +33,7 @@ from tests.nn.layers.test_every_layer import ROWS, check_derivative, every_layer
 N = 8  # examples in a minibatch
 COUNTED = np.array([1, 0, 1, 1, 0, 1, 1, 0])
 SILENCES = {
-    "CenterLossOutputLayer", "Convolution1DLayer", "DenseLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer",
+    "CenterLossOutputLayer", "DenseLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer",
     "EmbeddingSequenceLayer", "GlobalPoolingLayer", "OutputLayer", "RnnOutputLayer", "Subsampling1DLayer",
 }  # fmt: skip
 ENDS_MASKS = {"CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "PrimaryCapsules"}

@@ -389,31 +389,3 @@ def test_what_is_no_data_set(kind):
     for use in (normalizer.pre_process, normalizer.transform, normalizer.revert):
         with pytest.raises(DTypeError, match=r"expected a DataSet, got list\. Wrap arrays as DataSet"):
             use([[1.0]])
-
-
-@pytest.mark.parametrize("kind", NORMALIZERS)
-def test_javas_methods_of_arrays_write_into_them(kind):
-    normalizer, features = made(kind), IMAGES.copy()
-    expected = normalizer.transform_features(features)
-    assert normalizer.transform(features) is features
-    np.testing.assert_array_equal(features, expected)
-    assert normalizer.revertFeatures(features) is features
-    np.testing.assert_allclose(features, IMAGES, rtol=0, atol=1e-3)
-    assert normalizer.revert_features(expected) is not expected
-    with pytest.raises(DTypeError, match="transform: expected a DataSet or an array of floats to write into"):
-        normalizer.transform(IMAGES.astype(np.uint8))
-    with pytest.raises(DataError, match="transform: expected an array that can be written"):
-        normalizer.transform(read_only(IMAGES))
-
-
-@pytest.mark.parametrize("kind", ["min_max", "standardize"])
-def test_labels_in_place(kind):
-    labels = RNG.normal(size=(6, 2))
-    normalizer = NORMALIZERS[kind]()
-    normalizer.fit_label(True)
-    normalizer.fit(DataSet(IMAGES, labels))
-    changed = labels.copy()
-    normalizer.transformLabel(changed)
-    np.testing.assert_array_equal(changed, normalizer.transform_labels(labels))
-    normalizer.revertLabels(changed)
-    np.testing.assert_allclose(changed, labels, rtol=0, atol=1e-12)

@@ -1,0 +1,79 @@
+"""Pre-processors that Java's programs write and set on iterators: their base, and those made of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nd import ConfigurationError, DTypeError
+from nd.dataset import DataSet
+from nd.java_names import JavaNames
+
+
+class DataSetPreProcessor(JavaNames):
+    """Base of pre-processors of your own: override ``preProcess(data_set)``. Source: ND4J ``DataSetPreProcessor``."""
+
+    def pre_process(self, data_set: DataSet) -> DataSet | None:
+        """Change a DataSet; return it, or another one to hand out instead, or None for the one that was changed."""
+        raise NotImplementedError(f"{type(self).__name__}: define preProcess(data_set).")
+
+
+class CompositeDataSetPreProcessor(DataSetPreProcessor):
+    """Applies pre-processors one after the other: ``(first, second)`` or ``(stop_on_empty, first, second)``.
+
+    With `stop_on_empty` True those that come after a DataSet has no examples left are not called.
+
+    Notes
+    -----
+    Source: ND4J ``CompositeDataSetPreProcessor``.
+    """
+
+    def __init__(self, *pre_processors: Any) -> None:
+        leading = bool(pre_processors) and isinstance(pre_processors[0], bool)
+        self.stop_on_empty = leading and pre_processors[0]
+        self.pre_processors = [_checked(type(self).__name__, each) for each in pre_processors[leading:]]
+
+    def pre_process(self, data_set: DataSet) -> DataSet:
+        """Change a DataSet; return it, or the one that a pre-processor returned instead."""
+        for each in self.pre_processors:
+            if self.stop_on_empty and not data_set.num_examples():
+                break
+            data_set = _applied(each, data_set)
+        return data_set
+
+
+class CombinedPreProcessor(CompositeDataSetPreProcessor):
+    """Applies pre-processors one after the other, made by its `Builder`. Source: DL4J ``CombinedPreProcessor``."""
+
+    class Builder(JavaNames):
+        """Gathers pre-processors."""
+
+        def __init__(self) -> None:
+            self._gathered: list[Any] = []
+
+        def add_pre_processor(self, *given: Any) -> CombinedPreProcessor.Builder:
+            """Add a pre-processor at the end, or ``(index, pre_processor)`` before the one that stands there."""
+            index, pre_processor = given if len(given) == 2 else (len(self._gathered), given[0])
+            if not isinstance(index, int) or not 0 <= index <= len(self._gathered):
+                raise ConfigurationError(
+                    f"CombinedPreProcessor: index must be 0 to {len(self._gathered)}, got {index!r}."
+                )
+            self._gathered.insert(index, _checked("CombinedPreProcessor", pre_processor))
+            return self
+
+        def build(self) -> CombinedPreProcessor:
+            """Return the pre-processor."""
+            return CombinedPreProcessor(*self._gathered)
+
+
+def _checked(who: str, pre_processor: Any) -> Any:
+    if not callable(pre_processor) and not hasattr(pre_processor, "pre_process"):
+        raise DTypeError(
+            f"{who}: expected objects with pre_process(data_set), or callables, got {pre_processor!r}. Leave it out."
+        )
+    return pre_processor
+
+
+def _applied(pre_processor: Any, data_set: DataSet) -> DataSet:
+    method = getattr(pre_processor, "pre_process", pre_processor)
+    result = method(data_set)
+    return data_set if result is None else result
