@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .conf.input_type import InputType
     from .conf.network import MultiLayerConfiguration, NeuralNetConfiguration
     from .conf.parts import register, unregister
+    from .conf.scaled_init import ScaledWeightInit
     from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
     from .gradient import DefaultGradient, Gradient
     from .layers import (
@@ -118,6 +119,7 @@ else:
             "conf.input_type": "InputType",
             "conf.network": "MultiLayerConfiguration NeuralNetConfiguration",
             "conf.parts": "register unregister",
+            "conf.scaled_init": "ScaledWeightInit",
             "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
             "gradient": "DefaultGradient Gradient",
             "layers": (
@@ -221,6 +223,7 @@ __all__ = [
     "RnnOutputLayer",
     "RnnToCnnPreProcessor",
     "RnnToFeedForwardPreProcessor",
+    "ScaledWeightInit",
     "SeparableConvolution2D",
     "SpaceToBatchLayer",
     "SpaceToDepthLayer",

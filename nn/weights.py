@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import nd
@@ -18,6 +18,7 @@ from .conf.distributions import (
     TruncatedNormalDistribution,
     UniformDistribution,
 )
+from .conf.scaled_init import ScaledWeightInit
 
 Array = Any
 
@@ -31,11 +32,14 @@ class Fans:
     fan_in, fan_out : float
         A convolution's fan_out is divided by its strides, so it need not be whole.
     shape : tuple of int
+    scale : float
+        Of initialisations that take one.
     """
 
     fan_in: float
     fan_out: float
     shape: tuple[int, ...]
+    scale: float = 1.0
 
     @property
     def mean(self) -> float:
@@ -63,12 +67,12 @@ RANDOM_INITS: dict[str, Callable[[Fans], Distribution]] = {
     "relu_uniform": _uniform(lambda fans: math.sqrt(6.0 / fans.fan_in)),
     "sigmoid_uniform": _uniform(lambda fans: 4.0 * math.sqrt(6.0 / (fans.fan_in + fans.fan_out))),
     "uniform": _uniform(lambda fans: 1.0 / math.sqrt(fans.fan_in)),
-    "var_scaling_normal_fan_avg": _truncated(lambda fans: 1.0 / fans.mean),
-    "var_scaling_normal_fan_in": _truncated(lambda fans: 1.0 / fans.fan_in),
-    "var_scaling_normal_fan_out": _truncated(lambda fans: 1.0 / fans.fan_out),
-    "var_scaling_uniform_fan_avg": _uniform(lambda fans: 3.0 / math.sqrt(fans.mean)),
-    "var_scaling_uniform_fan_in": _uniform(lambda fans: 3.0 / math.sqrt(fans.fan_in)),
-    "var_scaling_uniform_fan_out": _uniform(lambda fans: 3.0 / math.sqrt(fans.fan_out)),
+    "var_scaling_normal_fan_avg": _truncated(lambda fans: fans.scale / fans.mean),
+    "var_scaling_normal_fan_in": _truncated(lambda fans: fans.scale / fans.fan_in),
+    "var_scaling_normal_fan_out": _truncated(lambda fans: fans.scale / fans.fan_out),
+    "var_scaling_uniform_fan_avg": _uniform(lambda fans: 3.0 / math.sqrt(fans.mean) * fans.scale),
+    "var_scaling_uniform_fan_in": _uniform(lambda fans: 3.0 / math.sqrt(fans.fan_in) * fans.scale),
+    "var_scaling_uniform_fan_out": _uniform(lambda fans: 3.0 / math.sqrt(fans.fan_out) * fans.scale),
     "xavier": _normal(lambda fans: 1.0 / fans.mean),
     "xavier_fan_in": _normal(lambda fans: 1.0 / fans.fan_in),
     "xavier_legacy": _normal(lambda fans: 1.0 / (fans.shape[0] + fans.shape[1])),
@@ -100,6 +104,9 @@ def init_weight(view: Array, flat: Array, init: str | Distribution, fans: Fans, 
     ConfigurationError
         Identity for a weight that is not square.
     """
+    if isinstance(init, ScaledWeightInit):
+        init_weight(view, flat, init.name, replace(fans, scale=init.scale), rng)
+        return
     if isinstance(init, OrthogonalDistribution):
         nd.assign(view, nd.reshape(init.draw(rng, fans.shape, nd.dtype_name(flat)), fans.shape))
         return
@@ -111,6 +118,8 @@ def init_weight(view: Array, flat: Array, init: str | Distribution, fans: Fans, 
         nd.assign(flat, RANDOM_INITS[name](fans).draw(rng, fans.shape, nd.dtype_name(flat)))
     elif name == "identity":
         _identity(view, fans.shape)
+        if fans.scale != 1.0:
+            nd.muli(view, fans.scale)
     else:
         nd.fill(flat, 1.0 if name == "ones" else 0.0)
 

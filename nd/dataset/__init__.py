@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .existing import ExistingDataSetIterator
     from .generator_iterator import GeneratorDataSetIterator
     from .iris import IrisDataSetIterator
-    from .iterator import DataSetIterator, DataSetPreProcessor, EarlyTerminationDataSetIterator, ListDataSetIterator
+    from .iterator import DataSetIterator, EarlyTerminationDataSetIterator, ListDataSetIterator
     from .kfold import KFoldIterator
     from .mnist import MnistDataSetIterator
     from .multiple_epochs import MultipleEpochsIterator
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from .npz_iterator import NpzDataSetIterator
     from .numpy_iterator import NumpyDataSetIterator
+    from .pre_processor import DataSetPreProcessor
     from .sampling import SamplingDataSetIterator
     from .singleton import SingletonDataSetIterator
 else:
@@ -42,7 +43,7 @@ else:
             "existing": "ExistingDataSetIterator",
             "generator_iterator": "GeneratorDataSetIterator",
             "iris": "IrisDataSetIterator",
-            "iterator": "DataSetIterator DataSetPreProcessor EarlyTerminationDataSetIterator ListDataSetIterator",
+            "iterator": "DataSetIterator EarlyTerminationDataSetIterator ListDataSetIterator",
             "kfold": "KFoldIterator",
             "mnist": "MnistDataSetIterator",
             "multiple_epochs": "MultipleEpochsIterator",
@@ -52,6 +53,7 @@ else:
             ),
             "npz_iterator": "NpzDataSetIterator",
             "numpy_iterator": "NumpyDataSetIterator",
+            "pre_processor": "DataSetPreProcessor",
             "sampling": "SamplingDataSetIterator",
             "singleton": "SingletonDataSetIterator",
         },

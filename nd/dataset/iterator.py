@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from backends.errors import DataError, DTypeError
 from nd.arguments import Count, checked
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
+from nd.dataset.pre_processor import DataSetPreProcessor
 from nd.java_names import JavaNamedABC, JavaNames
-
-
-class DataSetPreProcessor(Protocol):
-    """What can be set on an iterator: `nd.dataset.normalizers`, and classes ported from Java."""
-
-    def pre_process(self, data_set: DataSet) -> DataSet | None:
-        """Change a DataSet; return it, or another one to hand out instead, or None for the one that was changed."""
-
 
 PreProcessor = Callable[[DataSet], DataSet] | DataSetPreProcessor
 State = dict[str, Any]

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from backends.errors import check_choice
+from backends.errors import FormatError, check_choice
 from nd.arguments import checked
 from nd.java_names import JavaEnum, JavaNamedABC, JavaNames
+
+from .json_fields import parsed_json
+
+KINDS = (
+    "Evaluation", "EvaluationBinary", "EvaluationCalibration", "ROC", "ROCBinary", "ROCMultiClass",
+    "RegressionEvaluation",
+)  # fmt: skip
+"""Names of the classes of evaluations."""
 
 
 class IEvaluation(JavaNames, metaclass=JavaNamedABC):
@@ -92,11 +101,18 @@ class IEvaluation(JavaNames, metaclass=JavaNamedABC):
     def from_json(cls, text: str | bytes) -> Self:
         """Return the evaluation that a JSON text holds, of package org.nd4j.evaluation or org.deeplearning4j.eval.
 
+        ``IEvaluation.from_json`` reads every kind.
+
         Raises
         ------
         FormatError
             The text is not JSON, of another class, or contradicts itself.
         """
+        value = parsed_json(cls.__name__, text)
+        name = str(value.get("@class") if isinstance(value, dict) else value).rpartition(".")[2]
+        if name not in KINDS:
+            raise FormatError(f"{cls.__name__}.from_json: expected one of {', '.join(KINDS)}, got {name!r:.80}.")
+        return getattr(import_module("nd.evaluation"), name).from_json(text)
 
     @checked
     def get_value(self, metric: str) -> float:

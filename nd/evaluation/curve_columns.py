@@ -93,7 +93,9 @@ class Columns(JavaNames):
                 "point in each."
             )
 
-    def _point(self, name: str, i: int) -> float:
+    def _point(self, name: str, i: int | None) -> Any:
+        if i is None:
+            return getattr(self, name)
         if not 0 <= i < self.num_points():
             raise DataError(
                 f"{type(self).__name__}: a point is 0 to {self.num_points() - 1}, got {i}. Check the index."

@@ -11,6 +11,7 @@ import numpy as np
 
 from backends.errors import DataError
 from nd.arguments import EVEN_NAN, Natural, checked
+from nd.java_names import java_attribute
 
 from .curve_columns import Columns, area, column, read_columns
 from .java_text import fixed
@@ -63,8 +64,8 @@ class RocCurve(Columns):
         return f"ROC (Area={fixed(self.calculate_auc(), 4)})"
 
     @checked
-    def get_threshold(self, i: int) -> float:
-        """Return the threshold of point `i`; raise DataError if there is none."""
+    def get_threshold(self, i: int | None = None) -> Any:
+        """Return the threshold of point `i`, without it of all; raise DataError if there is none."""
         return self._point("threshold", i)
 
     @checked
@@ -102,6 +103,9 @@ class Point(NamedTuple):
     precision: float
     recall: float
 
+    def __getattr__(self, name: str) -> Any:
+        return java_attribute(self, name, {})
+
 
 class Confusion(NamedTuple):
     """Right and wrong decisions at a point of a precision/recall curve."""
@@ -111,6 +115,9 @@ class Confusion(NamedTuple):
     fp_count: int
     fn_count: int
     tn_count: int
+
+    def __getattr__(self, name: str) -> Any:
+        return java_attribute(self, name, {})
 
 
 class PrecisionRecallCurve(Columns):
@@ -184,18 +191,18 @@ class PrecisionRecallCurve(Columns):
         return f"Precision-Recall Curve (Area={fixed(self.calculate_auprc(), 4)})"
 
     @checked
-    def get_threshold(self, i: int) -> float:
-        """Return the threshold of point `i`; raise DataError if there is none."""
+    def get_threshold(self, i: int | None = None) -> Any:
+        """Return the threshold of point `i`, without it of all; raise DataError if there is none."""
         return self._point("threshold", i)
 
     @checked
-    def get_precision(self, i: int) -> float:
-        """Return the precision of point `i`; raise DataError if there is none."""
+    def get_precision(self, i: int | None = None) -> Any:
+        """Return the precision of point `i`, without it of all; raise DataError if there is none."""
         return self._point("precision", i)
 
     @checked
-    def get_recall(self, i: int) -> float:
-        """Return the recall of point `i`; raise DataError if there is none."""
+    def get_recall(self, i: int | None = None) -> Any:
+        """Return the recall of point `i`, without it of all; raise DataError if there is none."""
         return self._point("recall", i)
 
     def calculate_auprc(self) -> float:

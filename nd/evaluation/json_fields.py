@@ -41,6 +41,17 @@ def matrix_to_json(array: Any) -> dict[str, str]:
     return {"array": base64.encodebytes(to_bytes(array)).decode("ascii").replace("\n", "\r\n")}
 
 
+def parsed_json(name: str, text: str | bytes) -> Any:
+    """Return what a JSON text holds, for a class of that name; raise FormatError where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(
+            f"{name}.from_json: the text must be JSON, got: {error}. "
+            f"Give the text that toJson() of Java, or to_json(), wrote for {_article(name)} {name}."
+        ) from error
+
+
 class Fields:
     """The fields of one JSON object; every reader raises FormatError with what it expected and found.
 
@@ -70,14 +81,7 @@ class Fields:
     @classmethod
     def parse(cls, name: str, folder: str, text: str | bytes) -> Fields:
         """Return the fields of a JSON text."""
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise FormatError(
-                f"{name}.from_json: the text must be JSON, got: {error}. "
-                f"Give the text that toJson() of Java, or to_json(), wrote for {_article(name)} {name}."
-            ) from error
-        return cls(name, folder, value)
+        return cls(name, folder, parsed_json(name, text))
 
     def wrong(self, must: str, found: object) -> FormatError:
         """Return the error that something else must hold."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from nd import ChoiceError, ConfigurationError
+from nd import ChoiceError
 
 from .distributions import DISTRIBUTIONS, Distribution
 from .json_values import DISTRIBUTION, Codec, Json, class_name
+from .scaled_init import ScaledWeightInit
 
 _WEIGHTS = "org.deeplearning4j.nn.weights."
 INIT_CLASSES = {
@@ -31,6 +32,8 @@ _OLDER_CLASSES = {"WeightInitLecunNormal": "normal", "WeightInitXavierFanIn": "n
 def _init_to_json(init: Any) -> Json | None:
     if init is None:
         return None
+    if isinstance(init, ScaledWeightInit):
+        return {"@class": _WEIGHTS + INIT_CLASSES[init.name], "scale": init.scale}
     if isinstance(init, Distribution):
         return {"@class": _WEIGHTS + "WeightInitDistribution", "distribution": DISTRIBUTION.encode(init)}
     if init in ("zero", "ones"):
@@ -51,9 +54,8 @@ def _init_from_json(data: Json | None) -> Any:
     by_class = {java: ours for ours, java in INIT_CLASSES.items()} | _OLDER_CLASSES
     if name not in by_class:
         raise ChoiceError(f"weightInitFn: unknown class {name!r}, expected one of {', '.join(sorted(by_class))}.")
-    if data.get("scale") not in (None, 1.0):
-        raise ConfigurationError(f"weightInitFn: scale {data['scale']!r} of {name} is not supported, only null.")
-    return by_class[name]
+    scale = data.get("scale")
+    return by_class[name] if scale is None else ScaledWeightInit(by_class[name], scale)
 
 
 WEIGHT_INIT = Codec(_init_to_json, _init_from_json)

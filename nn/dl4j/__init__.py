@@ -22,6 +22,7 @@ from .. import *  # type: ignore[assignment]  # noqa: F403
 from ..conf.distributions import ConstantDistribution, Distribution
 from ..conf.enums import Updater  # type: ignore[assignment]
 from ..conf.json_inits import INIT_CLASSES
+from ..conf.scaled_init import ScaledWeightInit
 from .constants import (
     AlgoMode,
     BackpropType,
@@ -41,6 +42,7 @@ from .constructors import (
     Evaluation,
     EvaluationBinary,
     InputType,
+    LossMixtureDensity,
     MaxNormConstraint,
     MinMaxNormConstraint,
     Nesterovs,
@@ -69,8 +71,8 @@ from .listeners import (
     SleepyTrainingListener,
 )
 from .nd4j import Arrays, Collections, Nd4j, Random
-from .own_parts import BaseActivationFunction, ILossFunction
-from .preprocessors import CombinedPreProcessor, CompositeDataSetPreProcessor, DataSetPreProcessor
+from .own_parts import BaseActivationFunction, IDropout, ILossFunction
+from .preprocessors import CombinedPreProcessor, CompositeDataSetPreProcessor
 from .random_iterator import RandomDataSetIterator
 from .serializer import ModelSerializer
 from .transforms import Transforms
@@ -107,9 +109,9 @@ def WeightInitConstant(value: float = 0.0) -> Distribution:
 
 
 def _init(name: str) -> Any:
-    def weight_init() -> str:
-        """Return the name of this initialisation."""
-        return name
+    def weight_init(scale: float | None = None) -> str | Distribution:
+        """Return this initialisation, scaled where a number is given."""
+        return name if scale is None else ScaledWeightInit(name, scale)
 
     return weight_init
 

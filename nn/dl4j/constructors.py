@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import nd
 import nn
 import optimize
-from nd import evaluation
+from nd import evaluation, losses
 from nd.java_names import JavaNamedABC
 from optimize import LayerConstraint, updaters
+from optimize.builder import Builder
 
 
 class _JavasArguments(JavaNamedABC):
@@ -83,6 +84,22 @@ class RegressionEvaluation(evaluation.RegressionEvaluation, metaclass=_JavasArgu
         if columns and all(isinstance(each, str) for each in columns):
             return evaluation.RegressionEvaluation(columns)
         return evaluation.RegressionEvaluation(*columns)
+
+
+class LossMixtureDensity(losses.LossMixtureDensity, metaclass=_JavasArguments):
+    """The loss, with Java's builder: ``LossMixtureDensity.builder().gaussians(2).labelWidth(3).build()``."""
+
+    java_names: ClassVar[dict[str, str]] = {"gaussians": "mixtures", "label_width": "labels_width"}
+
+    @staticmethod
+    def made(*arguments: Any, **settings: Any) -> losses.LossMixtureDensity:
+        """Return the loss."""
+        return losses.LossMixtureDensity(*arguments, **settings)
+
+    @classmethod
+    def Builder(cls) -> Builder:
+        """Start Java's fluent style."""
+        return Builder(cls)
 
 
 def _with_dimensions(kind: type[LayerConstraint]) -> Any:

@@ -1,4 +1,4 @@
-"""Activations and losses that ported programs write themselves, with the methods that Java's have."""
+"""Activations, losses and dropouts that ported programs write themselves, with the methods that Java's have."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import nd
 from nd.activations import Activation
 from nd.java_names import Pair
 from nd.losses import Loss
+
+from ..conf import dropout
 
 Array = Any
 
@@ -115,3 +117,45 @@ class ILossFunction(Loss):
         """Return `compute_gradient`, in `out` where one is given."""
         made = self.compute_gradient(labels, nd.copy(z), ActivationOfJava(activation), mask)
         return made if out is None else nd.assign(out, made)
+
+
+class IDropout(dropout.IDropout):
+    """A dropout of a ported program's own: a subclass with ``applyDropout(x, result, iteration, epoch, workspaces)``
+    and ``backprop(gradient_at_output, gradient_at_input, iteration, epoch)``, which return the second, filled in.
+
+    Notes
+    -----
+    Source: DL4J ``IDropout``.
+    """
+
+    java_apply: ClassVar[Any] = None
+    java_backprop: ClassVar[Any] = None
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "applyDropout" in vars(cls):  # of Java's signature; the layers call another one
+            cls.java_apply = vars(cls)["applyDropout"]
+            del cls.apply_dropout
+        if "backprop" in vars(cls):
+            cls.java_backprop = vars(cls)["backprop"]
+            del cls.backprop
+
+    @property
+    def scheduled(self) -> bool:
+        """Yes: the numbers are iteration and epoch."""
+        return True
+
+    def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
+        """Return both."""
+        return float(iteration), float(epoch)
+
+    def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Any) -> tuple[Array, Any]:
+        """Return what the program's own ``applyDropout`` does, and iteration and epoch for the way back."""
+        counts = tuple(int(nd.item(each)) for each in numbers)
+        result = nd.create_uninitialized(*x.shape, dtype=nd.dtype_name(x))
+        return type(self).java_apply(self, nd.copy(x), result, *counts, None), counts
+
+    def backprop(self, epsilon: Array, kept: Any) -> Array:
+        """Return what the program's own ``backprop`` does."""
+        result = nd.create_uninitialized(*epsilon.shape, dtype=nd.dtype_name(epsilon))
+        return type(self).java_backprop(self, nd.copy(epsilon), result, *kept)

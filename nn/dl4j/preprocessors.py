@@ -1,4 +1,4 @@
-"""Pre-processors that Java's programs write and set on iterators: their base, and those made of others."""
+"""Pre-processors of iterators that are made of others."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from nd.dataset import DataSet
 from nd.java_names import JavaNames
 
 
-class DataSetPreProcessor(JavaNames):
-    """Base of pre-processors of your own: override ``preProcess(data_set)``. Source: ND4J ``DataSetPreProcessor``."""
-
-    def pre_process(self, data_set: DataSet) -> DataSet | None:
-        """Change a DataSet; return it, or another one to hand out instead, or None for the one that was changed."""
-        raise NotImplementedError(f"{type(self).__name__}: define preProcess(data_set).")
-
-
-class CompositeDataSetPreProcessor(DataSetPreProcessor):
+class CompositeDataSetPreProcessor(JavaNames):
     """Applies pre-processors one after the other: ``(first, second)`` or ``(stop_on_empty, first, second)``.
 
     With `stop_on_empty` True those that come after a DataSet has no examples left are not called.

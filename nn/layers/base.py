@@ -238,6 +238,14 @@ class BaseLayerConf(LayerConf):
         """Return the penalties on weights, or on biases, in the order in which they are applied."""
         return regularization_of(self, "_bias" if bias else "")
 
+    def get_regularization(self) -> list[Regularization]:
+        """Return the penalties on weights as a list: Java's getter, where `regularization` is what was given."""
+        return list(self.regularization_of(False))
+
+    def get_regularization_bias(self) -> list[Regularization]:
+        """Return the penalties on biases as a list."""
+        return list(self.regularization_of(True))
+
     def updater_of(self, bias: bool) -> Updater:
         """Return the updater of weights, or of biases."""
         return self.bias_updater if bias and self.bias_updater else self.updater  # type: ignore[return-value]

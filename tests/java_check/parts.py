@@ -22,6 +22,7 @@ from nn import (
     SpatialDropout,
 )
 from nn.conf.parts import KINDS, Kind
+from nn.conf.scaled_init import SCALED, ScaledWeightInit
 from nn.weights import WEIGHT_INITS
 from optimize import Adam, MaxNormConstraint, MinMaxNormConstraint, Nesterovs, Sgd
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
@@ -123,6 +124,8 @@ def part_rows() -> Iterator[Row]:
     for name in sorted(WEIGHT_INITS - {"distribution"}):
         size = {"n_out": 5} if name == "identity" else {}
         yield dense_row(f"weight_init-{name}", {"weight_init": name, **size})
+        if name in SCALED:
+            yield dense_row(f"weight_init-{name}-scaled", {"weight_init": ScaledWeightInit(name, 1.7), **size})
     for name in GRADIENT_NORMALIZATIONS:
         settings = {"gradient_normalization": name, "gradient_normalization_threshold": 0.05}
         yield dense_row(f"gradient_normalization-{name}", settings)

@@ -224,6 +224,7 @@ _NETWORKS: Makers = {
     "nn.InputType.convolutional_flat": {name: _SIZES[name] for name in ("height", "width", "channels")},
     "nn.InputType.convolutional3d": {name: _SIZES[name] for name in ("depth", "height", "width", "channels")},
     "nn.InputType.feed_forward": {"size": 4},
+    "nn.ScaledWeightInit": {"name": "identity", "scale": 0.5},
     "nn.InputType.recurrent": {"size": 4},
     "nn.MultiLayerConfiguration": lambda folder: {"base": configuration().base, "layers": configuration().layers},
     "nn.MultiLayerConfiguration.from_json": lambda folder: {"text": configuration().to_json()},

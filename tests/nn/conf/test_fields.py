@@ -34,6 +34,7 @@ SOUND = {
     "FrozenLayerWithBackprop": {"layer": DenseLayer()},
     "MultiLayerConfiguration": {"base": NeuralNetConfiguration(seed=1), "layers": (DenseLayer(),)},
     "RampSchedule": {"base_schedule": FixedSchedule(1.0), "num_iter": 3},
+    "ScaledWeightInit": {"name": "identity", "scale": 0.5},
     "TransferLearning": {"network": network_of_one_layer()},
     "_Times": {"schedule": FixedSchedule(1.0), "times": 2},
     "WeightNoise": {"distribution": NormalDistribution()},

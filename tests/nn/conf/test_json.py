@@ -226,8 +226,8 @@ UNSUPPORTED = {
     "constraints": ((*LAYER, "constraints"), [{"@class": "a.MaxNorm"}], nd.ChoiceError, "constraint: .*'MaxNorm'"),
     "weight-noise": ((*LAYER, "weightNoise"), {"@class": "a.DropOther"}, nd.ChoiceError, "weightNoise: .*DropOther"),
     "scale": (
-        (*LAYER, "weightInitFn"), {"@class": "a.WeightInitVarScalingNormalFanIn", "scale": 2.0}, nd.ConfigurationError,
-        "scale 2.0 of WeightInitVarScalingNormalFanIn is not supported",
+        (*LAYER, "weightInitFn"), {"@class": "a.WeightInitXavier", "scale": 2.0}, nd.ConfigurationError,
+        "ScaledWeightInit: name must be one of identity, .* got 'xavier'",
     ),
     "channels-last": ((*LAYER, "cnn2dDataFormat"), "NHWC", nd.ConfigurationError, "cnn2dDataFormat 'NHWC'"),
     "channels-last-between": (

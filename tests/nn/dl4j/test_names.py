@@ -1,0 +1,155 @@
+"""Names, getters and own parts that ported programs use."""
+
+import numpy as np
+import pytest
+
+import nd
+from nd.evaluation import IEvaluation
+from nn.dl4j import (
+    ROC,
+    Activation,
+    CNN2DFormat,
+    DataSet,
+    DataSetPreProcessor,
+    DenseLayer,
+    Evaluation,
+    EvaluationBinary,
+    IDropout,
+    InputType,
+    ListDataSetIterator,
+    LossFunctions,
+    LossMixtureDensity,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    RegressionEvaluation,
+    RNNFormat,
+    ROCBinary,
+    Sgd,
+    SpaceToDepthLayer,
+    WeightInitIdentity,
+    WeightInitVarScalingNormalFanIn,
+)
+
+X, Y = np.arange(6.0).reshape(2, 3), np.ones((2, 2))
+
+
+def test_evaluations_with_javas_arguments():
+    costs = np.array([1.0, 2.0])
+    assert Evaluation(0.25).binary_decision_threshold == 0.25
+    assert Evaluation("a", "b").labels_list == Evaluation(["a", "b"]).labels_list == ["a", "b"]
+    assert Evaluation(2, 0).binary_positive_class == 0
+    assert Evaluation(costs).cost_array.tolist() == Evaluation(["a", "b"], costs).cost_array.tolist() == [1.0, 2.0]
+    mixed = Evaluation(0.5, costs)
+    assert (mixed.binary_decision_threshold, mixed.cost_array.tolist()) == (0.5, [1.0, 2.0])
+    assert Evaluation().top_n == 1
+    assert EvaluationBinary(4, None).roc_binary is None
+    assert EvaluationBinary(4, 30).roc_binary == ROCBinary(30)
+    assert EvaluationBinary(np.array([0.2, 0.3])).decision_threshold.ravel().tolist() == [0.2, 0.3]
+    assert ROC(0, True, 2048) == nd.evaluation.ROC(0, True)
+    assert isinstance(nd.evaluation.Evaluation(), Evaluation)
+
+
+def test_every_kind_of_evaluation_is_read():
+    for made in (Evaluation(2), EvaluationBinary(2), ROC(), RegressionEvaluation("a", "b")):
+        found = IEvaluation.fromJson(made.toJson())
+        assert type(found) is type(made)
+        assert found == made
+    with pytest.raises(nd.FormatError, match=r"IEvaluation\.from_json: expected one of Evaluation, .* got 'X'"):
+        IEvaluation.from_json('{"@class": "org.nd4j.X"}')
+    with pytest.raises(nd.FormatError, match=r"IEvaluation\.from_json: the text must be JSON"):
+        IEvaluation.from_json("{")
+
+
+def test_points_of_curves():
+    roc = ROC()
+    roc.eval(np.array([[0.0], [1.0]]), np.array([[0.25], [0.75]]))
+    curve = roc.getRocCurve()
+    assert curve.getThreshold().tolist() == [1.0, 0.75, 0.0]
+    assert curve.getThreshold(1) == 0.75
+    curve = roc.getPrecisionRecallCurve()
+    assert curve.getPrecision().tolist() == [curve.getPrecision(i) for i in range(curve.numPoints())]
+    assert curve.getPointAtThreshold(0.5).getThreshold() == 0.75
+    assert curve.getConfusionMatrixAtThreshold(0.5).getTpCount() == 1
+
+
+def test_averages_of_regression_in_javas_spelling():
+    found = RegressionEvaluation(2)
+    found.eval(np.arange(6.0).reshape(3, 2), np.arange(6.0).reshape(3, 2) ** 1.1)
+    assert found.averagecorrelationR2() == found.average_pearson_correlation()
+    assert found.averagerootMeanSquaredError() == found.average_root_mean_squared_error()
+    assert found.averagerelativeSquaredError() == found.average_relative_squared_error()
+    assert found.correlationR2(1) == found.pearson_correlation(1)
+
+
+def test_formats_of_inputs():
+    assert InputType.recurrent(3, RNNFormat.NCW) == InputType.recurrent(3)
+    assert InputType.recurrent(3, 4, RNNFormat.NCW).time_series_length == 4
+    assert InputType.convolutional(2, 3, 1, CNN2DFormat.NCHW) == InputType.convolutional(2, 3, 1)
+    assert InputType.convolutional3D(2, 3, 4, 1).shape == (1, 2, 3, 4)
+    with pytest.raises(nd.ConfigurationError, match=r"InputType: the format must be NCHW, got NHWC"):
+        InputType.convolutional(2, 3, 1, CNN2DFormat.NHWC)
+
+
+def test_builders_and_nested_names():
+    loss = LossMixtureDensity.builder().gaussians(2).labelWidth(3).build()
+    assert (loss.mixtures, loss.labels_width) == (2, 3)
+    assert SpaceToDepthLayer.Builder(2, SpaceToDepthLayer.DataFormat.NCHW).build().blocks == 2
+    assert WeightInitIdentity() == "identity"
+    assert WeightInitVarScalingNormalFanIn(2.0).scale == 2.0
+
+
+class Halved(IDropout):
+    def __init__(self, factor):
+        self.factor, self.calls = factor, []
+
+    def applyDropout(self, x, result, iteration, epoch, workspaces):
+        self.calls.append((iteration, epoch, "forth"))
+        result[...] = x * self.factor
+        return result
+
+    def backprop(self, gradient, result, iteration, epoch):
+        self.calls.append((iteration, epoch, "back"))
+        result[...] = gradient * self.factor
+        return result
+
+
+def test_a_dropout_of_ones_own_with_javas_methods():
+    halved = Halved(0.5)
+    conf = (
+        NeuralNetConfiguration.Builder().seed(1).updater(Sgd(0.1)).list()
+        .layer(DenseLayer.Builder().nIn(3).nOut(4).activation(Activation.TANH).build())
+        .layer(OutputLayer.Builder(LossFunctions.LossFunction.MSE).nIn(4).nOut(2).dropOut(halved)
+               .activation(Activation.IDENTITY).build()).build()
+    )  # fmt: skip
+    net = MultiLayerNetwork(conf).init()
+    before = {key: np.array(view) for key, view in net.paramTable().items()}
+    net.fit(DataSet(X, Y))
+    net.fit(DataSet(X, Y))
+    assert halved.calls == [(0, 0, "forth"), (0, 0, "back"), (1, 0, "forth"), (1, 0, "back")]
+    hidden = np.tanh(X @ before["0_W"] + before["0_b"]) * 0.5
+    delta = (hidden @ before["1_W"] + before["1_b"] - Y) / 2 * 2 / 2  # 2 / n_out, and the mean of two examples
+    twin = MultiLayerNetwork(conf).init()
+    twin.fit(DataSet(X, Y))
+    np.testing.assert_allclose(twin.getParam("1_W"), before["1_W"] - 0.1 * hidden.T @ delta, rtol=1e-4, atol=1e-6)
+    below = delta @ before["1_W"].T * 0.5 * (1 - (hidden * 2) ** 2)
+    np.testing.assert_allclose(twin.getParam("0_W"), before["0_W"] - 0.1 * X.T @ below, rtol=1e-4, atol=1e-6)
+
+
+class Doubled(DataSetPreProcessor):
+    def preProcess(self, data_set):
+        data_set.setFeatures(data_set.getFeatures() * 2)
+
+
+def test_a_pre_processor_with_javas_method():
+    iterator = ListDataSetIterator([DataSet(X, Y)])
+    iterator.setPreProcessor(Doubled())
+    np.testing.assert_array_equal(iterator.next().features, X * 2)
+
+
+def test_penalties_as_a_list():
+    assert DenseLayer(n_in=2, n_out=2).getRegularization() == []
+    assert [type(each).__name__ for each in DenseLayer(n_in=2, n_out=2, l2=0.1).getRegularization()] == [
+        "L2Regularization"
+    ]
+    assert len(DenseLayer(n_in=2, n_out=2, l1_bias=0.1).getRegularizationBias()) == 1
