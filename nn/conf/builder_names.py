@@ -69,8 +69,9 @@ def of_parameter(name: str) -> Callable[..., Builder]:
     """Return the verb that constrains one parameter of a layer: ``constrainGamma``."""
 
     def constrain(builder: Builder, *constraints: Any) -> Builder:
+        given = constraints[0] if len(constraints) == 1 and isinstance(constraints[0], (list, tuple)) else constraints
         before = builder._values.get("constraints") or ()
-        builder._values["constraints"] = (*before, *(replace(each, params=(name,)) for each in constraints))
+        builder._values["constraints"] = (*before, *(replace(each, params=(name,)) for each in given))
         return builder
 
     return constrain

@@ -92,6 +92,12 @@ class LayerWorkspaceMgr:
     noWorkspacesImmutable = noWorkspaces
 
 
+class Layer:
+    """What programs name of Java's interface of layers."""
+
+    TrainingMode = TrainingMode
+
+
 class DefaultParamInitializer:
     """Names of parameters."""
 

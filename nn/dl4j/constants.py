@@ -96,11 +96,10 @@ class TimeUnit(JavaEnum):
     SECONDS = "seconds"
 
 
-class TrainingMode(JavaEnum):
-    """Whether layers behave as in training."""
+class TrainingMode:
+    """Whether layers behave as in training, as `output` takes it."""
 
-    TEST = "test"
-    TRAIN = "train"
+    TEST, TRAIN = False, True
 
 
 class WorkspaceMode(JavaEnum):

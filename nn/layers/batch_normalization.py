@@ -260,6 +260,7 @@ class BatchNormalization(SameSizeConf):
     runtime: ClassVar = BatchNormalizationRuntime
     builder_verbs: ClassVar[dict[str, Any]] = {
         **SameSizeConf.builder_verbs, "constrain_beta": of_parameter("beta"), "constrain_gamma": of_parameter("gamma"),
+        "beta_constraints": of_parameter("beta"), "gamma_constraints": of_parameter("gamma"),
     }  # fmt: skip
     takes: ClassVar[str] = "any"
 

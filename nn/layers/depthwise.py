@@ -10,6 +10,7 @@ from nd import convolution, convolution_kinds
 from nd.arguments import Count
 from nd.convolution import Window
 
+from ..conf.builder_names import of_parameter
 from ..params import ParamSpec
 from .convolution import ConvolutionLayer, ConvolutionRuntime
 from .deconvolution import refuse_identity
@@ -152,6 +153,10 @@ class SeparableConvolution2D(_Multiplying):
     {'b': (1, 8), 'W': (1, 3, 3, 3), 'pW': (8, 3, 1, 1)}
     """
 
+    builder_verbs: ClassVar[dict[str, Any]] = {
+        **_Multiplying.builder_verbs, "constrain_point_wise": of_parameter("pW"),
+        "point_wise_constraints": of_parameter("pW"),
+    }  # fmt: skip
     runtime: ClassVar = SeparableRuntime
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:

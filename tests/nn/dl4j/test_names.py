@@ -8,6 +8,7 @@ from nd.evaluation import IEvaluation
 from nn.dl4j import (
     ROC,
     Activation,
+    BatchNormalization,
     CNN2DFormat,
     DataSet,
     DataSetPreProcessor,
@@ -16,15 +17,18 @@ from nn.dl4j import (
     EvaluationBinary,
     IDropout,
     InputType,
+    Layer,
     ListDataSetIterator,
     LossFunctions,
     LossMixtureDensity,
+    MaxNormConstraint,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
     RegressionEvaluation,
     RNNFormat,
     ROCBinary,
+    SeparableConvolution2D,
     Sgd,
     SpaceToDepthLayer,
     WeightInitIdentity,
@@ -145,6 +149,21 @@ def test_a_pre_processor_with_javas_method():
     iterator = ListDataSetIterator([DataSet(X, Y)])
     iterator.setPreProcessor(Doubled())
     np.testing.assert_array_equal(iterator.next().features, X * 2)
+
+
+def test_constraints_of_one_parameter():
+    limit = MaxNormConstraint(1.0, 1)
+    separable = SeparableConvolution2D.Builder(2, 2).nIn(2).nOut(2)
+    assert [each.params for each in separable.constrainPointWise(limit).build().constraints] == [("pW",)]
+    normal = BatchNormalization.Builder().setBetaConstraints([limit]).setGammaConstraints([limit]).build()
+    assert [each.params for each in normal.constraints] == [("beta",), ("gamma",)]
+
+
+def test_the_mode_of_training():
+    layer = DenseLayer.Builder().nIn(3).nOut(2).dropOut(0.5).build()
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(layer, OutputLayer(n_out=2, loss="mse"))).init()
+    np.testing.assert_array_equal(net.output(X, Layer.TrainingMode.TEST), net.output(X))
+    assert (np.asarray(net.output(X, Layer.TrainingMode.TRAIN)) != np.asarray(net.output(X))).any()
 
 
 def test_penalties_as_a_list():
