@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import nd
 from nd.arguments import Checked, Count
 
 
@@ -57,6 +58,21 @@ class InputType(Checked):
     def recurrent(size: int, time_series_length: int | None = None) -> RecurrentType:
         """``[N, size, time_series_length]``; None where the length differs from minibatch to minibatch."""
         return RecurrentType(size, time_series_length)
+
+    @staticmethod
+    def infer_input_type(x: Any) -> InputType:
+        """Return what an array ``[N, ...]`` of two to five axes is; raise ShapeError for others."""
+        shape = tuple(x.shape)
+        if len(shape) not in (2, 3, 4, 5):
+            raise nd.ShapeError(f"infer_input_type: expected 2 to 5 axes, got {list(shape)}. Reshape it.")
+        _, channels, *places = shape
+        kinds = (FeedForwardType, RecurrentType, ConvolutionalType, Convolutional3DType)
+        return kinds[len(places)](*((channels, *places) if len(places) < 2 else (*places, channels)))
+
+    @staticmethod
+    def infer_input_types(*arrays: Any) -> list[InputType]:
+        """Return `infer_input_type` of each."""
+        return [InputType.infer_input_type(each) for each in arrays]
 
     @staticmethod
     def convolutional_flat(height: int, width: int, channels: int) -> ConvolutionalFlatType:

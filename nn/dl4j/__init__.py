@@ -74,6 +74,7 @@ from .nd4j import Arrays, Collections, Nd4j, Random
 from .own_parts import BaseActivationFunction, IDropout, ILossFunction
 from .preprocessors import CombinedPreProcessor, CompositeDataSetPreProcessor
 from .random_iterator import RandomDataSetIterator
+from .records import CSVRecordReader, FileSplit, RecordReaderDataSetIterator
 from .serializer import ModelSerializer
 from .transforms import Transforms
 

@@ -80,7 +80,7 @@ class Windows:
 def normalise_window(conf: Any, axes: int = 2, causal: bool = False) -> None:
     """Turn kernel, stride, padding and dilation of a frozen configuration into checked tuples, a number for each axis.
 
-    Mode "causal" is refused unless it is allowed.
+    Mode "causal" is refused unless it is allowed, as it is along time.
     """
     who = type(conf).__name__
     for name, least in (("kernel_size", 1), ("stride", 1), ("padding", 0), ("dilation", 1)):
@@ -92,7 +92,7 @@ def normalise_window(conf: Any, axes: int = 2, causal: bool = False) -> None:
     if mode == "causal" and not causal:
         raise nd.ConfigurationError(
             f"{who}: convolution_mode must be 'same', 'strict' or 'truncate', got 'causal', which is for "
-            "Convolution1DLayer. Give this layer a mode of its own."
+            "layers along time. Give this layer a mode of its own."
         )
     object.__setattr__(conf, "convolution_mode", mode)
 

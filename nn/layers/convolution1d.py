@@ -16,7 +16,7 @@ from ..conf.input_type import InputType, RecurrentType
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_series
 from .convolution import ConvolutionConf, ConvolutionRuntime, Windows
-from .window_masks import reduced_mask
+from .window_masks import reduced_mask, window_mode
 
 Array = Any
 
@@ -35,7 +35,7 @@ def series_window_of(label: str, conf: Any, size: Sizes) -> Window:
     geometry = (conf.kernel_size, conf.stride, conf.padding, conf.dilation)
     kernel, stride, padding, dilation = ((*along, across) for along, across in zip(geometry, (1, 1, 0, 1), strict=True))
     return convolution.make_window(
-        label, (*size, 1), kernel, stride, padding, dilation, conf.convolution_mode, ("length", "width")
+        label, (*size, 1), kernel, stride, padding, dilation, window_mode(conf), ("length", "width")
     )
 
 

@@ -66,7 +66,7 @@ class SubsamplingRuntime(LayerRuntime):
 def normalise_pooling(conf: Any, axes: int, kinds: Sequence[str]) -> None:
     """Turn windows and pooling type of a frozen configuration into checked values; one of these kinds is allowed."""
     who = type(conf).__name__
-    normalise_window(conf, axes)
+    normalise_window(conf, axes, causal=axes == 1)
     kind = check_choice(who, "pooling type", str(conf.pooling_type).lower(), list(PoolingType))
     if kind not in kinds:
         raise nd.ConfigurationError(

@@ -72,6 +72,7 @@ class Subsampling1DLayer(SubsamplingLayer):
     padding: Natural | Sequence[Natural] = 0
     dilation: Count | Sequence[Count] = 1
     axes: ClassVar[int] = 1
+    causal: ClassVar[bool] = False
     runtime: ClassVar = Subsampling1DRuntime
 
     @classmethod

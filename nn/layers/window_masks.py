@@ -22,6 +22,12 @@ def apart(buffers: Buffers, what: str) -> Buffers:
     return lambda name, shape, dtype=None: buffers(f"{what}_{name}", shape, dtype)
 
 
+def window_mode(conf: Any) -> str:
+    """Return the mode by which a layer's windows lie: a causal pooling's is truncate; Java pads nothing there."""
+    pools = conf.convolution_mode == "causal" and not conf.causal
+    return "truncate" if pools else conf.convolution_mode
+
+
 def reduced_mask(label: str, conf: Any, mask: Array, buffers: Buffers) -> Array:
     """Return the mask of what windows make, from that of their input.
 
@@ -38,7 +44,7 @@ def reduced_mask(label: str, conf: Any, mask: Array, buffers: Buffers) -> Array:
     -----
     Source: DL4J ``ConvolutionUtils.cnn1dMaskReduction`` and ``cnn2dMaskReduction``.
     """
-    if conf.convolution_mode in ("same", "causal") and set(conf.stride) == {1}:
+    if window_mode(conf) in ("same", "causal") and set(conf.stride) == {1}:
         return mask
     geometry = [*zip(conf.kernel_size, conf.stride, conf.padding, conf.dilation, strict=True)]
     n, *sizes = mask.shape if mask.ndim == 2 else (mask.shape[0], *mask.shape[2:])
@@ -62,6 +68,6 @@ def _pooled(label: str, conf: Any, mask: Array, geometry: Sequence[Geometry], bu
         return mask
     kernel, stride, padding, dilation = zip(*geometry, strict=True)
     size = (mask.shape[2], mask.shape[3])
-    window = convolution.make_window(label, size, kernel, stride, padding, dilation, conf.convolution_mode)
+    window = convolution.make_window(label, size, kernel, stride, padding, dilation, window_mode(conf))
     pooled, _ = convolution.max_pool(mask, window, buffers)
     return nd.maximum(pooled, 0.0, pooled)

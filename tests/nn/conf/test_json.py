@@ -253,7 +253,7 @@ UNSUPPORTED = {
         ("inputPreProcessors", "0", "@class"), "a.KerasFlattenRnnPreprocessor", nd.ChoiceError, "'KerasFlattenRnn",
     ),
     "pooling": (("confs", 1, "layer", "poolingType"), "SUM", nd.ConfigurationError, "pooling_type must .* 'sum'"),
-    "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ConfigurationError, "got 'causal', which is for Conv"),
+    "causal": ((*LAYER, "convolutionMode"), "Causal", nd.ConfigurationError, "got 'causal', which is for layers"),
     "step function": (("confs", 0, "stepFunction"), {"@class": "a.Step"}, nd.ChoiceError, "stepFunction 'Step'"),
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ from nn.dl4j import (
     Activation,
     BatchNormalization,
     CNN2DFormat,
+    ConvolutionMode,
     DataSet,
     DataSetPreProcessor,
     DenseLayer,
@@ -27,10 +28,12 @@ from nn.dl4j import (
     OutputLayer,
     RegressionEvaluation,
     RNNFormat,
+    RnnLossLayer,
     ROCBinary,
     SeparableConvolution2D,
     Sgd,
     SpaceToDepthLayer,
+    Subsampling1DLayer,
     WeightInitIdentity,
     WeightInitVarScalingNormalFanIn,
 )
@@ -172,3 +175,32 @@ def test_penalties_as_a_list():
         "L2Regularization"
     ]
     assert len(DenseLayer(n_in=2, n_out=2, l1_bias=0.1).getRegularizationBias()) == 1
+
+
+def test_types_of_arrays():
+    """As Java infers them."""
+    shapes = (2, 3), (2, 3, 4), (2, 3, 4, 5), (2, 3, 4, 5, 6)
+    found = InputType.inferInputTypes(*(np.zeros(shape) for shape in shapes))
+    assert [repr(each) for each in found] == [
+        "feed_forward(3)", "recurrent(3x4)", "convolutional(4x5x3)", "convolutional3d(4x5x6x3)",
+    ]  # fmt: skip
+    with pytest.raises(nd.ShapeError, match=r"infer_input_type: expected 2 to 5 axes, got \[2\]"):
+        InputType.inferInputType(np.zeros(2))
+
+
+def test_causal_pooling_pads_nothing():
+    """Java's numbers: what it calls causal is truncate, for pooling."""
+    x = np.arange(1.0, 15.0).reshape(1, 2, 7)
+    x[0, 0, 3] = -5.0
+    javas = {
+        ("max", 3, 1): [[3, 3, 5, 6, 7], [10, 11, 12, 13, 14]], ("max", 2, 2): [[2, 3, 6], [9, 11, 13]],
+        ("avg", 3, 1): [[2, 0, 1, 2, 6], [9, 10, 11, 12, 13]], ("avg", 2, 2): [[1.5, -1, 5.5], [8.5, 10.5, 12.5]],
+    }  # fmt: skip
+    for (kind, kernel, stride), expected in javas.items():
+        layer = Subsampling1DLayer.Builder(kind, kernel, stride).convolutionMode(ConvolutionMode.Causal).build()
+        loss = RnnLossLayer(loss="mse", activation="identity")
+        conf = NeuralNetConfiguration(seed=1).list(layer, loss, input_type=InputType.recurrent(2, 7))
+        np.testing.assert_allclose(MultiLayerNetwork(conf).init().output(x)[0], expected, atol=1e-6)
+        assert '"Causal"' in conf.to_json()
+        mask = np.ones((1, 7))
+        assert MultiLayerNetwork(conf).init().get_layer(0).feed_forward_mask(mask).shape == (1, len(expected[0]))
