@@ -1,4 +1,4 @@
-"""What ND4J's programs ask of its memory manager; there is nothing to manage here, but for CuPy's pool."""
+"""What ND4J's programs ask of its memory manager; there is nothing to manage here."""
 
 from __future__ import annotations
 

@@ -2,12 +2,16 @@
 
 It is counter based: element i of a draw depends on the state and on i alone, and every draw then moves the state
 on by the number of its elements. Source: libnd4j ``graph/RandomGenerator.h`` of 1.0.0-beta6/7.
+
+Since 1.0.0-M1 libnd4j keeps 23 of the 32 random bits of a number. `set_release` chooses: with "1.0.0-M2.1" weights from
+a seed are those of today's Java to the last bit, without it those of older releases.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -23,9 +27,44 @@ from .state import FLOAT_DTYPES, state
 
 Array = Any
 _MASK64 = 0xFFFFFFFFFFFFFFFF
+_BITS_DROPPED = 9
 MOST_NUMBERS = 1 << 48
 """Of one draw: more than any memory holds."""
 _EVEN_NAN = cast(Rule, rule_of(Annotated[float, EVEN_NAN]))
+
+
+class _Releases:
+    """Whose numbers new generators draw."""
+
+    keeps_23_bits = False
+
+
+_releases = _Releases()
+
+
+@checked
+def set_release(release: str) -> None:
+    """Let generators made from now on, those of networks at `init` say, draw what Java's of that release draw.
+
+    Parameters
+    ----------
+    release : str
+        Of Deeplearning4j: "1.0.0-M1" and later, or an older one, such as "1.0.0-beta7", which is the default.
+
+    Raises
+    ------
+    ConfigurationError
+        It is no release.
+
+    Notes
+    -----
+    The difference is less than 2^-23 in a uniform number. With the newer releases a step with dropout or other noise is
+    not recorded on CuPy, where it takes longer.
+    """
+    found = re.fullmatch(r"(0\.\d+\.\d+|1\.0\.0-(alpha|beta\d*|M\d+(\.\d+)?)|\d+\.\d+\.\d+)", release)
+    if found is None:
+        raise ConfigurationError(f"set_release: release must be one such as '1.0.0-M2.1', got {shown(release)}.")
+    _releases.keeps_23_bits = not release.startswith(("0.", "1.0.0-alpha", "1.0.0-beta"))
 
 
 class Random(JavaNames):
@@ -51,6 +90,7 @@ class Random(JavaNames):
     """
 
     def __init__(self, seed: int = 0) -> None:
+        self.keeps_23_bits = _releases.keeps_23_bits
         self.set_seed(seed)
 
     def set_seed(self, seed: int) -> None:
@@ -73,6 +113,7 @@ class Random(JavaNames):
         """Return another generator in the same state."""
         twin = Random.__new__(Random)
         twin.seed, twin.root, twin.node = self.seed, self.root, self.node
+        twin.keeps_23_bits = self.keeps_23_bits
         return twin
 
     def uniform(self, n: int, dtype: str = "float32", low: float = 0.0, high: float = 1.0) -> Array:
@@ -81,7 +122,7 @@ class Random(JavaNames):
         low, high = (_number("Random.uniform", name, value) for name, value in (("low", low), ("high", high)))
         if not low <= high:
             raise ConfigurationError(f"Random.uniform: low must be <= high, got {low} and {high}. Exchange them.")
-        u = state.backend.random_uniform(self.root, self.node, n, dtype)
+        u = self._numbers(n, dtype)
         self._rewind(n)
         return u if (low, high) == (0.0, 1.0) else low + u * (high - low)
 
@@ -132,7 +173,7 @@ class Random(JavaNames):
         """
         here = state.backend
         n = math.prod(out.shape)
-        if not isinstance(p, (int, float)):  # its value is on the device, where the host does not look
+        if self.keeps_23_bits or not isinstance(p, (int, float)):  # its value is on the device, which the host leaves
             here.assign(out, here.reshape(self.retained(n, here.dtype_name(out), p), out.shape))
             return here.divide(out, p, out)
         if not 0.0 < p <= 1.0:
@@ -151,7 +192,7 @@ class Random(JavaNames):
             raise ShapeError(f"Random.binomial: n times trials must be < {MOST_NUMBERS:,}, got {n:,} x {trials:,}.")
         p = _threshold("Random.binomial", p)
         here = state.backend
-        u = here.random_uniform(self.root, self.node, n * trials + 1, "float32")
+        u = self._numbers(n * trials + 1, "float32")
         count = here.full((n,), 0.0, dtype)
         for trial in range(1, trials + 1):
             positions = u[trial::trial][:n]  # element i reads position (i + 1) * trial
@@ -170,7 +211,15 @@ class Random(JavaNames):
 
     def _open_interval(self, n: int) -> Array:
         """Uniform numbers in 1e-5 .. 1, so that the logarithm is finite."""
-        return 1e-5 + state.backend.random_uniform(self.root, self.node, n, "float32") * (1.0 - 1e-5)
+        return 1e-5 + self._numbers(n, "float32") * (1.0 - 1e-5)
+
+    def _numbers(self, n: int, dtype: str) -> Array:
+        """Return ``[n]`` numbers in 0..1, of the positions that come next."""
+        here = state.backend
+        if not self.keeps_23_bits:
+            return here.random_uniform(self.root, self.node, n, dtype)
+        bits = here.random_raw(self.root, self.node, n) >> _BITS_DROPPED
+        return here.astype(here.xp.astype(bits, here.xp.float32) * 2.0**-23, dtype)
 
     def _rewind(self, n: int) -> None:
         """Move the state on by a draw of n elements."""

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .conf.input_type import InputType
     from .conf.network import MultiLayerConfiguration, NeuralNetConfiguration
     from .conf.parts import register, unregister
-    from .conf.scaled_init import ScaledWeightInit
     from .conf.weight_noise import DropConnect, IWeightNoise, WeightNoise
     from .gradient import DefaultGradient, Gradient
     from .layers import (
@@ -102,6 +101,7 @@ if TYPE_CHECKING:
     )
     from .serializer import add_normalizer_to_model, restore_normalizer
     from .transferlearning import FineTuneConfiguration, TransferLearning, TransferLearningHelper
+    from .weights import ScaledWeightInit
 else:
     __getattr__, __dir__ = names_on_demand(
         __name__,
@@ -119,7 +119,6 @@ else:
             "conf.input_type": "InputType",
             "conf.network": "MultiLayerConfiguration NeuralNetConfiguration",
             "conf.parts": "register unregister",
-            "conf.scaled_init": "ScaledWeightInit",
             "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
             "gradient": "DefaultGradient Gradient",
             "layers": (
@@ -142,6 +141,7 @@ else:
             ),
             "serializer": "add_normalizer_to_model restore_normalizer",
             "transferlearning": "FineTuneConfiguration TransferLearning TransferLearningHelper",
+            "weights": "ScaledWeightInit",
         },
         modules="conf layers transferlearning",
     )

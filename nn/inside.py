@@ -172,6 +172,7 @@ class Inside:
     @checked
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
         """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
+        self._made()
         with self._here():
             return float(nd.item(nd.as_array(self._made().penalty(self.iteration_count, self.epoch_count))))
 
@@ -186,13 +187,10 @@ class Inside:
         return self._penalty_by(L2Regularization)
 
     def _penalty_by(self, kind: type[Regularization]) -> float:
+        penalties = [(flat, penalty) for flat, penalty in self._made().penalties if type(penalty) is kind]
         with self._here():
-            parts = [
-                penalty.score(flat, penalty.at(self.iteration_count, self.epoch_count))
-                for flat, penalty in self._made().penalties
-                if type(penalty) is kind
-            ]
-            return sum(nd.item(nd.as_array(part)) for part in parts)
+            counts = self.iteration_count, self.epoch_count
+            return sum((nd.item(nd.as_array(each.score(flat, each.at(*counts)))) for flat, each in penalties), 0.0)
 
     def f1_score(self, data: Any, labels: Any = None) -> float:
         """Return the F1 score on a DataSet, or on features and their labels; masks have no part in it."""
@@ -200,8 +198,11 @@ class Inside:
             data = DataSet(data, labels)
         if not isinstance(data, DataSet):
             raise nd.DTypeError(f"f1_score: data must be a DataSet or features with their labels, got {shown(data)}.")
+        if data.labels is None:
+            raise nd.DataError("f1_score: data must have labels, got none.")
         evaluation = nd.evaluation.Evaluation()
-        evaluation.eval(data.labels, self.output(data.features))
+        with self._here():
+            evaluation.eval(data.labels, nd.to_host(self.output(data.features)))
         return evaluation.f1()
 
     def gradient_and_score(self) -> Pair:

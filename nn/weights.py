@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import nd
+from nd.arguments import Positive
 from nd.checks import check_choice
 from nd.random import Random
 
@@ -18,7 +19,6 @@ from .conf.distributions import (
     TruncatedNormalDistribution,
     UniformDistribution,
 )
-from .conf.scaled_init import ScaledWeightInit
 
 Array = Any
 
@@ -45,6 +45,55 @@ class Fans:
     def mean(self) -> float:
         """(fan_in + fan_out) / 2."""
         return (self.fan_in + self.fan_out) / 2.0
+
+
+SCALED = (
+    "identity",
+    *(f"var_scaling_{kind}_fan_{fan}" for kind in ("normal", "uniform") for fan in ("avg", "in", "out")),
+)
+"""Names of the initialisations that take a scale."""
+
+
+@dataclass(frozen=True)
+class ScaledWeightInit(Distribution):
+    """An initialisation by name, scaled: the variance of a normal one, the bounds of a uniform one, identity's ones.
+
+    Parameters
+    ----------
+    name : str
+        "identity" or one of the names that begin with "var_scaling".
+    scale : float
+        Above 0; without a scale the initialisations have 1.
+
+    Raises
+    ------
+    ConfigurationError
+        That initialisation takes no scale.
+
+    Notes
+    -----
+    Source: DL4J ``WeightInitVarScalingNormalFanIn(scale)`` and the like, ``WeightInitIdentity(scale)``.
+
+    Examples
+    --------
+    >>> ScaledWeightInit("var_scaling_normal_fan_in", 2.0).scale
+    2.0
+    """
+
+    name: str
+    scale: Positive
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.name not in SCALED:
+            raise nd.ConfigurationError(
+                f"ScaledWeightInit: name must be one of {', '.join(SCALED)}, which take a scale, got {self.name!r}."
+            )
+
+    def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Any:
+        raise nd.ConfigurationError(
+            "ScaledWeightInit: must be the weight_init of a layer, got another use. Use a distribution."
+        )
 
 
 def _normal(variance: Callable[[Fans], float]) -> Callable[[Fans], Distribution]:

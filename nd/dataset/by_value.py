@@ -25,7 +25,7 @@ class ByValue:
     labels_mask: Array
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other has the same arrays, to 1e-5, as Java compares them."""
+        """Whether the other has the same arrays, of the same dtypes, to 1e-5, as Java compares them."""
         if not isinstance(other, type(self)):
             return NotImplemented
         names = ("features", "labels", "features_mask", "labels_mask")
@@ -123,4 +123,8 @@ def _spread(array: Any) -> str:
 def _are_equal(one: Array | None, other: Array | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.shape == other.shape and bool(np.allclose(one, other, rtol=0.0, atol=1e-5, equal_nan=True))
+    return (
+        one.shape == other.shape
+        and one.dtype == other.dtype
+        and bool(np.allclose(one, other, rtol=0.0, atol=1e-5, equal_nan=True))
+    )

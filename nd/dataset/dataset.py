@@ -13,7 +13,6 @@ from nd.dataset.by_class import ByClass
 from nd.dataset.by_value import ByValue
 from nd.dataset.checks import as_array, check_count, from_list
 from nd.dataset.java_random import JavaRandom
-from nd.dataset.merging import checked_sets, merged
 from nd.java_names import JavaNames, java_attribute
 
 if TYPE_CHECKING:
@@ -238,6 +237,8 @@ class DataSet(ByClass, ByValue, JavaNames):
         ShapeError, DTypeError, BackendError
             The arrays differ in the other axes, in their dtype or in their backend.
         """
+        from nd.dataset.merging import checked_sets, merged
+
         sets = checked_sets(data_sets, DataSet)
         features, features_mask = merged(sets, "features")
         labels, labels_mask = merged(sets, "labels")

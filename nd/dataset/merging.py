@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backends.errors import DataError, DTypeError
+from backends.errors import DataError, DTypeError, ShapeError, describe_shape
 from nd.dataset.checks import check_mergeable
 
 if TYPE_CHECKING:
@@ -51,13 +51,24 @@ def merged(sets: list[DataSet], name: str) -> tuple[Array | None, Array | None]:
         raise DataError(f"DataSet.merge: expected {name} in all or none, got none in DataSet {without.index(True)}.")
     lengths = {array.shape[2] for array in arrays if array.ndim == 3}
     if len(lengths) > 1 and all(array.ndim == 3 for array in arrays):
-        dtype = next((mask.dtype for mask in masks if mask is not None), arrays[0].dtype)
-        masks = [
-            np.ones_like(array, dtype, shape=(array.shape[0], array.shape[2])) if mask is None else mask
-            for array, mask in zip(arrays, masks, strict=True)
-        ]
+        like = next((mask for mask in masks if mask is not None), None)
+        masks = [_of_every_step(mask, array, like) for array, mask in zip(arrays, masks, strict=True)]
         arrays, masks = ([_padded(each, max(lengths)) for each in parts] for parts in (arrays, masks))
     return _joined(name, arrays), _joined(f"{name}_mask", _filled(masks, sets))
+
+
+def _of_every_step(mask: Array | None, series: Array, like: Array | None) -> Array:
+    """Return a mask ``[N, T]``, or ``[N, C, T]`` where others are; what holds for an example holds for its steps."""
+    examples, _, steps = series.shape
+    if mask is None:
+        dtype, axes = (series.dtype, ()) if like is None else (like.dtype, like.shape[1:-1])
+        return np.ones_like(series, dtype, shape=(examples, *axes, steps))
+    if mask.ndim == 1:
+        raise ShapeError(
+            f"DataSet.merge: masks of series of different length must be [N, T], got {describe_shape(mask.shape)}. "
+            "Reshape to [N, 1]."
+        )
+    return mask if mask.shape[-1] != 1 else mask * np.ones_like(series, mask.dtype, shape=(steps,))
 
 
 def _padded(array: Array, length: int) -> Array:

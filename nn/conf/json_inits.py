@@ -6,9 +6,9 @@ from typing import Any
 
 from nd import ChoiceError
 
+from ..weights import ScaledWeightInit
 from .distributions import DISTRIBUTIONS, Distribution
 from .json_values import DISTRIBUTION, Codec, Json, class_name
-from .scaled_init import ScaledWeightInit
 
 _WEIGHTS = "org.deeplearning4j.nn.weights."
 INIT_CLASSES = {

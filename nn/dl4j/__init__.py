@@ -22,7 +22,7 @@ from .. import *  # type: ignore[assignment]  # noqa: F403
 from ..conf.distributions import ConstantDistribution, Distribution
 from ..conf.enums import Updater  # type: ignore[assignment]
 from ..conf.json_inits import INIT_CLASSES
-from ..conf.scaled_init import ScaledWeightInit
+from ..weights import ScaledWeightInit
 from .constants import (
     AlgoMode,
     BackpropType,

@@ -18,7 +18,17 @@ class _JavasArguments(JavaNamedABC):
     """Class of ours that is called with Java's arguments, ``made(...)``, and is the same in everything else."""
 
     def __call__(cls, *arguments: Any, **settings: Any) -> Any:
-        return cls.made(*arguments, **settings)  # type: ignore[attr-defined]
+        if "made" in vars(cls):
+            return cls.made(*arguments, **settings)  # type: ignore[attr-defined]
+        return super().__call__(*arguments, **settings)  # a class of a program's own, below one of these
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        ours = "made" in vars(cls)
+        return isinstance(instance, cls.__mro__[1]) if ours else super().__instancecheck__(instance)
+
+
+class _NamesOfOurs(JavaNamedABC):
+    """Class of ours with other static methods, of which nothing is made."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, cls.__mro__[1])
@@ -28,9 +38,9 @@ class Nesterovs(updaters.Nesterovs, metaclass=_JavasArguments):
     """The updater: ``Nesterovs(momentum)``, ``Nesterovs(rate, momentum)``; a schedule alone is the rate."""
 
     @staticmethod
-    def made(*arguments: Any) -> updaters.Nesterovs:
+    def made(*arguments: Any, **settings: Any) -> updaters.Nesterovs:
         """Return the updater."""
-        return updaters.Nesterovs.Builder(*arguments).build()
+        return updaters.Nesterovs(**settings) if settings else updaters.Nesterovs.Builder(*arguments).build()
 
     Builder = builder = updaters.Nesterovs.Builder
 
@@ -79,11 +89,11 @@ class RegressionEvaluation(evaluation.RegressionEvaluation, metaclass=_JavasArgu
     """The evaluation: names of columns one by one, a list of them, or how many there are."""
 
     @staticmethod
-    def made(*columns: Any) -> evaluation.RegressionEvaluation:
+    def made(*columns: Any, **settings: Any) -> evaluation.RegressionEvaluation:
         """Return the evaluation."""
         if columns and all(isinstance(each, str) for each in columns):
-            return evaluation.RegressionEvaluation(columns)
-        return evaluation.RegressionEvaluation(*columns)
+            return evaluation.RegressionEvaluation(columns, **settings)
+        return evaluation.RegressionEvaluation(*columns, **settings)
 
 
 class LossMixtureDensity(losses.LossMixtureDensity, metaclass=_JavasArguments):
@@ -118,7 +128,9 @@ def _with_dimensions(kind: type[LayerConstraint]) -> Any:
         return kind(*numbers, **settings)
 
     text = "The constraint: its numbers, perhaps a set of parameters, the dimensions of the norm."
-    return _JavasArguments(kind.__name__, (kind,), {"made": staticmethod(made), "__doc__": text})
+    return _JavasArguments(
+        kind.__name__, (kind,), {"made": staticmethod(made), "__doc__": text, "__module__": __name__}
+    )
 
 
 MaxNormConstraint = _with_dimensions(optimize.MaxNormConstraint)
@@ -126,7 +138,7 @@ MinMaxNormConstraint = _with_dimensions(optimize.MinMaxNormConstraint)
 UnitNormConstraint = _with_dimensions(optimize.UnitNormConstraint)
 
 
-class InputType(nn.InputType):
+class InputType(nn.InputType, metaclass=_NamesOfOurs):
     """What comes in, with Java's formats of the axes: ``recurrent(size, RNNFormat.NCW)``. Others than NCHW, NCDHW and
     NCW are refused."""
 

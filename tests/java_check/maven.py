@@ -87,7 +87,7 @@ def _compile(*command: str) -> None:
     try:
         _run(*command)
     except RuntimeError as error:
-        if re.search(r"Could not (transfer|resolve|find) artifact|Unknown host|could not be resolved", str(error)):
+        if re.search(r"Could not transfer artifact|Unknown host", str(error)):
             raise Missing(f"Maven cannot fetch Deeplearning4j. Is its repository within reach?\n{error}") from error
         raise
 

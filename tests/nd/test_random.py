@@ -12,6 +12,7 @@ from nd import ops
 from nd.executioner import execRandom
 from nd.random import Random, get_random
 from tests.cases.ops import RANDOM, normals, truncated_normals
+from tests.java_runs import drawn_as_by
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
 MASK64, MASK32 = 2**64 - 1, 2**32 - 1
@@ -315,3 +316,38 @@ def test_a_block_puts_a_generator_in_force():
             assert get_random() is not chosen
         assert get_random() is chosen
     assert get_random() is outer
+
+
+# ---- releases of Java
+
+
+def test_uniform_numbers_of_newer_releases(backend):
+    """What 1.0.0-M2.1 prints for ``Nd4j.rand(2, 5)`` and seed 5: whole multiples of 2^-23."""
+    with drawn_as_by("1.0.0-M2.1"):
+        generator = Random(5)
+    assert (nd.to_host(generator.uniform(4)) * 2**23).tolist() == [4814051, 3399357, 2910249, 4382535]
+    assert nd.to_host(generator.copy().uniform(3)).tolist() == nd.to_host(generator.uniform(3)).tolist()
+    assert (nd.to_host(Random(5).uniform(4)) * 2**23).tolist() == [4814051.5, 3399357.25, 2910249.25, 4382536]
+
+
+@pytest.mark.parametrize("draw", ["gaussian", "truncated_normal", "bernoulli", "retained", "binomial"])
+def test_every_draw_follows_the_release(backend, draw):
+    with drawn_as_by("1.0.0-M2.1"):
+        generator = Random(3)
+    cut, whole = (nd.to_host(getattr(each, draw)(4000)) for each in (generator, Random(3)))
+    continuous = draw in ("gaussian", "truncated_normal")
+    np.testing.assert_allclose(cut, whole, rtol=0, atol=2e-2 if continuous else 0)
+    assert (cut != whole).any() == continuous
+
+
+def test_dropout_of_newer_releases(backend):
+    with drawn_as_by("1.0.0-M2.1"):
+        newer = Random(3)
+    made = [nd.to_host(each.dropout_factors(nd.zeros(40, 50), 0.6)) for each in (newer, Random(3))]
+    np.testing.assert_array_equal(*made)
+
+
+@pytest.mark.parametrize("release", ["", "M2", "1.0", "1.0.0-rc1", "2"])
+def test_what_is_no_release(release):
+    with pytest.raises(nd.ConfigurationError, match=r"set_release: release must be one such as '1\.0\.0-M2\.1', got"):
+        nd.random.set_release(release)

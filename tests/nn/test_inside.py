@@ -221,3 +221,20 @@ def test_f1_counts_and_masks():
     net.compute_gradient_and_score()
     assert net.score() == unmasked
     assert net.getGradientsViewArray() is net.flattened_gradients()
+
+
+def test_what_needs_parameters_or_labels_says_so():
+    conf = network().conf
+    for name in ("calc_l1", "calc_l2", "calc_regularization_score"):
+        with pytest.raises(nd.ConfigurationError, match=r"MultiLayerNetwork: init\(\) must come first"):
+            getattr(MultiLayerNetwork(conf), name)()
+    with pytest.raises(nd.DataError, match="f1_score: data must have labels, got none"):
+        network().f1_score(DataSet(X))
+    with pytest.raises(nd.DTypeError, match="f1_score: data must be a DataSet or features with their labels, got 3"):
+        network().f1_score(3)
+
+
+def test_f1_of_a_network_on_another_backend(backend):
+    net = network()
+    with nd.use_backend("numpy"):
+        assert 0.0 <= net.f1_score(DataSet(X, Y)) <= 1.0

@@ -296,6 +296,7 @@ def test_equal_data_sets_have_equal_arrays():
     for other in (
         DataSet([[1.0, 2.1]], [[1.0]], None, [[1.0]]), DataSet([[1.0, 2.0]], [[1.0]]), DataSet([[1.0, 2.0]]),
         DataSet([[1.0], [2.0]], [[1.0], [1.0]], None, [[1.0], [1.0]]), 3,
+        DataSet(np.array([[1.0, 2.0]]), [[1.0]], None, [[1.0]]),
     ):  # fmt: skip
         assert one != other
 
@@ -317,6 +318,18 @@ def test_masks_of_series_that_are_padded_stay():
     assert merged.labels_mask is None
     with pytest.raises(ShapeError, match=r"features of DataSet 1: expected \[N, 1, 3\], .* got \[1, 2, 3\]"):
         DataSet.merge([first, DataSet(np.ones((1, 2, 3)), np.ones((1, 1)))])
+
+
+def test_masks_of_whole_examples_and_of_single_outputs_are_padded():
+    """Differs from Java, which takes the weight of an example for that of its first step."""
+    series = [DataSet(np.ones((1, 2, t)), np.ones((1, 3, t)), None, [[0.5]]) for t in (2, 3)]
+    assert DataSet.merge(series).labels_mask.tolist() == [[0.5, 0.5, 0.0], [0.5, 0.5, 0.5]]
+    single = DataSet(np.ones((1, 2, 2)), np.ones((1, 3, 2)), None, np.zeros((1, 3, 2)))
+    merged = DataSet.merge([single, DataSet(np.ones((1, 2, 3)), np.ones((1, 3, 3)))])
+    assert merged.labels_mask[:, 0].tolist() == [[0, 0, 0], [1, 1, 1]]
+    assert merged.labels_mask.shape == (2, 3, 3)
+    with pytest.raises(ShapeError, match=r"masks of series of different length must be \[N, T\], got \[1\]"):
+        DataSet.merge([DataSet(np.ones((1, 2, 2)), None, [1.0]), DataSet(np.ones((1, 2, 3)))])
 
 
 def test_a_data_set_without_features_is_not_merged():

@@ -1,5 +1,6 @@
 """Java's constructors, builders and nested names, as ported programs use them."""
 
+import pickle
 from operator import attrgetter
 
 import numpy as np
@@ -228,6 +229,24 @@ def test_classes_with_javas_arguments_are_ours():
     assert isinstance(optimize.MaxNormConstraint(2.0), MaxNormConstraint)
     assert not isinstance(Sgd(0.1), Nesterovs)
     assert type(RegressionEvaluation("a", "b")) is nd.evaluation.RegressionEvaluation
+
+
+class Stricter(dl4j.Evaluation):
+    """A program's own class, below one with Java's constructor."""
+
+    def accuracy(self):
+        return 0.25
+
+
+def test_classes_of_ones_own_below_them_are_made():
+    assert type(Stricter(2)) is Stricter
+    assert Stricter().accuracy() == 0.25
+    assert not isinstance(Evaluation(2), Stricter)
+    assert isinstance(Stricter(2), Evaluation)
+    assert isinstance(dl4j.InputType.feedForward(3), dl4j.InputType)
+    assert (MaxNormConstraint.__module__, Nesterovs(learning_rate=0.2).learning_rate) == ("nn.dl4j.constructors", 0.2)
+    assert pickle.loads(pickle.dumps(MaxNormConstraint)) is MaxNormConstraint
+    assert RegressionEvaluation(2, precision=3).precision == 3
 
 
 def test_a_setter_does_not_take_the_place_of_a_method():
