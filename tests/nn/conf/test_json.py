@@ -309,18 +309,6 @@ def broken_documents():
             yield path, value, changed(document, path, value)
 
 
-def test_only_typed_errors_come_out_of_broken_documents():
-    wrong = {}
-    for path, value, document in broken_documents():
-        try:
-            read(document)
-        except nd.NdError:
-            pass
-        except Exception as error:
-            wrong[(*path, "missing" if value is MISSING else repr(value))] = repr(error)
-    assert wrong == {}
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of numbers that are no longer sensible
 def test_a_broken_document_that_is_accepted_makes_a_network_or_a_typed_error():
     """Nothing that a document says may surface later as an error of Python's own."""
