@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, cast
 
 from backends.errors import DataError, DTypeError
 from nd.arguments import Count, checked
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
-from nd.dataset.pre_processor import DataSetPreProcessor
+from nd.dataset.pre_processor import PreProcessor, pre_processed
 from nd.java_names import JavaNamedABC, JavaNames
 
-PreProcessor = Callable[[DataSet], DataSet] | DataSetPreProcessor
 State = dict[str, Any]
 """Where an iterator stands, in values that JSON has."""
 
@@ -160,14 +159,7 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
         if self.pre_processor is None:
             return data_set
         own = DataSet(data_set.features, data_set.labels, data_set.features_mask, data_set.labels_mask)
-        pre_process = getattr(self.pre_processor, "pre_process", None)
-        result = self.pre_processor(own) if pre_process is None else pre_process(own) or own  # type: ignore[operator]
-        if not isinstance(result, DataSet):
-            raise DTypeError(
-                f"{type(self).__name__}: pre_processor must return a DataSet, got {type(result).__name__}. "
-                "Return the DataSet that it changed."
-            )
-        return result
+        return pre_processed(type(self).__name__, self.pre_processor, own)
 
 
 class ListDataSetIterator(DataSetIterator):

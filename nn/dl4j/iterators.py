@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 import nd
-from nd import ConfigurationError, dataset
-from nd.arguments import Count, checked
+from nd import ConfigurationError, DataError, dataset
+from nd.arguments import Count, checked, shown
 from nd.dataset import DataSet, DataSetIterator
 from nd.dataset.checks import as_array, check_count
-from nd.dataset.iterator import State, restored_count
+from nd.dataset.iterator import State, check_same, restored_count
 
 _MOST_EPOCHS = 2**31 - 1  # Java's int
 
@@ -48,20 +48,31 @@ class ListDataSetIterator(dataset.ListDataSetIterator):
     def __len__(self) -> int:
         return -(-self._total() // self._group)
 
+    def state(self) -> State:
+        return {**super().state(), "batch": self._group}
+
+    def restore(self, state: State) -> None:
+        check_same(self, state, batch=self._group)
+        super().restore(state)
+
 
 class MnistDataSetIterator(dataset.MnistDataSetIterator):
-    """MNIST: ``(batch, train, seed)`` or ``(batch, num_examples[, binarize[, train, shuffle, seed]])``.
+    """MNIST: ``(batch, train, seed)``, ``(batch, num_examples[, binarize[, train, shuffle, seed]])``, or with the
+    arguments of `nd.dataset.MnistDataSetIterator` by name.
 
     Source: DL4J ``MnistDataSetIterator``.
     """
 
-    def __init__(self, batch: Count, *more: Any) -> None:
-        if len(more) == 2 and isinstance(more[0], bool):
-            super().__init__(batch, more[0], more[1])
-            return
-        given: dict[str, Any] = {"train": True, "shuffle": False, "seed": 0}
-        given |= dict(zip(("num_examples", "binarize", "train", "shuffle", "seed"), more, strict=False))
-        super().__init__(batch, **given)
+    def __init__(self, batch: Count, *more: Any, **named: Any) -> None:
+        ours = isinstance(more[0], bool) if more else bool(named)
+        names = ("train", "seed") if ours else ("num_examples", "binarize", "train", "shuffle", "seed")
+        given = dict(zip(names, more, strict=False))
+        if len(more) > len(names) or given.keys() & named.keys():
+            raise ConfigurationError(
+                f"MnistDataSetIterator: expected batch and at most {', '.join(names)}, each once, got "
+                f"{1 + len(more)} arguments by position and {sorted(named)} by name."
+            )
+        super().__init__(batch, **({} if ours else {"shuffle": False}) | given | named)
 
 
 # ---- pairs of arrays
@@ -77,7 +88,7 @@ class INDArrayDataSetIterator(dataset.GeneratorDataSetIterator):
 
     @checked
     def __init__(self, pairs: Iterable[Any], batch: Count) -> None:
-        start = partial(_minibatches, pairs, batch, self._dtype)
+        start = partial(_minibatches, type(self).__name__, pairs, batch, self._dtype)
         super().__init__(start() if iter(pairs) is pairs else start)
         self._batch = batch
 
@@ -98,9 +109,15 @@ class DoublesDataSetIterator(INDArrayDataSetIterator):
     _dtype = "float64"
 
 
-def _minibatches(pairs: Iterable[Any], batch: int, dtype: str | None) -> Iterator[DataSet]:
+def _minibatches(who: str, pairs: Iterable[Any], batch: int, dtype: str | None) -> Iterator[DataSet]:
     rows: list[DataSet] = []
-    for features, labels in pairs:
+    for number, pair in enumerate(pairs):
+        try:
+            features, labels = pair
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{who}: element {number} must be a pair of features and labels, got {shown(pair)}."
+            ) from None
         rows.append(DataSet(_row("features", features, dtype), _row("labels", labels, dtype)))
         if len(rows) == batch:
             yield _merged(rows)
@@ -175,9 +192,14 @@ class SamplingDataSetIterator(dataset.SamplingDataSetIterator):
 
 class MultipleEpochsIterator(dataset.MultipleEpochsIterator):
     """Several epochs as one: ``(epochs, base[, queue_size])``, ``(epochs, data_set)``, or minibatches until there were
-    `total`, ``(base[, queue_size], total)``. Source: DL4J ``MultipleEpochsIterator``."""
+    `total`, ``(base[, queue_size], total)``; epochs and base may be named. Source: DL4J ``MultipleEpochsIterator``."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: Any, **named: Any) -> None:
+        self._most: int | None = None
+        self._count = 0
+        if named:
+            super().__init__(*given, **named)
+            return
         by_total = bool(given) and isinstance(given[0], DataSetIterator)
         if not 2 <= len(given) <= 3:
             raise ConfigurationError(f"MultipleEpochsIterator: expected 2 or 3 arguments, got {len(given)}.")
@@ -185,8 +207,8 @@ class MultipleEpochsIterator(dataset.MultipleEpochsIterator):
         if isinstance(base, DataSet):
             base = dataset.SingletonDataSetIterator(base)
         super().__init__(_MOST_EPOCHS if by_total else given[0], base)
-        self._most = check_count("MultipleEpochsIterator", "total", given[-1], 1) if by_total else None
-        self._count = 0
+        if by_total:
+            self._most = check_count("MultipleEpochsIterator", "total", given[-1], 1)
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, of this epoch of the base or of another."""
@@ -210,6 +232,10 @@ class MultipleEpochsIterator(dataset.MultipleEpochsIterator):
         count = restored_count(self, state, "count", self._most)
         super().restore(state)
         self._count = count
+
+    def __len__(self) -> int:
+        count = super().__len__()
+        return count if self._most is None else min(count, self._most)
 
 
 class AsyncDataSetIterator(dataset.AsyncDataSetIterator):

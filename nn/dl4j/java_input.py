@@ -5,12 +5,12 @@ Source: Java Object Serialization Specification, chapter 6.
 
 from __future__ import annotations
 
-import io
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from nd import FormatError
+from nd.arguments import shown
 
 from .java_output import (
     ARRAY,
@@ -29,23 +29,25 @@ from .java_output import (
     WRITES_ITSELF,
 )
 
+MOST_VALUES = 1_000_000
+"""Values, fields and parts of objects in a stream, since a byte can be an object: more were made to fill the memory."""
+
 _FIRST_HANDLE = 0x7E0000
 _INCOMPLETE = object()
 
 
 class _Class(NamedTuple):
-    """A description of a class; its fields are pairs of type and name."""
+    """A description of a class; its fields are pairs of type and name, its bases begin at the top."""
 
     name: str
     flags: int
     fields: list[tuple[str, str]]
-    base: _Class | None
+    bases: tuple[_Class, ...]
 
-    def chain(self) -> Iterator[_Class]:
-        """Yield the bases from the top, then this."""
-        if self.base is not None:
-            yield from self.base.chain()
-        yield self
+    @property
+    def parts(self) -> tuple[_Class, ...]:
+        """The bases, then this: what an object's contents are written for, in that order."""
+        return (*self.bases, self)
 
 
 _Contents = tuple[dict[str, Any], list[Any]]  # fields by name; what the object wrote itself: bytes, and objects
@@ -105,15 +107,30 @@ class _Reader:
     """Goes through a stream; `handles` are the classes, texts and objects that may be named again."""
 
     def __init__(self, content: bytes) -> None:
-        self._stream = io.BytesIO(content)
+        self._content, self._place, self._count = content, 0, 0
         self.handles: list[Any] = []
 
     def take(self, count: int) -> bytes:
         """Return that many bytes."""
-        found = self._stream.read(max(count, 0))
+        first, self._place = self._place, self._place + max(count, 0)
+        found = self._content[first : self._place]
         if len(found) != count:
             raise FormatError(f"expected {count} bytes more, got {len(found)}. Is it truncated?")
         return found
+
+    def mark(self) -> int:
+        """Return one byte as a number."""
+        place = self._place
+        if place >= len(self._content):
+            raise FormatError("expected a byte more, got the end. Is it truncated?")
+        self._place = place + 1
+        return self._content[place]
+
+    def count(self, more: int = 1) -> None:
+        """Count values that are about to be read."""
+        self._count += more
+        if self._count > MOST_VALUES:
+            raise FormatError(f"expected at most {MOST_VALUES:,} values, got more. Was it made to fill the memory?")
 
     def number(self, form: str) -> Any:
         """Return a number of that form of `struct`."""
@@ -121,18 +138,25 @@ class _Reader:
 
     def text(self, form: str = ">H") -> str:
         """Return a text whose length comes first."""
-        halves = self.take(self.number(form)).replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+        encoded = self.take(self.number(form))
+        if encoded.isascii():
+            return encoded.decode("ascii")
+        halves = encoded.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
         return halves.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")
 
     def value(self, depth: int) -> Any:
         """Return the next text, object, array or null."""
-        if depth > MOST_NESTED:
-            raise FormatError(f"expected at most {MOST_NESTED} objects within each other, got more.")
-        kind = self.number(">B")
+        self.count()
+        kind = self.mark()
         if kind == NULL:
             return None
+        if depth > MOST_NESTED:
+            raise FormatError(f"expected at most {MOST_NESTED} objects within each other, got more.")
         if kind == REFERENCE:
-            return self.again()
+            found = self.again()
+            if isinstance(found, _Class):
+                raise FormatError(f"expected a reference to a value, got one to Java's class {found.name}.")
+            return found
         if kind in (STRING, LONG_STRING):
             self.handles.append(self.text(">H" if kind == STRING else ">q"))
             return self.handles[-1]
@@ -162,21 +186,31 @@ class _Reader:
         return found
 
     def description_or_none(self, depth: int) -> _Class | None:
-        kind = self.number(">B")
-        if kind in (NULL, REFERENCE):
-            return None if kind == NULL else self.again()
+        kind = self.mark()
+        if kind == NULL:
+            return None
+        if kind == REFERENCE:
+            found = self.again()
+            if not isinstance(found, _Class):
+                raise FormatError(f"expected a reference to the description of a class, got one to {shown(found)}.")
+            return found
         if kind != CLASS or depth > MOST_NESTED:
             raise FormatError(f"expected the description of a class, got the mark {kind:#x}.")
         name, _, place = self.text(), self.take(8), len(self.handles)
         self.handles.append(_INCOMPLETE)
-        flags, count = self.number(">B"), self.number(">H")
+        flags, count = self.mark(), self.number(">H")
         fields = [self.field(depth) for _ in range(count)]
         self.annotation(depth)
-        self.handles[place] = _Class(name, flags, fields, self.description_or_none(depth + 1))
+        base = self.description_or_none(depth + 1)
+        bases = () if base is None else base.parts
+        if len(bases) > MOST_NESTED:  # a reference adds a base for six bytes, and every object goes through all of them
+            raise FormatError(f"expected at most {MOST_NESTED} bases of Java's class {name}, got more.")
+        self.handles[place] = _Class(name, flags, fields, bases)
         return self.handles[place]
 
     def field(self, depth: int) -> tuple[str, str]:
         """Return type and name."""
+        self.count()
         kind, name = self.take(1).decode("ascii"), self.text()
         if kind in "L[":
             self.value(depth + 1)  # the name of its class
@@ -185,11 +219,12 @@ class _Reader:
     def annotation(self, depth: int) -> list[Any]:
         """Return what stands before the next end mark: bytes, and values."""
         found: list[Any] = []
-        while (kind := self.number(">B")) != END:
+        while (kind := self.mark()) != END:
             if kind in (DATA, LONG_DATA):
-                found.append(self.take(self.number(">B" if kind == DATA else ">i")))
+                self.count()
+                found.append(self.take(self.mark() if kind == DATA else self.number(">i")))
             else:
-                self._stream.seek(-1, io.SEEK_CUR)
+                self._place -= 1
                 found.append(self.value(depth + 1))
         return found
 
@@ -200,20 +235,30 @@ class _Reader:
             raise FormatError(f"expected a text, number, list or map, got an object of Java's class {described.name}.")
         fields: dict[str, Any] = {}
         written: list[Any] = []
-        for part in described.chain():
-            fields |= {name: self.element(kind, depth) for kind, name in part.fields}
-            written += self.annotation(depth) if part.flags & WRITES_ITSELF else []
+        self.count(len(described.bases))
+        for part in described.parts:
+            fields |= {name: self.field_value(kind, depth) for kind, name in part.fields}
+            if part.flags & WRITES_ITSELF:
+                written += self.annotation(depth)
         return known((fields, written))
 
     def array(self, described: _Class, depth: int) -> Any:
         """Return an array as a list, of bytes as bytes."""
         count, kind = self.number(">i"), described.name[1:2]
+        if count < 0 or described.name[:1] != "[":
+            raise FormatError(f"expected an array of 0 or more elements, got {count} of {described.name!r}.")
         if kind == "B":
             return self.take(count)
-        return [self.element(kind, depth) for _ in range(count)]
+        if kind in ("L", "["):
+            return [self.value(depth + 1) for _ in range(count)]
+        self.count(count)
+        form = f">{count}{'H' if kind == 'C' else NUMBERS[kind][1]}"
+        found = struct.unpack(form, self.take(struct.calcsize(form)))
+        return [chr(each) for each in found] if kind == "C" else list(found)
 
-    def element(self, kind: str, depth: int) -> Any:
-        """Return a field or an element of that type."""
+    def field_value(self, kind: str, depth: int) -> Any:
+        """Return a field of that type."""
         if kind in ("L", "["):
             return self.value(depth + 1)
+        self.count()
         return chr(self.number(">H")) if kind == "C" else self.number(NUMBERS[kind])

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Sequence
 from functools import cmp_to_key
 from typing import Any
 
 import nd
+from nd.arguments import shown
 from nd.dataset.java_random import JavaRandom as Random
 from nd.evaluation.java_text import shortest
 
 Comparator = Callable[[Any, Any], int]
+
+
+def _place(value: Any) -> tuple[bool, Any]:
+    """Return what Java's ``compareTo`` goes by: NaN is the largest number."""
+    return value != value, value
+
+
+def _key(comparator: Comparator | None) -> Callable[[Any], Any]:
+    return _place if comparator is None else cmp_to_key(comparator)
 
 
 class Collections:
@@ -24,12 +35,12 @@ class Collections:
     @staticmethod
     def sort(values: list[Any], comparator: Comparator | None = None) -> None:
         """Sort a list in place, by a function of two elements that returns a negative number, 0 or a positive one."""
-        values.sort(key=None if comparator is None else cmp_to_key(comparator))
+        values.sort(key=_key(comparator))
 
     @staticmethod
     def reverseOrder() -> Comparator:
         """Return the comparator by which the largest element comes first."""
-        return lambda first, second: (second > first) - (second < first)
+        return lambda first, second: (_place(second) > _place(first)) - (_place(second) < _place(first))
 
     @staticmethod
     def reverse(values: list[Any]) -> None:
@@ -62,8 +73,15 @@ class Collections:
         """Return a list that holds one value `count` times."""
         return [value] * count
 
-    max = staticmethod(max)
-    min = staticmethod(min)
+    @staticmethod
+    def max(values: Iterable[Any], comparator: Comparator | None = None) -> Any:
+        """Return the largest element, the first of several; by a comparator as `sort` takes where one is given."""
+        return max(_some("Collections.max", values), key=_key(comparator))
+
+    @staticmethod
+    def min(values: Iterable[Any], comparator: Comparator | None = None) -> Any:
+        """Return the smallest element, as `max`."""
+        return min(_some("Collections.min", values), key=_key(comparator))
 
 
 class Arrays:
@@ -79,29 +97,35 @@ class Arrays:
         """Return ``"[1.0, 2.5]"``, numbers as Java prints them."""
         if values is None:
             return "null"
-        elements = nd.to_host(values) if nd.is_array(values) else values
-        return "[" + ", ".join(_text(each) for each in elements) + "]"
+        return "[" + ", ".join(_text(each) for each in _elements("Arrays.toString", values)) + "]"
 
     @staticmethod
     def fill(values: Any, *ends_and_value: Any) -> None:
         """Set all elements, ``fill(values, value)``, or some, ``fill(values, first, end, value)``."""
+        if not ends_and_value:
+            raise nd.ArgumentError("Arrays.fill: expected a value behind the array, got none.")
         *ends, value = ends_and_value
         first, end = _range("Arrays.fill", values, ends)
         values[first:end] = [value] * (end - first)
 
     @staticmethod
-    def sort(values: Any, *ends: int) -> None:
-        """Sort in place: all elements, or ``sort(values, first, end)``."""
+    def sort(values: Any, *ends_and_comparator: Any) -> None:
+        """Sort in place: all elements, or ``sort(values, first, end)``; a comparator, as `Collections.sort` takes, may
+        stand at the end. NaN comes last."""
+        *ends, last = (*ends_and_comparator, None)
+        if ends and (ends[-1] is None or callable(ends[-1])):
+            last = ends.pop()
         first, end = _range("Arrays.sort", values, ends)
-        values[first:end] = sorted(values[first:end])
+        values[first:end] = sorted(values[first:end], key=_key(last))
 
     @staticmethod
     def equals(first: Sequence[Any] | None, second: Sequence[Any] | None) -> bool:
         """Tell whether two arrays have the same elements; NaN is NaN here, as in Java."""
         if first is None or second is None:
             return first is second
-        pairs = zip(first, second, strict=False)
-        return len(first) == len(second) and all(bool(a == b or (a != a and b != b)) for a, b in pairs)
+        one, other = (_elements("Arrays.equals", each) for each in (first, second))
+        pairs = zip(one, other, strict=False)
+        return len(one) == len(other) and all(bool(a == b or (a != a and b != b)) for a, b in pairs)
 
     @staticmethod
     def copyOf(values: Sequence[Any], length: int) -> list[Any]:
@@ -113,10 +137,9 @@ class Arrays:
         """Return the elements from `first` up to, not including, `end`, which may lie behind the last; see `copyOf`."""
         if not 0 <= first <= min(end, len(values)):
             raise nd.ArgumentError(f"Arrays.copyOfRange: {len(values)} elements have no range {first} .. {end}.")
-        copied = list(values[first:end])
-        kind = type(values[0]) if len(values) else int
-        blank = kind() if kind in (bool, int, float) else None
-        return copied + [blank] * (end - first - len(copied))
+        elements = nd.to_host(values) if nd.is_array(values) else values
+        copied = list(elements[first:end])
+        return copied + [_blank(elements[0]) if len(elements) else 0] * (end - first - len(copied))
 
 
 def _text(value: Any) -> str:
@@ -124,12 +147,47 @@ def _text(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (list, tuple)):
         return Arrays.toString(value)
-    of_floats = isinstance(value, float) or str(getattr(value, "dtype", "")).startswith("float")
-    return shortest(float(str(value))) if of_floats else str(value)
+    dtype = str(getattr(value, "dtype", ""))
+    if dtype == "bool":
+        return "true" if value else "false"
+    return shortest(float(str(value))) if isinstance(value, float) or dtype.startswith("float") else str(value)
+
+
+def _some(who: str, values: Iterable[Any]) -> list[Any]:
+    """Return the elements as a list; raise ArgumentError where there are none."""
+    elements = list(values)
+    if not elements:
+        raise nd.ArgumentError(f"{who}: expected a list with elements, got an empty one.")
+    return elements
+
+
+def _elements(who: str, values: Sequence[Any]) -> Sequence[Any]:
+    """Return a list, or a vector ``[n]`` on the host; raise ShapeError where an element is an array itself."""
+    elements = nd.to_host(values) if nd.is_array(values) else values
+    if not _is_vector(elements) or any(getattr(each, "shape", ()) for each in elements):
+        raise nd.ShapeError(
+            f"{who}: expected a list of numbers or a vector [n], got {shown(values)}. Take the rows one by one."
+        )
+    return elements
+
+
+def _is_vector(values: Any) -> bool:
+    """Tell whether it is a list, or an array of one axis."""
+    return len(getattr(values, "shape", (0,))) == 1
+
+
+def _blank(like: Any) -> Any:
+    """Return what Java fills an array of such elements with: 0, False, or null."""
+    is_number = isinstance(like, (bool, numbers.Number)) or str(getattr(like, "dtype", "")) == "bool"
+    return type(like)() if is_number else None
 
 
 def _range(who: str, values: Any, ends: Sequence[int]) -> tuple[int, int]:
     """Return where a range of a list begins and ends: the whole list where nothing is said."""
+    if not _is_vector(values):
+        raise nd.ShapeError(f"{who}: expected a list or a vector [n], got {shown(values)}. Take its rows one by one.")
+    if len(ends) not in (0, 2):
+        raise nd.ArgumentError(f"{who}: a range must have a first and an end, got {list(ends)}. Leave it out for all.")
     first, end = ends or (0, len(values))
     if not 0 <= first <= end <= len(values):
         raise nd.ArgumentError(f"{who}: a range must lie in 0 .. {len(values)}, got {first} .. {end}.")

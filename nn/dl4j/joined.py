@@ -11,7 +11,11 @@ Array = Any
 
 
 def _several(arrays: Sequence[Any]) -> Sequence[Any]:
-    return arrays[0] if len(arrays) == 1 and isinstance(arrays[0], (list, tuple)) else arrays
+    """Return the arrays, or counts, that are given one by one or in a list; ArgumentError where there are none."""
+    several = arrays[0] if len(arrays) == 1 and isinstance(arrays[0], (list, tuple)) else arrays
+    if not len(several):
+        raise nd.ArgumentError("Nd4j: expected one or more arrays or numbers, got none.")
+    return several
 
 
 class JoinedArrays:

@@ -6,7 +6,9 @@ import pathlib
 import time
 from typing import Any, ClassVar
 
-from nd.arguments import Count, Natural, checked
+from nd import ConfigurationError
+from nd.arguments import Count, Natural, checked, shown
+from nd.checks import check_choice
 from nd.evaluation.java_text import shortest
 from nd.files import Target, replacing
 from nd.java_names import JavaEnum, JavaNames
@@ -178,6 +180,12 @@ class CheckpointListener(listeners.CheckpointListener):
         FileNotFoundError
             There is none.
         """
+        own = isinstance(self, CheckpointListener)
+        if len(which) not in ((1, 2) if own else (1,)):
+            raise ConfigurationError(
+                "CheckpointListener.getFileForCheckpoint: expected a checkpoint or its number, of a class the folder "
+                f"before it, got {[shown(each) for each in (which if own else (self, *which))]}."
+            )
         folder, checkpoint = (self, *which)[-2:]
         place = folder.folder if isinstance(folder, CheckpointListener) else pathlib.Path(folder)
         return find_checkpoint(place, checkpoint.number if isinstance(checkpoint, Checkpoint) else checkpoint)
@@ -237,7 +245,9 @@ class SleepyTrainingListener(Listener):
         time_mode: str = TimeMode.SIMPLE,
     ) -> None:
         self.timer_ee, self.timer_es, self.timer_ff, self.timer_bp = timer_ee, timer_es, timer_ff, timer_bp
-        self.timer_iteration, self.sleep_mode, self.time_mode = timer_iteration, sleep_mode, time_mode
+        self.timer_iteration = timer_iteration
+        self.sleep_mode = SleepMode(check_choice("SleepyTrainingListener", "sleep_mode", sleep_mode, SleepMode))
+        self.time_mode = TimeMode(check_choice("SleepyTrainingListener", "time_mode", time_mode, TimeMode))
         self._last: dict[str, float] = {}
 
     @classmethod

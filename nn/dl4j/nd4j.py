@@ -9,6 +9,7 @@ from typing import Any
 
 import nd
 from nd import npy
+from nd.arguments import shown
 
 from .constants import DataType
 from .java_util import Arrays, Collections, Random
@@ -54,6 +55,12 @@ def _kind(data: Any) -> str | None:
     return "int32" if -(1 << 31) <= data < 1 << 31 else "int64"
 
 
+def _check_count(who: str, arguments: Sequence[Any], least: int, most: int, what: str) -> None:
+    """Raise ArgumentError unless there are as many arguments as Java's methods of that name have."""
+    if not least <= len(arguments) <= most:
+        raise nd.ArgumentError(f"Nd4j.{who}: expected {what}, got {[shown(each) for each in arguments]}.")
+
+
 class Nd4j(JoinedArrays, RandomArrays, Reductions):
     """ND4J's factory: every method returns an array of the current backend.
 
@@ -71,6 +78,8 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         ``create(DataType.DOUBLE, rows, columns)``, ``create([rows, columns], 'f')`` and ``create(x.shape)``. An order
         of elements, 'c' or 'f', and a type may follow.
         """
+        if not arguments:
+            raise nd.ArgumentError("Nd4j.create: expected numbers or a shape, got nothing.")
         data, *rest = arguments
         if _says_a_shape(data, rest):
             return Nd4j.zeros(*arguments)
@@ -95,6 +104,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
     @staticmethod
     def scalar(*type_and_value: Any) -> Array:
         """Return a scalar array ``[]``: ``scalar(2.5)`` of a type as `createFromArray`, ``scalar(DataType.INT, 2)``."""
+        _check_count("scalar", type_and_value, 1, 2, "a value, perhaps behind a type")
         *dtype, value = type_and_value
         kind = str(dtype[0]) if dtype else _kind(value)
         return nd.create(int(value) if str(kind).startswith("int") and not hasattr(value, "shape") else value, kind)
@@ -131,7 +141,10 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
     @staticmethod
     def valueArrayOf(shape: Any, *rest: Any) -> Array:
         """Return an array of one value: ``valueArrayOf(shape, value)`` or ``valueArrayOf(rows, columns, value)``."""
-        *more, value = [each for each in rest if not isinstance(each, DataType)]
+        numbers = [each for each in rest if not isinstance(each, DataType)]
+        if not numbers:
+            raise nd.ArgumentError(f"Nd4j.valueArrayOf: expected a shape and a value, got {shown(shape)} alone.")
+        *more, value = numbers
         dtype, axes = _type_and_shape([shape, *more, *(each for each in rest if isinstance(each, DataType))])
         return nd.full(*axes, value=value, dtype=dtype)
 
@@ -150,7 +163,9 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         With the type first Java takes something else: ``linspace(DataType.FLOAT, first, step, count)`` where one of the
         numbers has a point, and ``linspace(DataType.FLOAT, first, count, step)`` where all are whole.
         """
-        first, second, third = (each for each in arguments if not isinstance(each, DataType))
+        numbers = [each for each in arguments if not isinstance(each, DataType)]
+        _check_count("linspace", numbers, 3, 3, "first, last and count, or with a type before them first, step, count")
+        first, second, third = numbers
         dtype = next((str(each) for each in arguments if isinstance(each, DataType)), nd.default_dtype())
         computed = dtype if dtype.startswith("float") else "float64"
         if isinstance(arguments[0], DataType):
@@ -167,6 +182,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
     def arange(*ends_and_step: float) -> Array:
         """Return numbers from the first up to, not including, the last: ``arange(stop)``, ``arange(start, stop)``,
         ``arange(start, stop, step)``. Downwards Java ends early: ``arange(5, 0, -2)`` is 5 and 3."""
+        _check_count("arange", ends_and_step, 1, 3, "a stop, start and stop, or start, stop and step")
         start, stop, step = {1: (0.0, *ends_and_step, 1.0), 2: (*ends_and_step, 1.0)}.get(
             len(ends_and_step), ends_and_step
         )
@@ -189,6 +205,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
     @staticmethod
     def tri(n: int, *columns_and_diagonal: int) -> Array:
         """Return ones up to the diagonal and zeros above: ``tri(n)``, ``tri(n, k)``, ``tri(rows, columns, k)``."""
+        _check_count("tri", columns_and_diagonal, 0, 2, "n, n and k, or rows, columns and k")
         columns, k = {0: (n, 0), 1: (n, *columns_and_diagonal)}.get(len(columns_and_diagonal), columns_and_diagonal)
         return nd.backend().xp.tril(nd.ones(n, columns), k=k)
 
@@ -217,6 +234,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         """Return the product: ``gemm(a, b, transpose_a, transpose_b)``, or into c: ``gemm(a, b, c, ...)``."""
         c = rest[0] if rest and nd.is_array(rest[0]) else None
         flags = rest if c is None else rest[1:]
+        _check_count("gemm", flags, 0, 4, "a, b, perhaps c, then transpose_a, transpose_b, alpha and beta")
         return nd.gemm(a, b, c, **dict(zip(("transpose_a", "transpose_b", "alpha", "beta"), flags, strict=False)))
 
     @staticmethod
@@ -224,7 +242,9 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         """Return the product of matrices, of vectors or of stacks of matrices: ``matmul(a, b)``, into c where it is
         given, ``matmul(a, b, c)``, then perhaps whether a, b and the result are transposed."""
         c = rest[0] if rest and nd.is_array(rest[0]) else None
-        flags = (*(rest if c is None else rest[1:]), False, False, False)[:3]
+        flags = rest if c is None else rest[1:]
+        _check_count("matmul", flags, 0, 3, "a, b, perhaps c, then whether a, b and the result are transposed")
+        flags = (*flags, False, False, False)[:3]
         a, b = (_turned(each, turn) for each, turn in zip((a, b), flags, strict=False))
         made = _turned(nd.backend().xp.matmul(a, b), flags[2])
         return made if c is None else nd.assign(c, made)

@@ -19,6 +19,13 @@ def _first(value: Any) -> Any:
     return value[0] if isinstance(value, tuple) else value
 
 
+def _missing(part: Any, method: str) -> nd.ConfigurationError:
+    """Return the error for a method that a part of a ported program needs and has not."""
+    return nd.ConfigurationError(
+        f"{type(part).__name__}: the class must have a method {method}, got none of that name. Write it as in Java."
+    )
+
+
 class ActivationOfJava:
     """What a loss of a ported program is handed: an activation with Java's two methods."""
 
@@ -54,7 +61,7 @@ class BaseActivationFunction(Activation):
 
     def get_activation(self, x: Array, training: bool = False) -> Array:
         """Return the activation of x, a new array."""
-        raise NotImplementedError
+        raise _missing(self, "getActivation(x, training)")
 
     def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         """Return `get_activation`, in `out` where one is given."""
@@ -63,6 +70,8 @@ class BaseActivationFunction(Activation):
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return what the program's own ``backprop(x, epsilon)`` does."""
+        if self.java_backprop is None:
+            raise _missing(self, "backprop(x, epsilon)")
         made = _first(type(self).java_backprop(self, nd.copy(z), nd.copy(epsilon)))
         return made if out is None else nd.assign(out, made)
 
@@ -88,11 +97,11 @@ class ILossFunction(Loss):
 
     def compute_score_array(self, labels: Array, z: Array, activation: Any, mask: Array | None = None) -> Array:
         """Return the score of each example, ``[N]`` or ``[N, 1]``."""
-        raise NotImplementedError
+        raise _missing(self, "computeScoreArray(labels, z, activation, mask)")
 
     def compute_gradient(self, labels: Array, z: Array, activation: Any, mask: Array | None = None) -> Array:
         """Return dL/dz."""
-        raise NotImplementedError
+        raise _missing(self, "computeGradient(labels, z, activation, mask)")
 
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
@@ -151,11 +160,15 @@ class IDropout(dropout.IDropout):
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Any) -> tuple[Array, Any]:
         """Return what the program's own ``applyDropout`` does, and iteration and epoch for the way back."""
+        if self.java_apply is None:
+            raise _missing(self, "applyDropout(x, result, iteration, epoch, workspaces)")
         counts = tuple(int(nd.item(each)) for each in numbers)
         result = nd.create_uninitialized(*x.shape, dtype=nd.dtype_name(x))
         return type(self).java_apply(self, nd.copy(x), result, *counts, None), counts
 
     def backprop(self, epsilon: Array, kept: Any) -> Array:
         """Return what the program's own ``backprop`` does."""
+        if self.java_backprop is None:
+            raise _missing(self, "backprop(gradient_at_output, gradient_at_input, iteration, epoch)")
         result = nd.create_uninitialized(*epsilon.shape, dtype=nd.dtype_name(epsilon))
         return type(self).java_backprop(self, nd.copy(epsilon), result, *kept)

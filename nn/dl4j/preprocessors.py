@@ -6,6 +6,7 @@ from typing import Any
 
 from nd import ConfigurationError, DTypeError
 from nd.dataset import DataSet
+from nd.dataset.pre_processor import pre_processed
 from nd.java_names import JavaNames
 
 
@@ -29,7 +30,7 @@ class CompositeDataSetPreProcessor(JavaNames):
         for each in self.pre_processors:
             if self.stop_on_empty and not data_set.num_examples():
                 break
-            data_set = _applied(each, data_set)
+            data_set = pre_processed(type(self).__name__, each, data_set)
         return data_set
 
 
@@ -44,6 +45,11 @@ class CombinedPreProcessor(CompositeDataSetPreProcessor):
 
         def add_pre_processor(self, *given: Any) -> CombinedPreProcessor.Builder:
             """Add a pre-processor at the end, or ``(index, pre_processor)`` before the one that stands there."""
+            if len(given) not in (1, 2):
+                raise ConfigurationError(
+                    "CombinedPreProcessor.Builder.addPreProcessor: expected a pre-processor, or an index and one, got "
+                    f"{len(given)} arguments."
+                )
             index, pre_processor = given if len(given) == 2 else (len(self._gathered), given[0])
             if not isinstance(index, int) or not 0 <= index <= len(self._gathered):
                 raise ConfigurationError(
@@ -63,9 +69,3 @@ def _checked(who: str, pre_processor: Any) -> Any:
             f"{who}: expected objects with pre_process(data_set), or callables, got {pre_processor!r}. Leave it out."
         )
     return pre_processor
-
-
-def _applied(pre_processor: Any, data_set: DataSet) -> DataSet:
-    method = getattr(pre_processor, "pre_process", pre_processor)
-    result = method(data_set)
-    return data_set if result is None else result

@@ -149,7 +149,15 @@ class RandomArrays:
         """
         several = x if isinstance(x, (list, tuple)) else [x]
         random = arguments[0] if arguments and isinstance(arguments[0], JavaRandom) else None
-        kept = {axis % each.ndim for each in several for axis in arguments[random is not None :]}
+        dimensions = arguments[random is not None :]
+        if not several:
+            raise nd.ArgumentError("Nd4j.shuffle: expected an array or a list of arrays, got an empty list.")
+        for each in several:
+            if not all(is_whole(axis) and -each.ndim <= axis < each.ndim for axis in dimensions):
+                raise nd.ShapeError(
+                    f"Nd4j.shuffle: the dimensions must be axes of {list(each.shape)}, got {list(dimensions)}."
+                )
+        kept = {axis % each.ndim for each in several for axis in dimensions}
         free = [0] if several[0].ndim == 1 else [axis for axis in range(several[0].ndim) if axis not in kept]
         if len(free) != 1 or any(each.shape[free[0]] != several[0].shape[free[0]] for each in several):
             raise nd.ShapeError(

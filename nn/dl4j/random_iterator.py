@@ -18,7 +18,7 @@ from nd.java_names import JavaEnum
 from nd.random import Random
 
 Array = Any
-_MASK32, _MASK64, _MOST_LONG = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, (1 << 63) - 1
+_MOST_LONG = (1 << 63) - 1
 
 
 class Values(JavaEnum):
@@ -87,6 +87,10 @@ class RandomDataSetIterator(DataSetIterator):
         """Count from 0; the draws go on."""
         self._position = 0
 
+    def async_supported(self) -> bool:
+        """Return False: another thread has another generator, which no seed of this one reaches."""
+        return False
+
     def batch(self) -> int:
         """Return N of the features' shape."""
         return self._features[0][0]
@@ -142,17 +146,9 @@ def _one_hot(shape: tuple[int, ...]) -> Array:
 def _next_long(generator: Random) -> int:
     """Return what ND4J's ``Random.nextLong()`` draws, never negative; source: libnd4j ``graph/RandomGenerator.h``."""
     root, node = generator.get_state()
-    drawn = (_bits(root, node, 1) << 32) + _bits(root, node, 0)
+    low, high = (int(bits) for bits in nd.to_host(nd.backend().random_raw(root, node, 2)))
+    drawn = (high << 32) + low
     generator.uniform(1)  # moves the node on by 1; Java's call by 0xDEADBEEF
     root, node = generator.get_state()
     generator.set_state((root, node ^ 1 ^ 0xDEADBEEF))
     return drawn if drawn <= _MOST_LONG else drawn % _MOST_LONG
-
-
-def _bits(root: int, node: int, index: int) -> int:
-    """Return the 32 random bits at an index."""
-    position = index + 2
-    first = (position * ((node + 24243287) & _MASK64) & _MASK64) | root
-    second = ((first + 723829) * position & _MASK64) ^ node
-    mixed = ((first ^ second) & _MASK32) * 0x9E3779BB & _MASK32
-    return ((mixed << 5) | (mixed >> 27)) * 5 & _MASK32

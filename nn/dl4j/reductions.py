@@ -81,6 +81,11 @@ class Reductions:
     @staticmethod
     def sort(x: Array, *axis_and_ascending: Any) -> Array:
         """Sort in place, ``sort(x, axis, ascending)``, or all elements in c order, ``sort(x, ascending)``; return x."""
+        if len(axis_and_ascending) not in (1, 2):
+            raise nd.ArgumentError(
+                "Nd4j.sort: expected the array, perhaps an axis, and whether it ascends, got "
+                f"{len(axis_and_ascending)} arguments behind the array."
+            )
         *axis, ascending = axis_and_ascending
         flat = x if axis else nd.reshape(x, (math.prod(x.shape),))
         return nd.assign(x, nd.reshape(_ordered(flat, axis[0] if axis else 0, ascending, "sort"), x.shape))

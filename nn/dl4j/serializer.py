@@ -16,7 +16,8 @@ from .java_input import from_java
 from .java_output import to_java
 
 _FOLDER = "objects/"
-_MOST_OBJECT = 64 << 20  # bytes
+_MOST_OBJECT = 16 << 20  # bytes
+_MOST_NAME = (1 << 16) - 1  # bytes of an entry's name in a zip
 _RESERVED = (
     "coefficients.bin", "configuration.json", "normalizer.bin", "noparams.marker", "preprocessor.bin",
     "updaterstate.bin",
@@ -68,12 +69,13 @@ class ModelSerializer:
         DTypeError
             The object is another one, for which Java has no class.
         DataError
-            The key is taken.
+            The key is taken, or the object is larger than what `getObjectFromFile` reads: 16 MiB, a million values.
         ConfigurationError
             The key is empty or reserved, or could not be the name of an entry.
         """
         name = _entry("addObjectToFile", key)
         content = to_java(value)
+        _check_readable(content)
         if key in ModelSerializer.listObjectsInFile(path):
             raise DataError(f"addObjectToFile: the key must be new, got {key!r}, which is there. Take another key.")
         with_entry("addObjectToFile", path, name, content)
@@ -112,6 +114,19 @@ def _keys(archive: zipfile.ZipFile) -> list[str]:
     return [name.removeprefix(_FOLDER) for name in names]
 
 
+def _check_readable(content: bytes) -> None:
+    """Refuse to write what reading refuses: an object is bounded by its bytes, and by its values."""
+    if len(content) > _MOST_OBJECT:
+        raise DataError(
+            f"addObjectToFile: the object must be of at most {_MOST_OBJECT:,} bytes, got {len(content):,}. Save it in "
+            "a file of its own."
+        )
+    try:
+        from_java(content)
+    except FormatError as error:
+        raise DataError(f"addObjectToFile: the object must be one that can be read again: {error}") from error
+
+
 def _entry(who: str, key: str) -> str:
     """Return the name of an object's entry."""
     if not isinstance(key, str) or not key or key.endswith("/") or key.lower() in _RESERVED:
@@ -120,4 +135,16 @@ def _entry(who: str, key: str) -> str:
         raise ConfigurationError(
             f"{who}: key must stay within its folder of the archive, got {key!r}. Leave out the .."
         )
-    return _FOLDER + key
+    name = _FOLDER + key
+    try:
+        length = len(name.encode())
+    except UnicodeEncodeError:
+        raise ConfigurationError(
+            f"{who}: key must be a text that UTF-8 can hold, got {key!r}. Leave out the half of a character."
+        ) from None
+    if length > _MOST_NAME:
+        raise ConfigurationError(
+            f"{who}: key must be of at most {_MOST_NAME - len(_FOLDER):,} bytes in UTF-8, got "
+            f"{length - len(_FOLDER):,}. Take a shorter one."
+        )
+    return name

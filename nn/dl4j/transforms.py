@@ -8,8 +8,10 @@ from typing import Any
 
 import nd
 from nd.activations import LeakyReLU, get_activation
+from nd.arguments import Natural, checked
 
 from .constants import DataType
+from .random_arrays import is_whole
 
 Array = Any
 _EPSILON = 1e-5  # ND4J's EPS_THRESHOLD
@@ -17,7 +19,15 @@ _EPSILON = 1e-5  # ND4J's EPS_THRESHOLD
 
 def _kept(x: Any, made: Array, copy: Sequence[bool]) -> Array:
     """Return what was made; where a program says that x need not be copied, in x itself."""
-    return nd.assign(x, made) if copy and copy[0] is False and nd.is_array(x) else made
+    if not copy or copy[0] is not False or not nd.is_array(x):
+        return made
+    given, found = nd.dtype_name(x), nd.dtype_name(made)
+    if found.startswith("float") and not given.startswith("float"):
+        raise nd.DTypeError(
+            f"Transforms: x must be of floats to hold the result, which is of {found}, got {given}. Leave out the "
+            "False, or convert x with nd.astype."
+        )
+    return nd.assign(x, made)
 
 
 def _function(function: Callable[[Array], Array]) -> Any:
@@ -83,6 +93,11 @@ def _distance(who: str, function: Callable[[Array, Array], Array]) -> Any:
 
 def _vectors(x: Array, axes: Sequence[int]) -> Array:
     """Return the vectors of an array that lie along axes, ``[count, length]``."""
+    if not axes or not all(is_whole(axis) and -x.ndim <= axis < x.ndim for axis in axes):
+        raise nd.ConfigurationError(
+            f"Transforms: distances need the axes along which the vectors lie, of {list(x.shape)}, got {list(axes)}. "
+            "Give 1 for the rows of matrices."
+        )
     inner = [axis % x.ndim for axis in axes]
     outer = [axis for axis in range(x.ndim) if axis not in inner]
     return nd.reshape(nd.permute(x, (*outer, *inner)), (math.prod(x.shape[axis] for axis in outer), -1))
@@ -92,6 +107,11 @@ def _distances(function: Callable[[Array, Array], Array]) -> Any:
     def distances(x: Array, y: Array, *axes: int) -> Array:
         """Return what each vector along the axes of x is from each of y, ``[vectors of x, vectors of y]``."""
         first, second = (_vectors(nd.as_array(each), axes) for each in (x, y))
+        if first.shape[1] != second.shape[1]:
+            raise nd.ShapeError(
+                f"Transforms: expected vectors of one length along the axes {list(axes)}, got {first.shape[1]} and "
+                f"{second.shape[1]}."
+            )
         return function(first[:, None, :], second[None, :, :])
 
     return staticmethod(distances)
@@ -231,8 +251,11 @@ class Transforms:
         return nd.backend().xp.linalg.cross(x, y)
 
     @staticmethod
-    def mpow(x: Array, exponent: int, *copy: bool) -> Array:
+    @checked
+    def mpow(x: Array, exponent: Natural, *copy: bool) -> Array:
         """Return a matrix ``[n, n]`` times itself, `exponent` - 1 times; the identity for 0."""
+        if len(x.shape) != 2 or x.shape[0] != x.shape[1]:
+            raise nd.ShapeError(f"Transforms.mpow: expected a square matrix [n, n], got {list(x.shape)}.")
         made = nd.eye(x.shape[0], nd.dtype_name(x))
         for _ in range(exponent):
             made = nd.gemm(made, x)

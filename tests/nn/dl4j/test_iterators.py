@@ -16,6 +16,7 @@ from nn.dl4j.iterators import (
     INDArrayDataSetIterator,
     IteratorDataSetIterator,
     ListDataSetIterator,
+    MnistDataSetIterator,
     MultipleEpochsIterator,
     SamplingDataSetIterator,
     ViewIterator,
@@ -86,6 +87,13 @@ def test_a_list_goes_on_where_it_stood():
     assert features(other) == [[4, 5, 6, 7], [8, 9]]
 
 
+def test_a_list_of_another_batch_does_not_go_on():
+    iterator = ListDataSetIterator(data(6).asList(), 2)
+    iterator.next()
+    with pytest.raises(nd.DataError, match="batch must be 3, got 2"):
+        ListDataSetIterator(data(6).asList(), 3).restore(iterator.state())
+
+
 # ---- pairs
 
 
@@ -119,6 +127,12 @@ def test_pairs_that_come_once():
     iterator = FloatsDataSetIterator((([i], [i]) for i in range(4)), 2)
     assert features(iterator) == [[0, 1], [2, 3]]
     assert not iterator.resetSupported()
+
+
+@pytest.mark.parametrize("pairs", [[[1.0, 2.0, 3.0]], [1.0], [([1.0], [2.0], None)]])
+def test_what_is_no_pair_is_refused(pairs):
+    with pytest.raises(nd.DataError, match=r"^DoublesDataSetIterator: element 0 must be a pair"):
+        DoublesDataSetIterator(pairs, 1).hasNext()
 
 
 # ---- other sizes
@@ -260,6 +274,49 @@ def test_minibatches_until_there_were_some(more):
     other = MultipleEpochsIterator(ListDataSetIterator(data(3).asList(), 2), *more)
     other.restore(iterator.state())
     assert features(other) == [[4, 5], [0, 1, 2, 3]]
+
+
+@pytest.mark.parametrize(("sizes", "total", "count"), [(3, 5, 5), (3, 1000, 1000)])
+def test_how_many_minibatches_until_there_were_some(sizes, total, count):
+    iterator = MultipleEpochsIterator(ListDataSetIterator(data(sizes).asList(), 2), total)
+    assert (len(iterator), len(list(iterator))) == (count, count)
+    assert len(MultipleEpochsIterator(4, ListDataSetIterator(data(sizes).asList(), 2))) == 8
+
+
+def test_our_names_of_arguments():
+    epoch = [[0, 1, 2, 3], [4, 5]]
+    base = ListDataSetIterator(data(3).asList(), 2)
+    for iterator in (MultipleEpochsIterator(epochs=3, base=base), MultipleEpochsIterator(3, base=base)):
+        assert (features(iterator), len(iterator)) == (epoch * 3, 6)
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "expected"),
+    [
+        ((64,), {"train": True}, {"train": True}), ((64,), {"binarize": True}, {"binarize": True}),
+        ((64, False, 5), {}, {"train": False, "seed": 5}), ((64, True), {"seed": 5}, {"train": True, "seed": 5}),
+        ((64, 100), {}, {"num_examples": 100, "shuffle": False}), ((64,), {}, {"shuffle": False}),
+        ((64, 100), {"train": False}, {"num_examples": 100, "shuffle": False, "train": False}),
+        ((64, 100, True, False, True, 7), {},
+         {"num_examples": 100, "binarize": True, "train": False, "shuffle": True, "seed": 7}),
+    ],
+)  # fmt: skip
+def test_forms_of_the_iterator_over_mnist(monkeypatch, given, named, expected):
+    calls = []
+    monkeypatch.setattr(
+        "nd.dataset.MnistDataSetIterator.__init__", lambda self, batch, **rest: calls.append((batch, rest))
+    )
+    MnistDataSetIterator(*given, **named)
+    assert calls == [(64, expected)]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [((64, 100, True, False, True, 7, 8), {}), ((64, True, 5, 6), {}), ((64, True), {"train": False})],
+)
+def test_too_many_arguments_of_the_iterator_over_mnist(given, named):
+    with pytest.raises(nd.ConfigurationError, match=r"MnistDataSetIterator: expected batch and at most .* each once"):
+        MnistDataSetIterator(*given, **named)
 
 
 @pytest.mark.parametrize("more", [(), (2,), (2, True), (2, False, 0)])

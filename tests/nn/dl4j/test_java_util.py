@@ -84,3 +84,73 @@ def test_java_util_arrays():
         Arrays.fill(values, 1, 5, 7)
     with pytest.raises(nd.ArgumentError, match=r"copyOfRange: 2 elements have no range 3 .. 4"):
         Arrays.copyOfRange([1, 2], 3, 4)
+
+
+# ---- what Java's Comparable says, and arrays of NumPy
+
+
+def test_not_a_number_comes_last():
+    for values in ([2.0, NAN, 1.0, 3.0, NAN, 0.5], np.array([2.0, NAN, 1.0, 3.0, NAN, 0.5], "float32")):
+        Arrays.sort(values)
+        assert [str(float(each)) for each in values] == ["0.5", "1.0", "2.0", "3.0", "nan", "nan"]
+    values = [NAN, 2.0, 1.0]
+    Collections.sort(values)
+    assert values[:2] == [1.0, 2.0]
+    Collections.sort(values, Collections.reverseOrder())
+    assert values[1:] == [2.0, 1.0]
+    assert math.isnan(Collections.max([1.0, NAN, 2.0]))
+    assert Collections.min([NAN, 2.0, 1.0]) == 1.0
+
+
+def test_comparators():
+    values = [3, 1, 2, 5]
+    Arrays.sort(values, Collections.reverseOrder())
+    assert values == [5, 3, 2, 1]
+    Arrays.sort(values, None)
+    assert values == [1, 2, 3, 5]
+    Arrays.sort(values, Collections.reverseOrder())
+    Arrays.sort(values, 1, 4, lambda first, second: first - second)
+    assert values == [5, 1, 2, 3]
+    assert (Collections.max(values, Collections.reverseOrder()), Collections.min(values, None)) == (1, 1)
+    by_length = lambda first, second: len(first) - len(second)  # noqa: E731
+    words = ["bb", "a", "cc"]
+    assert (Collections.max(words, by_length), Collections.min(words, by_length)) == ("bb", "a")
+    for call in (Collections.max, Collections.min):
+        with pytest.raises(nd.ArgumentError, match=f"Collections.{call.__name__}: expected a list with elements"):
+            call([])
+
+
+@pytest.mark.parametrize(("dtype", "blank"), [("float64", 0.0), ("float32", 0.0), ("int64", 0), ("bool", False)])
+def test_copies_of_arrays_are_filled_with_zeros(dtype, blank):
+    array = np.array([1, 1], dtype)
+    for values in (array, list(array)):
+        copied = Arrays.copyOf(values, 4)
+        assert (copied, copied[2:]) == ([1, 1, 0, 0], [blank] * 2)
+        assert [type(each) for each in copied] == [type(array[0])] * 4
+    assert Arrays.copyOf(np.ones((1, 2)), 2)[1] is None  # as Java's double[][]
+
+
+def test_arrays_of_booleans_as_text():
+    assert Arrays.toString(np.array([True, False])) == "[true, false]"
+    assert Arrays.toString([np.True_, None]) == "[true, null]"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda matrix: Arrays.toString(matrix), lambda matrix: Arrays.toString(list(matrix)),
+        lambda matrix: Arrays.equals(matrix, matrix), lambda matrix: Arrays.equals([1.0], matrix),
+        lambda matrix: Arrays.sort(matrix), lambda matrix: Arrays.fill(matrix, 1.0),
+    ],
+)  # fmt: skip
+def test_matrices_are_refused(call):
+    with pytest.raises(nd.ShapeError, match=r"Arrays\.\w+: expected a list .*vector \[n\], got .*rows one by one"):
+        call(np.ones((2, 3)))
+
+
+def test_ranges_with_one_end():
+    for call in (lambda: Arrays.sort([1, 2], 1), lambda: Arrays.fill([1, 2], 1, 5)):
+        with pytest.raises(nd.ArgumentError, match=r"must have a first and an end, got \[1\]"):
+            call()
+    with pytest.raises(nd.ArgumentError, match="fill: expected a value"):
+        Arrays.fill([1, 2])

@@ -144,6 +144,17 @@ def test_checkpoints_that_are_not_there(tmp_path):
         CheckpointListener.Builder(tmp_path).keepAll().build()
 
 
+def test_checkpoints_that_are_not_named(tmp_path):
+    listener = CheckpointListener.Builder(tmp_path).saveEveryEpoch().logSaving(False).build()
+    for call in (
+        lambda: listener.getFileForCheckpoint(), lambda: listener.getFileForCheckpoint(tmp_path, 1, 2),
+        lambda: CheckpointListener.getFileForCheckpoint(tmp_path), lambda: listener.loadCheckpointMLN(),
+        lambda: CheckpointListener.getFileForCheckpoint(tmp_path, 1, 2),
+    ):  # fmt: skip
+        with pytest.raises(nd.ConfigurationError, match="getFileForCheckpoint: expected a checkpoint or its number"):
+            call()
+
+
 @pytest.mark.parametrize("since_last", [(), (False,), (True,)])
 def test_a_checkpoint_every_three_iterations(tmp_path, since_last):
     listener = CheckpointListener.Builder(str(tmp_path)).saveEveryNIterations(3, *since_last).logSaving(False).build()
@@ -209,3 +220,9 @@ def test_sleepy_listener_subtracts_what_has_passed(monkeypatch):
     for iteration in range(2):
         listener.iterationDone(None, iteration, 0)
     assert waits == [1.0, 0.75]
+
+
+@pytest.mark.parametrize("mode", ["sleep_mode", "time_mode"])
+def test_modes_of_waiting_that_there_are_not(mode):
+    with pytest.raises(nd.ChoiceError, match=f"SleepyTrainingListener: unknown {mode} 'junk'"):
+        SleepyTrainingListener(**{mode: "junk"})

@@ -143,6 +143,27 @@ def test_a_dropout_of_ones_own_with_javas_methods():
     np.testing.assert_allclose(twin.getParam("0_W"), before["0_W"] - 0.1 * X.T @ below, rtol=1e-4, atol=1e-6)
 
 
+class OneWay(IDropout):
+    def applyDropout(self, x, result, iteration, epoch, workspaces):
+        result[...] = x
+        return result
+
+
+class WayBack(IDropout):
+    def backprop(self, gradient, result, iteration, epoch):
+        return gradient
+
+
+@pytest.mark.parametrize(
+    ("own", "missing"), [(OneWay(), r"OneWay: .* backprop\("), (WayBack(), r"WayBack: .* applyDropout\(")]
+)
+def test_methods_that_a_dropout_of_ones_own_has_not(own, missing):
+    output = OutputLayer(n_in=4, n_out=2, loss="mse", drop_out=own)
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(DenseLayer(n_in=3, n_out=4), output)).init()
+    with pytest.raises(nd.ConfigurationError, match=missing):
+        net.fit(DataSet(X, Y))
+
+
 class Doubled(DataSetPreProcessor):
     def preProcess(self, data_set):
         data_set.setFeatures(data_set.getFeatures() * 2)

@@ -161,3 +161,18 @@ def test_writing_into_arrays(backend):
     holds(target, np.ones((2, 3)))
     Nd4j.clearNans(with_nan)
     holds(with_nan, [1, 1e-5, math.inf])
+
+
+WRONG = {
+    "create": lambda: Nd4j.create(), "linspace": lambda: Nd4j.linspace(0, 1), "scalar": lambda: Nd4j.scalar(),
+    "valueArrayOf": lambda: Nd4j.valueArrayOf([2]), "arange": lambda: Nd4j.arange(0, 1, 2, 3),
+    "tri": lambda: Nd4j.tri(1, 2, 3, 4),
+    "gemm": lambda: Nd4j.gemm(m(), m(), False, True, 1.0, 0.0, 5),
+    "matmul": lambda: Nd4j.matmul(m(), m(), False, True, False, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_too_few_and_too_many_arguments(name, backend):
+    with pytest.raises(nd.ArgumentError, match=rf"^Nd4j\.{name}: expected .*, got"):
+        WRONG[name]()

@@ -44,9 +44,32 @@ def test_pre_processors_one_after_the_other():
 
 def test_an_empty_data_set_ends_them():
     calls = []
+
+    class Noting:
+        def pre_process(self, data_set):
+            calls.append(data_set)
+
     for stop in (True, False):
-        CompositeDataSetPreProcessor(stop, empty, calls.append).preProcess(two())
+        CompositeDataSetPreProcessor(stop, empty, Noting()).preProcess(two())
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("wrong", [lambda data_set: None, lambda data_set: 3])
+def test_a_callable_returns_a_data_set_as_an_iterators_does(wrong):
+    iterator = ListDataSetIterator(two().asList(), 2)
+    iterator.setPreProcessor(wrong)
+    for who, call in (
+        ("CompositeDataSetPreProcessor", lambda: CompositeDataSetPreProcessor(wrong).preProcess(two())),
+        ("ListDataSetIterator", iterator.next),
+    ):
+        with pytest.raises(nd.DTypeError, match=f"^{who}: pre_processor must return a DataSet, got (NoneType|int)"):
+            call()
+
+
+def test_what_is_given_is_changed():
+    given = two()
+    assert CompositeDataSetPreProcessor(Add(), Add()).preProcess(given) is given
+    assert features([given]) == [[2, 3, 4, 5]]
 
 
 def test_what_is_no_pre_processor():
@@ -58,6 +81,9 @@ def test_what_is_no_pre_processor():
             wrong()
     with pytest.raises(nd.ConfigurationError, match="index must be 0 to 0, got 1"):
         CombinedPreProcessor.Builder().addPreProcessor(1, Add())
+    for given in ((), (0, Add(), Add())):
+        with pytest.raises(nd.ConfigurationError, match=f"an index and one, got {len(given)} arguments"):
+            CombinedPreProcessor.Builder().addPreProcessor(*given)
 
 
 def test_those_of_your_own_in_javas_spelling():

@@ -77,6 +77,40 @@ def test_own_parts_of_a_program_train_as_the_librarys():
     np.testing.assert_allclose(own.scoreExamples(DataSet(X, Y), True), usual.scoreExamples(DataSet(X, Y), True))
 
 
+class WithoutBackprop(BaseActivationFunction):
+    def getActivation(self, x, training):
+        return np.tanh(x)
+
+
+class WithoutForward(BaseActivationFunction):
+    def backprop(self, x, epsilon):
+        return epsilon
+
+
+class WithoutGradient(ILossFunction):
+    def computeScoreArray(self, labels, preOutput, activationFn, mask):
+        return ((preOutput - labels) ** 2).sum(1)
+
+
+class WithoutScore(ILossFunction):
+    def computeGradient(self, labels, preOutput, activationFn, mask):
+        return preOutput - labels
+
+
+@pytest.mark.parametrize(
+    ("activation", "loss", "missing"),
+    [
+        (WithoutBackprop(), SquaresOfJava(), r"WithoutBackprop: .* a method backprop\(x, epsilon\)"),
+        (WithoutForward(), SquaresOfJava(), r"WithoutForward: .* a method getActivation\(x, training\)"),
+        (TanhOfJava(), WithoutGradient(), "WithoutGradient: .* a method computeGradient"),
+        (TanhOfJava(), WithoutScore(), "WithoutScore: .* a method computeScoreArray"),
+    ],
+)
+def test_methods_that_own_parts_have_not(activation, loss, missing):
+    with pytest.raises(nd.ConfigurationError, match=missing):
+        network(activation, loss).fit(DataSet(X, Y))
+
+
 @pytest.mark.parametrize("wrong", [False, True])
 def test_gradients_are_checked_against_differences(wrong, capsys):
     class Wrong(TanhOfJava):

@@ -122,3 +122,8 @@ def test_shuffling(backend):
     holds(blocks[:, 0, 0], [5, 1, 13, 9])
     with pytest.raises(nd.ShapeError, match=r"shuffle: the dimensions must leave one axis, of one length, got \[1\]"):
         Nd4j.shuffle(blocks, Random(42), 1)
+    for axes in ((7,), (-3,), (0.5,)):
+        with pytest.raises(nd.ShapeError, match=r"shuffle: the dimensions must be axes of \[6, 2\], got"):
+            Nd4j.shuffle(rows, Random(42), *axes)
+    with pytest.raises(nd.ArgumentError, match="shuffle: expected an array or a list of arrays, got an empty list"):
+        Nd4j.shuffle([], 1)

@@ -4,9 +4,31 @@ import numpy as np
 import pytest
 
 import nd
+from nn.dl4j import MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn.dl4j.iterators import MultipleEpochsIterator
 from nn.dl4j.random_iterator import RandomDataSetIterator
 
 Values = RandomDataSetIterator.Values
+
+
+def test_fits_after_the_same_seed_are_the_same():
+    conf = NeuralNetConfiguration(seed=3).list(OutputLayer(n_in=3, n_out=2, loss="mse", activation="identity"))
+    fitted = []
+    for _ in range(2):
+        nd.random.set_seed(12345)
+        net = MultiLayerNetwork(conf).init()
+        net.fit(RandomDataSetIterator(4, [5, 3], [5, 2], Values.RANDOM_NORMAL, Values.ONE_HOT), epochs=2)
+        fitted.append(np.array(net.params()))
+    assert np.array_equal(*fitted)
+    iterator = RandomDataSetIterator(4, [5, 3], [5, 2], Values.ONES, Values.ONES)
+    assert not iterator.asyncSupported()
+    assert not MultipleEpochsIterator(2, iterator).asyncSupported()
+
+
+def test_longs_are_drawn_on_every_backend(backend):
+    nd.random.set_seed(12345)
+    places = RandomDataSetIterator(1, [2, 3], [2, 2], Values.ONE_HOT, Values.ONE_HOT).next()
+    assert nd.to_host(places.features).ravel().tolist() == [0, 0, 1, 0, 1, 0]
 
 
 @pytest.mark.parametrize(

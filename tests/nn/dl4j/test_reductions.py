@@ -83,3 +83,10 @@ def test_sorting_with_places(backend):
     holds(Nd4j.sortColumns(m(), 1, False), [[2, 3, 1], [6, 5, 4]])
     assert Nd4j.reverse(given) is given
     holds(given, [[6, 5, 4], [3, 2, 1]])
+
+
+def test_too_few_arguments():
+    with pytest.raises(nd.ArgumentError, match=r"Nd4j\.sort: .* got 0 arguments behind the array"):
+        Nd4j.sort(nd.ones(3))
+    with pytest.raises(nd.ArgumentError, match=r"Nd4j: expected one or more arrays or numbers, got none"):
+        Nd4j.hstack()

@@ -153,8 +153,12 @@ def test_what_java_has_no_class_for_is_refused(model, value):
 
 
 @pytest.mark.parametrize(
-    "key", ["Normalizer.bin", "coefficients.bin", "noParams.marker", "", "folder/", "../up", "a/..", 3]
-)
+    "key",
+    [
+        "Normalizer.bin", "coefficients.bin", "noParams.marker", "", "folder/", "../up", "a/..", 3, "k" * 70_000,
+        "ä" * 33_000, "\ud800",
+    ],
+)  # fmt: skip
 def test_keys_that_cannot_be(model, key):
     for call in (
         lambda: ModelSerializer.addObjectToFile(model, key, 1),

@@ -200,3 +200,27 @@ def test_distances_of_all_to_all(backend):
         Transforms.allEuclideanDistances(three, y(), 1),
         [[3.3541019662496847, 1.346291201783626], [7.88986691902975, 5.942432162002357], [0, 4.00780488547035]],
     )
+
+
+def test_whole_numbers_do_not_hold_fractions():
+    whole = array([1, 2, 3], "int32")
+    for call in (
+        lambda: Transforms.pow(whole, 0.5, False), lambda: Transforms.max(whole, 2.5, False),
+        lambda: Transforms.exp(whole, False), lambda: Transforms.log(whole, 2.0, False),
+    ):  # fmt: skip
+        with pytest.raises(nd.DTypeError, match=r"x must be of floats to hold the result, which is of \w+, got int32"):
+            call()
+        holds(whole, [1, 2, 3])
+    assert Transforms.abs(whole, False) is whole
+
+
+def test_powers_and_axes_that_cannot_be(backend):
+    with pytest.raises(nd.ConfigurationError, match="mpow: exponent must be an integer >= 0, got -1"):
+        Transforms.mpow(nd.ones(2, 2), -1)
+    with pytest.raises(nd.ShapeError, match=r"mpow: expected a square matrix \[n, n\], got \[2, 3\]"):
+        Transforms.mpow(m(), 0)
+    for axes in ((), (7,), (-3,), (0.5,)):
+        with pytest.raises(nd.ConfigurationError, match=r"distances need the axes .* of \[2, 3\], got"):
+            Transforms.allEuclideanDistances(m(), m(), *axes)
+    with pytest.raises(nd.ShapeError, match=r"vectors of one length along the axes \[1\], got 3 and 1"):
+        Transforms.allManhattanDistances(m(), nd.ones(2, 1), 1)
