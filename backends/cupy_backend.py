@@ -101,9 +101,13 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         device = cuda.Device()
         name = cuda.runtime.getDeviceProperties(device.id)["name"]
         free, total = device.mem_info
+        try:
+            runtime = _version(cuda.get_local_runtime_version())
+        except Exception as error:  # it looks for libcudart, without which CuPy works
+            runtime = f"unknown: {error}"
         return {
             "cupy": self.cupy.__version__,
-            "cuda runtime": _version(cuda.get_local_runtime_version()),
+            "cuda runtime": runtime,
             "cuda driver": _version(cuda.runtime.driverGetVersion()),
             "device": f"{device.id}: {name.decode()}, compute capability {device.compute_capability}",
             "memory": f"{free >> 20} MiB free of {total >> 20} MiB",

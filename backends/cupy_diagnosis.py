@@ -85,6 +85,11 @@ def not_importable(error: Exception) -> BackendError:
         return BackendError(
             "cupy: array_api_compat must be installed, got no module of that name. Run: pip install array-api-compat."
         )
+    if isinstance(error, PermissionError):  # CuPy makes its cache folder when it is imported
+        return BackendError(
+            f"cupy: CuPy's cache folder must be one that can be made, got {_one_line(error)} Set CUPY_CACHE_DIR to a "
+            "folder of yours."
+        )
     return BackendError(
         f"cupy: the installed CuPy must be importable, got {type(error).__name__}: {_one_line(error)} Uninstall "
         'every package whose name begins with cupy, then run: pip install "ndwright[cuda13]" (or [cuda12]).'

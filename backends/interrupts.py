@@ -74,6 +74,11 @@ class Held:
         _state.depth += 1
         self._entered = True
 
+    def begin(self) -> None:
+        """Enter, unless that has been done."""
+        if not self._entered:
+            self.__enter__()
+
     def __exit__(self, *error: object) -> None:
         if not self._entered:  # in an ExitStack, where something went wrong before
             return

@@ -180,7 +180,7 @@ class Random(JavaNames):
             raise ConfigurationError(
                 f"Random.dropout_factors: p, the probability to retain, must be 0 < p <= 1, got {p}."
             )
-        here.dropout_factors(self.root, self.node, p, out)
+        here.dropout_factors(self.root, self.node, float(p), out)  # a kernel takes 1 for the bits of an integer
         self._rewind(n)
         return out
 

@@ -70,7 +70,7 @@ class Training:
             stack.enter_context(nd.random.use_random(network.random))
             solver = network._made_solver()
             stack.callback(self._leave)
-            stack.callback(held.__enter__)
+            stack.callback(held.begin)
             network._progress.call, network._progress.stop_reason = self, None
             network.history = self.history
             self._fit(solver)
@@ -79,6 +79,7 @@ class Training:
             for listener in network.listeners:
                 listener.on_fit_end(network)
             self._leave()  # where Ctrl-C stops this, the stack does it again
+            held.begin()  # a Ctrl-C as the stack's own exit begins would leave out everything in it
         network._progress.last = self._ended(network._progress.last)
         return self.history
 

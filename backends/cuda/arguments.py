@@ -24,7 +24,7 @@ def is_vector(argument: Any) -> bool:
 
 def is_number(argument: Any) -> bool:
     """Tell whether an argument is a number of the host; what is neither that nor a vector holds one on the device."""
-    return isinstance(argument, (int, float))
+    return isinstance(argument, (int, float, np.generic)) or (type(argument) is np.ndarray and argument.ndim == 0)
 
 
 def same_memory(x: Array, y: Array) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
-from nd.arguments import Checked, Count
+from nd.arguments import Checked, Count, shown
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ class InputType(Checked):
 
     @staticmethod
     def infer_input_type(x: Any) -> InputType:
-        """Return what an array ``[N, ...]`` of two to five axes is; raise ShapeError for others."""
+        """Return what an array ``[N, ...]`` of 2 to 5 axes is; raise ShapeError for others, DTypeError for no array."""
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"infer_input_type: expected an array, got {shown(x)}. Make one with nd.create.")
         shape = tuple(x.shape)
         if len(shape) not in (2, 3, 4, 5):
             raise nd.ShapeError(f"infer_input_type: expected 2 to 5 axes, got {list(shape)}. Reshape it.")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import backends
+import nd
 from backends.cuda import geometry, source
 from backends.cupy_backend import CupyBackend
 from backends.errors import BackendError
@@ -113,6 +114,22 @@ def test_describe_names_versions_device_and_memory(device):
         "device": "0: NumPy in disguise, compute capability 75",
         "memory": "3072 MiB free of 4096 MiB",
     }
+
+
+def test_without_libcudart_the_runtime_is_unknown(device, monkeypatch):
+    def missing():
+        raise OSError("libcudart.so.13: cannot open shared object file")
+
+    monkeypatch.setattr(device.cupy.cuda, "get_local_runtime_version", missing)
+    assert device.describe()["cuda runtime"] == "unknown: libcudart.so.13: cannot open shared object file"
+
+
+@pytest.mark.parametrize("p", [1, 1.0])
+def test_dropout_that_keeps_everything(device, p):
+    with nd.use_backend(device):
+        out = nd.zeros(4, 5)
+        nd.random.Random(3).dropout_factors(out, p)
+        assert nd.to_host(out).tolist() == [[1.0] * 5] * 4
 
 
 def test_synchronize_waits_for_the_device(device, fake_cupy):

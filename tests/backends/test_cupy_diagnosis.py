@@ -222,3 +222,10 @@ def test_without_either_package_the_extra_that_brings_both_is_named(monkeypatch)
     monkeypatch.delitem(sys.modules, "array_api_compat.cupy", raising=False)
     with pytest.raises(BackendError, match=r'CuPy must be installed.*pip install "ndwright\[cuda13\]"'):
         CupyBackend()
+
+
+def test_a_cache_folder_that_cannot_be_made():
+    message = str(cupy_diagnosis.not_importable(PermissionError(13, "Permission denied", "/root/.cupy")))
+    assert "Permission denied" in message
+    assert "Set CUPY_CACHE_DIR to a folder of yours." in message
+    assert "Uninstall" not in message

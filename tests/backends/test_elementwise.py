@@ -240,3 +240,13 @@ def test_large_indices(device, monkeypatch):
     monkeypatch.setattr(kernel_text, "NARROW", 0)
     formula = nd.Elementwise(lambda x, y: nd.addi(x, y))
     assert_computes(device, formula, [numbers((3, 4, 5), "float32"), numbers((3, 1, 5), "float32")])
+
+
+@pytest.mark.parametrize("number", [np.float32(2.0), np.int64(2), np.array(2.0), np.True_], ids=repr)
+def test_numbers_of_numpy_are_numbers_of_the_host(device, dtype, number):
+    formula = nd.Elementwise(lambda x, factor: nd.muli(x, factor))
+    x = numbers((3, 4), dtype)
+    found = as_device(device, x)
+    with nd.use_backend(device):
+        formula(found, number)
+    np.testing.assert_array_equal(np.asarray(found.view(np.ndarray)), x * np.dtype(dtype).type(number))
