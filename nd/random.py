@@ -173,13 +173,14 @@ class Random(JavaNames):
         """
         here = state.backend
         n = math.prod(out.shape)
-        if self.keeps_23_bits or not isinstance(p, (int, float)):  # its value is on the device, which the host leaves
-            here.assign(out, here.reshape(self.retained(n, here.dtype_name(out), p), out.shape))
-            return here.divide(out, p, out)
-        if not 0.0 < p <= 1.0:
+        known = isinstance(p, (int, float))  # else its value is on the device, where the host does not look
+        if known and not 0.0 < p <= 1.0:
             raise ConfigurationError(
                 f"Random.dropout_factors: p, the probability to retain, must be 0 < p <= 1, got {p}."
             )
+        if self.keeps_23_bits or not known:
+            here.assign(out, here.reshape(self.retained(n, here.dtype_name(out), p), out.shape))
+            return here.divide(out, p, out)
         here.dropout_factors(self.root, self.node, float(p), out)  # a kernel takes 1 for the bits of an integer
         self._rewind(n)
         return out
