@@ -7,6 +7,13 @@ from typing import Any
 from nd.java_names import JavaEnum
 
 
+class CNN2DFormat(JavaEnum):
+    """Order of the axes of images; only NCHW is computed with."""
+
+    NCHW = "NCHW"
+    NHWC = "NHWC"
+
+
 class OptimizationAlgorithm(JavaEnum):
     """How the parameters are improved on a minibatch."""
 

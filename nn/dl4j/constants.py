@@ -30,13 +30,6 @@ class CacheMode(JavaEnum):
     NONE = "none"
 
 
-class CNN2DFormat(JavaEnum):
-    """Order of the axes of images; only NCHW is computed with."""
-
-    NCHW = "NCHW"
-    NHWC = "NHWC"
-
-
 class DataType(JavaEnum):
     """Types of numbers, by NumPy's names."""
 

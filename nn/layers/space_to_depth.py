@@ -9,8 +9,8 @@ import nd
 from nd import convolution
 from nd.arguments import Count
 from nd.checks import describe_shape
-from nd.java_names import JavaEnum
 
+from ..conf.enums import CNN2DFormat
 from ..conf.input_type import InputType
 from .places import PlacesConf, PlacesRuntime, Sizes, places_of, type_of_places
 from .window_masks import apart
@@ -59,13 +59,6 @@ class SpaceToDepthRuntime(PlacesRuntime):
         return convolution.max_pool(mask, window, apart(self.buffers, "mask"))[0]
 
 
-class DataFormat(JavaEnum):
-    """Order of the axes of images; only NCHW is computed with."""
-
-    NCHW = "NCHW"
-    NHWC = "NHWC"
-
-
 @dataclass(frozen=True, kw_only=True)
 class SpaceToDepthLayer(PlacesConf):
     """Makes channels of the places of square blocks.
@@ -92,7 +85,7 @@ class SpaceToDepthLayer(PlacesConf):
     blocks: Count = field(default=1, kw_only=False)
     axes: ClassVar[int] = 2
     runtime: ClassVar = SpaceToDepthRuntime
-    DataFormat: ClassVar = DataFormat
+    DataFormat: ClassVar = CNN2DFormat
     positional: ClassVar[tuple[str, ...]] = ("blocks", "data_format")
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
