@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .errors import DataError
 
 Array = Any
@@ -14,6 +16,9 @@ NO_ROW = -(2**63)
 
 class EmbeddingRows:
     """Mixin of `Backend`. Indices are ``[n]`` int32 or int64."""
+
+    looks_at_indices = True
+    """Whether an index that is no row's raises at once."""
 
     xp: Any
     add: Callable[..., Array]
@@ -36,6 +41,16 @@ class EmbeddingRows:
     def _check_rows(self, who: str, indices: Array, rows: int) -> None:
         if indices.shape[0]:
             check_limits(who, self.item(self.xp.min(indices)), self.item(self.xp.max(indices)), rows)
+
+
+def check_host_indices(who: str, data: Any, rows: int) -> None:
+    """As `check_limits`, of numbers that are still the host's and may not be whole."""
+    numbers = np.asarray(data)
+    if not numbers.size or numbers.dtype.kind not in "fiub":
+        return
+    if numbers.dtype.kind == "f" and not (np.isfinite(numbers) & (np.trunc(numbers) == numbers)).all():
+        check_limits(who, NO_ROW, NO_ROW, rows)
+    check_limits(who, numbers.min(), numbers.max(), rows)
 
 
 def check_limits(who: str, low: float, high: float, rows: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backends.embedding import NO_ROW as NO_ROW
+from backends.embedding import check_host_indices
 
 from .explained import explained, settled
 from .state import state
@@ -53,6 +54,23 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     here.guard_same_backend(who, table, indices)
     here.check_lookup(who, table, indices)
     return here.pull_rows(table, indices, who)
+
+
+def check_indices(data: Any, rows: int, who: str) -> None:
+    """Raise DataError where data of the host are not the numbers of rows, if nobody looks at them on the device.
+
+    Parameters
+    ----------
+    data : array_like
+        Of any shape. Arrays of the device are not looked at.
+    rows : int
+        Of the table.
+    who : str
+        Named in the error.
+    """
+    here = state.backend
+    if not here.looks_at_indices and not here.is_array(data):
+        check_host_indices(who, data, rows)
 
 
 @explained

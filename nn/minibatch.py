@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.checks import describe_shape
 from nd.dataset import DataSet
+from nd.rows import check_indices
 
 from .layers.base import label_of
 
@@ -47,7 +48,9 @@ class FeaturesCheck:
         self.rows_are_series = conf.rows_are_series
         self._type, self._label = conf.input_type, label_of(0, conf.layers[0])
         self._allowed: list[tuple[int | None, ...]] = []
-        if self._type is not None and not getattr(conf.layers[0].innermost, "takes_indices", False):
+        first: Any = conf.layers[0].innermost
+        self._rows = first.n_in if getattr(first, "takes_indices", False) else None
+        if self._type is not None and self._rows is None:
             self._allowed = [self._type.shape]
             if 0 in conf.preprocessors:  # what it would make of the features passes it
                 self._allowed.append(conf.preprocessors[0].output_type(self._type).shape)
@@ -64,6 +67,16 @@ class FeaturesCheck:
                 f"The network's input type is {self._type!r}: make the features fit, or set another input type."
             )
         self._fitting = shape[1:]
+
+    def check_indices(self, x: Any) -> None:
+        """Raise DataError where features of the host are not numbers of an embedding's rows, and a device is next."""
+        if self._rows is not None:
+            check_indices(x, self._rows, self._label)
+
+    @property
+    def doubt(self) -> str:
+        """What may be wrong with features that come from the device, and that nobody has looked at."""
+        return "" if self._rows is None else f" An index that is no row of {self._label} gives NaN on a GPU."
 
 
 def _fits(sizes: tuple[int, ...], allowed: tuple[int | None, ...]) -> bool:
@@ -99,6 +112,7 @@ class Minibatch:
             found = as_features(x, self.dtype, self.buffers)
         if self.accepts is not None:
             self.accepts.check(tuple(found.shape))
+            self.accepts.check_indices(x)
         self.features = found
 
     def _stage(self, name: str, x: Any) -> Array | None:

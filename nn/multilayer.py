@@ -104,7 +104,10 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         self._split = SplitStep(self.conf, vectors, self._whole)
         self._outputs = SplitOutput(self.conf, vectors, self._whole)
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
-        self._batch = Minibatch(self.dtype, self._workspace.scope(), FeaturesCheck(self.conf))
+        accepts = FeaturesCheck(self.conf)
+        self._batch = Minibatch(self.dtype, self._workspace.scope(), accepts)
+        if vectors.updater.guard is not None:
+            vectors.updater.guard.doubt = accepts.doubt
         self._inference_buffers = self._workspace.scope()
         self._solver = None
         vectors.draw_weights(generator) if params is None else self.set_params(params)

@@ -34,6 +34,8 @@ class Guard:
         Penalties on the parameters, and how many elements of the gradient are not finite, likewise.
     ready : bool
         Whether both are of the step whose update comes next.
+    doubt : str
+        A sentence of the error: what may be wrong with data of the device that nobody has looked at.
     """
 
     def __init__(self, dtype: str) -> None:
@@ -42,7 +44,7 @@ class Guard:
         self._cells = tuple(nd.reshape_view(self._memory[at : at + 1], ()) for at in range(WATCHED))
         self.loss = self._cells[0]
         self.sums = self._memory[1:3]
-        self.ready = False
+        self.ready, self.doubt = False, ""
         self._steps, self._first = 0, 0
         self._reset()
 
@@ -110,8 +112,8 @@ class Guard:
             generator.set_state(state)
         score = loss + penalty
         if score - score == 0.0:
-            refuse("gradient", "NaN or infinity in it", model.iteration_count)
-        refuse("score", score, model.iteration_count)
+            refuse("gradient", "NaN or infinity in it", model.iteration_count, self.doubt)
+        refuse("score", score, model.iteration_count, self.doubt)
 
     def give_up(self, model: Any) -> None:
         """As `check`, where something else is being done or said than training: the error is logged instead."""
@@ -145,10 +147,10 @@ def broken_elements(gradient: Array) -> Array:
     return nd.sum(nd.where(gradient - gradient >= 0.0, 0.0, 1.0))
 
 
-def refuse(what: str, value: object, iteration: int) -> NoReturn:
-    """Raise the NumericError of a step that was not taken."""
+def refuse(what: str, value: object, iteration: int, doubt: str = "") -> NoReturn:
+    """Raise the NumericError of a step that was not taken; `doubt` is added to it."""
     raise nd.NumericError(
         f"fit: the {what} must be finite, got {value} at iteration {iteration}. Parameters, "
         "updater state and counters are as they were before this minibatch. Check the data for NaN, or "
-        "lower the learning rate."
+        f"lower the learning rate.{doubt}"
     )

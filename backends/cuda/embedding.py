@@ -25,6 +25,8 @@ class CudaEmbedding(EmbeddingRows):
     Nobody looks at the indices on the host: what is not the number of a row gives NaN, and its update is left out.
     """
 
+    looks_at_indices = False
+
     _kernels: Kernels
     astype: Any
     dtype_name: Any

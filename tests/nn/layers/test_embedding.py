@@ -131,6 +131,8 @@ def test_an_index_that_is_not_whole_is_refused_and_changes_nothing(wrong, backen
         with pytest.raises(nd.DataError, match=r"layer 0 \(EmbeddingLayer\): an index must be a whole number"):
             net.fit(np.array(x), y)
         np.testing.assert_array_equal(host(net.params()), before)
+    if not backend.looks_at_indices:
+        return
     layer, steps = sequence(), INDICES.copy()
     steps[2, 1] = wrong
     with pytest.raises(nd.DataError, match=r"layer 0 \(EmbeddingSequenceLayer\): an index must be a whole number"):
@@ -153,6 +155,18 @@ def test_an_index_outside_of_the_table_is_named_and_changes_nothing(wrong, backe
             net.output(bad)
         net.fit(good, y)
         assert (host(net.params()) != before).any()
+
+
+def test_indices_of_the_device_that_nobody_looked_at_are_named_as_what_may_be_wrong(device):
+    with nd.use_backend(device):
+        net, x, y = words(), nd.create([[1.0], [6.0]], "float64"), np.eye(2)[[0, 1]]
+        before = host(net.params())
+        expected = (
+            r"score must be finite, got nan .* An index that is no row of layer 0 \(EmbeddingLayer\) gives NaN on"
+        )
+        with pytest.raises(nd.NumericError, match=expected):
+            net.fit(x, y)
+        np.testing.assert_array_equal(host(net.params()), before)
 
 
 def test_input_of_another_shape_is_refused():
