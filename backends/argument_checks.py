@@ -10,6 +10,9 @@ from .errors import BackendError, DTypeError, ShapeError, check_rank, check_shap
 Array = Any
 INDEX_DTYPES = ("int32", "int64")
 
+ARRAY_LIBRARIES = ("cupy", "numpy")
+"""Whose arrays those of backends are."""
+
 
 class ArgumentChecks:
     """Mixin of `Backend`."""

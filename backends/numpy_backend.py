@@ -95,7 +95,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return np.array(array, dtype=dtype)
 
     def to_host(self, x: Array) -> Any:
-        return np.asarray(x)
+        return np.asarray(x.get() if type(x).__module__ == "cupy" else x)
 
     def describe(self) -> dict[str, str]:
         blas = np.show_config("dicts")["Build Dependencies"]["blas"]

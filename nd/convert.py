@@ -13,7 +13,10 @@ Array = Any
 
 @explained
 def to_host(x: Array) -> Any:
-    """Return `x` as a numpy.ndarray: the array itself on the NumPy backend, a copy from the device on others."""
+    """Return `x` as a numpy.ndarray: the array itself on the NumPy backend, a copy from the device on others.
+
+    An array of the device is copied whatever backend is the current one.
+    """
     return state.backend.to_host(x if hasattr(x, "dtype") else as_array(x))
 
 

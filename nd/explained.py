@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from backends.errors import ArgumentError, DTypeError, NdError, ShapeError, describe_shape
+from backends.argument_checks import ARRAY_LIBRARIES
+from backends.errors import ArgumentError, BackendError, DTypeError, NdError, ShapeError, describe_shape
 
 from . import java_names
 from .arguments import argument_names, argument_rules, converted, shown
@@ -19,7 +20,7 @@ _FROM_INSIDE = (
     ValueError,
 )  # fmt: skip
 """What NumPy and CuPy raise for arguments that they cannot take."""
-_OURS = ("backends", "nd", "nn", "optimize", "numpy")
+_OURS = ("backends", "nd", "nn", "optimize", *ARRAY_LIBRARIES)
 
 
 def explained(function: Function) -> Function:
@@ -104,7 +105,7 @@ def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdEr
     return ArgumentError(f"{who}: arguments must be such that it can be computed, got {listed} ({said}). Change them.")
 
 
-def _wrong_array(who: str, annotation: str, value: Any) -> DTypeError | None:
+def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
     """Return the error for an argument that must be an array, or arrays, and is none; else None."""
     expected, wrong = "an array", value
     if annotation == "Sequence[Array]" and isinstance(value, (list, tuple)):
@@ -118,8 +119,19 @@ def _wrong_array(who: str, annotation: str, value: Any) -> DTypeError | None:
             return None
     elif annotation in ("Any", "Array | float"):
         expected = "an array or a number"
-        if hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None))):
+        if not _is_foreign(value) and (hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None)))):
             return None
     else:
         return None
+    if _is_foreign(wrong):
+        try:
+            backend().guard_same_backend(who, wrong)
+        except BackendError as error:
+            return error
     return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")
+
+
+def _is_foreign(value: Any) -> bool:
+    """Tell whether a value is an array of another backend."""
+    library = type(value).__module__.partition(".")[0]
+    return bool(getattr(value, "ndim", 0)) and library in ARRAY_LIBRARIES and not backend().is_array(value)
