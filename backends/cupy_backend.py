@@ -20,9 +20,10 @@ from .cuda import REALS, Kernels
 from .cuda.convolutions import Convolutions
 from .cuda.elementwise import Elementwise, Summed
 from .cuda.embedding import CudaEmbedding
-from .cuda.graphs import say_once
+from .cuda.graphs import capturing, say_once
 from .cuda.products import Products
 from .cuda.rows import Rows
+from .cuda.scratch import Scratches
 from .cuda.splits import Splits
 from .cuda.uploads import Uploads
 from .cupy_spatial import SpatialKernels, batch_innermost
@@ -36,6 +37,7 @@ from .window import Window
 DEVICE_UFUNCS = (*UFUNCS, "equal", "greater", "greater_equal", "maximum", "minimum")
 
 
+LEAST_TF32 = 80  # compute capability
 MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 
 
@@ -58,14 +60,15 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         self.cupy, namespace = _import_cupy()
         _check_device(self.cupy)
         if switch("ND_TF32", False):
-            os.environ["CUPY_TF32"] = "1"  # which CuPy reads at its first product
+            _use_tf32(self.cupy.cuda.Device().compute_capability)
         super().__init__(namespace)
         self._dtypes = {name: np.dtype(name) for name in DTYPES}
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._kernels = Kernels(self.cupy)
         self._row_kernels = Rows(self._kernels)
         self._uploads = Uploads(self.cupy, self._kernels)
-        splits = Splits(self.cupy, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
+        self._scratches = Scratches(self.cupy)
+        splits = Splits(self._scratches, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
         self._products = Products(self._kernels, splits)
         self._convolutions = Convolutions(self._kernels, splits)
         self._recorder: Any = None
@@ -151,7 +154,8 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         return x if isinstance(x, (int, float)) else x.item()
 
     def synchronize(self) -> None:
-        self.cupy.cuda.Device().synchronize()
+        with capturing:
+            self.cupy.cuda.Device().synchronize()
 
     # ---- creation and shape
 
@@ -256,7 +260,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None) -> Any:
         compiled = formula.compiled.get(self)
         if compiled is None:
-            compiled = formula.compiled[self] = Summed(self.cupy, formula.formula)
+            compiled = formula.compiled[self] = Summed(self.cupy, formula.formula, self._scratches)
         totals = compiled.totals(arguments, current, out)
         if totals is None:
             return super().sum_formula(formula, arguments, current, out)
@@ -286,6 +290,14 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
 def _version(number: int) -> str:
     """Format CUDA's 13020 as 13.2."""
     return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _use_tf32(capability: str) -> None:
+    """Let CuPy's products use TF32: all of this process, if it has made none yet, because it looks at its first one."""
+    if int(capability) < LEAST_TF32:
+        say_once(f"cupy: ND_TF32=1 changes nothing: the device has compute capability {capability}, TF32 came with 80")
+    else:
+        os.environ["CUPY_TF32"] = "1"
 
 
 def _import_cupy() -> tuple[ModuleType, ModuleType]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from .cuda import REALS
 from .cuda.draws import Draws
 from .cuda.graphs import Graph
+from .cuda.scratch import Scratch
 from .cupy_backend import CupyBackend
 from .cupy_spatial import batch_innermost
 from .errors import NotRecorded
@@ -30,22 +32,27 @@ class _Recorder(CupyBackend):
 
     def __init__(self, backend: CupyBackend) -> None:
         self.__dict__.update(backend.__dict__)
-        self._draws: Draws | None = None
+        self._thread = threading.local()  # several may record, each a network of its own
+
+    @property
+    def _draws(self) -> Draws | None:
+        return getattr(self._thread, "draws", None)
 
     def record(self, run: Callable[[], Array], generator: Any) -> tuple[Graph, Array]:
         """Run once; return the graph, and the result, whose memory the graph fills anew each time.
 
         `generator` is where random numbers may be drawn from.
         """
-        draws = Draws(self.cupy, generator)
+        draws, scratch = Draws(self.cupy, generator), Scratch(self.cupy)
 
         def run_noting_draws() -> Array:
-            before, self._draws = self._draws, draws
+            before, self._thread.draws = self._draws, draws
             draws.begin()
             try:
-                made = run()
+                with self._scratches.holding(scratch):
+                    made = run()
             finally:
-                self._draws = before
+                self._thread.draws = before
             draws.end()
             return made
 

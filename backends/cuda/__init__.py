@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import struct
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from typing import Any
 
@@ -11,6 +14,8 @@ import numpy as np
 
 from backends.errors import DTypeError
 from backends.window import Window
+
+logger = logging.getLogger("nd")
 
 FILES = (
     "real.cu", "window.cu", "convolution.cu", "embedding.cu", "gemm.cu", "implicit.cu", "pooling.cu", "random.cu",
@@ -22,6 +27,9 @@ REALS = {"d": "double", "f": "float"}
 """Character of a dtype -> the C type that `real` stands for."""
 
 BLOCK = 256  # threads: enough to hide latency, few enough that registers never limit it
+
+PATIENCE = 1.0
+"""Seconds that kernels may take to be compiled without a word."""
 
 _GEOMETRY = struct.Struct("=12i6q")  # `struct Geometry` of window.cu, which has no gaps
 _GEOMETRY_DTYPE = np.dtype((np.void, _GEOMETRY.size))
@@ -59,6 +67,22 @@ def packed_geometry(window: Window, batch: int, total: int, strides: Sequence[in
     )  # fmt: skip
 
 
+@contextmanager
+def saying_so_if_slow() -> Iterator[None]:
+    """Warn that kernels are compiled, if that takes long: the first use on a machine looks as if nothing went on."""
+    said = threading.Timer(
+        PATIENCE,
+        logger.warning,
+        ["cupy: compiling kernels for this device; CuPy keeps them (in CUPY_CACHE_DIR) for the next time"],
+    )
+    said.daemon = True
+    said.start()
+    try:
+        yield
+    finally:
+        said.cancel()
+
+
 class Kernels:
     """The compiled kernels of one process; a type's module is compiled when one of its kernels first runs.
 
@@ -93,8 +117,9 @@ class Kernels:
             raise DTypeError(
                 f"kernel {name}: expected float32 or float64, got {np.dtype(kind)}. Convert the array with nd.astype."
             )
-        module = self._modules.get(kind)
-        if module is None:
-            module = self._modules[kind] = self._cupy.RawModule(code=source(), options=options(REALS[kind]))
-        function = self._functions[name, kind] = module.get_function(name)
+        with saying_so_if_slow():
+            module = self._modules.get(kind)
+            if module is None:
+                module = self._modules[kind] = self._cupy.RawModule(code=source(), options=options(REALS[kind]))
+            function = self._functions[name, kind] = module.get_function(name)
         return function

@@ -7,9 +7,10 @@ from typing import Any
 
 from backends.formula import NotElementwise
 
-from . import BLOCK, REALS, options
+from . import BLOCK, REALS, options, saying_so_if_slow
 from .arguments import Plan, is_number, plan_of
 from .kernel_text import Current, KernelText
+from .scratch import Scratches
 
 Array = Any
 
@@ -74,8 +75,9 @@ class Elementwise:
         except NotElementwise:
             return None, False
         real = REALS[str(plan.key[0])]
-        module = self._cupy.RawModule(code=text, options=(*options(real), *OPTIONS))
-        return module.get_function("formula"), traced.knows_shape
+        with saying_so_if_slow():
+            module = self._cupy.RawModule(code=text, options=(*options(real), *OPTIONS))
+            return module.get_function("formula"), traced.knows_shape
 
     def _text(self, traced: KernelText) -> str:
         return traced.elementwise()
@@ -84,9 +86,9 @@ class Elementwise:
 class Summed(Elementwise):
     """The kernels of a formula that returns a sum over all elements."""
 
-    def __init__(self, cupy: Any, formula: Callable[..., object]) -> None:
+    def __init__(self, cupy: Any, formula: Callable[..., object], scratches: Scratches) -> None:
         super().__init__(cupy, formula, ())
-        self._memory: dict[Any, tuple[Array, Array]] = {}
+        self._scratches = scratches
         self.several = False
         self._sums = 0
 
@@ -97,13 +99,11 @@ class Summed(Elementwise):
         if plan is None or kernel is None:
             return None
         dtype = next(each.dtype for each in arguments if getattr(each, "ndim", 0))
-        if dtype not in self._memory:
-            arrived = self._cupy.empty(1, "i")
-            arrived.fill(0)
-            self._memory[dtype] = self._cupy.empty(MOST_BLOCKS * MOST_SUMS, dtype), arrived
+        scratch = self._scratches.current()
+        memory = scratch.partial(dtype, MOST_BLOCKS * MOST_SUMS), scratch.arrived(1)
         result = self._cupy.empty(self._sums, dtype) if out is None else out
         blocks = min(-(-plan.total // BLOCK), MOST_BLOCKS)
-        kernel((blocks,), (BLOCK,), (*self._values(arguments), *self._memory[dtype], result, plan.layout()))
+        kernel((blocks,), (BLOCK,), (*self._values(arguments), *memory, result, plan.layout()))
         return result
 
     def _text(self, traced: KernelText) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,8 @@ from .draws import Draws
 Array = Any
 
 logger = logging.getLogger("nd")
+capturing = threading.RLock()
+"""Held while something is captured: no other thread may wait for the whole device then, which CUDA refuses to both."""
 
 
 class Graph:
@@ -54,21 +58,26 @@ class Graph:
 
     def _capture(self) -> None:
         cuda = self._cupy.cuda
-        cuda.Device().synchronize()  # what was issued before on other streams
         stream, self._pool = cuda.Stream(non_blocking=True), cuda.MemoryPool()  # others may use the default stream
         try:
-            with self._draws.capturing(), stream, cuda.using_allocator(self._allocate):
-                stream.begin_capture()
-                try:
-                    self._issue()
-                finally:
-                    graph = stream.end_capture()
-            self._graph = graph  # of the whole computation: Ctrl-C leaves none
+            with capturing, self._draws.capturing(), stream, cuda.using_allocator(self._allocate):
+                self._graph = self._captured(stream)
         except Exception as error:  # the driver's word on what it cannot capture: then the step runs as it did before
             self._refused, self._kept = True, []
             say_once(f"cupy: steps are not captured as CUDA graphs, because of {type(error).__name__}: {error}")
         else:
             say_once("cupy: repeated steps run as CUDA graphs; ND_CUDA_GRAPH=0 runs them eagerly")
+
+    def _captured(self, stream: Any) -> Any:
+        """Return the graph of the whole computation; Ctrl-C leaves none."""
+        stream.begin_capture()
+        try:
+            self._issue()
+        except BaseException:
+            with contextlib.suppress(Exception):  # it has failed, for the reason that is raised
+                stream.end_capture()
+            raise
+        return stream.end_capture()
 
     def _issue(self) -> None:
         made = self._run()

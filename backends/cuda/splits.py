@@ -1,8 +1,10 @@
-"""How a product is cut into blocks, and the memory in which blocks that share the inner axis leave their sums."""
+"""How a product is cut into blocks, which may share the inner axis."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+from .scratch import Scratches
 
 Array = Any
 
@@ -38,34 +40,20 @@ class Splits:
 
     Parameters
     ----------
-    cupy : module
+    scratches : Scratches
     processors : int
         Of the device.
     """
 
-    def __init__(self, cupy: Any, processors: int) -> None:
-        self._cupy = cupy
+    def __init__(self, scratches: Scratches, processors: int) -> None:
+        self._scratches = scratches
         self.blocks = BLOCKS_PER_PROCESSOR * processors
-        self._partial: dict[str, Array] = {}
-        self._arrived: Array = None
-        self._kept: list[Array] = []
 
     def number(self, tiles: int, inner: int) -> int:
         """Return how many blocks make a tile."""
         return max(1, min(self.blocks // tiles, inner // LEAST_INNER, MOST_SPLITS))
 
     def memory(self, out: Array, tiles: int, sums: int) -> tuple[Array, Array]:
-        """Return what splits need beside the result; it stays, because a graph may know its address."""
-        kind = out.dtype.char
-        if kind not in self._partial or self._partial[kind].size < sums:
-            self._partial[kind] = self._new(sums, out.dtype)
-        if self._arrived is None or self._arrived.size < tiles:
-            self._arrived = self._new(tiles, "i")
-            self._arrived.fill(0)
-        return self._partial[kind], self._arrived
-
-    def _new(self, least: int, dtype: Any) -> Array:
-        """Return memory twice as large as what it takes the place of, at least, so that little is kept in vain."""
-        memory = self._cupy.empty(1 << (least - 1).bit_length(), dtype)
-        self._kept.append(memory)
-        return memory
+        """Return what splits need beside the result: room for sums of its dtype, and a counter for each tile."""
+        scratch = self._scratches.current()
+        return scratch.partial(out.dtype, sums), scratch.arrived(tiles)

@@ -1,0 +1,86 @@
+"""Memory in which the blocks of a kernel leave to one another what they have made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Array = Any
+
+MOST_STREAMS = 16
+"""That keep memory of their own."""
+
+
+class Scratch:
+    """Memory of the kernels of one stream, or of one graph, which run one after the other.
+
+    It stays as long as the scratch, because a graph may know its address.
+
+    Parameters
+    ----------
+    cupy : module
+    """
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self._partial: dict[str, Array] = {}
+        self._arrived: Array = None
+        self._kept: list[Array] = []
+
+    def partial(self, dtype: Any, least: int) -> Array:
+        """Return a vector of at least that many elements, which hold anything."""
+        if dtype.char not in self._partial or self._partial[dtype.char].size < least:
+            self._partial[dtype.char] = self._new(least, dtype)
+        return self._partial[dtype.char]
+
+    def arrived(self, least: int) -> Array:
+        """Return int32 counters, at least that many, all 0; whoever uses one leaves it at 0."""
+        if self._arrived is None or self._arrived.size < least:
+            self._arrived = self._new(least, "i")
+            self._arrived.fill(0)
+        return self._arrived
+
+    def _new(self, least: int, dtype: Any) -> Array:
+        """Return memory twice as large as what it takes the place of, at least, so that little is kept in vain."""
+        memory = self._cupy.empty(1 << (least - 1).bit_length(), dtype)
+        self._kept.append(memory)
+        return memory
+
+
+class Scratches:
+    """The scratch of whatever is issued now: kernels of several streams, or graphs, run side by side.
+
+    Parameters
+    ----------
+    cupy : module
+    """
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self._of_streams: dict[int, tuple[Any, Scratch]] = {}
+        self._thread = threading.local()
+
+    def current(self) -> Scratch:
+        """Return the one that this thread holds, or else that of its current stream."""
+        held: Scratch | None = getattr(self._thread, "scratch", None)
+        if held is not None:
+            return held
+        stream = self._cupy.cuda.get_current_stream()
+        found = self._of_streams.get(stream.ptr)
+        if found is None:
+            if len(self._of_streams) >= MOST_STREAMS:
+                self._of_streams.pop(next(iter(self._of_streams)))[0].synchronize()
+            # The stream stays as long as its scratch, so that no other one gets its address.
+            found = self._of_streams[stream.ptr] = stream, Scratch(self._cupy)
+        return found[1]
+
+    @contextmanager
+    def holding(self, scratch: Scratch) -> Iterator[None]:
+        """Let what this thread issues use a scratch, that of a graph."""
+        before, self._thread.scratch = getattr(self._thread, "scratch", None), scratch
+        try:
+            yield
+        finally:
+            self._thread.scratch = before
