@@ -8,11 +8,15 @@ FUZZ ?= 100000
 FUZZ_SEED ?= ndwright
 # For java-check: the release of Deeplearning4j.
 DL4J ?= 1.0.0-M2.1
+# For cupy-check: the release of CuPy, options of tests/cuda_on_host.
+CUPY ?= 14.2.0
+CUPY_CHECK ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+CUPY_VENV := .cupy/venv-$(CUPY)
 
-.PHONY: help lenet test test-slow fuzz fuzz-api java-check gpu-check lint format bench clean
+.PHONY: help lenet test test-slow fuzz fuzz-api java-check cupy-check gpu-check lint format bench clean
 
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
@@ -21,6 +25,7 @@ help:
 	@echo "make bench      measure against PyTorch        make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
 	@echo "make fuzz-api   call everything public with wrong arguments"
+	@echo "make cupy-check run everything on the real CuPy, on a processor; needs g++. CUPY=14.1.1 another release"
 	@echo "make java-check hold everything against Java itself, DL4J=1.0.0-M1.1 another release; needs Java and Maven"
 
 lenet: $(VENV)/core
@@ -29,8 +34,9 @@ lenet: $(VENV)/core
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
 
-test-slow: $(VENV)/test
+test-slow: $(VENV)/test $(CUPY_VENV)/made
 	$(BIN)/python -m pytest -m slow
+	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy -m slow tests/backends tests/cuda_on_host --needing=cupy
 
 fuzz: $(VENV)/test
 	FUZZ=$(FUZZ) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -m slow -s tests/fuzz/test_fuzz.py
@@ -40,6 +46,9 @@ fuzz-api: $(VENV)/test
 
 java-check: $(VENV)/test
 	$(BIN)/python -m tests.java_check --release $(DL4J)
+
+cupy-check: $(CUPY_VENV)/made
+	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy $(CUPY_CHECK)
 
 gpu-check: $(VENV)/test $(VENV)/cuda$(CUDA)
 	PYTHON=$(BIN)/python .ci/gpu-check --device-only
@@ -59,12 +68,19 @@ bench: $(VENV)/bench
 	$(BIN)/python benchmarks/results.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) .cupy .pytest_cache .mypy_cache .ruff_cache *.egg-info
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ndwright needs Python 3.11 or newer, $(PYTHON) is older; set PYTHON=python3.12, say"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian: apt-get install python3-venv"; exit 1; }
+	@touch $@
+
+$(CUPY_VENV)/made: pyproject.toml
+	@mkdir -p .cupy
+	@$(PYTHON) -m venv $(CUPY_VENV)
+	$(CUPY_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[test,cupy-check]" \
+		cupy-cuda13x==$(CUPY)
 	@touch $@
 
 $(VENV)/core: $(VENV)/made pyproject.toml

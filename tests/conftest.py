@@ -1,23 +1,24 @@
 """Fixtures that run a test on every backend, dtype and memory order.
 
-Without a GPU the stand-ins are NumPy with read-only inputs (nothing may write where it was not asked to) and
-array_api_strict on a device that is not its default (nothing may copy to the host behind one's back).
-With ``--backend=NAME`` every test runs on that backend, and a skip for want of it is a failure.
+Backends are NumPy with read-only inputs (nothing may write where it was not asked to) and array_api_strict on a device
+that is not its default (nothing may copy to the host behind one's back).
+With ``--backend=NAME`` every test runs on that backend, and a skip for want of it is a failure. What asks for CuPy runs
+with ``--backend=cupy``: on a device, or without one on the host CUDA (tests/cuda_on_host, ``make cupy-check``).
 
 A test that asks for `backend`, `dtype` or `order` is one test: tests/cells.py runs it once for each combination.
 """
 
+import contextlib
 import inspect
 import os
 import pathlib
-import shutil
 import signal
-import sys
 
 import pytest
 
 from tests.cells import AXES, EVERY, combinations, run_cells
-from tests.fake_cupy import make_cupy, make_namespace
+from tests.cuda_on_host import arguments, tight
+from tests.cuda_on_host.calls import on_host
 from tests.generators import ModuleGenerators
 from tests.stand_ins import make_backend
 
@@ -49,16 +50,25 @@ def pytest_sessionstart(session):
     from backends.errors import NdError
 
     chosen = session.config.getoption("--backend")
+    if chosen == "cupy" and on_host():
+        with contextlib.suppress(ImportError):  # of CuPy, of which the backend says it better
+            arguments.install()
+            tight.install_if_asked_for()
     try:
         if chosen:
-            make_backend(chosen)
+            backend = make_backend(chosen)
+            backend.random_uniform(1, 2, 1, "float64")  # kernels of both types are compiled now, not within a test
     except NdError as error:
         pytest.exit(f"--backend={chosen}: {error}", returncode=1)
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is asked to be: files that are not part of the repository are not everywhere."""
+    """Leave out what is asked to be (files that are not part of the repository are not everywhere) and needs CuPy."""
     without, needing = (set(config.getoption(name)) for name in ("--without", "--needing"))
+    if config.getoption("--backend") != "cupy":
+        without.add("cupy")
+    elif not on_host():
+        without.add("launches")
     needs = {item: set(getattr(item, "fixturenames", ())) for item in items}
     kept = [item for item in items if not needs[item] & without and (not needing or needs[item] & needing)]
     if len(kept) < len(items):
@@ -147,29 +157,25 @@ def mnist_folder():
     pytest.skip("MNIST is neither in ND_DATA_DIR nor in ../shared/data")
 
 
-@pytest.fixture(scope="session")
-def kernel_folder(tmp_path_factory):
-    """Where g++ puts the kernels, compiled once per session."""
-    if shutil.which("g++") is None:
-        pytest.skip("the kernels cannot run on the CPU: g++ is not installed")
-    return tmp_path_factory.mktemp("kernels")
-
-
 @pytest.fixture
-def fake_cupy(kernel_folder, monkeypatch):
-    """`import cupy` gives the stand-in for the length of the test."""
-    import nd
+def cupy():
+    """CuPy itself, on a device or on the host CUDA: a test that asks for it runs with --backend=cupy only."""
+    import cupy
 
-    nd.backend()  # which is chosen before there is a stand-in to choose
-    cupy = make_cupy(kernel_folder)
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setitem(sys.modules, "array_api_compat.cupy", make_namespace(cupy))
     return cupy
 
 
 @pytest.fixture
-def device(fake_cupy):
-    """A CupyBackend on the stand-in."""
+def device(cupy):
+    """A CupyBackend of the test's own."""
     from backends.cupy_backend import CupyBackend
 
     return CupyBackend()
+
+
+@pytest.fixture
+def launches(cupy):
+    """What is launched from now on; only the host CUDA (tests/cuda_on_host) can tell."""
+    from tests.cuda_on_host.calls import Launches
+
+    return Launches()

@@ -1,5 +1,6 @@
 """Backends for tests on machines without a GPU, and arrays in awkward memory orders."""
 
+import ctypes
 import functools
 
 import numpy as np
@@ -59,3 +60,13 @@ def as_input(backend, array, order="c", dtype=None):
         host.flags.writeable = backend.name != "numpy-readonly"
         return host
     return backend.from_host(host, str(host.dtype))
+
+
+def twin(cupy, array):
+    """Return a cupy.ndarray that lies on the device as a numpy array lies here: gaps, 0 and negative strides."""
+    low, high = np.lib.array_utils.byte_bounds(array) if array.size else (array.ctypes.data,) * 2
+    host = np.empty(high - low, np.uint8)
+    ctypes.memmove(host.ctypes.data, low, high - low)
+    memory = cupy.empty(max(high - low, 1), np.uint8)
+    memory[: high - low].set(host)
+    return cupy.ndarray(array.shape, array.dtype, memory.data + (array.ctypes.data - low), array.strides)

@@ -1,9 +1,11 @@
+import logging
+
 import pytest
 
+from backends.cuda.graphs import say_once
 from tests.stand_ins import make_backend
 
-CUPY_ON_CPU = "cupy on the cpu"
-BACKENDS = ("numpy-readonly", "strict", CUPY_ON_CPU)  # the first is NumPy's, and sees to it that inputs are only read
+BACKENDS = ("numpy-readonly", "strict")  # the first is NumPy's, and sees to it that inputs are only read
 
 
 def pytest_generate_tests(metafunc):
@@ -14,5 +16,14 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def any_backend(request):
-    """As `backend`, with CupyBackend on the stand-in for CuPy too; not made the current one."""
-    return request.getfixturevalue("device") if request.param == CUPY_ON_CPU else make_backend(request.param)
+    """As `backend`, one test for each; not made the current one."""
+    return make_backend(request.param)
+
+
+@pytest.fixture
+def says(caplog):
+    """What is logged, once in each test."""
+    say_once.cache_clear()
+    with caplog.at_level(logging.INFO, logger="nd"):
+        yield lambda: [record.message for record in caplog.records]
+    say_once.cache_clear()

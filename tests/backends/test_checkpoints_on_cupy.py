@@ -19,7 +19,8 @@ from tests.backends.test_guard_on_cupy import GOOD, Waits, assert_same_state, co
 
 
 @pytest.fixture(params=["eager", "captured"])
-def cupy(request, fake_cupy, monkeypatch):
+def device(request, cupy, monkeypatch):
+    """The current backend, which makes graphs of steps, or not."""
     monkeypatch.setenv("ND_CUDA_GRAPH", str(int(request.param == "captured")))
     with nd.use_backend(CupyBackend()) as device:
         yield device
@@ -34,7 +35,7 @@ def network():
 
 
 @pytest.mark.parametrize("number", [0, 3, 8, 9, 13])
-def test_training_goes_on_to_the_bit(cupy, number, tmp_path):
+def test_training_goes_on_to_the_bit(device, number, tmp_path):
     whole = network()
     whole.set_listeners(CheckpointListener(tmp_path, save_every_n_iterations=1))
     whole.fit(batches(), epochs=2)
@@ -45,7 +46,7 @@ def test_training_goes_on_to_the_bit(cupy, number, tmp_path):
 
 
 @pytest.mark.parametrize("good", [0, 1, 5])
-def test_no_checkpoint_of_a_step_that_was_not_taken(cupy, good, tmp_path):
+def test_no_checkpoint_of_a_step_that_was_not_taken(device, good, tmp_path):
     """The device is asked before a file is written."""
     net = network()
     net.set_listeners(CheckpointListener(tmp_path, save_every_n_iterations=2))
@@ -59,7 +60,7 @@ def test_no_checkpoint_of_a_step_that_was_not_taken(cupy, good, tmp_path):
     assert found == list(range(2, good + 1, 2))
 
 
-def test_steps_are_counted_rightly_after_a_checkpoint(cupy, tmp_path):
+def test_steps_are_counted_rightly_after_a_checkpoint(device, tmp_path):
     net = network()
     net.set_listeners(CheckpointListener(tmp_path, save_every_n_iterations=2))
     with pytest.raises(nd.NumericError, match=r"got nan at iteration 4\."):
@@ -67,14 +68,14 @@ def test_steps_are_counted_rightly_after_a_checkpoint(cupy, tmp_path):
     assert net.iteration_count == 4
 
 
-def test_the_minibatch_where_it_began_is_named(cupy):
+def test_the_minibatch_where_it_began_is_named(device):
     net = network()
     net.set_listeners(NanListener(frequency=1))
     with pytest.raises(nd.NumericError, match=r"minibatch: features must be finite, got 1 NaN .* at iteration 2"):
         net.fit(ListDataSetIterator([*GOOD[:2], spoilt(), *GOOD[2:]]))
 
 
-def test_later_the_minibatch_is_gone(cupy):
+def test_later_the_minibatch_is_gone(device):
     net = network()
     net.set_listeners(NanListener())
     with pytest.raises(nd.NumericError, match=r"NanListener: .* at iteration 2.*only finite.*frequency=1"):
@@ -92,17 +93,17 @@ def test_later_the_minibatch_is_gone(cupy):
     ],
     ids=["checkpoint", "evaluative", "nan", "time", "statistics"],
 )
-def test_a_step_waits_for_nothing(make, cupy, monkeypatch, tmp_path):
+def test_a_step_waits_for_nothing(make, device, monkeypatch, tmp_path):
     net = network()
     net.set_listeners(make(tmp_path))
     net.fit_batch(GOOD[0])  # at which the statistics look
-    waits = Waits(cupy, monkeypatch)
+    waits = Waits(device, monkeypatch)
     for each in GOOD[1:]:
         net.fit_batch(each)
     assert waits.asked == []
 
 
-def test_statistics_are_those_of_the_host(cupy, tmp_path):
+def test_statistics_are_those_of_the_host(device, tmp_path):
     def records():
         net, listener = MultiLayerNetwork(conf()).init(), StatisticsListener(2)
         net.set_listeners(listener)

@@ -1,4 +1,4 @@
-"""All kinds of convolution through CupyBackend, on the stand-in for CuPy: the numbers are NumPy's."""
+"""All kinds of convolution on every backend: the numbers are NumPy's."""
 
 import numpy as np
 import pytest

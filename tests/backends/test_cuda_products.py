@@ -1,4 +1,4 @@
-"""The kernel for matrix products, on the CPU, against NumPy's products in float64."""
+"""The kernel for matrix products against NumPy's products in float64."""
 
 import weakref
 
@@ -7,7 +7,9 @@ import pytest
 
 from backends.cuda import Kernels
 from backends.cuda.products import Products
+from backends.cuda.scratch import Scratches
 from backends.cuda.splits import LEAST_INNER, SQUARE, Splits
+from tests.stand_ins import twin
 
 TILE = SQUARE.rows
 
@@ -27,16 +29,15 @@ def laid_out(x, order):
     return x[::-1].copy()[::-1] if order == "reversed" else np.array(x, order=order)
 
 
-def products(fake_cupy, processors=1):
-    return Products(Kernels(fake_cupy), Splits(fake_cupy, processors))
+def products(cupy, processors=1, scratches=None):
+    return Products(Kernels(cupy), Splits(scratches or Scratches(cupy), processors))
 
 
-def product(fake_cupy, a, b, order="C", by=None):
-    """Return the kernel's product, from memory that is NaN where nothing was written."""
-    as_device = fake_cupy.ndarray
-    out = laid_out(np.full((a.shape[0], b.shape[1]), np.nan, a.dtype), order)
-    (by or products(fake_cupy)).run(a.view(as_device), b.view(as_device), out.view(as_device))
-    return out
+def product(cupy, a, b, order="C", by=None):
+    """Return the kernel's product, from memory that was NaN before."""
+    out = twin(cupy, laid_out(np.full((a.shape[0], b.shape[1]), np.nan, a.dtype), order))
+    (by or products(cupy)).run(twin(cupy, a), twin(cupy, b), out)
+    return out.get()
 
 
 def assert_is_product(out, a, b):
@@ -47,94 +48,96 @@ def assert_is_product(out, a, b):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_sizes_around_a_tile(size, dtype, fake_cupy):
+def test_sizes_around_a_tile(size, dtype, cupy):
     rng, (m, k, n) = np.random.default_rng(1), size
     a, b = rng.normal(size=(m, k)).astype(dtype), rng.normal(size=(k, n)).astype(dtype)
-    assert_is_product(product(fake_cupy, a, b), a, b)
+    assert_is_product(product(cupy, a, b), a, b)
 
 
 @pytest.mark.parametrize("result", ORDERS)
 @pytest.mark.parametrize("second", ORDERS)
 @pytest.mark.parametrize("first", ORDERS)
-def test_matrices_lie_as_they_like(first, second, result, fake_cupy):
+def test_matrices_lie_as_they_like(first, second, result, cupy):
     rng = np.random.default_rng(2)
     a, b = rng.normal(size=(9, 21)).astype("f"), rng.normal(size=(21, 11)).astype("f")
-    assert_is_product(product(fake_cupy, laid_out(a, first), laid_out(b, second), result), a, b)
+    assert_is_product(product(cupy, laid_out(a, first), laid_out(b, second), result), a, b)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_long_inner_axis_is_split_and_added_up_in_order(dtype, fake_cupy):
+def test_a_long_inner_axis_is_split_and_added_up_in_order(dtype, cupy):
     rng = np.random.default_rng(3)
     a, b = (
         rng.normal(size=(20, 5 * LEAST_INNER + 7)).astype(dtype),
         rng.normal(size=(5 * LEAST_INNER + 7, 70)).astype(dtype),
     )
-    by = products(fake_cupy, processors=8)
-    first = product(fake_cupy, a, b, by=by)
+    scratches = Scratches(cupy)
+    by = products(cupy, 8, scratches)
+    first = product(cupy, a, b, by=by)
     assert_is_product(first, a, b)
     splits = min((5 * LEAST_INNER + 7) // LEAST_INNER, 2 * 8)
-    assert splits * 20 * 70 <= by._splits._partial[a.dtype.char].size < 2 * splits * 20 * 70  # it was split
-    np.testing.assert_array_equal(product(fake_cupy, a, b, by=by), first)
-    assert (by._splits._arrived.view(np.ndarray) == 0).all()
-    unsplit = product(fake_cupy, a, b)
+    scratch = scratches.current()
+    assert splits * 20 * 70 <= scratch.partial(a.dtype, 1).size < 2 * splits * 20 * 70  # it was split
+    np.testing.assert_array_equal(product(cupy, a, b, by=by), first)
+    assert (scratch.arrived(1).get() == 0).all()
+    unsplit = product(cupy, a, b)
     assert_is_product(unsplit, a, b)
 
 
-@pytest.mark.parametrize("much", [False, True])
-def test_every_tile_makes_the_same_product(much, fake_cupy, monkeypatch):
+TILES = {(1, False): "gemm", (1, True): "gemm_large", (100, False): "gemm_small", (100, True): "gemm_small"}
+"""Processors and whether the product counts as a large one -> the kernel that makes it."""
+
+
+def tiled(cupy, monkeypatch, processors, much):
+    """Return what makes a product, and all it is given: two matrices, a place for their product and one for sums."""
     rng = np.random.default_rng(8)
     a, b = rng.normal(size=(150, 70)), rng.normal(size=(70, 140))
     if much:
         monkeypatch.setattr("backends.cuda.products.MUCH", 1)
-    for processors in (1, 100):
-        by = products(fake_cupy, processors)
-        sums = np.full(140, np.nan)
-        out = np.full((150, 140), np.nan)
-        fake_cupy.launches.clear()
-        by.run(*(each.view(fake_cupy.ndarray) for each in (a, b, out, sums)))
-        assert fake_cupy.launches == ["gemm_small" if processors > 1 else "gemm_large" if much else "gemm"]
-        assert_is_product(out, a, b)
-        np.testing.assert_allclose(sums, b.sum(0), rtol=1e-12, atol=1e-12)
+    return products(cupy, processors), (a, b, np.full((150, 140), np.nan), np.full(140, np.nan))
 
 
-def test_the_memory_of_splits_grows_and_stays(fake_cupy):
-    by, rng = products(fake_cupy, processors=16), np.random.default_rng(4)
-    used = []
+@pytest.mark.parametrize(("processors", "much"), TILES)
+def test_every_tile_makes_the_same_product(processors, much, cupy, monkeypatch):
+    by, hosts = tiled(cupy, monkeypatch, processors, much)
+    a, b, out, sums = (twin(cupy, each) for each in hosts)
+    by.run(a, b, out, sums)
+    assert_is_product(out.get(), *hosts[:2])
+    np.testing.assert_allclose(sums.get(), hosts[1].sum(0), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("processors", "much"), TILES)
+def test_the_tile_is_chosen_by_size(processors, much, cupy, monkeypatch, launches):
+    by, hosts = tiled(cupy, monkeypatch, processors, much)
+    given = [twin(cupy, each) for each in hosts]
+    launches.clear()
+    by.run(*given)
+    assert launches.taken() == [TILES[processors, much]]
+
+
+def test_the_memory_of_splits_grows_and_stays(cupy):
+    scratches, rng, used = Scratches(cupy), np.random.default_rng(4), []
+    by = products(cupy, 16, scratches)
     for rows in (8, 3 * TILE, 8):
         a, b = rng.normal(size=(rows, 3 * LEAST_INNER)), rng.normal(size=(3 * LEAST_INNER, 9))
-        assert_is_product(product(fake_cupy, a, b, by=by), a, b)
-        used.append(weakref.ref(by._splits._partial["d"]))
+        assert_is_product(product(cupy, a, b, by=by), a, b)
+        used.append(weakref.ref(scratches.current().partial(a.dtype, 1)))
     assert used[0]() is not used[1]()
     assert used[1]() is used[2]()
     assert used[0]() is not None  # a graph may know its address
 
 
-def test_nan_and_infinity_go_where_they_belong(fake_cupy):
+def test_nan_and_infinity_go_where_they_belong(cupy):
     a, b = np.ones((70, 20)), np.ones((20, 70))
     a[66, 3], b[5, 1] = np.nan, np.inf
-    out = product(fake_cupy, a, b)
+    out = product(cupy, a, b)
     expected = np.full((70, 70), 20.0)
     expected[:, 1], expected[66] = np.inf, np.nan
     np.testing.assert_array_equal(out, expected)
 
 
-def test_the_stand_in_notices_threads_that_wait_for_nobody(fake_cupy):
-    text = """typedef REAL real;
-extern "C" __global__ void __launch_bounds__(64) odd(real *x)
-{
-    if (threadIdx.x < 32)
-        __syncthreads();
-    x[threadIdx.x] = 1;
-}
-"""
-    kernel = fake_cupy.RawModule(code=text, options=("-DREAL=float", "--std=c++17")).get_function("odd")
-    with pytest.raises(RuntimeError, match="kernel odd: some threads wait for others that have ended"):
-        kernel((1,), (64,), (fake_cupy.empty(64, "f"),))
-
-
 def test_gradients_into_arrays_with_gaps_take_the_generic_way(device):
     x, delta = np.ones((3, 2)), np.arange(6.0).reshape(3, 2)
-    given = [each.view(device.cupy.ndarray) for each in (x, delta)]
+    given = [twin(device.cupy, each) for each in (x, delta)]
     W, b = device.full((2, 2), np.nan, "float64"), device.full((4,), 7.0, "float64")
     device.affine_gradients(*given, W, b[::2])
     np.testing.assert_array_equal(device.to_host(b), [6.0, 7.0, 9.0, 7.0])

@@ -1,9 +1,10 @@
-"""Sums and softmax of rows by their kernels, on the CPU, against float64."""
+"""Sums and softmax of rows by their kernels against float64."""
 
 import numpy as np
 import pytest
 
 from backends.cuda.rows import LONG
+from tests.stand_ins import twin
 
 RNG = np.random.default_rng(8)
 SHAPES = [(1, 1), (3, 10), (10, 3), (5, LONG - 1), (5, LONG), (3, 517), (70, 7)]
@@ -28,8 +29,8 @@ def dtype(request):
     return request.param
 
 
-def launched(device):
-    return device.cupy.launches[-1]
+def softmax_kernel(shape):
+    return "softmax_long_rows" if shape[1] >= LONG else "softmax_rows"
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -37,15 +38,23 @@ def launched(device):
 def test_sums(shape, axis, order, dtype, device):
     x = RNG.normal(size=shape).astype(dtype)
     out = device.empty((shape[1 - axis],), dtype)
-    assert device.sum_into(laid_out(x, order).view(device.cupy.ndarray), axis, out) is out
+    assert device.sum_into(twin(device.cupy, laid_out(x, order)), axis, out) is out
     expected = x.astype(float).sum(axis)
     np.testing.assert_allclose(device.to_host(out), expected, rtol=0, atol=CLOSE[dtype] * np.abs(x).sum(axis).max())
-    assert launched(device) == "sum_rows"
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_sum_is_one_launch(shape, axis, order, dtype, device, launches):
+    x, out = twin(device.cupy, laid_out(np.ones(shape, dtype), order)), device.empty((shape[1 - axis],), dtype)
+    launches.clear()
+    device.sum_into(x, axis, out)
+    assert launches.taken() == ["sum_rows"]
 
 
 def test_sums_into_a_part_of_a_vector(device):
     x, out = RNG.normal(size=(6, 4)), device.full((9,), -1.0, "float64")
-    device.sum_into(x.view(device.cupy.ndarray), 0, out[1:9:2])
+    device.sum_into(twin(device.cupy, x), 0, out[1:9:2])
     np.testing.assert_allclose(device.to_host(out)[1:9:2], x.sum(0))
     np.testing.assert_array_equal(device.to_host(out)[::2], -1.0)
 
@@ -55,17 +64,28 @@ def test_softmax(shape, order, dtype, device):
     x = (30 * RNG.normal(size=shape)).astype(dtype)
     e = np.exp(x.astype(float) - x.max(1, keepdims=True))
     expected = e / e.sum(1, keepdims=True)
-    given = laid_out(x, order).view(device.cupy.ndarray)
+    given = twin(device.cupy, laid_out(x, order))
     made = device.softmax(given, 1)
     np.testing.assert_allclose(device.to_host(made), expected, rtol=1e-4 if dtype == "float32" else 1e-12, atol=1e-37)
-    assert launched(device) == ("softmax_long_rows" if shape[1] >= LONG else "softmax_rows")
     np.testing.assert_array_equal(device.to_host(given), x)
     assert device.softmax(given, 1, given) is given
     np.testing.assert_array_equal(device.to_host(given), device.to_host(made))
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_softmax_is_one_launch(shape, order, dtype, device, launches):
+    given, out = twin(device.cupy, laid_out(np.ones(shape, dtype), order)), device.empty(shape, dtype)
+    bias = device.full((1, shape[1]), 1.0, dtype)
+    launches.clear()
+    device.softmax(given, 1)
+    device.softmax(given, 1, given)
+    device.softmax(given, 1, given, bias)
+    device.softmax(given, 1, out, bias)
+    assert launches.all() == [softmax_kernel(shape)] * 4
+
+
 def test_softmax_of_a_vector_and_of_large_numbers(device):
-    x = np.array([1e30, -1e30, 1e30], "float32").view(device.cupy.ndarray)
+    x = twin(device.cupy, np.array([1e30, -1e30, 1e30], "float32"))
     np.testing.assert_array_equal(device.to_host(device.softmax(x, 0)), [0.5, 0.0, 0.5])
 
 
@@ -73,19 +93,27 @@ def test_softmax_of_a_vector_and_of_large_numbers(device):
 def test_softmax_hands_nan_on_in_its_row_alone(columns, device):
     x = np.zeros((3, columns), "float32")
     x[1, 3] = np.nan
-    made = device.to_host(device.softmax(x.view(device.cupy.ndarray), 1))
+    made = device.to_host(device.softmax(twin(device.cupy, x), 1))
     assert np.isnan(made[1]).all()
     np.testing.assert_array_equal(made[[0, 2]], np.float32(1.0 / columns))
 
 
-def test_other_axes_and_types_take_the_generic_way(device):
-    x = RNG.normal(size=(3, 4)).view(device.cupy.ndarray)
+def test_another_axis(device):
+    x = twin(device.cupy, RNG.normal(size=(3, 4)))
     np.testing.assert_allclose(device.to_host(device.softmax(x, 0)).sum(0), 1.0)
-    assert not any(name.startswith("softmax") for name in device.cupy.launches)
+
+
+def test_another_axis_takes_the_generic_way(device, launches):
+    x = twin(device.cupy, RNG.normal(size=(3, 4)))
+    launches.clear()
+    device.softmax(x, 0)
+    launched = launches.all()
+    assert launched
+    assert not any(name.startswith("softmax") for name in launched)
 
 
 def test_no_rows(device):
-    empty = np.zeros((0, 4), "float32").view(device.cupy.ndarray)
+    empty = device.empty((0, 4), "float32")
     assert device.softmax(empty, 1).shape == (0, 4)
     out = device.full((4,), 7.0, "float32")
     device.sum_into(empty, 0, out)
@@ -98,11 +126,9 @@ def test_softmax_adds_a_bias_first(shape, into, order, dtype, device):
     x, bias = RNG.normal(size=shape).astype(dtype), RNG.normal(size=(1, shape[1])).astype(dtype)
     z = x.astype(float) + bias
     e = np.exp(z - z.max(1, keepdims=True))
-    given = laid_out(x, order).view(device.cupy.ndarray)
+    given = twin(device.cupy, laid_out(x, order))
     out = given if into == "itself" else device.empty(shape, dtype)
-    before = len(device.cupy.launches)
-    assert device.softmax(given, 1, out, bias.view(device.cupy.ndarray)) is out
-    assert device.cupy.launches[before:] == ["softmax_long_rows" if shape[1] >= LONG else "softmax_rows"]
+    assert device.softmax(given, 1, out, twin(device.cupy, bias)) is out
     np.testing.assert_allclose(device.to_host(out), e / e.sum(1, keepdims=True), rtol=1e-5, atol=1e-37)
     if into == "another":
         np.testing.assert_allclose(device.to_host(given), z, rtol=1e-5, atol=1e-5)  # as the activation's input
@@ -110,6 +136,14 @@ def test_softmax_adds_a_bias_first(shape, into, order, dtype, device):
 
 def test_a_bias_of_another_shape_is_added_as_written(device):
     x, bias = RNG.normal(size=(3, 4)), RNG.normal(size=(3, 1))
-    found = device.softmax(x.view(device.cupy.ndarray), 1, None, bias.view(device.cupy.ndarray))
+    found = device.softmax(twin(device.cupy, x), 1, None, twin(device.cupy, bias))
     np.testing.assert_allclose(device.to_host(found).sum(1), 1.0)
-    assert "softmax_rows" not in device.cupy.launches[-2:-1]
+
+
+def test_the_kernel_adds_no_bias_of_another_shape(device, launches):
+    x, bias = device.full((3, 4), 1.0, "float64"), device.full((3, 1), 2.0, "float64")
+    launches.clear()
+    device.softmax(x, 1, None, bias)
+    launched = launches.all()
+    assert launched[0].startswith("cupy_add")
+    assert "softmax_rows" not in launched[:-1]

@@ -1,7 +1,7 @@
-"""The kernels on the CPU under AddressSanitizer and UndefinedBehaviorSanitizer.
+"""The kernels on the host CUDA under AddressSanitizer and UndefinedBehaviorSanitizer.
 
-The ordinary runs notice what is written outside of an array. Here every array is memory of its own without margins, and
-reading one element too many, overrunning a shared array or overflowing an int ends the process.
+The tight mode notices what is touched behind an array. Here the first element before it is noticed too, and overrunning
+a shared array or overflowing an int ends the process.
 """
 
 import os
@@ -15,15 +15,14 @@ import pytest
 from backends.cuda import REALS
 
 ROOT = pathlib.Path(__file__).parents[2]
-pytestmark = pytest.mark.slow  # all are compiled anew, with the sanitizers
+# All are compiled anew, with the sanitizers; that CuPy is here is enough, whatever the processes that are started do.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("launches")]
 HERE = "tests/backends"
-WRITES_OUTSIDE = f"{HERE}/test_cuda_on_cpu.py::test_the_stand_in_notices_a_write_outside_of_an_array"
 GROUPS = {  # that take about as long; a few of the formulas, because each is compiled for itself
     "windows and tables": [
         f"{HERE}/test_cuda_convolutions.py",
         f"{HERE}/test_cuda_embedding.py",
-        f"{HERE}/test_cuda_on_cpu.py",
-        f"--deselect={WRITES_OUTSIDE}",
+        f"{HERE}/test_cuda_kernels.py",
         "-k",
         "not 64_bits",  # nor the kernels a third time, for wider indices
     ],
@@ -87,36 +86,43 @@ NOTICED = {  # kernel -> line of wrong.cu, words of the report
     "overruns_a_row": (26, "index 32 out of bounds"),
     "reads_behind_after_a_barrier": (33, "heap-buffer-overflow", "READ of size 4"),
 }
+SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=all -g1"
 COMPILE = """
-import sys
+import sys, cupy
 from backends.cuda import options, source
-from tests.cuda_on_cpu import compile_for_cpu
-compile_for_cpu(source(), options(sys.argv[1]), None)
+cupy.RawModule(code=source(), options=options(sys.argv[1])).get_function("random_raw")
 """
 LAUNCH = """
-import sys
-from tests.fake_cupy import make_cupy
+import sys, cupy
+from tests.cuda_on_host import tight
+tight.install()
 name, text = sys.argv[1:]
-cupy = make_cupy(None)
 x, y = cupy.empty(64, "f"), cupy.empty(64, "f")
 x.fill(1)
 cupy.RawModule(code=text, options=("-DREAL=float", "--std=c++17")).get_function(name)((1,), (64,), (x, y))
+cupy.cuda.Device().synchronize()
 print("nothing was noticed")
+"""
+OUTSIDE = """
+from tests.cuda_on_host import tight
+tight.install()
+from backends.cupy_backend import CupyBackend
+device = CupyBackend()
+device._kernels.launch("random_raw", "f", 5, (device.empty((4,), "uint64"), 1, 2, 5))
 """
 
 
 @pytest.fixture(scope="module")
-def environment(kernel_folder, tmp_path_factory):
-    """Variables of a process whose kernels are watched; `kernel_folder` sees to it that there is a g++."""
-    folder = tmp_path_factory.mktemp("sanitized")
+def environment():
+    """Variables of a process whose kernels are watched, and where memory ends."""
     libraries = {}
     for name in ("libasan.so", "libubsan.so"):
         command = ["g++", f"-print-file-name={name}"]
         libraries[name] = pathlib.Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout[:-1])
         if not libraries[name].is_absolute():
             pytest.skip(f"the kernels cannot be watched: g++ has no {name}")
-    watched = {"ASAN_OPTIONS": OPTIONS, "LD_PRELOAD": str(libraries["libasan.so"]), "SANITIZED_KERNELS": str(folder)}
-    return {**os.environ, **watched}
+    watched = {"HOST_CUDA": "tight,watched", "HOST_CUDA_FLAGS": SANITIZERS, "ND_BACKEND": "numpy"}
+    return {**os.environ, **watched, "ASAN_OPTIONS": OPTIONS, "LD_PRELOAD": str(libraries["libasan.so"])}
 
 
 @pytest.fixture(scope="module")
@@ -137,13 +143,12 @@ def run_python(environment, *arguments):
 
 def run_tests(environment, folder, arguments):
     # without a capture, which would keep the report of a process that ends within a test
-    return run_python(
-        environment, "-m", "pytest", "--capture=no", "-p", "no:cacheprovider", f"--basetemp={folder}", *arguments
-    )
+    alone = ("-n", "0", "--backend=cupy", "--capture=no", "-p", "no:cacheprovider", f"--basetemp={folder}")
+    return run_python(environment, "-m", "pytest", *alone, *arguments)
 
 
-def test_a_test_with_a_launch_that_writes_outside_fails(compiled, tmp_path):
-    status, text = run_tests(compiled, tmp_path / "outside", [WRITES_OUTSIDE])
+def test_a_launch_that_writes_outside_of_an_array_ends_the_process(compiled):
+    status, text = run_python(compiled, "-c", OUTSIDE)
     assert status != 0
     assert "heap-buffer-overflow" in text
     assert "WRITE of size 8" in text

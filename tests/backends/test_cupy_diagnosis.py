@@ -1,6 +1,8 @@
-"""Every way in which CuPy does not work here has its own cure, on stand-ins of a few lines."""
+"""Every way in which CuPy does not work here has its own cure: on stand-ins of a few lines, and on CuPy itself."""
 
 import importlib.metadata
+import os
+import subprocess
 import sys
 import types
 
@@ -82,7 +84,7 @@ def test_two_packages_at_once(installed):
     assert str(cupy_diagnosis.does_not_compute(cupy_with(1), RuntimeError("undefined symbol"))) == expected
 
 
-def test_two_packages_that_work_all_the_same_are_named_where_facts_are(installed, fake_cupy):
+def test_two_packages_that_work_all_the_same_are_named_where_facts_are(installed, cupy):
     assert "but" not in CupyBackend().describe()
     installed.insert(0, "cupy")
     assert CupyBackend().describe()["but"].startswith("one package must hold CuPy, got 2: cupy and cupy-cuda13x. Run")
@@ -161,6 +163,39 @@ def test_no_device(name, monkeypatch):
     message = str(cupy_diagnosis.no_device(cupy_with(**answers)))
     assert message.startswith("cupy: ")
     assert expected in message
+
+
+def said_by_a_program(**environment):
+    """Return why a program finds no usable device."""
+    program = (
+        "from backends import get_backend; from backends.errors import BackendError\n"
+        "try: get_backend('cupy')\nexcept BackendError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **environment},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_no_device_as_cupy_says_it(cupy):
+    said = said_by_a_program(CUDA_VISIBLE_DEVICES="-1", HOST_CUDA_DEVICES="0")
+    assert said.startswith(f"cupy: a CUDA device must be visible, got none ({NO_DEVICE}). CUDA_VISIBLE_DEVICES='-1' ")
+
+
+@pytest.mark.usefixtures("launches")
+@pytest.mark.parametrize(
+    ("driver", "expected"),
+    [
+        (12080, "the driver must support CUDA 13, for which cupy-cuda13x is built, got a driver of CUDA 12.8. Run: "),
+        (11040, "got a driver of CUDA 11.4. Update the driver: ndwright runs from CUDA 12 on, or select ND_BACKEND"),
+        (0, f"got none ({NO_DRIVER}). Install NVIDIA's driver until nvidia-smi lists the device"),
+    ],
+)
+def test_an_old_driver_as_cupy_says_it(driver, expected):
+    """Which only the host CUDA can be told to have."""
+    assert expected in said_by_a_program(HOST_CUDA_DRIVER=str(driver))
 
 
 # ---- a device that does not compute

@@ -1,4 +1,4 @@
-"""Formulas compiled to kernels, on the stand-in for CuPy: the same numbers as the Python text gives on NumPy."""
+"""Formulas compiled to kernels: the same numbers as the Python text gives on NumPy."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from backends.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
 from optimize import L1Regularization, L2Regularization, WeightDecay
 from optimize.updaters import UPDATERS
+from tests.stand_ins import twin
 
 RNG = np.random.default_rng(4)
 HOST = NumpyBackend(threads=1)
@@ -26,27 +27,36 @@ def numbers(shape, dtype):
     return x
 
 
-def as_device(device, x):
-    return x.copy(order="K").view(device.cupy.ndarray)
+def on(device, arguments):
+    """Return the arguments with twins of the arrays."""
+    return [twin(device.cupy, each) if isinstance(each, np.ndarray) else each for each in arguments]
 
 
-def assert_computes(device, formula, arrays, rtol=None, launches=1):
-    """Run the formula on both; compare every array, and count the launches on the device."""
+def kernels_of(formula):
+    """Return the kernels that were made; None stands for arguments that run as the formula is written."""
+    (compiled,) = formula.compiled.values()
+    return list(compiled._kernels.values())
+
+
+def is_kernel(formula):
+    return kernels_of(formula) != [] and all(kernels_of(formula))
+
+
+def assert_computes(device, formula, arrays, rtol=None):
+    """Run the formula on both, on the device as a kernel, and compare every array."""
     expected = [each.copy(order="K") if isinstance(each, np.ndarray) else each for each in arrays]
     with nd.use_backend(HOST), np.errstate(all="ignore"):
         formula.formula(*expected)
-    found = [as_device(device, each) if isinstance(each, np.ndarray) else each for each in arrays]
-    before = len(device.cupy.launches)
+    found = on(device, arrays)
     with nd.use_backend(device):
         formula(*found)
-    assert device.cupy.launches[before:] == ["formula"] * launches
+    assert is_kernel(formula)
     for got, want in zip(found, expected, strict=True):
         if isinstance(want, np.ndarray):
-            kept = np.asarray(got.view(np.ndarray))
             if rtol is None:
-                np.testing.assert_array_equal(kept, want)
+                np.testing.assert_array_equal(device.to_host(got), want)
             else:
-                np.testing.assert_allclose(kept, want, rtol=rtol, atol=rtol)
+                np.testing.assert_allclose(device.to_host(got), want, rtol=rtol, atol=rtol)
 
 
 CLOSE = {"float32": 4e-6, "float64": 1e-13}
@@ -73,11 +83,9 @@ def test_in_place_with_the_bias_before_it(device):
     assert_computes(device, formula, [z, numbers((1, 4), "float32")], CLOSE["float32"])
 
 
-@pytest.mark.parametrize("name", UPDATERS)
-def test_every_updater_with_penalties_is_one_launch(name, dtype, device):
-    updater = UPDATERS[name]()
+def penalized(updater):
+    """Return a step of an updater with penalties, of which the third argument is scratch memory."""
     l1, l2, decay = L1Regularization(0.01), L2Regularization(0.02), WeightDecay(0.03)
-    coefficients = updater.coefficients(3, 1)
 
     def update(params, gradient, scratch, *rest):
         states, cells = rest[: len(updater.state_names)], rest[len(updater.state_names) :]
@@ -88,22 +96,52 @@ def test_every_updater_with_penalties_is_one_launch(name, dtype, device):
         decay.apply(params, gradient, scratch, cells[2])
         nd.subi(params, gradient)
 
-    states = [np.abs(numbers(50, dtype)) for _ in updater.state_names]
-    vectors = [numbers(50, dtype), numbers(50, dtype)]
-    scratch, cells = np.empty(50, dtype), [0.01, 0.02, 0.03, *coefficients]
+    return update
+
+
+def arguments_of(updater, dtype):
+    """Return its arrays and its numbers."""
+    vectors, states = [numbers(50, dtype) for _ in range(2)], [np.abs(numbers(50, dtype)) for _ in updater.state_names]
+    return [*vectors, np.empty(50, dtype), *states], [0.01, 0.02, 0.03, *updater.coefficients(3, 1)]
+
+
+@pytest.mark.parametrize("name", UPDATERS)
+def test_every_updater_with_penalties(name, dtype, device):
+    updater = UPDATERS[name]()
+    arrays, cells = arguments_of(updater, dtype)
+    update = penalized(updater)
     formula = nd.Elementwise(update, scratch=(2,))
     for scalars in (cells, [np.array(each, dtype) for each in cells]):
-        expected = [each.copy() for each in (*vectors, scratch, *states)]
-        found = [as_device(device, each) for each in expected]
-        given = [as_device(device, each) if isinstance(each, np.ndarray) else each for each in scalars]
-        before = len(device.cupy.launches)
+        expected, found = [each.copy() for each in arrays], on(device, arrays)
         with nd.use_backend(HOST):
             update(*expected, *scalars)
         with nd.use_backend(device):
-            formula(*found, *given)
-        assert device.cupy.launches[before:] == ["formula"]
+            formula(*found, *on(device, scalars))
+        assert is_kernel(formula)
         for got, want in zip([*found[:2], *found[3:]], [*expected[:2], *expected[3:]], strict=True):
-            np.testing.assert_allclose(got.view(np.ndarray), want, rtol=CLOSE[dtype], atol=CLOSE[dtype])
+            np.testing.assert_allclose(device.to_host(got), want, rtol=CLOSE[dtype], atol=CLOSE[dtype])
+
+
+@pytest.mark.parametrize("name", UPDATERS)
+def test_an_updater_with_penalties_is_one_launch(name, device, launches):
+    updater = UPDATERS[name]()
+    arrays, cells = arguments_of(updater, "float32")
+    formula, found = nd.Elementwise(penalized(updater), scratch=(2,)), on(device, arrays)
+    for scalars in (cells, [np.array(each, "float32") for each in cells]):
+        given = on(device, scalars)
+        launches.clear()
+        with nd.use_backend(device):
+            formula(*found, *given)
+        assert launches.all() == ["formula"]
+
+
+@pytest.mark.parametrize("name", sorted(ACTIVATIONS.keys() - NOT_ELEMENTWISE))
+def test_an_activation_with_its_slope_is_one_launch(name, device, launches):
+    arrays = on(device, [numbers((3, 7), "float32"), np.zeros((1, 7), "float32"), *np.ones((2, 3, 7), "float32")])
+    launches.clear()
+    with nd.use_backend(device):
+        value_and_slope(ACTIVATIONS[name]())(*arrays)
+    assert launches.all() == ["formula"]
 
 
 def order_of(x, order):
@@ -127,11 +165,11 @@ def test_arrays_lie_in_memory_as_they_like(first, second, device):
     x, y = numbers((3, 2, 4, 5), "float32"), numbers((3, 2, 4, 5), "float32")
     formula = nd.Elementwise(lambda x, y: nd.muli(nd.addi(x, y), 0.3))
     expected = (x + y) * np.float32(0.3)
-    device_x, device_y = (order_of(each, order).view(device.cupy.ndarray) for each, order in ((x, first), (y, second)))
+    device_x, device_y = on(device, [order_of(x, first), order_of(y, second)])
     with nd.use_backend(device):
         formula(device_x, device_y)
-    np.testing.assert_array_equal(device_x.view(np.ndarray), expected)
-    np.testing.assert_array_equal(device_y.view(np.ndarray), y)
+    np.testing.assert_array_equal(device.to_host(device_x), expected)
+    np.testing.assert_array_equal(device.to_host(device_y), y)
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 1, 1), (5,), (3, 1, 4, 1), (4, 5), (1, 1, 1, 1), (3, 2, 4, 5)])
@@ -144,12 +182,12 @@ def test_axes_that_say_the_same_are_one(device):
     formula = nd.Elementwise(lambda x, y: nd.addi(x, y))
     for shape in ((6, 5, 4), (120,), (2, 3, 20)):
         assert_computes(device, formula, [numbers(shape, "float32"), numbers(shape, "float32")])
-    (compiled,) = formula.compiled.values()
-    assert len(compiled._kernels) == 1
+    assert len(kernels_of(formula)) == 1
 
 
-def test_no_elements_need_no_launch(device):
-    assert_computes(device, nd.Elementwise(lambda x: nd.muli(x, 2.0)), [np.zeros((0, 3), "float32")], launches=0)
+def test_no_elements_need_no_launch(device, launches):
+    assert_computes(device, nd.Elementwise(lambda x: nd.muli(x, 2.0)), [np.zeros((0, 3), "float32")])
+    assert launches.taken() == []
 
 
 def test_the_same_array_twice_is_one_array(device):
@@ -158,18 +196,17 @@ def test_the_same_array_twice_is_one_array(device):
         nd.muli(y, 3.0)
 
     x = numbers(9, "float32")
-    found = as_device(device, x)
+    found = twin(device.cupy, x)
     with nd.use_backend(device):
         nd.Elementwise(formula)(found, found)
-    np.testing.assert_array_equal(found.view(np.ndarray), (x + np.float32(1)) * np.float32(3))
+    np.testing.assert_array_equal(device.to_host(found), (x + np.float32(1)) * np.float32(3))
 
 
 def test_numbers_may_change_without_another_kernel(device):
     formula = nd.Elementwise(lambda x, rate: nd.muli(x, rate))
     for rate in (0.1, 0.2, 7, True):
         assert_computes(device, formula, [numbers(9, "float32"), rate])
-    (compiled,) = formula.compiled.values()
-    assert len(compiled._kernels) == 1
+    assert len(kernels_of(formula)) == 1
 
 
 def test_constants_are_as_exact_as_numpys_and_may_be_infinite(dtype, device):
@@ -206,31 +243,29 @@ def test_what_is_no_formula_of_single_elements_runs_as_it_is_written(name, devic
     expected = [each.copy() for each in arrays]
     with nd.use_backend(HOST):
         RUN_AS_WRITTEN[name](*expected)
-    found = [as_device(device, each) for each in arrays]
+    found, again = on(device, arrays), on(device, arrays)
     formula = nd.Elementwise(RUN_AS_WRITTEN[name])
     with nd.use_backend(device):
         formula(*found)
-        again = [as_device(device, each) for each in arrays]
         formula(*again)
-    assert "formula" not in device.cupy.launches
+    assert not any(kernels_of(formula))
     for got, twice, want in zip(found, again, expected, strict=True):
-        np.testing.assert_allclose(got.view(np.ndarray), want, rtol=1e-6)
-        np.testing.assert_array_equal(got.view(np.ndarray), twice.view(np.ndarray))
+        np.testing.assert_allclose(device.to_host(got), want, rtol=1e-6)
+        np.testing.assert_array_equal(device.to_host(got), device.to_host(twice))
 
 
 def test_a_formula_that_asks_for_shapes_gets_a_kernel_for_each(device):
     formula = nd.Elementwise(lambda x: nd.muli(x, float(x.shape[0])))
     for shape in ((3, 4), (4, 3), (3, 4)):
         assert_computes(device, formula, [numbers(shape, "float32")])
-    (compiled,) = formula.compiled.values()
-    assert len(compiled._kernels) == 2
+    assert len(kernels_of(formula)) == 2
 
 
 def test_arrays_of_other_types_run_as_they_are_written(device):
-    x = np.arange(5, dtype="int32").view(device.cupy.ndarray)
+    x = twin(device.cupy, np.arange(5, dtype="int32"))
     with nd.use_backend(device):
         nd.Elementwise(lambda x: nd.addi(x, 3))(x)
-    assert x.view(np.ndarray).tolist() == [3, 4, 5, 6, 7]
+    assert device.to_host(x).tolist() == [3, 4, 5, 6, 7]
 
 
 def test_large_indices(device, monkeypatch):
@@ -246,7 +281,7 @@ def test_large_indices(device, monkeypatch):
 def test_numbers_of_numpy_are_numbers_of_the_host(device, dtype, number):
     formula = nd.Elementwise(lambda x, factor: nd.muli(x, factor))
     x = numbers((3, 4), dtype)
-    found = as_device(device, x)
+    found = twin(device.cupy, x)
     with nd.use_backend(device):
         formula(found, number)
-    np.testing.assert_array_equal(np.asarray(found.view(np.ndarray)), x * np.dtype(dtype).type(number))
+    np.testing.assert_array_equal(device.to_host(found), x * np.dtype(dtype).type(number))

@@ -44,10 +44,10 @@ GOOD = [batch() for _ in range(9)]
 
 
 @pytest.fixture(params=["eager", "captured"])
-def cupy(request, fake_cupy, monkeypatch):
+def device(request, cupy, monkeypatch):
+    """The current backend, which makes graphs of steps, or not."""
     monkeypatch.setenv("ND_CUDA_GRAPH", str(int(request.param == "captured")))
-    device = CupyBackend()
-    with nd.use_backend(device):
+    with nd.use_backend(CupyBackend()) as device:
         yield device
 
 
@@ -62,7 +62,7 @@ def assert_same_state(net, other):
 
 
 @pytest.mark.parametrize("updater", list(UPDATERS))
-def test_the_first_bad_step_and_all_after_it_change_nothing(cupy, updater):
+def test_the_first_bad_step_and_all_after_it_change_nothing(device, updater):
     net, twin = (MultiLayerNetwork(conf(UPDATERS[updater])).init() for _ in "12")
     for each in (*GOOD[:5], spoilt(), *GOOD[5:7]):
         net.fit_batch(each)
@@ -78,7 +78,7 @@ def test_the_first_bad_step_and_all_after_it_change_nothing(cupy, updater):
     assert_same_state(net, twin)
 
 
-def test_the_end_of_an_epoch_asks(cupy):
+def test_the_end_of_an_epoch_asks(device):
     net, twin = (MultiLayerNetwork(conf()).init() for _ in "12")
     twin.fit(ListDataSetIterator(GOOD[:2]))
     net.fit(ListDataSetIterator(GOOD[:2]))
@@ -88,14 +88,14 @@ def test_the_end_of_an_epoch_asks(cupy):
     assert_same_state(net, twin)
 
 
-def test_one_minibatch_is_asked_about_at_once(cupy):
+def test_one_minibatch_is_asked_about_at_once(device):
     net = MultiLayerNetwork(conf()).init()
     with pytest.raises(nd.NumericError, match=r"got nan at iteration 0\."):
         net.fit(spoilt())
     assert net.iteration_count == 0
 
 
-def test_after_some_steps_the_device_is_asked(cupy, monkeypatch):
+def test_after_some_steps_the_device_is_asked(device, monkeypatch):
     monkeypatch.setattr("optimize.guard.CHECK_EVERY", 3)
     net = MultiLayerNetwork(conf()).init()
     for each in (*GOOD[:3], spoilt(), GOOD[3]):
@@ -107,7 +107,7 @@ def test_after_some_steps_the_device_is_asked(cupy, monkeypatch):
     assert net.iteration_count == 7
 
 
-def test_who_asks_for_the_score_learns_it_in_that_step(cupy):
+def test_who_asks_for_the_score_learns_it_in_that_step(device):
     net, scores = MultiLayerNetwork(conf()).init(), CollectScoresListener()
     net.set_listeners(scores)
     net.fit_batch(GOOD[0])
@@ -117,7 +117,7 @@ def test_who_asks_for_the_score_learns_it_in_that_step(cupy):
     assert net.iteration_count == 1
 
 
-def test_an_infinite_gradient_behind_a_finite_score(cupy):
+def test_an_infinite_gradient_behind_a_finite_score(device):
     layer = OutputLayer(n_in=1, n_out=1, loss="mse", activation="identity", weight_init="zero")
     net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(layer)).init()
     before = state_of(net)
@@ -128,7 +128,7 @@ def test_an_infinite_gradient_behind_a_finite_score(cupy):
     assert net.iteration_count == 1
 
 
-def test_large_finite_gradients_are_none(cupy):
+def test_large_finite_gradients_are_none(device):
     layer = OutputLayer(n_in=1, n_out=1, loss="mse", activation="identity", weight_init="zero")
     net = MultiLayerNetwork(NeuralNetConfiguration(seed=1, updater=Sgd(1e-36)).list(layer)).init()
     net.fit(np.array([[1e30]]), np.ones((1, 1)))  # whose square is infinite in float32
@@ -138,11 +138,11 @@ def test_large_finite_gradients_are_none(cupy):
 class Waits(Listener):
     """Counts how often the host asks the device for something while it trains."""
 
-    def __init__(self, cupy, monkeypatch):
+    def __init__(self, device, monkeypatch):
         self.asked = []
         for name in ("item", "to_host", "synchronize"):
-            original = getattr(type(cupy), name)
-            monkeypatch.setattr(type(cupy), name, self.counting(name, original))
+            original = getattr(type(device), name)
+            monkeypatch.setattr(type(device), name, self.counting(name, original))
 
     def counting(self, name, original):
         def ask(backend, *arguments):
@@ -152,8 +152,8 @@ class Waits(Listener):
         return ask
 
 
-def test_a_step_waits_for_nothing(cupy, monkeypatch):
-    net, waits = MultiLayerNetwork(conf(l1=1e-3)).init(), Waits(cupy, monkeypatch)
+def test_a_step_waits_for_nothing(device, monkeypatch):
+    net, waits = MultiLayerNetwork(conf(l1=1e-3)).init(), Waits(device, monkeypatch)
     for each in GOOD:
         net.fit_batch(each)
     assert waits.asked == []
@@ -163,7 +163,7 @@ def test_a_step_waits_for_nothing(cupy, monkeypatch):
     assert waits.asked == ["item", "to_host", "to_host"]  # at the end of the epoch
 
 
-def test_asking_for_the_score_outside_of_a_step_raises(cupy):
+def test_asking_for_the_score_outside_of_a_step_raises(device):
     net = MultiLayerNetwork(conf()).init()
     net.fit_batch(GOOD[0])
     net.fit_batch(spoilt())
@@ -175,7 +175,7 @@ def test_asking_for_the_score_outside_of_a_step_raises(cupy):
     assert net.iteration_count == 2
 
 
-def test_a_listener_that_asks_now_and_then_learns_of_an_earlier_step(cupy):
+def test_a_listener_that_asks_now_and_then_learns_of_an_earlier_step(device):
     class EveryThird(Listener):
         def iteration_done(self, model, iteration, epoch):
             if iteration % 3 == 2:
@@ -202,7 +202,7 @@ class Leaving(Listener):
 
 
 @pytest.mark.parametrize("bad", [0, 2])
-def test_after_another_error_good_minibatches_count_again(cupy, bad):
+def test_after_another_error_good_minibatches_count_again(device, bad):
     net, twin = (MultiLayerNetwork(conf()).init() for _ in "12")
     net.set_listeners(Leaving(bad))
     with pytest.raises(Leaves, match="enough"):
@@ -217,7 +217,7 @@ def test_after_another_error_good_minibatches_count_again(cupy, bad):
 
 
 @pytest.mark.parametrize("mend", ["set_params", "save", "clone"])
-def test_what_is_done_to_a_network_settles_a_step_that_was_not_taken(cupy, mend, tmp_path, caplog):
+def test_what_is_done_to_a_network_settles_a_step_that_was_not_taken(device, mend, tmp_path, caplog):
     net, twin = (MultiLayerNetwork(conf()).init() for _ in "12")
     for each in (GOOD[0], spoilt(), GOOD[1]):
         net.fit_batch(each)
@@ -237,7 +237,7 @@ def test_what_is_done_to_a_network_settles_a_step_that_was_not_taken(cupy, mend,
     assert_same_state(net, twin)
 
 
-def test_a_listener_may_mend_the_gradient(cupy):
+def test_a_listener_may_mend_the_gradient(device):
     class Mends(Listener):
         def on_backward_pass(self, model):
             nd.fill(model.flattened_gradients(), 0.0)
@@ -251,7 +251,7 @@ def test_a_listener_may_mend_the_gradient(cupy):
     assert net.iteration_count == 1
 
 
-def test_a_network_without_parameters_is_looked_at_by_the_host(cupy):
+def test_a_network_without_parameters_is_looked_at_by_the_host(device):
     net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(LossLayer(loss="mse", activation="identity"))).init()
     with pytest.raises(nd.NumericError, match="score must be finite, got nan"):
         net.fit(np.full((2, 3), np.nan), np.ones((2, 3)))

@@ -83,24 +83,31 @@ def batch(n):
 BATCHES = [batch(n) for n in (6, 6, 6, 4, 6, 4, 6)]
 
 
-def trained(backend, configuration, batches=BATCHES):
-    """Return scores, parameters on the host, the generator's state, and how many graphs each step launched."""
-    scores, graphs = [], []
+def trained(backend, configuration, after_step=lambda: None):
+    """Return scores, parameters on the host, and the generator's state."""
+    scores = []
     with nd.use_backend(backend):
         net = MultiLayerNetwork(configuration).init()
-        launches = getattr(getattr(backend, "cupy", None), "launches", [])
-        for data in batches:
-            before = len(launches)
+        for data in BATCHES:
             net.fit_batch(data)
             scores.append(net.score())
-            graphs.append(launches[before:].count("graph"))
-        return scores, np.array(nd.to_host(nd.copy(net.params()))), nd.random.get_random().get_state(), graphs
+            after_step()
+        return scores, np.array(nd.to_host(nd.copy(net.params()))), nd.random.get_random().get_state()
+
+
+def graphs_of(launches, backend, configuration):
+    """Return how many graphs each step launches."""
+    counts = []
+    launches.clear()
+    trained(backend, configuration, lambda: counts.append(launches.taken().count("graph")))
+    return counts
 
 
 @pytest.fixture
-def eager(fake_cupy, monkeypatch):
-    monkeypatch.setenv("ND_CUDA_GRAPH", "0")
-    return CupyBackend()
+def eager(cupy, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setenv("ND_CUDA_GRAPH", "0")
+        return CupyBackend()
 
 
 @every_kind
@@ -120,18 +127,32 @@ def test_graphs_compute_what_eager_steps_compute(name, device, eager):
     np.testing.assert_allclose(captured[0], alone[0], rtol=1e-6)
     np.testing.assert_allclose(captured[1], alone[1], rtol=1e-5, atol=1e-7)
     assert captured[2] == alone[2]
-    constrained = name in CONSTRAINTS
-    assert captured[3][2] == captured[3][-1] == 2 + constrained  # forward and backward; the update; the constraints
-    assert alone[3] == [0] * len(BATCHES)
     assert len(set(captured[0])) == len(BATCHES)
 
 
+@every_kind
+def test_noise_and_constraints_are_part_of_the_graphs(name, device, launches):
+    counts = graphs_of(launches, device, of(name))
+    constrained = name in CONSTRAINTS
+    assert counts[2] == counts[-1] == 2 + constrained  # forward and backward; the update; the constraints
+
+
+def test_eager_steps_launch_no_graph(eager, launches):
+    assert graphs_of(launches, eager, conf(NOISES["alpha"] | CONSTRAINTS["several"])) == [0] * len(BATCHES)
+
+
+ORTHOGONAL = NeuralNetConfiguration(seed=5, weight_noise=WeightNoise(OrthogonalDistribution(0.1))).list(
+    OutputLayer(n_in=64, n_out=3)
+)
+
+
 def test_a_draw_that_no_graph_can_hold_runs_eagerly(device, eager):
-    settings = {"weight_noise": WeightNoise(OrthogonalDistribution(0.1))}
-    dense = NeuralNetConfiguration(seed=5, **settings).list(OutputLayer(n_in=64, n_out=3))
-    captured, alone = trained(device, dense), trained(eager, dense)
+    captured, alone = trained(device, ORTHOGONAL), trained(eager, ORTHOGONAL)
     np.testing.assert_allclose(captured[0], alone[0], rtol=1e-5)
-    assert captured[3][-1] == 1  # the update
+
+
+def test_around_a_draw_that_no_graph_can_hold_there_is_a_graph_of_the_update(device, launches):
+    assert graphs_of(launches, device, ORTHOGONAL)[-1] == 1
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4, 5)], ids=str)
@@ -164,7 +185,7 @@ def test_masks_do_not_depend_on_how_buffers_lie(kind, shape, any_backend):
 
 
 @pytest.mark.parametrize("graphs", [0, 1])
-def test_an_update_that_was_undone_is_not_constrained_either(graphs, fake_cupy, monkeypatch):
+def test_an_update_that_was_undone_is_not_constrained_either(graphs, cupy, monkeypatch):
     """What the guard has undone stays; without it, shrinking by the epsilon would change it, step after step."""
     monkeypatch.setenv("ND_CUDA_GRAPH", str(graphs))
     spoilt = batch(6)

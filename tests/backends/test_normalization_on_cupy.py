@@ -1,4 +1,4 @@
-"""Networks with normalisations and embeddings through CupyBackend, on the stand-in for CuPy, give NumPy's numbers."""
+"""Networks with normalisations and embeddings through CupyBackend give NumPy's numbers."""
 
 import numpy as np
 import pytest
@@ -76,18 +76,18 @@ def train(backend, name):
 
 
 @pytest.mark.parametrize(("name", "graphs"), [*((name, "1") for name in NETWORKS), ("images", "0")])
-def test_training_gives_numpys_numbers(name, graphs, fake_cupy, monkeypatch):
+def test_training_gives_numpys_numbers(name, graphs, cupy, monkeypatch):
     monkeypatch.setenv("ND_CUDA_GRAPH", graphs)
     theirs, ours = train(CupyBackend(), name), train(make_backend("numpy"), name)
     for found, expected in zip(theirs, ours, strict=True):
         np.testing.assert_allclose(found, expected, rtol=CLOSE, atol=CLOSE)
 
 
-def test_the_running_statistics_of_a_step_that_must_not_be_stay(fake_cupy):
+def test_the_running_statistics_of_a_step_that_must_not_be_stay(device):
     """The guard holds for them too: they are part of the parameters' update."""
     batch = IMAGES[0]
     broken = DataSet(np.full_like(batch.features, np.nan), batch.labels)
-    with nd.use_backend(CupyBackend()):
+    with nd.use_backend(device):
         net = MultiLayerNetwork(images()).init()
         net.fit_batch(batch)
         before = nd.to_host(nd.copy(net.params()))
@@ -96,12 +96,13 @@ def test_the_running_statistics_of_a_step_that_must_not_be_stay(fake_cupy):
         np.testing.assert_array_equal(nd.to_host(net.params()), before)
 
 
-def test_a_word_outside_of_the_table_stops_training(fake_cupy):
+def test_a_word_outside_of_the_table_stops_training(device):
+    """Where it is on the device already: nobody waits to look at it there."""
     x, y = WORDS[0].features.copy(), WORDS[0].labels
     x[3] = 9
-    with nd.use_backend(CupyBackend()):
+    with nd.use_backend(device):
         net = MultiLayerNetwork(words()).init()
         before = nd.to_host(nd.copy(net.params()))
         with pytest.raises(nd.NumericError, match="the score must be finite, got nan"):
-            net.fit([DataSet(x, y)])
+            net.fit([DataSet(nd.create(x), nd.create(y))])
         np.testing.assert_array_equal(nd.to_host(net.params()), before)

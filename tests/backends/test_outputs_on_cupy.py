@@ -1,4 +1,4 @@
-"""Networks that end otherwise than in plain rows, on the stand-in for CuPy: the numbers are NumPy's."""
+"""Networks that end otherwise than in plain rows, on every backend: the numbers are NumPy's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Poolings, upsamplings, borders and blocks through CupyBackend, on the stand-in for CuPy: the numbers are NumPy's."""
+"""Poolings, upsamplings, borders and blocks on every backend: the numbers are NumPy's."""
 
 import numpy as np
 import pytest

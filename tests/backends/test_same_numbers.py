@@ -1,7 +1,7 @@
 """Promises that need no files: NumPy's draws bit for bit, the same run twice, graphs or not, LeNet's scores.
 
-With --backend=cupy on the device; else on CuPy's stand-in, with fewer and smaller steps, which shows that nothing but
-the device's own arithmetic is left to be seen there.
+On a device as they are promised; on the host CUDA, whose threads are a loop, with fewer and smaller steps, which shows
+that nothing but the device's own arithmetic is left to be seen there.
 """
 
 import numpy as np
@@ -23,6 +23,7 @@ from nn import (
 from nn.conf.dropout import Dropout
 from optimize import CollectScoresListener, Nesterovs
 from optimize.step_functions import negative_gradient_step
+from tests.cuda_on_host.calls import on_host
 from tests.stand_ins import make_backend
 from tests.test_java_reference import lenet
 
@@ -35,14 +36,8 @@ RNG = np.random.default_rng(4)
 
 
 @pytest.fixture
-def real(request):
-    """Whether there is a backend of --backend."""
-    return bool(request.config.getoption("--backend"))
-
-
-@pytest.fixture
-def here(request, real):
-    return make_backend(request.config.getoption("--backend")) if real else request.getfixturevalue("device")
+def here(cupy):
+    return make_backend("cupy")
 
 
 @pytest.fixture
@@ -53,7 +48,7 @@ def eager(here, monkeypatch):
 
 
 def small():
-    """A LeNet for the stand-in, whose threads are a loop."""
+    """A LeNet for the host CUDA."""
     return NeuralNetConfiguration(seed=123, l2=5e-4, weight_init="xavier", updater=Nesterovs(0.01, momentum=0.9)).list(
         ConvolutionLayer(n_out=3, kernel_size=(5, 5), stride=(3, 3), activation="identity"),
         SubsamplingLayer("max", kernel_size=(2, 2), stride=(2, 2)),
@@ -64,14 +59,16 @@ def small():
 
 
 @pytest.fixture
-def run(real):
+def run():
     """Returns a function that trains on a backend: scores, parameters and predictions on the host."""
+
+    conf, steps = (small(), 8) if on_host() else (lenet(), 60)
 
     def trained(backend):
         with nd.use_backend(backend):
-            net, scores = MultiLayerNetwork(lenet() if real else small()).init(), CollectScoresListener()
+            net, scores = MultiLayerNetwork(conf).init(), CollectScoresListener()
             net.set_listeners(scores)
-            net.fit(EarlyTerminationDataSetIterator(DigitsDataSetIterator(16, seed=ORDER), 60 if real else 8))
+            net.fit(EarlyTerminationDataSetIterator(DigitsDataSetIterator(16, seed=ORDER), steps))
             output = nd.to_host(net.output(DigitsDataSetIterator(16, train=False).next().features))
             return np.array(scores.scores), nd.to_host(net.params()), output
 

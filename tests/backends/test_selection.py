@@ -15,6 +15,9 @@ from backends.numpy_backend import NumpyBackend
 from nd.state import state
 from tests.stand_ins import StrictBackend
 
+NO_DEVICE = {"CUDA_VISIBLE_DEVICES": "-1", "HOST_CUDA_DEVICES": "0"}
+"""What a program is told that is to find none, on a machine with a device or on the host CUDA."""
+
 
 @pytest.fixture
 def without_cupy(monkeypatch):
@@ -94,7 +97,7 @@ def test_the_first_use_selects_once():
         "import logging; logging.basicConfig(level='INFO'); import nd; nd.zeros(2); nd.zeros(2); nd.backend(); "
         "print(nd.backend().name)"
     )
-    done = run("-c", program, ND_BACKEND="auto", CUDA_VISIBLE_DEVICES="-1")
+    done = run("-c", program, ND_BACKEND="auto", **NO_DEVICE)
     assert done.stdout == "numpy\n"
     assert done.stderr.count("backend: numpy, because") == 1
 
@@ -117,7 +120,7 @@ def test_the_first_use_selects_once():
     ],
 )
 def test_the_diagnosis(setting, last_line):
-    done = run("-m", "nd", ND_BACKEND=setting, CUDA_VISIBLE_DEVICES="-1")
+    done = run("-m", "nd", ND_BACKEND=setting, **NO_DEVICE)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("ndwright ")
@@ -128,14 +131,15 @@ def test_the_diagnosis(setting, last_line):
     assert lines[-1] == last_line
 
 
-def test_the_diagnosis_of_a_usable_device(fake_cupy, monkeypatch):
+def test_the_diagnosis_of_a_usable_device(cupy, monkeypatch):
     import importlib
 
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     monkeypatch.setattr(backends, "_instances", {})
     monkeypatch.delenv("ND_BACKEND", raising=False)
     lines = list(importlib.import_module("nd.__main__").diagnose())
     assert "backend cupy: usable" in lines
-    assert "  device        0: NumPy in disguise, compute capability 75" in lines
+    assert f"  device        0: {name}, compute capability {cupy.cuda.Device(0).compute_capability}" in lines
     assert lines[-1].startswith("ND_BACKEND is not set, which means auto: cupy is chosen, because everything that it")
 
 

@@ -1,4 +1,4 @@
-"""Normalised gradients, penalties before and after the updater, schedules: on the stand-in for CuPy as on NumPy."""
+"""Normalised gradients, penalties before and after the updater, schedules: on CuPy as on NumPy."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ from tests.stand_ins import make_backend
 
 
 @pytest.fixture(params=["eager", "captured"])
-def cupy(request, fake_cupy, monkeypatch):
+def device(request, cupy, monkeypatch):
+    """Which makes graphs of steps, or not."""
     monkeypatch.setenv("ND_CUDA_GRAPH", str(int(request.param == "captured")))
     return CupyBackend()
 
@@ -30,24 +31,24 @@ def assert_same(found, expected, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_everything_at_once(cupy, dtype):
-    found, expected = (trained(backend, lambda: network(dtype)) for backend in (cupy, make_backend("numpy")))
+def test_everything_at_once(device, dtype):
+    found, expected = (trained(backend, lambda: network(dtype)) for backend in (device, make_backend("numpy")))
     assert_same(found, expected, dtype)
 
 
 @pytest.mark.parametrize("name", GRADIENT_NORMALIZATIONS)
-def test_every_normalization(cupy, name):
+def test_every_normalization(device, name):
     def make():
         settings = {"gradient_normalization": name, "gradient_normalization_threshold": 0.05}
         conf = NeuralNetConfiguration(seed=1, weight_decay=0.1, updater="adam", **settings)
         return MultiLayerNetwork(conf.list(DenseLayer(n_in=3, n_out=4), OutputLayer(n_out=2))).init()
 
-    found, expected = (trained(backend, make) for backend in (cupy, make_backend("numpy")))
+    found, expected = (trained(backend, make) for backend in (device, make_backend("numpy")))
     assert_same(found, expected, "float32")
 
 
-def test_steps_ask_the_device_for_nothing(cupy, monkeypatch):
-    with nd.use_backend(cupy):
+def test_steps_ask_the_device_for_nothing(device, monkeypatch):
+    with nd.use_backend(device):
         net = network("float32")
         data = [nd.dataset.DataSet(x, y) for x, y in BATCHES]
         net.fit_batch(data[0])
@@ -56,7 +57,7 @@ def test_steps_ask_the_device_for_nothing(cupy, monkeypatch):
             raise RuntimeError("the device was asked")
 
         for name in ("item", "to_host"):
-            monkeypatch.setattr(cupy, name, refuse)
+            monkeypatch.setattr(device, name, refuse)
         for each in data[1:]:
             net.fit_batch(each)
     assert net.iteration_count == len(BATCHES)

@@ -388,4 +388,4 @@ def test_rates_on_a_device(device):
             each.fit(X, Y, epochs=4)
             each.set_learning_rate(1, 0.05)
             each.fit(X, Y, epochs=4)
-    np.testing.assert_allclose(host(net.params()), host(expected.params()), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(device.to_host(net.params()), host(expected.params()), rtol=1e-4, atol=1e-6)

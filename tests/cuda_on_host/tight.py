@@ -1,0 +1,47 @@
+"""Memory for the host CUDA's tight mode: no pool, each array ends where a page ends that nobody may touch."""
+
+import ctypes
+import os
+
+
+class Freed:
+    """Gives memory back when CuPy no longer knows it."""
+
+    def __init__(self, library, address, stream):
+        self._free, self._address, self._stream = library.host_cuda_tight_free, address, stream
+
+    def __del__(self):
+        self._free(ctypes.c_void_p(self._address), ctypes.c_void_p(self._stream))
+
+
+class Pool:
+    """In the place of cupy.cuda.MemoryPool."""
+
+    def __init__(self, allocator=None):
+        self._library = ctypes.CDLL("libcudart.so.13")
+        self._library.host_cuda_tight_malloc.restype = ctypes.c_void_p
+        self._library.host_cuda_tight_malloc.argtypes = [ctypes.c_size_t]
+
+    def malloc(self, size):
+        import cupy
+
+        address = self._library.host_cuda_tight_malloc(max(size, 1)) or 0
+        if not address:
+            raise cupy.cuda.memory.OutOfMemoryError(size, 0, 0)
+        owner = Freed(self._library, address, cupy.cuda.get_current_stream().ptr)
+        memory = cupy.cuda.UnownedMemory(address, size, owner)
+        return cupy.cuda.MemoryPointer(memory, 0)
+
+
+def install():
+    """Let CuPy take all memory from such a pool."""
+    import cupy
+
+    cupy.cuda.MemoryPool = Pool
+    cupy.cuda.set_allocator(Pool().malloc)
+
+
+def install_if_asked_for():
+    """As `install`, where HOST_CUDA says so."""
+    if "tight" in os.environ.get("HOST_CUDA", "").split(","):
+        install()
