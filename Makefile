@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 CUPY_VENV := .cupy/venv-$(CUPY)
 
-.PHONY: help lenet test test-slow fuzz fuzz-api java-check cupy-check gpu-check lint format bench clean
+.PHONY: help lenet test test-slow fuzz fuzz-api java-check cupy-check gpu-check gpu-rehearsal lint format bench clean
 
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
@@ -49,6 +49,10 @@ java-check: $(VENV)/test
 
 cupy-check: $(CUPY_VENV)/made
 	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy $(CUPY_CHECK)
+
+gpu-rehearsal: $(CUPY_VENV)/made
+	$(CUPY_VENV)/bin/python -m tests.cuda_on_host.install .cupy
+	$(CUPY_VENV)/bin/python -m tests.cuda_on_host.rehearsal
 
 gpu-check: $(VENV)/test $(VENV)/cuda$(CUDA)
 	PYTHON=$(BIN)/python .ci/gpu-check --device-only

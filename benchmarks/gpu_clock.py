@@ -12,6 +12,8 @@ Step = Callable[[], object]
 ROUNDS, SECONDS, MOST_STEPS, WARM_STEPS = 7, 0.1, 2000, 5
 PROFILED_STEPS = 10
 COPIES, PRODUCTS = 20, 10
+SIZES, MUCH_MEMORY = (4096, 8192), 6 << 30
+"""Rows of the arrays that show what a device can do, with less memory free and with more."""
 LAUNCHES = ("cudaLaunchKernel", "cudaGraphLaunch", "cuLaunchKernel", "cuGraphLaunch")
 """Beginnings of the names of calls by which the host gives the device work."""
 
@@ -118,8 +120,7 @@ def ceilings() -> dict[str, float]:
     import cupy
     import numpy as np
 
-    free = cupy.cuda.Device().mem_info[0]
-    size = 8192 if free > 6 << 30 else 4096
+    size = SIZES[cupy.cuda.Device().mem_info[0] > MUCH_MEMORY]
     noise = cupy.asarray(np.random.default_rng(0).random((size, size), np.float32))
     other, out, events = noise.T.copy(), cupy.empty_like(noise), events_of("cupy")
     copy = _best(lambda: cupy.copyto(out, noise), COPIES, events)

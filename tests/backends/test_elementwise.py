@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nd
+from backends.cuda import BLOCK
 from backends.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
 from optimize import L1Regularization, L2Regularization, WeightDecay
@@ -74,6 +75,12 @@ def value_and_slope(activation):
 def test_every_activation_and_its_slope(name, dtype, device):
     z, b, epsilon = numbers((3, 7), dtype), np.zeros((1, 7), dtype), numbers((3, 7), dtype)[::-1].copy()
     assert_computes(device, value_and_slope(ACTIVATIONS[name]()), [z, b, np.empty_like(z), epsilon], CLOSE[dtype])
+
+
+@pytest.mark.parametrize("n", [1, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3])
+def test_every_element_of_many_blocks(n, dtype, device):
+    formula = nd.Elementwise(lambda x, y: nd.muli(nd.addi(x, y), 2.0))
+    assert_computes(device, formula, [numbers(n, dtype), numbers(n, dtype)])
 
 
 def test_in_place_with_the_bias_before_it(device):

@@ -59,7 +59,7 @@ MUTATIONS = {
         "cuda/scratch.py", "self._arrived.fill(0)", "pass", "tight", PRODUCTS
     ),
     "an index off by one behind an array": Mutation(
-        "cuda/random.cu", "if (i >= total)", "if (i > total)", "tight", KERNELS
+        "cuda/random.cu", "if (i >= total)", "if (i > total)", "tight", GRAPHS
     ),
     "a row of a table that is not there": Mutation(
         "cuda/embedding.cu", "bool there = row >= 0 && row < l.rows", "bool there = row >= 0 && row <= l.rows",
@@ -75,7 +75,7 @@ MUTATIONS = {
         "cuda/__init__.py", "(-(-total // block),)", "(max(total // block, 1),)", "", KERNELS
     ),
     "a grid of too few blocks for a formula": Mutation(
-        "cuda/elementwise.py", "(-(-plan.total // BLOCK),)", "(max(plan.total // BLOCK, 1),)", "tight",
+        "cuda/elementwise.py", "(-(-plan.total // BLOCK),)", "(max(plan.total // BLOCK, 1),)", "",
         "tests/backends/test_elementwise.py",
     ),
     "an argument of the wrong type": Mutation(

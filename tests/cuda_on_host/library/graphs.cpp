@@ -7,9 +7,11 @@ namespace host {
 
 struct Executable {
     std::vector<std::function<void()>> steps;
+    Work last;                     // the last launch
 };
 
-// Every order in which nodes come after what they depend on is allowed; in reverse, the last one that is ready is next.
+// Guide, 4.2.1 Graph Structure: "An operation may be scheduled at any time once the nodes on which it depends are
+// complete." In reverse, the last one that is ready is next.
 static std::vector<std::function<void()>> in_order(const Graph &graph)
 {
     std::vector<std::function<void()>> steps;
@@ -39,6 +41,7 @@ using namespace host;
 
 extern "C" {
 
+// Guide, 4.2.2: "Instantiation takes a snapshot of the graph template".
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsigned long long)
 {
     Lock lock(everything);
@@ -48,18 +51,28 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsig
     return cudaSuccess;
 }
 
+// Manual, cudaGraphLaunch: "Each launch is ordered behind both any previous work in stream and any previous launches of
+// graphExec." Within a capture, it is one more node.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t on)
 {
     Lock lock(everything);
     std::shared_ptr<Executable> executable = *(std::shared_ptr<Executable> *)graph;
+    Stream *stream = stream_of(on);
+    bool runs = stream && !stream->capture;
+    Work before = runs ? executable->last : nullptr;
     log_call("graph");
-    return submit(stream_of(on), [executable] {
+    cudaError_t error = submit(stream, [executable, before] {
+        complete(before);
         for (const auto &step : executable->steps)
             if (step && lost == cudaSuccess)
                 step();
     });
+    if (runs && error == cudaSuccess)
+        executable->last = stream->last;
+    return error;
 }
 
+// Manual, cudaGraphUpload: "Uploads graphExec to the device in stream without executing it."
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t on)
 {
     Lock lock(everything);

@@ -1,4 +1,5 @@
-// Device memory and pinned memory. Memory is all ones (NaN, -1) until somebody writes it.
+// Device memory and pinned memory. Manual of the runtime API, cudaMalloc: "The memory is not cleared." It is all ones
+// (NaN, -1) until somebody writes it.
 #include "engine.h"
 
 #include <sys/mman.h>
@@ -105,6 +106,8 @@ using namespace host;
 
 extern "C" {
 
+// Manual, cudaThreadExchangeStreamCaptureMode: "During stream capture (see cudaStreamBeginCapture), some actions, such
+// as a call to cudaMalloc, may be unsafe." So are those that free it, and those of pinned memory.
 cudaError_t cudaMalloc(void **address, size_t size)
 {
     Lock lock(everything);
@@ -113,7 +116,7 @@ cudaError_t cudaMalloc(void **address, size_t size)
     return allocate(address, size, true);
 }
 
-// "cudaFree waits for all pending work."
+// Manual, cudaFree: "For all other pointers, this API may perform implicit synchronization." It does, as CuPy expects.
 cudaError_t cudaFree(void *address)
 {
     Lock lock(everything);
@@ -137,7 +140,7 @@ cudaError_t cudaHostAlloc(void **address, size_t size, unsigned)
     return allocate(address, size, false);
 }
 
-// What is still to be copied from or to pinned memory finds nothing there.
+// The manual says nothing of waiting: a copy that is still to run finds no memory there, and the device is lost.
 cudaError_t cudaFreeHost(void *address)
 {
     Lock lock(everything);

@@ -1,5 +1,7 @@
-// Streams, events and captures: the order of work. Rules are those of the CUDA programming guide, sections "Asynchronous
-// Concurrent Execution" and "CUDA Graphs, Creating a Graph Using Stream Capture", whose sentences stand beside them.
+// Streams, events and captures: the order of work. The sentences of the rules stand beside them, with their place: in
+// the CUDA programming guide (13), section 4.2.2.1.2 Stream Capture and its parts .1 Cross-stream Dependencies and
+// Events, .2 Prohibited and Unhandled Operations, .3 Invalidation; or in the manual of the runtime API, with what they
+// describe.
 #include "engine.h"
 
 #include <algorithm>
@@ -102,8 +104,8 @@ void complete_everything()
         complete(stream->last);
 }
 
-// "The legacy default stream is an implicit stream which synchronizes with all other streams in the same CUcontext
-// except for non-blocking streams": it waits for them, and they wait for it.
+// Manual, Stream synchronization behavior: "the legacy stream first waits on all blocking streams, the action is queued
+// in the legacy stream, and then all blocking streams wait on the legacy stream."
 static std::vector<Work> comes_after(Stream *stream)
 {
     std::vector<Work> after;
@@ -135,39 +137,49 @@ void queue(Stream *stream, std::function<void()> run, const Work &also)
 
 // ---- captures
 
+// Guide, 4.2.2.1.2.3: "When an invalid operation is attempted during stream capture, any associated capture graphs are
+// invalidated."
 static cudaError_t invalidate(const std::shared_ptr<Capture> &capture, cudaError_t error)
 {
     capture->invalid = true;
     return failed(error);
 }
 
-// "Potentially unsafe API calls are prohibited" while any thread captures in global mode, while this thread does in
-// thread-local mode, and never in relaxed mode (cudaThreadExchangeStreamCaptureMode).
+// Manual, cudaThreadExchangeStreamCaptureMode: "If the local thread has an ongoing capture sequence that was not
+// initiated with cudaStreamCaptureModeRelaxed at cuStreamBeginCapture, or if any other thread has a concurrent capture
+// sequence initiated with cudaStreamCaptureModeGlobal, this thread is prohibited from potentially unsafe API calls."
 cudaError_t unsafe_call()
 {
+    cudaError_t error = lost;
     for (const auto &capture : captures) {
         bool own = capture->thread == std::this_thread::get_id();
         if (capture->mode == cudaStreamCaptureModeGlobal || (capture->mode == cudaStreamCaptureModeThreadLocal && own))
-            return invalidate(capture, cudaErrorStreamCaptureUnsupported);
+            error = invalidate(capture, cudaErrorStreamCaptureUnsupported);
     }
-    return lost;
+    return error;
 }
 
-// "When any stream in the same context is being captured, and it was not created with cudaStreamNonBlocking, any
-// attempted use of the legacy stream is invalid."
+static bool uses_blocking_stream(const Capture &capture)
+{
+    return std::any_of(capture.streams.begin(), capture.streams.end(), [](Stream *each) { return each->blocking; });
+}
+
+// Guide, 4.2.2.1.2.2: "When any stream in the same context is being captured, and it was not created with
+// cudaStreamNonBlocking, any attempted use of the legacy stream is invalid."
 cudaError_t uses_legacy_stream()
 {
+    cudaError_t error = cudaSuccess;
     for (const auto &capture : captures)
-        for (Stream *stream : capture->streams)
-            if (stream->blocking)
-                return invalidate(capture, cudaErrorStreamCaptureImplicit);
-    return cudaSuccess;
+        if (uses_blocking_stream(*capture))
+            error = invalidate(capture, cudaErrorStreamCaptureImplicit);
+    return error;
 }
 
 static cudaError_t add_node(Stream *stream, std::function<void()> run)
 {
     Capture &capture = *stream->capture;
-    // "Until then, any further operations on the streams will return an error."
+    // Guide, 4.2.2.1.2.3: "When a capture graph is invalidated, further use of any streams which are being captured or
+    // captured events associated with the graph is invalid and will return an error, until stream capture is ended".
     if (capture.invalid)
         return failed(cudaErrorStreamCaptureInvalidated);
     Work node = std::make_shared<Operation>();
@@ -199,6 +211,16 @@ static void leave(Stream *stream)
     stream->ends.clear();
 }
 
+// Guide, 4.2.2.1.2.1: "All streams being captured to the same capture graph are taken out of capture mode upon
+// cudaStreamEndCapture()."
+static void end(const std::shared_ptr<Capture> &capture)
+{
+    for (Stream *each : capture->streams)
+        leave(each);
+    captures.erase(std::find(captures.begin(), captures.end(), capture));
+    capture->ended = true;
+}
+
 static bool reaches(const std::vector<Work> &ends, const Work &wanted)
 {
     std::vector<Work> open(ends);
@@ -214,7 +236,8 @@ static bool reaches(const std::vector<Work> &ends, const Work &wanted)
     return false;
 }
 
-// "All the streams that were joined to the capture must be joined back to the origin stream before it ends."
+// Guide, 4.2.2.1.2.1: "Any other streams which are being captured to the same capture graph, due to event-based
+// dependencies, must also be joined back to the origin stream." One that got no work need not be.
 static bool joined(const Capture &capture)
 {
     for (Stream *stream : capture.streams)
@@ -229,17 +252,15 @@ static cudaError_t end_capture(Stream *stream, std::shared_ptr<Graph> &graph)
     if (!stream->capture)
         return failed(cudaErrorIllegalState);
     std::shared_ptr<Capture> capture = stream->capture;
-    // "Capture must have been initiated via a call to cudaStreamBeginCapture" on this very stream,
+    // Manual, cudaStreamEndCapture: "Capture must have been initiated on stream via a call to cudaStreamBeginCapture."
     if (capture->origin != stream)
         return invalidate(capture, cudaErrorStreamCaptureUnmatched);
-    // and "if the mode is not cudaStreamCaptureModeRelaxed, cudaStreamEndCapture must be called on the same thread".
+    // There: "If the mode argument to cudaStreamBeginCapture was not cudaStreamCaptureModeRelaxed, this call must be
+    // from the same thread as cudaStreamBeginCapture."
     if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != std::this_thread::get_id())
         return invalidate(capture, cudaErrorStreamCaptureWrongThread);
     bool whole = capture->invalid || joined(*capture);
-    for (Stream *each : capture->streams)
-        leave(each);
-    captures.erase(std::find(captures.begin(), captures.end(), capture));
-    capture->ended = true;
+    end(capture);
     if (capture->invalid)
         return failed(cudaErrorStreamCaptureInvalidated);
     if (!whole)
@@ -248,35 +269,48 @@ static cudaError_t end_capture(Stream *stream, std::shared_ptr<Graph> &graph)
     return cudaSuccess;
 }
 
+// Guide, 4.2.2.1.2.1: "When a captured event is waited on by a stream, it places the stream in capture mode if it is
+// not already, and the next item in the stream will have additional dependencies on the nodes in the captured event."
+static cudaError_t join(Stream *stream, Event *event)
+{
+    // The legacy stream cannot be captured.
+    if (stream->legacy)
+        return invalidate(event->capture, cudaErrorStreamCaptureImplicit);
+    // Guide, 4.2.2.1.2.2: "It is invalid to merge two separate capture graphs by waiting on a captured event from a
+    // stream which is being captured and is associated with a different capture graph than the event."
+    if (stream->capture && stream->capture != event->capture) {
+        stream->capture->invalid = true;
+        return invalidate(event->capture, cudaErrorStreamCaptureMerge);
+    }
+    if (event->capture->invalid)
+        return failed(cudaErrorStreamCaptureInvalidated);
+    if (!stream->capture) {
+        stream->capture = event->capture;
+        event->capture->streams.push_back(stream);
+    }
+    stream->ends.insert(stream->ends.end(), event->ends.begin(), event->ends.end());
+    return cudaSuccess;
+}
+
 static cudaError_t wait_event(Stream *stream, Event *event)
 {
-    // "If cudaEventRecord has not been called, this is a no-op."
-    if (!event->recorded)
-        return cudaSuccess;
-    if (event->capture && !event->capture->ended) {
-        if (stream->legacy)
-            return invalidate(event->capture, cudaErrorStreamCaptureImplicit);
-        // "It is invalid to merge two separate capture graphs."
-        if (stream->capture && stream->capture != event->capture) {
-            stream->capture->invalid = true;
-            return invalidate(event->capture, cudaErrorStreamCaptureMerge);
-        }
-        if (event->capture->invalid)
-            return failed(cudaErrorStreamCaptureInvalidated);
-        // "A stream that waits on a captured event joins the capture."
-        if (!stream->capture) {
-            stream->capture = event->capture;
-            event->capture->streams.push_back(stream);
-        }
-        stream->ends.insert(stream->ends.end(), event->ends.begin(), event->ends.end());
-        return cudaSuccess;
-    }
-    // "The captured work may not depend on work that is not captured."
+    if (lost != cudaSuccess)
+        return failed(lost);
+    if (stream->legacy)
+        if (cudaError_t error = uses_legacy_stream())
+            return error;
+    if (stream->capture && stream->capture->invalid)
+        return failed(cudaErrorStreamCaptureInvalidated);
+    if (event->capture && !event->capture->ended)
+        return join(stream, event);
+    // Guide, 4.2.2.1.2.2: "It is invalid to wait on a non-captured event from a stream which is being captured".
     if (stream->capture)
         return invalidate(stream->capture, cudaErrorStreamCaptureIsolation);
+    // Manual, cudaErrorCapturedEvent: "The operation is not permitted on an event which was last recorded in a
+    // capturing stream."
     if (event->capture)
         return failed(cudaErrorCapturedEvent);
-    if (lost == cudaSuccess)
+    if (event->recorded)
         queue(stream, nullptr, event->at);
     return failed(lost);
 }
@@ -286,23 +320,38 @@ static double now()
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// "It is invalid to synchronize or query the execution status of a captured event."
+// Guide, 4.2.2.1.2.2: "It is invalid to synchronize or query the execution status of a stream which is being captured
+// or a captured event, because they do not represent items scheduled for execution."
 static cudaError_t may_be_asked(Event *event)
 {
-    if (!event->capture)
+    // Manual, cudaEventRecord: "Before the first call to cudaEventRecord(), an event represents an empty set of work".
+    if (!event->recorded)
         return cudaSuccess;
-    if (event->capture->ended)
+    // The rule holds for "an event that was last recorded inside a capture sequence" that has ended, too.
+    if (event->capture && event->capture->ended)
         return failed(cudaErrorCapturedEvent);
-    return invalidate(event->capture, cudaErrorCapturedEvent);
+    if (event->capture)
+        return invalidate(event->capture, cudaErrorCapturedEvent);
+    return failed(unsafe_call());
 }
 
-// "It is invalid to synchronize or query the execution status of a stream which is being captured", and a call on the
-// device or its default stream "when any associated stream is being captured".
+// Streams that are not captured may be asked where an unsafe call may be made: NVIDIA's guide to CUDA graphs for
+// PyTorch, Constraints: "Operations that synchronize the CPU with the GPU are prohibited during stream capture."
 static cudaError_t may_be_asked(Stream *stream)
 {
     if (stream->capture)
         return invalidate(stream->capture, cudaErrorStreamCaptureUnsupported);
-    return stream->legacy ? uses_legacy_stream() : cudaSuccess;
+    if (stream->legacy)
+        if (cudaError_t error = uses_legacy_stream())
+            return error;
+    return failed(unsafe_call());
+}
+
+// Whether all that an event waits for has run.
+static bool reached(const Event &event)
+{
+    return !event.at || std::all_of(event.at->after.begin(), event.at->after.end(),
+                                    [](const Work &work) { return work->done; });
 }
 
 }  // namespace host
@@ -314,12 +363,18 @@ extern "C" {
 cudaError_t cudaGetLastError() { cudaError_t error = last_error; last_error = cudaSuccess; return error; }
 cudaError_t cudaPeekAtLastError() { return last_error; }
 
+// Guide, 4.2.2.1.2.2: "It is also invalid to query the execution status of or synchronize a broader handle which
+// encompasses an active stream capture, such as a device or context handle when any associated stream is in capture
+// mode."
 cudaError_t cudaDeviceSynchronize()
 {
     Lock lock(everything);
     log_call("synchronize device");
-    for (const auto &capture : std::vector<std::shared_ptr<Capture>>(captures))
-        return invalidate(capture, cudaErrorStreamCaptureUnsupported);
+    cudaError_t error = cudaSuccess;
+    for (const auto &capture : captures)
+        error = invalidate(capture, cudaErrorStreamCaptureUnsupported);
+    if (error)
+        return error;
     complete_everything();
     return failed(lost);
 }
@@ -343,16 +398,22 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *made, unsigned flags)
     return cudaStreamCreateWithPriority(made, flags, 0);
 }
 
-// "In case the device is still doing work in the stream when cudaStreamDestroy() is called, the function will return
-// immediately": the device still has that work to do.
+// Manual, cudaStreamDestroy: "In case the device is still doing work in the stream stream when cudaStreamDestroy() is
+// called, the function will return immediately": the device still has that work to do. No rule says what becomes of a
+// capture: here it can no longer give a graph, and is over without its origin.
 cudaError_t cudaStreamDestroy(cudaStream_t handle)
 {
     Lock lock(everything);
     Stream *stream = stream_of(handle);
     if (!stream || stream->legacy)
         return failed(cudaErrorInvalidResourceHandle);
-    if (stream->capture)
-        return invalidate(stream->capture, cudaErrorStreamCaptureInvalidated);
+    if (std::shared_ptr<Capture> capture = stream->capture) {
+        capture->invalid = true;
+        capture->streams.erase(std::find(capture->streams.begin(), capture->streams.end(), stream));
+        leave(stream);
+        if (capture->origin == stream)
+            end(capture);
+    }
     stream->destroyed = true;
     if (!stream->last || stream->last->done) {
         streams.erase(stream);
@@ -403,7 +464,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle)
         return failed(cudaErrorInvalidResourceHandle);
     if (cudaError_t error = may_be_asked(stream))
         return error;
-    return lost != cudaSuccess ? failed(lost) : comes_after(stream).empty() ? cudaSuccess : cudaErrorNotReady;
+    return comes_after(stream).empty() ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned)
@@ -419,7 +480,9 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
     Stream *stream = stream_of(handle);
     if (!stream)
         return failed(cudaErrorInvalidResourceHandle);
-    // "Stream capture can be used on any CUDA stream except cudaStreamLegacy (the NULL stream)."
+    // Manual, cudaStreamBeginCapture: "Capture may not be initiated if stream is cudaStreamLegacy. Capture must be
+    // ended on the same stream in which it was initiated, and it may only be initiated if the stream is not already in
+    // capture mode."
     if (stream->legacy)
         return failed(cudaErrorStreamCaptureUnsupported);
     if (stream->capture)
@@ -455,9 +518,13 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus *
     if (!stream)
         return failed(cudaErrorInvalidResourceHandle);
     *status = cudaStreamCaptureStatusNone;
-    // "If called on cudaStreamLegacy while a blocking stream of the device is capturing, it returns an error."
+    // Manual, cudaStreamIsCapturing: "if this is called on cudaStreamLegacy (the "null stream") while a blocking stream
+    // on the same device is capturing, it will return cudaErrorStreamCaptureImplicit [...]. The blocking stream capture
+    // is not invalidated."
     if (stream->legacy)
-        return uses_legacy_stream();
+        for (const auto &capture : captures)
+            if (uses_blocking_stream(*capture))
+                return failed(cudaErrorStreamCaptureImplicit);
     if (stream->capture)
         *status = stream->capture->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
     return cudaSuccess;
@@ -513,13 +580,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle)
     Event *event = (Event *)handle;
     if (cudaError_t error = may_be_asked(event))
         return error;
-    if (cudaError_t error = unsafe_call())
-        return failed(error);
-    bool ready = true;
-    if (event->at)
-        for (const Work &work : event->at->after)
-            ready = ready && work->done;
-    return ready ? cudaSuccess : cudaErrorNotReady;
+    return reached(*event) ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle)
@@ -533,6 +594,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle)
     return failed(lost);
 }
 
+// Manual, cudaEventElapsedTime: "If cudaEventRecord() has been called on both events but one or both of them has not
+// yet been completed [...], cudaErrorNotReady is returned."
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t first, cudaEvent_t second)
 {
     Lock lock(everything);
@@ -542,9 +605,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t first, cudaEve
     for (Event *event : {start, end})
         if (cudaError_t error = may_be_asked(event))
             return error;
-    if ((start->at && !start->at->done) || (end->at && !end->at->done))
-        if (modes.late)
-            return cudaErrorNotReady;
+    if (!reached(*start) || !reached(*end))
+        return cudaErrorNotReady;
     *milliseconds = float(1e3 * (end->seconds - start->seconds));
     return cudaSuccess;
 }
