@@ -88,7 +88,8 @@ def pytest_pyfunc_call(pyfuncitem):
     if not axes:
         return None
     arguments = {name: values[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-    cells = combinations(axes, pyfuncitem.config.getoption("--backend"))
+    first = AXES["backend"][0] if pyfuncitem.get_closest_marker("numpy_first") else None
+    cells = combinations(axes, pyfuncitem.config.getoption("--backend") or first)
     run_cells(pyfuncitem.obj, arguments, cells, lambda: _start_afresh(pyfuncitem.module))
     return True
 

@@ -94,6 +94,7 @@ def used():
     return usage.ru_utime + usage.ru_stime
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "most"), [pytest.param(PACKAGES, 3.0, id="packages"), pytest.param(PROGRAM, 4.0, id="LeNet")]
 )
@@ -105,6 +106,7 @@ def test_imports_take_little_longer_than_numpy(code, most, tmp_path):
     assert any(ratio <= most for ratio in ratios(code, "import numpy", tmp_path))
 
 
+@pytest.mark.slow
 def test_the_clock_tells_long_from_short(tmp_path):
     long = "import numpy\nfor number in range(3_000_000): pass"
     assert next(ratios(long, "import numpy", tmp_path)) > next(ratios("pass", "import numpy", tmp_path))

@@ -21,6 +21,9 @@ def run(script, *arguments):
     ).stdout
 
 
+pytestmark = pytest.mark.slow  # they are programs, which take their time
+
+
 @pytest.mark.parametrize(
     "script", [*sorted(path.name for path in FOLDER.glob("*_cpu.py")), "import_time.py", "lenet_gpu.py"]
 )

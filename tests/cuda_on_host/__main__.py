@@ -18,8 +18,9 @@ from .install import install
 
 HARD = "late,tight,reverse"
 AGAIN = (
-    "tests/backends", "tests/cuda_on_host", "tests/nn/layers", "tests/nn/test_fit.py", "tests/nn/test_recorded.py",
-    "tests/nn/test_listeners.py", "tests/nn/transferlearning", "tests/optimize/earlystopping",
+    "tests/backends", "tests/cuda_on_host", "tests/nn/layers", "tests/nn/transferlearning", "tests/nn/test_recorded.py",
+    "tests/nn/test_training.py", "tests/nn/test_resume.py", "tests/optimize/earlystopping",
+    "tests/optimize/test_listeners.py",
 )  # fmt: skip
 """What runs in the hard modes too."""
 

@@ -102,13 +102,13 @@ def check_legacy_stream(cells, new):
     cells.write(1, 1, apart)
     cells.copy(0, 2, 0)
     cells.copy(2, 3, after)
-    cells.runtime.streamSynchronize(apart)
-    assert cells.seen(4) == [0, 1, 0, 0]
-    cells.write(1, 2, apart)
     cells.runtime.streamSynchronize(after)
+    assert cells.seen(4) == [1, 0, 1, 1]
+    cells.write(0, 2, 0)
+    cells.runtime.streamSynchronize(apart)
     assert cells.seen(4) == [1, 1, 1, 1]
     cells.runtime.deviceSynchronize()
-    assert cells.seen(4) == [1, 2, 1, 1]
+    assert cells.seen(4) == [2, 1, 1, 1]
 
 
 def check_stream_of_the_thread(cells, new):

@@ -335,8 +335,9 @@ static cudaError_t may_be_asked(Event *event)
     return failed(unsafe_call());
 }
 
-// Streams that are not captured may be asked where an unsafe call may be made: NVIDIA's guide to CUDA graphs for
-// PyTorch, Constraints: "Operations that synchronize the CPU with the GPU are prohibited during stream capture."
+// Streams that are not captured may be asked where an unsafe call may be made. NVIDIA's guide to CUDA graphs in deep
+// learning (dl-cuda-graph), Constraints: "Operations that synchronize the CPU with the GPU are prohibited during stream
+// capture."
 static cudaError_t may_be_asked(Stream *stream)
 {
     if (stream->capture)

@@ -317,8 +317,24 @@ CHECKS = (
 
 
 @every_layer
+@pytest.mark.numpy_first
 def test_a_row_keeps_every_contract(case, backend, tmp_path):
-    row = Row(case, backend, tmp_path)
+    check_row(case, backend, tmp_path)
+
+
+@pytest.mark.slow
+@every_layer
+def test_a_row_keeps_every_contract_on_every_backend(case, backend, tmp_path):
+    check_row(case, backend, tmp_path)
+
+
+@pytest.mark.parametrize("kind", LAYER_CASES)
+def test_a_layer_keeps_every_contract_on_every_backend(kind, backend, tmp_path):
+    check_row(LAYER_CASES[kind][0], backend, tmp_path)
+
+
+def check_row(case, backend, folder):
+    row = Row(case, backend, folder)
     run_all("checks", {check.__name__: functools.partial(check, row) for check in CHECKS})
 
 
