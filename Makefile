@@ -32,7 +32,7 @@ lenet: $(VENV)/core
 	$(BIN)/python examples/lenet_mnist.py
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist=worksteal
 
 test-slow: $(VENV)/test $(CUPY_VENV)/made
 	$(BIN)/python -m pytest -m slow

@@ -29,14 +29,14 @@ def names_on_demand(
     modules : str
         Modules inside of the package that are attributes themselves, with spaces between them.
 
-    Examples
-    --------
-    In a package's ``__init__.py``, where type checkers read the other branch:
+    Notes
+    -----
+    In a package's ``__init__.py``, where type checkers read the other branch::
 
-    >>> if TYPE_CHECKING:  # doctest: +SKIP
-    ...     from .dense import DenseLayer
-    ... else:
-    ...     __getattr__, __dir__ = names_on_demand(__name__, {"dense": "DenseLayer"})
+        if TYPE_CHECKING:
+            from .dense import DenseLayer
+        else:
+            __getattr__, __dir__ = names_on_demand(__name__, {"dense": "DenseLayer"})
     """
     places = {name: module for module, of_module in names.items() for name in of_module.split()}
     places |= dict.fromkeys(modules.split(), "")

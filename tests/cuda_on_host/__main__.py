@@ -34,7 +34,7 @@ def run(what, modes, arguments):
         "HOST_CUDA": modes,
         "ND_BACKEND": "numpy",
     }  # for tests that do not say on which backend
-    command = [sys.executable, "-m", "pytest", "-n", "auto", "--backend=cupy", *arguments]
+    command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist=worksteal", "--backend=cupy", *arguments]
     status = subprocess.run(command, env=environment, check=False).returncode
     print(f"== {what}: {'passed' if status == 0 else 'FAILED'}, {time.monotonic() - started:.0f} s", flush=True)
     return status == 0

@@ -58,7 +58,7 @@ def build(folder):
         try:
             _build_libraries(work)
             _build_runtime(work, version)
-            shutil.copytree(SOURCES / "headers", work / "headers")
+            _precompile_headers(work)
             shutil.copy(HERE / "thrust.py", work)
             (work / "whole").touch()
             for old in folder.glob(f"cupy-{version}-*"):
@@ -146,6 +146,17 @@ def _build_libraries(folder):
         ]
         run(["g++", *shared, "-o", folder / library])
         before.append(folder / library)
+
+
+def _precompile_headers(folder):
+    """Compile what every kernel begins with: the compiler takes it if it is told the same as here and in nvrtc.cpp."""
+    headers = folder / "headers"
+    shutil.copytree(SOURCES / "headers", headers)
+    package = pathlib.Path(importlib.util.find_spec("cupy").submodule_search_locations[0])
+    told = ["-O1", "-w", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-gnu-unique", "-std=c++17"]
+    compiler = ["g++", *told, f"-I{headers}", f"-I{package / '_core' / 'include'}", "-x", "c++-header"]
+    for name in ("kernel.h", "cupy_kernel.h"):
+        run([*compiler, headers / name, "-o", headers / f"{name}.gch"])
 
 
 def _missing(library, own, folder):

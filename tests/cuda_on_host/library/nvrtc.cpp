@@ -150,7 +150,8 @@ nvrtcResult compile(Program &program, std::vector<std::string> flags, bool flush
 {
     std::vector<std::string> command = compiler(is_of_cupy(program.source));
     std::string headers = setting("HOST_CUDA_HEADERS");
-    std::string text = "#include \"kernel.h\"\n" + with_launchers(with_dynamic_shared(program.source), program.instances);
+    std::string text = is_of_cupy(program.source) ? "#include \"cupy_kernel.h\"\n" : "#include \"kernel.h\"\n";
+    text += with_launchers(with_dynamic_shared(program.source), program.instances);
     command.push_back("-I" + headers);  // which take the place of others
     command.insert(command.end(), flags.begin(), flags.end());
     std::string key = text + read(headers + "/kernel.h") + read(headers + "/launch.h");
