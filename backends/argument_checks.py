@@ -30,6 +30,11 @@ class ArgumentChecks:
                     "Convert it with nd.create(nd.to_host(x)), or select its backend with nd.use_backend."
                 )
 
+    def is_foreign(self, value: object) -> bool:
+        """Tell whether a value is an array of another backend."""
+        library = type(value).__module__.partition(".")[0]
+        return bool(getattr(value, "ndim", 0)) and library in ARRAY_LIBRARIES and not self.is_array(value)
+
     def check_arrays(self, who: str, a: Array, *others: Array | None) -> None:
         """Raise DTypeError unless all are arrays of this backend and of one dtype; None passes."""
         for array in (a, *others):

@@ -119,19 +119,13 @@ def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
             return None
     elif annotation in ("Any", "Array | float"):
         expected = "an array or a number"
-        if not _is_foreign(value) and (hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None)))):
+        if not backend().is_foreign(value) and (hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None)))):
             return None
     else:
         return None
-    if _is_foreign(wrong):
+    if backend().is_foreign(wrong):
         try:
             backend().guard_same_backend(who, wrong)
         except BackendError as error:
             return error
     return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")
-
-
-def _is_foreign(value: Any) -> bool:
-    """Tell whether a value is an array of another backend."""
-    library = type(value).__module__.partition(".")[0]
-    return bool(getattr(value, "ndim", 0)) and library in ARRAY_LIBRARIES and not backend().is_array(value)

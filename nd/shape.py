@@ -83,6 +83,8 @@ def copy(x: Array) -> Array:
     """Return a c-ordered copy."""
     if not hasattr(x, "dtype"):
         x = as_array(x)
+    if state.backend.is_foreign(x):
+        state.backend.guard_same_backend("copy", x)
     return state.backend.copy(x)
 
 

@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import types
 
 import numpy as np
@@ -293,3 +294,12 @@ def test_random_bits_of_positions_beyond_32_bits(cupy):
     v = ((s0 ^ s1) & low) * 0x9E3779BB & low
     v = ((v << 5) | (v >> 27)) & low
     assert cupy.asnumpy(out).tolist() == [v * 5 & low]
+
+
+@pytest.mark.parametrize(("takes", "says"), [(0.0, False), (0.2, True)])
+def test_a_compilation_that_takes_long_says_so(takes, says, monkeypatch, caplog):
+    monkeypatch.setattr(backends.cuda, "PATIENCE", 0.02)
+    with backends.cuda.saying_so_if_slow():
+        time.sleep(takes)
+    expected = "cupy: compiling kernels for this device; CuPy keeps them (in CUPY_CACHE_DIR) for the next time"
+    assert caplog.messages == [expected] * says
