@@ -119,7 +119,9 @@ def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
             return None
     elif annotation in ("Any", "Array | float"):
         expected = "an array or a number"
-        if not backend().is_foreign(value) and (hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None)))):
+        if not backend().is_foreign(value) and (
+            hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None)))
+        ):
             return None
     else:
         return None
