@@ -35,7 +35,7 @@ test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --dist=worksteal
 
 test-slow: $(VENV)/test $(CUPY_VENV)/made
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n auto --dist=worksteal -m slow
 	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy -m slow tests/backends tests/cuda_on_host --needing=cupy
 
 fuzz: $(VENV)/test
