@@ -36,7 +36,7 @@ test: $(VENV)/test
 
 test-slow: $(VENV)/test $(CUPY_VENV)/made
 	$(BIN)/python -m pytest -n auto --dist=worksteal -m slow
-	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy -m slow tests/backends tests/cuda_on_host --needing=cupy
+	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy -m slow --needing=cupy
 
 fuzz: $(VENV)/test
 	FUZZ=$(FUZZ) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -m slow -s tests/fuzz/test_fuzz.py
