@@ -84,6 +84,29 @@ static inline double __hiloint2double(int high, int low)
     return bits_of<double>((long long)high << 32 | (unsigned)low);
 }
 static inline long long __float2ll_rn(double x) { return std::llrint(x); }
+// Half precision, as bits: what is subnormal there is a multiple of 2^-24.
+static inline float __half2float(unsigned short bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    float size = exponent == 31  ? (fraction ? NAN : INFINITY)
+                 : exponent == 0 ? std::ldexp((float)fraction, -24)
+                                 : std::ldexp((float)(fraction + 1024), exponent - 25);
+    return bits >> 15 ? -size : size;
+}
+static inline unsigned short __float2half_rn(float x)
+{
+    unsigned short sign = std::signbit(x) ? 0x8000 : 0;
+    float size = std::fabs(x);
+    if (size != size)
+        return 0x7fff;
+    if (size >= 65520)  // half way from the largest number to the next power of two
+        return sign | 0x7c00;
+    int exponent = 0;
+    std::frexp(size, &exponent);
+    int least = exponent < -13 || size == 0 ? -24 : exponent - 11;  // of the units in the last place
+    int units = (int)std::nearbyint(std::ldexp(size, -least));
+    return sign | (least == -24 ? units : ((least + 24) << 10) + units);
+}
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static inline int __clz(int x) { return x ? __builtin_clz(x) : 32; }
