@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 CUPY_VENV := .cupy/venv-$(CUPY)
 
-.PHONY: help lenet test test-slow fuzz fuzz-api java-check cupy-check gpu-check gpu-rehearsal lint format bench clean
+.PHONY: help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench clean
 
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
@@ -26,6 +26,7 @@ help:
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
 	@echo "make fuzz-api   call everything public with wrong arguments"
 	@echo "make cupy-check run everything on the real CuPy, on a processor; needs g++. CUPY=14.1.1 another release"
+	@echo "make gpu-rehearsal  run gpu-check and its benchmark on a processor; the figures mean nothing"
 	@echo "make java-check hold everything against Java itself, DL4J=1.0.0-M1.1 another release; needs Java and Maven"
 
 lenet: $(VENV)/core
@@ -34,8 +35,11 @@ lenet: $(VENV)/core
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --dist=worksteal
 
-test-slow: $(VENV)/test $(CUPY_VENV)/made
+test-slow: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --dist=worksteal -m slow
+	@$(MAKE) --no-print-directory cupy-slow
+
+cupy-slow: $(CUPY_VENV)/made
 	$(CUPY_VENV)/bin/python -m tests.cuda_on_host .cupy -m slow --needing=cupy
 
 fuzz: $(VENV)/test
@@ -81,6 +85,8 @@ $(VENV)/made:
 	@touch $@
 
 $(CUPY_VENV)/made: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 4))' && command -v g++ > /dev/null || \
+		{ echo "cupy-check needs Linux on x86-64, Python 3.11.4 or newer with its headers, and g++"; exit 1; }
 	@mkdir -p .cupy
 	@$(PYTHON) -m venv $(CUPY_VENV)
 	$(CUPY_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[test,cupy-check]" \

@@ -20,7 +20,7 @@ from .cuda import REALS, Kernels
 from .cuda.convolutions import Convolutions
 from .cuda.elementwise import Elementwise, Summed
 from .cuda.embedding import CudaEmbedding
-from .cuda.graphs import capturing, say_once
+from .cuda.graphs import capture_lock, say_once
 from .cuda.products import Products
 from .cuda.rows import Rows
 from .cuda.scratch import Scratches
@@ -154,7 +154,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         return x if isinstance(x, (int, float)) else x.item()
 
     def synchronize(self) -> None:
-        with capturing:
+        with capture_lock:
             self.cupy.cuda.Device().synchronize()
 
     # ---- creation and shape

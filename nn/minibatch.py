@@ -106,13 +106,14 @@ class Minibatch:
 
     def set_features(self, x: Any) -> None:
         """Set features ``[N, ...]``."""
+        if self.accepts is not None:
+            self.accepts.check_indices(x)  # before they take the place of what was set
         self._staged = []
         found = self._stage("input", x)
         if found is None:
             found = as_features(x, self.dtype, self.buffers)
         if self.accepts is not None:
             self.accepts.check(tuple(found.shape))
-            self.accepts.check_indices(x)
         self.features = found
 
     def _stage(self, name: str, x: Any) -> Array | None:

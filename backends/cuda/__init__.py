@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import struct
 import threading
@@ -67,14 +68,15 @@ def packed_geometry(window: Window, batch: int, total: int, strides: Sequence[in
     )  # fmt: skip
 
 
+@functools.cache
+def _say_it_compiles() -> None:
+    logger.warning("cupy: compiling kernels for this device; CuPy keeps them (in CUPY_CACHE_DIR) for the next time")
+
+
 @contextmanager
 def saying_so_if_slow() -> Iterator[None]:
-    """Warn that kernels are compiled, if that takes long: the first use on a machine looks as if nothing went on."""
-    said = threading.Timer(
-        PATIENCE,
-        logger.warning,
-        ["cupy: compiling kernels for this device; CuPy keeps them (in CUPY_CACHE_DIR) for the next time"],
-    )
+    """Warn once that kernels are compiled, if that takes long: the first use looks as if nothing went on."""
+    said = threading.Timer(PATIENCE, _say_it_compiles)
     said.daemon = True
     said.start()
     try:

@@ -15,8 +15,8 @@ from .draws import Draws
 Array = Any
 
 logger = logging.getLogger("nd")
-capturing = threading.RLock()
-"""Held while something is captured: no other thread may wait for the whole device then, which CUDA refuses to both."""
+capture_lock = threading.RLock()
+"""Held while something is captured: `nd.synchronize` waits for it, because CUDA refuses both at the same time."""
 
 
 class Graph:
@@ -59,8 +59,9 @@ class Graph:
     def _capture(self) -> None:
         cuda = self._cupy.cuda
         stream, self._pool = cuda.Stream(non_blocking=True), cuda.MemoryPool()  # others may use the default stream
+        self._kept = []  # what an interrupted capture has left
         try:
-            with capturing, self._draws.capturing(), stream, cuda.using_allocator(self._allocate):
+            with capture_lock, self._draws.capturing(), stream, cuda.using_allocator(self._allocate):
                 self._graph = self._captured(stream)
         except Exception as error:  # the driver's word on what it cannot capture: then the step runs as it did before
             self._refused, self._kept = True, []

@@ -9,6 +9,8 @@ from typing import Any
 
 Array = Any
 
+PER_THREAD = 2
+"""The address that stands for a stream of each thread's own, cudaStreamPerThread."""
 MOST_STREAMS = 16
 """That keep memory of their own."""
 
@@ -59,7 +61,8 @@ class Scratches:
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
-        self._of_streams: dict[int, tuple[Any, Scratch]] = {}
+        self._of_streams: dict[tuple[int, int, int], tuple[Any, Scratch]] = {}
+        self._lock = threading.Lock()
         self._thread = threading.local()
 
     def current(self) -> Scratch:
@@ -67,14 +70,19 @@ class Scratches:
         held: Scratch | None = getattr(self._thread, "scratch", None)
         if held is not None:
             return held
-        stream = self._cupy.cuda.get_current_stream()
-        found = self._of_streams.get(stream.ptr)
-        if found is None:
+        cuda = self._cupy.cuda
+        stream = cuda.get_current_stream()
+        thread = threading.get_ident() if stream.ptr == PER_THREAD else 0
+        key = (cuda.runtime.getDevice(), stream.ptr, thread)
+        found = self._of_streams.get(key)
+        return self._of_another(key, stream) if found is None else found[1]
+
+    def _of_another(self, key: tuple[int, int, int], stream: Any) -> Scratch:
+        with self._lock:
             if len(self._of_streams) >= MOST_STREAMS:
                 self._of_streams.pop(next(iter(self._of_streams)))[0].synchronize()
             # The stream stays as long as its scratch, so that no other one gets its address.
-            found = self._of_streams[stream.ptr] = stream, Scratch(self._cupy)
-        return found[1]
+            return self._of_streams.setdefault(key, (stream, Scratch(self._cupy)))[1]
 
     @contextmanager
     def holding(self, scratch: Scratch) -> Iterator[None]:

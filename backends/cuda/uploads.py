@@ -102,9 +102,10 @@ class _Ring:
         return self._slots[self._turn]
 
     def wait(self) -> None:
-        """Return when no copy is under way, so that the pinned memory may go."""
+        """Return when no copy is under way and everybody has read it, so that the memory may go."""
         for slot in self._slots:
             slot.copied.synchronize()
+            slot.consumed.synchronize()
 
 
 class _Slot:

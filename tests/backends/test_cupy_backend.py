@@ -299,6 +299,7 @@ def test_random_bits_of_positions_beyond_32_bits(cupy):
 @pytest.mark.parametrize(("takes", "says"), [(0.0, False), (0.2, True)])
 def test_a_compilation_that_takes_long_says_so(takes, says, monkeypatch, caplog):
     monkeypatch.setattr(backends.cuda, "PATIENCE", 0.02)
+    backends.cuda._say_it_compiles.cache_clear()
     with backends.cuda.saying_so_if_slow():
         time.sleep(takes)
     expected = "cupy: compiling kernels for this device; CuPy keeps them (in CUPY_CACHE_DIR) for the next time"

@@ -85,6 +85,45 @@ def test_every_stream_has_scratch_memory_of_its_own(cupy):
         assert scratches.current() is found[-1]
 
 
+def test_threads_that_share_a_name_for_their_streams_share_no_scratch_memory(cupy):
+    scratches, meeting = Scratches(cupy), threading.Barrier(2, timeout=60)
+
+    def own():
+        with cupy.cuda.Stream.ptds:
+            meeting.wait()
+            return scratches.current(), scratches.current()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (run.result() for run in [pool.submit(own) for _ in "12"])
+    assert first[0] is first[1]
+    assert second[0] is second[1]
+    assert first[0] is not second[0]
+
+
+def test_kernels_of_a_graph_use_memory_of_their_own(device, monkeypatch):
+    """Products and sums of a graph, and the same eagerly, name other addresses for what they leave to one another."""
+    used = []
+    original = Scratch.partial
+    monkeypatch.setattr(Scratch, "partial", lambda self, *given: used.append(id(self)) or original(self, *given))
+    with nd.use_backend(device):
+        x = nd.ones(40, 300)
+        total = nd.Summed(lambda a: nd.dot(a, a))
+
+        def both():
+            return nd.add(nd.sum(nd.gemm(x, x, transpose_b=True)), total(x))
+
+        eager = nd.item(both())
+        seen_eagerly = set(used)
+        used.clear()
+        programs = [nd.record(both) for _ in "12"]
+        for program in programs:
+            program.replay()
+            assert nd.item(program.result) == pytest.approx(eager)
+    assert len(seen_eagerly) == 1
+    assert len(set(used)) == 2
+    assert not seen_eagerly & set(used)
+
+
 def test_a_graph_has_scratch_memory_of_its_own_and_a_thread_holds_it_alone(cupy):
     scratches, own = Scratches(cupy), Scratch(cupy)
     before = scratches.current()

@@ -36,7 +36,9 @@ class Finder(importlib.abc.MetaPathFinder):
             return
         installed = importlib.metadata.version("cupy-cuda13x")
         if installed != VERSION:
-            raise ImportError(f"the host CUDA was built for CuPy {VERSION}, got {installed}: run make cupy-check")
+            raise ImportError(
+                f"the host CUDA was built for CuPy {VERSION}, got {installed}: run make cupy-check CUPY={installed}"
+            )
         if not FOLDER.is_dir():
             raise ImportError(f"the host CUDA must be in {FOLDER}, where it was built: run make cupy-check")
         kernels = FOLDER.parent / "kernels"

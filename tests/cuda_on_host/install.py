@@ -1,5 +1,6 @@
 """Installs the host CUDA into the environment of the Python that runs this."""
 
+import os
 import pathlib
 import sys
 import sysconfig
@@ -15,8 +16,11 @@ def install(folder):
     for name, value in values.items():
         text = text.replace(f"@{name}@", str(value))
     place = pathlib.Path(sysconfig.get_path("purelib"))
-    (place / "host_cuda.py").write_text(text)
-    (place / "host_cuda.pth").write_text("import host_cuda\n")
+    for name, content in (("host_cuda.py", text), ("host_cuda.pth", "import host_cuda\n")):
+        path, new = place / name, place / f"{name}.{os.getpid()}"
+        if not path.exists() or path.read_text() != content:  # others may just start
+            new.write_text(content)
+            new.replace(path)
     return made
 
 

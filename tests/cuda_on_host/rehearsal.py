@@ -106,11 +106,12 @@ def benchmark(arguments):
 
 
 def benchmark_in_every_way(folder):
-    """Run the benchmark in processes of their own; return the highest exit status."""
+    """Run the benchmark in processes of their own; return 1 if one fails."""
     command = [sys.executable, "-m", "tests.cuda_on_host.rehearsal", "--epochs", "1", "--json", f"{folder}/figures"]
     (pathlib.Path(folder) / "mnist").mkdir()
     environment = {**os.environ, "ND_DATA_DIR": str(folder)}
-    return max(subprocess.run([*command, *way], cwd=ROOT, env=environment, check=False).returncode for way in WAYS)
+    codes = [subprocess.run([*command, *way], cwd=ROOT, env=environment, check=False).returncode for way in WAYS]
+    return int(any(codes))
 
 
 def main():
@@ -121,7 +122,7 @@ def main():
         tool.chmod(0o755)
         environment = {**os.environ, "PYTHON": sys.executable, "PATH": f"{folder}:{os.environ['PATH']}"}
         checked = subprocess.run([ROOT / ".ci" / "gpu-check", "--no-bench"], env=environment, check=False).returncode
-        return max(checked, benchmark_in_every_way(folder))
+        return int(any([checked, benchmark_in_every_way(folder)]))
 
 
 if __name__ == "__main__":

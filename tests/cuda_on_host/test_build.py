@@ -51,7 +51,7 @@ def test_a_program_that_fails_says_what_it_said():
 @pytest.mark.parametrize(
     ("installed", "message"),
     [
-        ("14.9.9", r"built for CuPy 14\.2\.0, got 14\.9\.9: run make cupy-check"),
+        ("14.9.9", r"built for CuPy 14\.2\.0, got 14\.9\.9: run make cupy-check CUPY=14\.9\.9"),
         ("14.2.0", "where it was built: run make"),
     ],
 )

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -40,13 +41,24 @@ std::string read(const std::string &path)
 
 bool exists(const std::string &path) { return access(path.c_str(), R_OK) == 0; }
 
-// Written beside its place and moved there, as another process may write the same.
+// A name beside a file, of this process and call alone: another one may write the same file.
+std::string beside(const std::string &path)
+{
+    static std::atomic<int> number{0};
+    return path + "." + std::to_string(getpid()) + "." + std::to_string(number++);
+}
+
+// Written beside its place and moved there whole.
 void write(const std::string &path, const std::string &text)
 {
-    std::string made = path + "." + std::to_string(getpid());
-    std::ofstream(made, std::ios::binary) << text;
-    chmod(made.c_str(), 0755);
-    rename(made.c_str(), path.c_str());
+    std::string made = beside(path);
+    std::ofstream file(made, std::ios::binary);
+    file << text;
+    file.close();
+    if (file && !chmod(made.c_str(), 0755))
+        rename(made.c_str(), path.c_str());
+    else
+        unlink(made.c_str());
 }
 
 std::string setting(const char *name)
@@ -163,7 +175,7 @@ nvrtcResult compile(Program &program, std::vector<std::string> flags, bool flush
     head.flush = flush;
     std::string path = kernel_folder() + "/" + head.name + ".so";
     if (!exists(path)) {
-        std::string made = path + "." + std::to_string(getpid()), input = made + ".cu", log = made + ".log";
+        std::string made = beside(path), input = made + ".cu", log = made + ".log";
         std::ofstream(input, std::ios::binary) << text;
         for (const std::string &word : {std::string("-"), std::string("-o"), made})
             command.push_back(word);

@@ -64,10 +64,12 @@ cudaError_t failed(cudaError_t error)
 }
 
 static std::string calls;
+static bool noting = false;        // from the first time that somebody asks
 
 void log_call(const std::string &what)
 {
-    calls += what + "\n";
+    if (noting)
+        calls += what + "\n";
 }
 
 // ---- when work runs
@@ -617,6 +619,7 @@ const char *host_cuda_calls()
 {
     Lock lock(everything);
     static std::string taken;
+    noting = true;
     taken.swap(calls);
     calls.clear();
     return taken.c_str();
