@@ -87,7 +87,8 @@ bool translate(const std::string &option, std::vector<std::string> &flags, bool 
     if (begins("-D") || begins("-I"))
         flags.push_back(option);
     else if (begins("--std=") || begins("-std="))
-        flags.push_back("-std=" + option.substr(option.find('=') + 1));
+        flags.push_back(option.find("++1") == std::string::npos ? "-std=" + option.substr(option.find('=') + 1)
+                                                                : "-std=c++17");  // which launch.h needs
     else if (option == "-ftz=true")
         flush = true;
     else
