@@ -9,6 +9,7 @@ from backends.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
 from optimize import L1Regularization, L2Regularization, WeightDecay
 from optimize.updaters import UPDATERS
+from tests.backends.formulas import is_kernel, kernels_of, on
 from tests.stand_ins import twin
 
 RNG = np.random.default_rng(4)
@@ -26,21 +27,6 @@ def numbers(shape, dtype):
     x = RNG.normal(size=shape, scale=3.0).astype(dtype)
     x.reshape(-1)[: min(x.size, 8)] = [0.0, -0.0, 1.0, -1.0, 6.0, 2.5, -2.5, 1e-30][: x.size]
     return x
-
-
-def on(device, arguments):
-    """Return the arguments with twins of the arrays."""
-    return [twin(device.cupy, each) if isinstance(each, np.ndarray) else each for each in arguments]
-
-
-def kernels_of(formula):
-    """Return the kernels that were made; None stands for arguments that run as the formula is written."""
-    (compiled,) = formula.compiled.values()
-    return list(compiled._kernels.values())
-
-
-def is_kernel(formula):
-    return kernels_of(formula) != [] and all(kernels_of(formula))
 
 
 def assert_computes(device, formula, arrays, rtol=None):

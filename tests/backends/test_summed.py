@@ -9,7 +9,7 @@ from backends.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
 from nd.losses import LOSSES
 from optimize import L1Regularization, L2Regularization
-from tests.stand_ins import twin
+from tests.backends.formulas import is_kernel, kernels_of, on
 
 RNG = np.random.default_rng(9)
 HOST = NumpyBackend(threads=1)
@@ -21,25 +21,10 @@ def dtype(request):
     return request.param
 
 
-def on(device, *arguments):
-    """Return the arguments with twins of the arrays."""
-    return [twin(device.cupy, each) if isinstance(each, np.ndarray) else each for each in arguments]
-
-
-def kernels_of(formula):
-    """Return the kernels that were made; None stands for arguments that run as the formula is written."""
-    (compiled,) = formula.compiled.values()
-    return list(compiled._kernels.values())
-
-
-def is_kernel(formula):
-    return kernels_of(formula) != [] and all(kernels_of(formula))
-
-
 def total(device, formula, *arguments):
     """Return what the formula says on the device, where it is a kernel."""
     with nd.use_backend(device):
-        found = formula(*on(device, *arguments))
+        found = formula(*on(device, arguments))
     assert is_kernel(formula)
     assert device.is_array(found)
     assert found.shape == ()
@@ -64,7 +49,7 @@ def test_sums_over_many_blocks(n, dtype, device):
 @pytest.mark.parametrize("n", [0, 1, 300, BLOCK * MOST_BLOCKS + 1])
 def test_a_sum_is_one_launch(n, device, launches):
     """Of several blocks too: the last of them adds up what the others found. CuPy's own sum takes what is empty."""
-    formula, (x,) = nd.Summed(lambda x: nd.dot(x, x)), on(device, np.ones(n, "float32"))
+    formula, (x,) = nd.Summed(lambda x: nd.dot(x, x)), on(device, [np.ones(n, "float32")])
     for _ in range(2):
         with nd.use_backend(device):
             formula(x)
@@ -92,7 +77,7 @@ def test_several_sums_and_arrays_are_one_launch(n, device, launches):
 @pytest.mark.parametrize("n", [1, 300, BLOCK * MOST_BLOCKS + 1])
 def test_several_sums_and_arrays(n, dtype, device):
     x, y, last = (RNG.normal(size=size).astype(dtype) for size in (n, n, ()))
-    given = on(device, x, y, np.array(last))
+    given = on(device, [x, y, np.array(last)])
     summed, out = nd.Summed(two_sums_and_two_arrays), device.full((2,), np.nan, dtype)
     with nd.use_backend(device):
         found = summed(*given, out=out)
@@ -158,7 +143,7 @@ def test_what_is_no_sum_of_single_elements_runs_as_it_is_written(name, device):
     x = np.abs(RNG.normal(size=5)) + 0.1
     with nd.use_backend(device):
         formula = nd.Summed(RUN_AS_WRITTEN[name])
-        found = formula(*on(device, x))
+        found = formula(*on(device, [x]))
     with nd.use_backend(HOST):
         assert float(device.item(found)) == pytest.approx(float(RUN_AS_WRITTEN[name](x)))
     assert not any(kernels_of(formula))
@@ -166,5 +151,5 @@ def test_what_is_no_sum_of_single_elements_runs_as_it_is_written(name, device):
 
 def test_a_sum_of_nothing_is_zero(device):
     with nd.use_backend(device):
-        found = nd.Summed(lambda x: nd.sum(x))(*on(device, np.zeros(0, "float32")))
+        found = nd.Summed(lambda x: nd.sum(x))(*on(device, [np.zeros(0, "float32")]))
     assert float(device.item(found)) == 0.0
