@@ -61,7 +61,7 @@ def build(folder):
             if not made.exists():
                 _build_into(made, folder, version)
     except OSError as error:
-        raise HostCudaError(f"{folder} must be a folder with 500 MB to write, got {error}") from error
+        raise HostCudaError(f"{folder} must be a folder that can be written and has room, got {error}") from error
     return made
 
 

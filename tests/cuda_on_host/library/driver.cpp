@@ -162,7 +162,6 @@ static const char *known(const char *text) { return strcmp(text, "unrecognized e
 
 CUresult cuGetErrorName(CUresult error, const char **name)
 {
-    static std::map<int, std::string> names;
     *name = known(cudaGetErrorName((cudaError_t)error));
     switch (error) {
     case CUDA_SUCCESS: *name = "CUDA_SUCCESS"; break;
