@@ -66,7 +66,7 @@ def two_sums_and_two_arrays(x, y, last):
 @pytest.mark.parametrize("n", [1, 300, BLOCK * MOST_BLOCKS + 1])
 def test_several_sums_and_arrays_are_one_launch(n, device, launches):
     formula, out = nd.Summed(two_sums_and_two_arrays), device.full((2,), np.nan, "float32")
-    given = on(device, *(np.ones(size, "float32") for size in (n, n, ())))
+    given = on(device, [np.ones(size, "float32") for size in (n, n, ())])
     with nd.use_backend(device):
         formula(*given, out=out)
         launches.clear()
