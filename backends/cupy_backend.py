@@ -58,7 +58,8 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
 
     def __init__(self) -> None:
         self.cupy, namespace = _import_cupy()
-        _check_device(self.cupy)
+        if not self.cupy.cuda.is_available():
+            raise cupy_diagnosis.no_device(self.cupy)
         if switch("ND_TF32", False):
             _use_tf32(self.cupy.cuda.Device().compute_capability)
         super().__init__(namespace)
@@ -307,8 +308,3 @@ def _import_cupy() -> tuple[ModuleType, ModuleType]:
         return cupy, import_module("array_api_compat.cupy")
     except Exception as error:  # a broken installation raises ImportError, OSError, ValueError, ...
         raise cupy_diagnosis.not_importable(error) from error
-
-
-def _check_device(cupy: ModuleType) -> None:
-    if not cupy.cuda.is_available():
-        raise cupy_diagnosis.no_device(cupy)
