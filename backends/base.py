@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 from .argument_checks import ArgumentChecks
 from .batched import BatchedProducts
@@ -40,6 +40,8 @@ class Backend(
     """
 
     name = "generic"
+    uploads: Any = None
+    """What copies data of the host without waiting, where there is something better than `from_host`."""
     multiplies_bool = False
     """Whether False and True are 0 and 1 in a product with floats."""
 
@@ -48,6 +50,14 @@ class Backend(
         self.device = device
         self._dtypes = {name: getattr(xp, name) for name in DTYPES}
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
+
+    silent: ClassVar[bool] = False
+    """Whether nobody is told of its calls: they are recorded."""
+
+    @property
+    def plain(self) -> Backend:
+        """The backend itself; of one that tells of its calls, the one that computes."""
+        return self
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"

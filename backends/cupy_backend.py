@@ -29,6 +29,7 @@ from .cuda.uploads import Uploads
 from .cupy_spatial import SpatialKernels, batch_innermost
 from .errors import BackendError
 from .numpy_backend import UFUNCS
+from .scheduling import UpdatePlan
 from .settings import switch
 from .spatial import Buffers
 from .window import Window
@@ -38,6 +39,7 @@ DEVICE_UFUNCS = (*UFUNCS, "equal", "greater", "greater_equal", "maximum", "minim
 
 
 LEAST_TF32 = 80  # compute capability
+MOST_MERGED = 4  # penalties that one kernel of an update treats
 MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 
 
@@ -51,9 +53,6 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     """
 
     name = "cupy"
-    merges_penalties = True
-    asynchronous = True
-    stages = True
     keeps_addresses = True  # CUDA graphs
 
     def __init__(self) -> None:
@@ -67,7 +66,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
         self._kernels = Kernels(self.cupy)
         self._row_kernels = Rows(self._kernels)
-        self._uploads = Uploads(self.cupy, self._kernels)
+        self.uploads = Uploads(self.cupy, self._kernels)
         self._scratches = Scratches(self.cupy)
         splits = Splits(self._scratches, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
         self._products = Products(self._kernels, splits)
@@ -129,6 +128,12 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
             self._recorder = recorder_of(self)
         return self._recorder
 
+    def plan_update(self, length: int) -> UpdatePlan:
+        return UpdatePlan(((0, length),), max(length, 1), MOST_MERGED)
+
+    def deferred_memory(self, count: int, dtype: str) -> Array:
+        return self.full((count,), 0.0, dtype)
+
     # ---- arrays in and out
 
     def is_array(self, x: object) -> bool:
@@ -143,9 +148,9 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
 
     def staged(self, array: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
         out = buffer()
-        if not self._uploads.serves(array, out):
+        if not self.uploads.serves(array, out):
             return None
-        self._uploads.copy(array, out)
+        self.uploads.copy(array, out)
         return out
 
     def to_host(self, x: Array) -> Any:

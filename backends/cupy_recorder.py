@@ -30,6 +30,8 @@ class _Recorder(CupyBackend):
     backend : CupyBackend
     """
 
+    silent = True
+
     def __init__(self, backend: CupyBackend) -> None:
         self.__dict__.update(backend.__dict__)
         self._thread = threading.local()  # several may record, each a network of its own
@@ -38,12 +40,12 @@ class _Recorder(CupyBackend):
     def _draws(self) -> Draws | None:
         return getattr(self._thread, "draws", None)
 
-    def record(self, run: Callable[[], Array], generator: Any) -> tuple[Graph, Array]:
+    def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Graph, Array]:
         """Run once; return the graph, and the result, whose memory the graph fills anew each time.
 
-        `generator` is where random numbers may be drawn from.
+        `generator` returns where random numbers may be drawn from.
         """
-        draws, scratch = Draws(self.cupy, generator), Scratch(self.cupy)
+        draws, scratch = Draws(self.cupy, generator()), Scratch(self.cupy)
 
         def run_noting_draws() -> Array:
             before, self._thread.draws = self._draws, draws

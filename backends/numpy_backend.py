@@ -18,7 +18,7 @@ from .errors import DTypeError
 from .lanes import Lanes, thread_count
 from .numpy_convolution import NumpyConvolution
 from .numpy_embedding import NumpyEmbedding
-from .scheduling import Work
+from .scheduling import UpdatePlan, Work, WorkPlan
 from .tape import UFUNC_BUFFER, TracedArray, quietly
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
@@ -28,6 +28,7 @@ TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold 
 LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
 MULTIPLICATIONS_PER_PARAMETER = 36  # that a lane has to save, because each lane has a gradient to be added
 
+LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
 
@@ -57,7 +58,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
 
     name = "numpy"
     update_chunk = 1 << 16  # elements: a chunk of parameters, gradient, state and scratch stays in the L2 cache
-    lane_elements = 1 << 16
+    worker_elements = 1 << 16  # of an update that are worth a worker of their own
     cached_elements = 1 << 16
     multiplies_bool = True
 
@@ -122,23 +123,39 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
 
     # ---- work side by side
 
-    def split_examples(self, examples: int, work: Work) -> list[list[slice]]:
+    def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
+        if work is None:
+            return super().plan_work(examples, work)
         lanes = min(self.lanes, max(examples // LEAST_EXAMPLES, 1))
         if examples * work.multiplications < LEAST_MULTIPLICATIONS + MULTIPLICATIONS_PER_PARAMETER * work.parameters:
             lanes = 1
         if work.multiplications <= DENSE * 3 * work.parameters:
             lanes = 1
         most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
-        return [_stretches(lane.start, lane.stop, most) for lane in _stretches(0, examples, -(-examples // lanes))]
+        shares = _stretches(0, examples, -(-examples // lanes))
+        workers = tuple(tuple(_stretches(share.start, share.stop, most)) for share in shares)
+        return WorkPlan(workers, examples * work.multiplications < LIGHT)
+
+    def plan_update(self, length: int) -> UpdatePlan:
+        workers = max(1, min(self.lanes, length // self.worker_elements))
+        borders = [number * length // workers for number in range(workers + 1)]
+        return UpdatePlan(tuple(itertools.pairwise(borders)), self.update_chunk, 0)
 
     def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
         if light and len(tasks) == 1 and self._blas_as_found:
             tasks[0]()
             return
+        self._run_held(tasks, self._lanes.run)
+
+    def run_in_turn(self, tasks: Sequence[Callable[[], object]]) -> None:
+        self._run_held(tasks, super().run_in_turn)
+
+    def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., None]) -> None:
+        """Run tasks while the BLAS has one thread for each of them."""
         blas, before = self._blas.hold(), np.getbufsize()
         try:
             np.setbufsize(UFUNC_BUFFER)
-            self._lanes.run(tasks)
+            run(tasks)
         finally:
             np.setbufsize(before)
             self._blas.release(blas)

@@ -11,7 +11,8 @@ import numpy as np
 from .base import Backend
 from .errors import NotRecorded
 from .numpy_backend import NumpyBackend
-from .tape import Tape, TracedArray, note, plain, writable
+from .random_bits import advanced
+from .tape import Tape, TracedArray, note, own_memory, plain, tape_in_use, writable
 
 Array = Any
 
@@ -30,8 +31,11 @@ class _Recorder(NumpyBackend):
         Whose lanes run what is recorded.
     """
 
+    silent = True
+
     def __init__(self, backend: NumpyBackend) -> None:
         self.__dict__.update(backend.__dict__)
+        self._plain = backend
 
     def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
         """Note the tasks of a lane each, which write their last argument, and run them."""
@@ -44,9 +48,12 @@ class _Recorder(NumpyBackend):
         note(super().run_lanes, plainly)
         super().run_lanes(plainly)
 
-    def record(self, run: Callable[[], Array], generator: Any) -> tuple[Tape, Array]:
-        """Run once; return the tape, and the result, whose memory the tape fills anew each time."""
-        tape = Tape()
+    def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Tape, Array]:
+        """Run once; return the tape, and the result, whose memory the tape fills anew each time.
+
+        `generator` returns where random numbers are drawn from, then and each time.
+        """
+        tape = Tape(generator)
         with tape.recording():
             result = run()
         if not isinstance(result, TracedArray):
@@ -56,7 +63,7 @@ class _Recorder(NumpyBackend):
     # ---- arrays that are made while recording
 
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
-        return super().empty(shape, dtype, order).view(TracedArray)
+        return own_memory(super().empty(shape, dtype, order))
 
     def copy(self, x: Array) -> Array:
         return self.assign(self.empty(x.shape, self.dtype_name(x)), x)
@@ -91,6 +98,46 @@ class _Recorder(NumpyBackend):
         add()
         return table
 
+    # ---- random draws, which are others each time
+
+    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
+        return self._drawn(root, node, self._plain.random_uniform, self.empty((n,), dtype), n, dtype)
+
+    def random_raw(self, root: int, node: int, n: int) -> Array:
+        return self._drawn(root, node, self._plain.random_raw, self.empty((n,), "uint64"), n)
+
+    def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
+        memory = writable(out)
+
+        def factors(root: int, node: int) -> Array:
+            return self._plain.dropout_factors(root, node, p, memory)
+
+        return self._drawn(root, node, factors, out)
+
+    def _drawn(self, root: int, node: int, draw: Callable[..., Array], out: Array, *arguments: Any) -> Array:
+        """Draw into an array, and note that it is drawn again from where the generator then stands."""
+        generator, memory = tape_in_use().generator, plain(out)
+        if generator is None or generator().get_state() != (root, node):
+            raise NotRecorded("a tape holds draws of this thread's generator only.")
+
+        def run() -> None:
+            made = draw(*generator().get_state(), *arguments)
+            if made is not memory:
+                np.copyto(memory, made)
+
+        note(run)
+        run()
+        return out
+
+    def random_moved(self, n: int) -> None:
+        generator: Any = tape_in_use().generator
+
+        def move() -> None:
+            here = generator()
+            here.node = advanced(here.node, n)
+
+        note(move)
+
     # ---- what would not be the same the next time
 
     def to_host(self, x: Array) -> Any:
@@ -98,6 +145,3 @@ class _Recorder(NumpyBackend):
 
     def item(self, x: Array) -> float:
         raise NotRecorded("a tape cannot hold a decision on a value.")
-
-    def random_raw(self, root: int, node: int, n: int) -> Any:
-        raise NotRecorded("a tape cannot hold random draws.")

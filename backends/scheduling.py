@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 Array = Any
+Task = Callable[[], object]
 
 
 class Work(NamedTuple):
@@ -18,7 +19,7 @@ class Work(NamedTuple):
     largest : int
         Bytes of the largest activation, per example.
     parameters : int
-        Numbers that every lane computes for itself, to be added: the length of a gradient.
+        Numbers that every worker computes for itself, to be added: the length of a gradient.
     """
 
     multiplications: int
@@ -26,23 +27,36 @@ class Work(NamedTuple):
     parameters: int
 
 
+class WorkPlan(NamedTuple):
+    """How a minibatch is computed."""
+
+    workers: tuple[tuple[slice, ...], ...]
+    """For each worker the parts of the minibatch that it computes, one after the other."""
+    light: bool
+    """Whether there is so little to do that no matrix product is worth more than one worker."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the minibatch stays in one piece."""
+        return len(self.workers) == 1 and len(self.workers[0]) == 1
+
+
+class UpdatePlan(NamedTuple):
+    """How the update of the parameters is computed."""
+
+    shares: tuple[tuple[int, int], ...]
+    """For each worker the elements of the flat vector that it treats, from a first one up to a last."""
+    chunk: int
+    """Elements that are treated in one go, as many as fit a cache."""
+    most_merged: int
+    """Different penalties that are worth treating in one pass, each with a vector that says where it holds."""
+
+
 class Scheduling:
     """Mixin of `Backend`: everything at once, one after the other, and never recorded."""
 
-    merges_penalties = False
-    """Whether an update in one go is worth a vector for each penalty that does not hold everywhere."""
-    asynchronous = False
-    """Whether operations run while the host goes on, which waits when it asks for a value."""
-    stages = False
-    """Whether `staged` has a better way for host data than `from_host`."""
     keeps_addresses = False
     """Whether what is recorded knows memory by its address, and does not keep it."""
-    update_chunk = 1 << 62
-    """Elements that the update of the parameters treats in one go; a CPU backend sets what fits its cache."""
-    lanes = 1
-    """Tasks that `run_lanes` runs side by side."""
-    lane_elements = 1 << 62
-    """Elements of an update that are worth a lane of their own."""
 
     # ---- recording
 
@@ -54,16 +68,32 @@ class Scheduling:
         """Return a view of `x` for computations that are recorded."""
         return x
 
+    def deferred_memory(self, count: int, dtype: str) -> Array | None:
+        """Return a vector of zeros for numbers that the device decides by, as the host does not wait for it.
+
+        None where an operation is over when it returns, so that the host decides.
+        """
+        return None
+
     # ---- work side by side
 
-    def split_examples(self, examples: int, work: Work) -> list[list[slice]]:
-        """Return for each lane the stretches of a minibatch that it treats, one after the other."""
-        return [[slice(0, examples)]]
+    def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
+        """Return how so many examples are divided, of which each costs that; None: they stay together."""
+        return WorkPlan(((slice(0, examples),),), False)
 
-    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
-        """Run tasks that do not depend on one another, `lanes` of them at most; return when all have run.
+    def plan_update(self, length: int) -> UpdatePlan:
+        """Return how an update of so many parameters is divided."""
+        return UpdatePlan(((0, length),), max(length, 1), 0)
 
-        `light` tasks have no product that is worth more than one lane.
+    def run_lanes(self, tasks: Sequence[Task], light: bool = False) -> None:
+        """Run tasks that do not depend on one another, as many as a plan has workers; return when all have run.
+
+        `light` tasks have no product that is worth more than one worker.
         """
+        for task in tasks:
+            task()
+
+    def run_in_turn(self, tasks: Sequence[Task]) -> None:
+        """Run such tasks one after the other in this thread, with the numbers that `run_lanes` gives."""
         for task in tasks:
             task()

@@ -40,10 +40,23 @@ def quietly(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class Tape:
-    """Calls without arguments, in their order."""
+    """Calls without arguments, in their order.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    generator : callable
+        Returns the generator that random numbers are drawn from: what draws is repeated on the one of the day.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of the results that the calls have memory for.
+    """
+
+    def __init__(self, generator: Callable[[], Any] | None = None) -> None:
         self.calls: list[Callable[[], object]] = []
+        self.generator = generator
+        self.size = 0
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -118,6 +131,20 @@ def _traced(x: Array) -> TracedArray:
     return x.view(TracedArray)
 
 
+def own_memory(x: Array) -> TracedArray:
+    """Return a new array as a traced one, and count it as memory of the tape."""
+    if _active.tape is not None:
+        _active.tape.size += x.nbytes
+    return _traced(x)
+
+
+def tape_in_use() -> Tape:
+    """Return the tape that records in this thread; raise NotRecorded where none does."""
+    if _active.tape is None:
+        raise NotRecorded("nothing is recorded here.")
+    return _active.tape
+
+
 def _is_slice(key: Any, found: Any, memory: Array) -> bool:
     """Tell whether what an index gave lies in the memory; a slice of nothing lies nowhere."""
     if not isinstance(found, np.ndarray) or found.size:
@@ -153,7 +180,7 @@ class TracedArray(np.ndarray):
         if out is None:
             target = np.asarray(function(*inputs, **options))
             _note_ufunc(ufunc, method, inputs, target, options)
-            return _traced(target)
+            return own_memory(target)
         target = writable(out[0])
         function(*inputs, out=target, **options)
         _note_ufunc(ufunc, method, inputs, target, options)
@@ -181,7 +208,7 @@ class TracedArray(np.ndarray):
         ):
             return _traced(target)  # a view: nothing was computed
         note(_RERUNS.get(function, _rerun), target, function, *arguments, **options)
-        return _traced(target)
+        return own_memory(target)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         memory = plain(self)

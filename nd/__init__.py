@@ -55,13 +55,14 @@ from .create import arange, as_array, create, create_uninitialized, eye, full, o
 from .elementwise import Elementwise, Summed
 from .memory import Workspace
 from .on_demand import names_on_demand
-from .parallel import Work, lanes, run_lanes, split_examples
-from .program import Program, record, traceable
+from .parallel import UpdatePlan, Work, WorkPlan, deferred_memory, plan_update, plan_work, run_lanes
 from .random import rand, randn
+from .recording import Program, Recordings, record, traceable
 from .rows import pull_rows, scatter_add
 from .shape import (
     activation_like,
     assign,
+    cells,
     concat,
     copy,
     fill,
@@ -72,7 +73,7 @@ from .shape import (
     to_flattened,
     transpose,
 )
-from .state import backend, default_dtype, set_backend, set_default_dtype, use_backend
+from .state import backend, default_dtype, eager, set_backend, set_default_dtype, use_backend
 
 if TYPE_CHECKING:
     from . import activations, dataset, evaluation, losses, ops, serde
@@ -99,7 +100,9 @@ __all__ = [
     "Program",
     "ShapeError",
     "Summed",
+    "UpdatePlan",
     "Work",
+    "WorkPlan",
     "Workspace",
     "absolute",
     "activation_like",
@@ -117,6 +120,7 @@ __all__ = [
     "axpby",
     "backend",
     "batched_gemm",
+    "cells",
     "channel_sums",
     "checks",
     "col2im",
@@ -126,10 +130,12 @@ __all__ = [
     "create_uninitialized",
     "dataset",
     "default_dtype",
+    "deferred_memory",
     "divi",
     "divide",
     "dot",
     "dtype_name",
+    "eager",
     "equal",
     "evaluation",
     "exec",
@@ -145,7 +151,6 @@ __all__ = [
     "im2col",
     "is_array",
     "item",
-    "lanes",
     "log",
     "losses",
     "max",
@@ -157,6 +162,8 @@ __all__ = [
     "ones",
     "ops",
     "permute",
+    "plan_update",
+    "plan_work",
     "power",
     "pull_rows",
     "rand",
@@ -172,7 +179,6 @@ __all__ = [
     "set_backend",
     "set_default_dtype",
     "sign",
-    "split_examples",
     "sqrt",
     "square",
     "staged",

@@ -78,10 +78,11 @@ def staged(data: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
 
     None where the data come from elsewhere or the backend has nothing better than `as_array`; then nothing is done.
     """
-    if type(data).__module__.partition(".")[0] != "numpy" or getattr(data, "ndim", 0) < 2:
+    here = state.backend
+    if not here.uploads or type(data).__module__.partition(".")[0] != "numpy" or getattr(data, "ndim", 0) < 2:
         return None
     refuse_masked("create", data)
-    return backend().staged(data, dtype, buffer)
+    return here.staged(data, dtype, buffer)
 
 
 @explained

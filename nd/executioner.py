@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from backends.errors import ArgumentError, DTypeError, check_choice
+from backends.reporting import Call, silence
 
 from .arguments import argument_names, checked, refusal
 from .ops import OPS, Op, RandomOp
 from .random import Random, get_random
+from .state import hear_calls
 
 Array = Any
 Hook = Callable[[Op], object]
@@ -81,12 +83,13 @@ def execRandom(op: RandomOp, rng: Random | None = None) -> Array:
 
 @checked
 def add_hook(hook: Hook) -> None:
-    """Call ``hook(op)`` after every op that `nd.exec` or `nd.execRandom` runs, for tracing.
+    """Call ``hook(op)`` after every op: of `nd.exec` and `nd.execRandom`, and every call of a function that computes.
 
     Parameters
     ----------
     hook : callable
-        op.who, op.x, op.y and op.z tell it what was done. Called in the thread that runs the op; added twice, twice.
+        op.who, op.x, op.y and op.z tell it what was done; of a call (`HeardCall`) also op.inputs and op.seconds. Called
+        in the thread that runs the op; added twice, twice. It hears nothing of what it computes itself.
 
     Raises
     ------
@@ -95,10 +98,12 @@ def add_hook(hook: Hook) -> None:
 
     Notes
     -----
-    It hears nothing of functions such as `nd.addi` or `nd.gemm`, and so nothing while a network trains or predicts:
-    layers, losses and updaters call these functions, which make no op objects.
+    A step of a network that is recorded and replayed is not heard, and costs what it costs without a hook: in a block
+    ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of every step is heard. Arithmetic
+    by Python's operators on arrays (``a + b``) is the array library's own and is not heard.
     """
     _hooks.append(hook)
+    hear_calls(_hear)
 
 
 @checked
@@ -106,6 +111,42 @@ def remove_hook(hook: Hook) -> None:
     """Stop calling a hook that `add_hook` added; a hook that is not there is ignored."""
     if hook in _hooks:
         _hooks.remove(hook)
+    if not _hooks:
+        hear_calls(None)
+
+
+class HeardCall(Op):
+    """What a hook is told of a call of a function such as `nd.addi` or `nd.gemm`, by a network say.
+
+    Attributes
+    ----------
+    who : str
+        The backend's primitive.
+    inputs : tuple
+        Arrays and numbers that it was given, the array that it wrote included.
+    x, y : object
+        The first two of them, None where there are none.
+    z : object
+        What it returned; None where it returns nothing.
+    seconds : float
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.inputs, self.z, self.seconds, self._name = call.arguments, call.result, call.seconds, call.name
+        self.x, self.y = (*call.arguments, None, None)[:2]
+
+    @property
+    def who(self) -> str:
+        return self._name
+
+    def run(self) -> Array:
+        return self.z
+
+
+def _hear(call: Call) -> None:
+    op = HeardCall(call)
+    for hook in tuple(_hooks):
+        hook(op)
 
 
 def _make(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
@@ -124,6 +165,8 @@ def _make(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
 
 def _run(op: Op) -> Array:
     z = op.run()
-    for hook in tuple(_hooks):
-        hook(op)
+    if _hooks:
+        with silence:
+            for hook in tuple(_hooks):
+                hook(op)
     return z

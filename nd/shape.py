@@ -33,6 +33,11 @@ def reshape_view(x: Array, shape: Sequence[int], order: str = "c") -> Array:
     return here.transpose(here.reshape_view(x, tuple(reversed(shape))))
 
 
+def cells(vector: Array) -> tuple[Array, ...]:
+    """Return views ``[]`` of the elements of a vector."""
+    return state.backend.cells(vector)
+
+
 @explained
 def transpose(x: Array) -> Array:
     """Reverse the axes, as a view."""

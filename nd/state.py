@@ -7,13 +7,15 @@ variable ``ND_BACKEND`` (``numpy``, ``cupy`` or ``auto``).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 from backends import get_backend
 from backends.base import Backend
 from backends.errors import check_choice
+from backends.reporting import reporting
+from backends.settings import switch
 
 from .arguments import refusal
 
@@ -24,7 +26,7 @@ class _FirstUse:
     """Stands in for the backend until somebody needs it, so that importing nd detects nothing."""
 
     def __getattr__(self, name: str) -> Any:
-        _State.backend = get_backend()
+        _State.backend = heard(get_backend())
         return getattr(_State.backend, name)
 
 
@@ -33,6 +35,12 @@ class _State(threading.local):
 
     backend: Any = _FirstUse()
     dtype: str = "float32"
+    hears: Callable[[Any], object] | None = None
+    """What is called after each call of a primitive, in every thread."""
+    reporting: ClassVar[dict[Backend, Backend]] = {}
+    """Backends, and the same that tell of their calls."""
+    eager: bool = switch("ND_EAGER", False)
+    """Whether every computation is run as it is written, nothing recorded, in one thread."""
 
     def __init__(self) -> None:
         self.outer: list[tuple[_UseBackend, Any]] = []
@@ -45,8 +53,26 @@ state = _State()
 def backend() -> Backend:
     """Return the backend that the facade dispatches to now."""
     if isinstance(state.backend, _FirstUse):
-        _State.backend = get_backend()
-    return state.backend
+        _State.backend = heard(get_backend())
+    return state.backend.plain
+
+
+def heard(chosen: Backend) -> Backend:
+    """Return a backend that computes as the one that was chosen, and is heard if somebody listens."""
+    if _State.hears is None or chosen.silent:
+        return chosen
+    plain = chosen.plain
+    found = _State.reporting.get(plain)
+    if found is None:
+        found = _State.reporting[plain] = reporting(plain, lambda call: _State.hears and _State.hears(call))
+    return found
+
+
+def hear_calls(hear: Callable[[Any], object] | None) -> None:
+    """Have every call of a primitive told of from now on, in every thread; None: no longer."""
+    _State.hears = hear
+    if not isinstance(_State.backend, _FirstUse):
+        _State.backend = heard(_State.backend.plain)
 
 
 def set_backend(name: str | Backend) -> Backend:
@@ -66,8 +92,9 @@ def set_backend(name: str | Backend) -> Backend:
     BackendError
         The backend cannot run on this machine.
     """
-    _State.backend = _chosen("set_backend", name)
-    return _State.backend
+    chosen = _chosen("set_backend", name)
+    _State.backend = heard(chosen)
+    return chosen
 
 
 class _UseBackend(ContextDecorator):
@@ -85,7 +112,7 @@ class _UseBackend(ContextDecorator):
         here = state.__dict__
         here["outer"].append((self, here.get("backend")))
         here["backend"] = self._chosen
-        return self._chosen
+        return self._chosen.plain
 
     def __exit__(self, *error: object) -> None:
         here = state.__dict__
@@ -100,7 +127,7 @@ class _UseBackend(ContextDecorator):
 
 def use_backend(name: str | Backend) -> _UseBackend:
     """Select a backend for the block, or the decorated function, in this thread only. As `set_backend` otherwise."""
-    return _UseBackend(_chosen("use_backend", name))
+    return _UseBackend(heard(_chosen("use_backend", name)))
 
 
 def _chosen(who: str, name: str | Backend) -> Backend:
@@ -109,6 +136,24 @@ def _chosen(who: str, name: str | Backend) -> Backend:
     if not isinstance(name, str):
         raise refusal(who, "name", "text or a Backend", name)
     return get_backend(name)
+
+
+class eager(ContextDecorator):
+    """Run every computation of a block, or of the decorated function, as it is written, in this thread.
+
+    Nothing is recorded, replayed or computed by several threads, so that a debugger steps through the layers' own code
+    and a hook hears every op. The numbers are the same. ``ND_EAGER=1`` does it for a whole process.
+    """
+
+    def __enter__(self) -> None:
+        self._outer = [*getattr(self, "_outer", ()), state.eager]
+        state.eager = True
+
+    def __exit__(self, *error: object) -> None:
+        state.eager = self._outer.pop()
+
+    def _recreate_cm(self) -> eager:
+        return eager()
 
 
 @contextmanager
@@ -120,6 +165,8 @@ def computing(chosen: Backend) -> Iterator[None]:
 
 def within(chosen: Backend) -> AbstractContextManager[object]:
     """Select a backend as `use_backend` does, for a block that is entered at once: free where it is the current one."""
+    if _State.hears is not None:
+        chosen = heard(chosen)
     return NOTHING if state.__dict__.get("backend") is chosen else _UseBackend(chosen)
 
 

@@ -58,8 +58,8 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     error if `fit` is to continue from there.
     """
     fits = network._progress
-    if network._vectors is not None and network.updater.guard is not None:
-        network.updater.guard.check(network)  # which may put the counters back
+    if network._vectors is not None:
+        network.updater.watch.check(network)  # which may put the counters back
     progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)

@@ -8,6 +8,7 @@ from typing import Any
 import nd
 from nd.java_names import JavaNames
 from nd.state import within
+from optimize.step_result import StepResult
 
 Array = Any
 _CELLS = 256  # scores that are made room for at once, on a device
@@ -70,19 +71,18 @@ class History(JavaNames):
                 self._scores[waiting:] = [nd.item(total) / count for total, count in self._scores[waiting:]]
         return self._scores
 
-    def add_step(self, score: Any, mini_batch: bool) -> None:
-        """Add a minibatch's score: a number, or its loss, penalty and examples as they lie on a device.
+    def add_step(self, result: StepResult, mini_batch: bool) -> None:
+        """Add the score of a minibatch, which may still lie on a device.
 
         `mini_batch` says whether the loss is divided by the examples.
         """
         self._minibatches += 1
-        if type(score) is not tuple:
-            self._sum += score
+        if result.scored:
+            self._sum += result.score
             return
-        loss, penalty, examples = score
         if self._total is None:
-            self._total = self._cell(loss)
-        _add_score(self._total, loss, examples if mini_batch else 1, penalty)
+            self._total = self._cell(result.loss)
+        _add_score(self._total, result.loss, result.examples if mini_batch else 1, result.penalty)
 
     def _cell(self, like: Array) -> Array:
         """Return a zero on the current backend."""
@@ -93,21 +93,18 @@ class History(JavaNames):
             self._free = [nd.reshape_view(memory[at : at + 1], ()) for at in range(_CELLS)]
         return self._free.pop()
 
-    def scored(self, score: Any = 0.0, more: int = 0, mini_batch: bool = True) -> tuple[float, int] | None:
+    def scored(self, result: StepResult | None = None) -> tuple[float, int] | None:
         """Return the sum of the scores of the epoch that runs, and of how many minibatches; None if it is not finite.
 
-        `score` is that of `more` minibatches (one or none) that `add_step` has not had.
+        `result` is that of a minibatch that `add_step` has not had.
         """
         sums = [self._sum]
         if self._total is not None:
             sums.append(nd.item(self._total))
-        if more and type(score) is tuple:
-            loss, penalty, examples = score
-            sums.append(nd.item(loss) / (examples if mini_batch else 1) + nd.item(penalty))
-        elif more:
-            sums.append(score)
-        total = float(sum(sums))
-        return (total, self._minibatches + more) if math.isfinite(total) else None
+        if result is not None:
+            sums.append(result.score)
+        total, count = float(sum(sums)), self._minibatches + (result is not None)
+        return (total, count) if math.isfinite(total) else None
 
     @property
     def next_epoch(self) -> int:

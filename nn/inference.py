@@ -29,7 +29,7 @@ class Inference:
     _here: Any
     _backend: Any
     _whole: Any
-    _outputs: Any
+    outputs: Any
     _workspace: nd.Workspace
     _inference_buffers: Any
     _classes: Any
@@ -71,12 +71,12 @@ class Inference:
             batch = Minibatch(self.dtype, self._inference_buffers, self._batch.accepts)
             batch.set_features(x)
             batch.set_masks(features_mask, labels_mask)
-            batch.check_features_mask()
+            step = batch.step_without_labels()
             if not train:
-                return self._outputs.output(batch)
+                return self.outputs.output(step)
             with nd.random.drawing(self.random):
                 whole = self._whole.at(self.iteration_count, self.epoch_count)
-                return nd.copy(whole.output(batch, training=True))
+                return nd.copy(whole.output(step, training=True))
 
     def predict(self, x: Any) -> Array:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.

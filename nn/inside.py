@@ -10,9 +10,11 @@ from nd.arguments import checked, shown
 from nd.dataset import DataSet
 from nd.java_names import JavaNames, Pair
 from optimize import L1Regularization, L2Regularization, Regularization
+from optimize.step_result import StepResult
 
 from .gradient import DefaultGradient
 from .minibatch import Minibatch, as_features
+from .propagation import loss_mask
 
 if TYPE_CHECKING:
     from .layers.runtime import LayerRuntime
@@ -32,7 +34,8 @@ class Inside:
     _inference_buffers: Any
     _classes: Any
     _last_layer: Any
-    _score: Any
+    _other_step: Any
+    last: Any
     _batch: Minibatch
     _drawn: Any
     batch_size: int
@@ -162,11 +165,10 @@ class Inside:
         last = self._last_layer()
         penalty = self.calc_regularization_score() if add_regularization_terms else 0.0
         with self._here(), nd.random.drawing(self.random), self._workspace.nested():
-            batch = Minibatch(self.dtype, self._inference_buffers, self._batch.accepts)
-            batch.set(self._classes.formed_set(data))
+            step = self._other_step(self._classes.formed_set(data))
             whole = self._whole.at(self.iteration_count, self.epoch_count)
-            cache = whole.forward(batch.features, False, mask=batch.features_mask)[1][-1]
-            scores = last.score_array(batch.labels, cache, batch.loss_mask(cache))
+            cache = whole.forward(step.features, False, mask=step.features_mask)[1][-1]
+            scores = last.score_array(step.labels, cache, loss_mask(step, cache))
             return nd.reshape(nd.add(scores, penalty), (-1, 1))
 
     @checked
@@ -174,7 +176,7 @@ class Inside:
         """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
         self._made()
         with self._here():
-            return float(nd.item(nd.as_array(self._made().penalty(self.iteration_count, self.epoch_count))))
+            return float(nd.item(nd.as_array(self._made().penalty_sum.at(self.iteration_count, self.epoch_count))))
 
     @checked
     def calc_l1(self, backprop_params_only: bool = True) -> float:
@@ -218,14 +220,17 @@ class Inside:
         self.set_input(features)
         self.set_labels(labels)
         self.set_masks(features_mask, labels_mask)
-        last, batch = self._last_layer(), self._batch
-        batch.check()
+        last, step = self._last_layer(), self._batch.step()
         with self._here(), nd.random.drawing(self.random), self._workspace:
             whole = self._whole.at(self.iteration_count, self.epoch_count)
-            caches = whole.forward(batch.features, True, mask=batch.features_mask)[1]
-            loss, delta = last.loss_and_delta(batch.labels, caches[-1], batch.loss_mask(caches[-1]))
-            epsilon = whole.backward(delta, caches, batch.features.shape[0], to_input=True)
-            self._score = (nd.copy(loss), self._made().penalty(self.iteration_count, self.epoch_count), self.batch_size)
+            caches = whole.forward(step.features, True, mask=step.features_mask)[1]
+            loss, delta = last.loss_and_delta(step.labels, caches[-1], loss_mask(step, caches[-1]))
+            epsilon = whole.backward(delta, caches, step.examples, to_input=True)
+            vectors = self._made()
+            penalty = vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
+            averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
+            gradients = [vectors.updater.gradient]
+            self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, watch, averaged=averaged)
             return Pair(self.gradient(), nd.copy(epsilon))
 
     def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
@@ -294,8 +299,7 @@ class Inside:
     def clear(self) -> None:
         """Forget the minibatch that is set."""
         self._made()
-        self._batch.features = self._batch.labels = None
-        self._batch.set_masks(None, None)
+        self._batch.clear()
 
 
 class UpdaterOfNetwork(JavaNames):

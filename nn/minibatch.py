@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -11,6 +11,7 @@ from nd.dataset import DataSet
 from nd.rows import check_indices
 
 from .layers.base import label_of
+from .step_input import StepInput
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
@@ -84,50 +85,43 @@ def _fits(sizes: tuple[int, ...], allowed: tuple[int | None, ...]) -> bool:
 
 
 class Minibatch:
-    """Features, labels and masks on the network's backend.
+    """Brings features, labels and masks to the network's backend, and remembers them.
 
     Parameters
     ----------
     dtype : str
     buffers : callable
         Memory for features that lie in another order.
-    accepts : FeaturesCheck, optional
-        Of the network, for features that come from outside.
+    accepts : FeaturesCheck
+        Of the network.
     """
 
-    def __init__(self, dtype: str, buffers: Callable[..., Array], accepts: FeaturesCheck | None = None) -> None:
+    def __init__(self, dtype: str, buffers: Callable[..., Array], accepts: FeaturesCheck) -> None:
         self.dtype, self.buffers, self.accepts = dtype, buffers, accepts
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
         self.features: Array = None
         self.labels: Array = None
         self.features_mask: Array = None
         self.labels_mask: Array = None
-        self._staged: list[Array] = []
-        self._stages = nd.backend().stages
+        self._own = [False] * 4
 
     def set_features(self, x: Any) -> None:
         """Set features ``[N, ...]``."""
-        if self.accepts is not None:
-            self.accepts.check_indices(x)  # before they take the place of what was set
-        self._staged = []
-        found = self._stage("input", x)
-        if found is None:
+        self.accepts.check_indices(x)  # before they take the place of what was set
+        found = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
+        uploaded = found is not None
+        if not uploaded:
             found = as_features(x, self.dtype, self.buffers)
-        if self.accepts is not None:
-            self.accepts.check(tuple(found.shape))
-        self.features = found
-
-    def _stage(self, name: str, x: Any) -> Array | None:
-        """Return host data in this minibatch's own buffer, where the backend has a way of its own for that."""
-        if not self._stages:
-            return None
-        found = nd.staged(x, self.dtype, lambda: self.buffers(name, tuple(x.shape)))
-        if found is not None:
-            self._staged.append(found)
-        return found
+        self.accepts.check(tuple(found.shape))
+        self.features, self._own[0] = found, uploaded
 
     def set_labels(self, y: Any) -> None:
         """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
-        found = self._stage("labels", y)
+        found = nd.staged(y, self.dtype, lambda: self.buffers("labels", tuple(y.shape)))
+        self._own[1] = found is not None
         self.labels = nd.as_array(y, self.dtype) if found is None else found
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
@@ -142,68 +136,17 @@ class Minibatch:
         self.set_features(data.features)
         self.set_labels(data.labels)
         self.set_masks(data.features_mask, data.labels_mask)
+
+    def step(self) -> StepInput:
+        """Return what was set for a step of training; errors as `check`."""
         self.check()
+        return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, tuple(self._own))
 
-    def part(self, stretch: slice) -> Minibatch:
-        """Return views of some of the examples."""
-        if stretch == slice(0, self.features.shape[0]):
-            return self
-        part = Minibatch(self.dtype, self.buffers)
-        part._set(None if array is None else array[stretch, ...] for array in self._arrays())
-        return part
-
-    @property
-    def signature(self) -> tuple[object, ...]:
-        """Shapes of everything."""
-        labels, features_mask, labels_mask = self.labels, self.features_mask, self.labels_mask
-        return (
-            self.features.shape,
-            None if labels is None else labels.shape,
-            None if features_mask is None else features_mask.shape,
-            None if labels_mask is None else labels_mask.shape,
-        )
-
-    def _arrays(self) -> tuple[Array, Array, Array, Array]:
-        return self.features, self.labels, self.features_mask, self.labels_mask
-
-    def copy(self) -> Minibatch:
-        """Return a copy in the backend's preferred order, which nobody but minibatches of this shape writes.
-
-        What lies in this minibatch's own buffers stays there.
-        """
-        copy = Minibatch(self.dtype, self.buffers)
-        copy._set(map(self._kept, self._arrays()))
-        copy.copy_from(self)
-        return copy
-
-    def _kept(self, array: Array | None) -> Array | None:
-        if array is None or any(array is own for own in self._staged):
-            return array
-        return nd.activation_like(array)
-
-    def traceable(self) -> Minibatch:
-        """Return the same arrays for computations that are recorded."""
-        traceable = Minibatch(self.dtype, self.buffers)
-        traceable._set(None if array is None else nd.traceable(array) for array in self._arrays())
-        return traceable
-
-    def _set(self, arrays: Iterable[Array]) -> None:
-        self.features, self.labels, self.features_mask, self.labels_mask = arrays
-
-    def copy_from(self, other: Minibatch) -> None:
-        """Copy a minibatch of the same signature."""
-        if self.features is not other.features:
-            nd.assign(self.features, other.features)
-        if self.labels is not other.labels:
-            nd.assign(self.labels, other.labels)
-        if self.features_mask is not None:
-            nd.assign(self.features_mask, other.features_mask)
-        if self.labels_mask is not None:
-            nd.assign(self.labels_mask, other.labels_mask)
-
-    def loss_mask(self, cache: Any) -> Array | None:
-        """Return the labels' mask; as in Java, where there is none, the mask that reached the last layer."""
-        return cache.mask if self.labels_mask is None else self.labels_mask
+    def step_without_labels(self) -> StepInput:
+        """Return what was set for a prediction."""
+        self.check_features_mask()
+        own = (self._own[0], False, False, False)
+        return StepInput(self.features, None, self.features_mask, self.labels_mask, own)
 
     def check(self) -> None:
         """Raise unless features and labels are there, one row of everything for each example."""
@@ -220,7 +163,7 @@ class Minibatch:
         if self.features_mask is None:
             return
         mask, shape, n = self.features_mask, self.features.shape, self.features.shape[0]
-        rows_are_series = self.accepts is not None and self.accepts.rows_are_series  # mask [N, T], not [N, 1]
+        rows_are_series = self.accepts.rows_are_series  # mask [N, T], not [N, 1]
         series = len(shape) == 3 or (len(shape) == 2 and rows_are_series)
         places: tuple[int, ...] = shape[-1:] if series else (1, *shape[2:])
         found = tuple(mask.shape)

@@ -10,12 +10,14 @@ from nd.dataset import DataSet
 from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import SWITCH
-from nd.state import NOTHING, computing, within
+from nd.state import computing, within
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import listens
 from optimize.constraints import Constraining
+from optimize.step_result import StepResult
 
 from .class_labels import ClassLabels
+from .compute import GradientComputer, OutputComputer
 from .conf.network import MultiLayerConfiguration
 from .gradient import DefaultGradient
 from .history import History
@@ -25,9 +27,9 @@ from .layers.output import OutputMixin
 from .layers.runtime import LayerRuntime
 from .minibatch import FeaturesCheck, Minibatch
 from .progress import FitProgress
-from .propagation import Propagation
+from .propagation import Propagation, loss_mask
 from .saving import Saved
-from .splitting import SplitOutput, SplitStep
+from .step_input import StepInput
 from .summary import summary
 from .trainable import Trainable
 from .vectors import FlatVectors, copy_vector
@@ -60,9 +62,9 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         self.batch_size = 0
         self.dtype: str = conf.base.dtype  # type: ignore[assignment]
         self._vectors: FlatVectors | None = None
-        self._score: Any = float("nan")
+        self.last: StepResult | None = None
+        """What the last step has computed."""
         self._solver: Solver | None = None
-        self._fitting = False  # until the update the gradient may stay in parts
         self._progress = FitProgress()
         self._classes = ClassLabels(conf)
         self.history: History | None = None
@@ -101,13 +103,12 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         self._backend = nd.backend()
         self._vectors = vectors = FlatVectors(self.conf)
         self._whole = Propagation(self.conf, vectors.layout, vectors.params, vectors.gradient)
-        self._split = SplitStep(self.conf, vectors, self._whole)
-        self._outputs = SplitOutput(self.conf, vectors, self._whole)
+        self.gradients = GradientComputer(self.conf, vectors, self._whole)
+        self.outputs = OutputComputer(self.conf, vectors, self._whole.layers)
         self._workspace, self.layers = self._whole.workspace, self._whole.layers
         accepts = FeaturesCheck(self.conf)
         self._batch = Minibatch(self.dtype, self._workspace.scope(), accepts)
-        if vectors.updater.guard is not None:
-            vectors.updater.guard.doubt = accepts.doubt
+        vectors.updater.watch.doubt = accepts.doubt
         self._inference_buffers = self._workspace.scope()
         self._solver = None
         vectors.draw_weights(generator) if params is None else self.set_params(params)
@@ -132,7 +133,7 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
         params, state = self.params(), self.updater_state()
         with self._here():
-            self.updater.settle_steps(self)
+            self.updater.watch.give_up(self)
             twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count))
             twin._make(params, self.random.copy())
             twin.class_names = self.class_names
@@ -155,7 +156,7 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         """Copy a vector ``[1, n]`` or ``[n]`` into the parameters; raise ShapeError if it is of another length."""
         target = self.params()
         with self._here():
-            self.updater.settle_steps(self)
+            self.updater.watch.give_up(self)
             copy_vector("set_params", params, target)
         self._solver = None  # what it has learned is of other parameters
 
@@ -177,13 +178,19 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
 
     def gradient(self) -> DefaultGradient:
         """Return the gradient of the last minibatch by name: sums over examples, after `compute_gradient_and_score`."""
-        self.updater.settle()
+        self._add_up()
         return self._made().gradients
 
     def flattened_gradients(self) -> Array:
         """Return the flat gradient vector ``[1, n]`` itself; after `fit` it holds the last update."""
-        self.updater.settle()
+        self._add_up()
         return self._made().gradient
+
+    def _add_up(self) -> None:
+        """Make the gradient vector the whole gradient of the last step."""
+        self._made()
+        if self.last is not None and self.last.gradients:
+            self.last.gradient()
 
     def updater_state(self) -> Array:
         """Return the updater's state vector ``[1, m]`` itself, in DL4J's order; m = 0 without state."""
@@ -193,7 +200,7 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
         target = self.updater_state()
         with self._here():
-            self.updater.settle_steps(self)
+            self.updater.watch.give_up(self)
             copy_vector("set_updater_state", state, target)
 
     @checked
@@ -244,11 +251,16 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         with self._here():
             self._batch.set_masks(features_mask, labels_mask)
 
-    def compute_gradient_and_score(self) -> None:
-        """Run forward and backward on the current minibatch.
+    def compute_gradient_and_score(self, step: StepInput | None = None) -> StepResult:
+        """Run forward and backward on the minibatch that is set, or on `step`.
 
         `score` is then that of the minibatch, `gradient` the sums over its examples, neither divided by the minibatch
         size nor regularised.
+
+        Returns
+        -------
+        StepResult
+            Also `last`. Of a `step` that is given the gradient may still lie in parts.
 
         Raises
         ------
@@ -258,27 +270,25 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
             They do not fit the network.
         """
         self._last_layer()
-        self._batch.check()
-        watching = bool(self.listeners) and listens(self.listeners, self.iteration_count, "on_forward_pass")
-        # where fit takes the step, it has put the generator in force, and gives it back
-        generator = NOTHING if self._fitting else nd.random.drawing(self.random)
-        with self._here(), generator, self._workspace:
-            counts = (self.iteration_count, self.epoch_count)
-            loss, penalty = self._split.compute(self._batch, counts, self._show if watching else None)
-            self._score = (loss, penalty, self.batch_size)
+        counts = (self.iteration_count, self.epoch_count)
+        watching = bool(self.listeners) and listens(self.listeners, counts[0], "on_forward_pass")
+        with self._here(), nd.random.drawing(self.random), self._workspace:
+            given = self._batch.step() if step is None else step
+            self.last = result = self.gradients.compute(given, *counts, self._show if watching else None)
+            if step is None:
+                result.gradient()
             if self.listeners:
-                self._show_gradient(loss)
-            elif not self._fitting:
-                self.updater.settle()
+                self._show_gradient(result)
+        return result
 
-    def _show_gradient(self, loss: Array) -> None:
-        looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass", "on_gradient_calculation")
-        if looked_at or not self._fitting:
-            self.updater.settle()
+    def _show_gradient(self, result: StepResult) -> None:
+        looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass")
+        if looked_at:
+            result.gradient()
         for listener in tuple(self.listeners):
             listener.on_backward_pass(self)
-        if listens(self.listeners, self.iteration_count, "on_backward_pass"):
-            self._split.watch_again(loss)  # the gradient may be another one now
+        if looked_at and result.observed:
+            self._made().observe(result.loss)  # the gradient may be another one now
 
     def _show(self, activations: list[Array]) -> None:
         for listener in self.listeners:
@@ -301,18 +311,19 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
 
         The last minibatch's was computed before its update, as in DL4J. `data` is a DataSet, or (features, labels).
         """
-        updater = self._made().updater
+        self._made()
         if training is not False:
             training = converted("score", "training", SWITCH, training, False)
         if data is not None:
             return self._score_of(data, training)
-        if type(self._score) is tuple:  # nobody has asked yet
-            loss, penalty, batch_size = self._score
-            with self._here():
-                self._score = nd.item(self._mean(loss, batch_size) + penalty)
-            if updater.guard is not None:
-                updater.score_asked(self, self._fitting)
-        return self._score
+        last = self.last
+        if last is None:
+            return float("nan")
+        if not last.scored:
+            score = last.score
+            last.watch.score_asked(self)
+            return score
+        return last.score
 
     def _score_of(self, data: Any, training: bool) -> float:
         batch = self._classes.data_set("score", *data) if isinstance(data, tuple) and len(data) == 2 else data
@@ -325,12 +336,17 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
         """Return the summed loss ``[]`` and the outputs of other data than the minibatch that is set, which stays."""
         last = self._last_layer()
         with computing(self._backend), nd.random.drawing(self.random), self._workspace.nested():
-            batch = Minibatch(self.dtype, self._inference_buffers, self._batch.accepts)
-            batch.set(self._classes.formed_set(data))
+            step = self._other_step(self._classes.formed_set(data))
             whole = self._whole.at(self.iteration_count, self.epoch_count)
-            activations, caches = whole.forward(batch.features, training, mask=batch.features_mask)
-            loss = last.summed_loss(batch.labels, caches[-1], batch.loss_mask(caches[-1]))
+            activations, caches = whole.forward(step.features, training, mask=step.features_mask)
+            loss = last.summed_loss(step.labels, caches[-1], loss_mask(step, caches[-1]))
             return nd.copy(loss), nd.copy(activations[-1])
+
+    def _other_step(self, data: DataSet) -> StepInput:
+        """Return other data than the minibatch that is set, which stays."""
+        batch = Minibatch(self.dtype, self._inference_buffers, self._batch.accepts)
+        batch.set(data)
+        return batch.step()
 
     def _score_from(self, loss: Array, examples: int) -> float:
         """Return the score of so many examples with that summed loss."""
@@ -345,10 +361,13 @@ class MultiLayerNetwork(Trainable, Inference, Inside, Saved, JavaNames):
             mask = self._whole.mask_behind(nd.as_array(features_mask, self.dtype), examples)
             return None if mask is None else nd.to_host(mask)
 
-    def _set_batch(self, data: DataSet) -> None:
+    def _step_on(self, data: DataSet) -> StepInput:
+        """Set a minibatch; return what a step on it computes from."""
         with self._workspace:
             self._batch.set(data)
-        self.batch_size = self._batch.features.shape[0]
+            step = self._batch.step()
+        self.batch_size = step.examples
+        return step
 
     # ---- text
 

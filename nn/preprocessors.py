@@ -13,6 +13,7 @@ from typing import Any
 import nd
 from nd.arguments import Checked, Count
 from nd.checks import check_shape
+from nd.part import Part
 
 from .conf.input_type import (
     Convolutional3DType,
@@ -33,7 +34,7 @@ def memory(buffers: Buffers | None, x: Array) -> Buffers:
 
 
 @dataclass(frozen=True)
-class InputPreProcessor(Checked):
+class InputPreProcessor(Part, Checked):
     """Changes the shape of activations before a layer, and that of epsilon after it."""
 
     def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
@@ -169,6 +170,8 @@ class FeedForwardToCnnPreProcessor(_FromRows, _Image):
     Source: DL4J ``FeedForwardToCnnPreProcessor``.
     """
 
+    pure = splits = True
+
 
 @dataclass(frozen=True)
 class CnnToFeedForwardPreProcessor(_ToRows, _Image):
@@ -178,6 +181,8 @@ class CnnToFeedForwardPreProcessor(_ToRows, _Image):
     -----
     Source: DL4J ``CnnToFeedForwardPreProcessor``.
     """
+
+    pure = splits = True
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,8 @@ class FeedForwardToCnn3DPreProcessor(_FromRows, _Volume):
     Source: DL4J ``FeedForwardToCnn3DPreProcessor``.
     """
 
+    pure = splits = True
+
 
 @dataclass(frozen=True)
 class Cnn3DToFeedForwardPreProcessor(_ToRows, _Volume):
@@ -207,6 +214,8 @@ class Cnn3DToFeedForwardPreProcessor(_ToRows, _Volume):
     -----
     Source: DL4J ``Cnn3DToFeedForwardPreProcessor``.
     """
+
+    pure = splits = True
 
 
 # ---- time series: row n + t * N is example n at time t
@@ -236,6 +245,8 @@ class RnnToFeedForwardPreProcessor(InputPreProcessor):
     Source: DL4J ``RnnToFeedForwardPreProcessor``.
     """
 
+    pure = splits = True
+
     def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return x if x.ndim == 2 else _series_to_rows(x, buffers)
 
@@ -257,6 +268,8 @@ class FeedForwardToRnnPreProcessor(InputPreProcessor):
     -----
     Source: DL4J ``FeedForwardToRnnPreProcessor``.
     """
+
+    pure = splits = True
 
     def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         if x.ndim == 3:
@@ -283,6 +296,8 @@ class CnnToRnnPreProcessor(_Image):
     In a mask a time step counts where a place of its image does. Source: DL4J ``CnnToRnnPreProcessor``.
     """
 
+    pure = splits = True
+
     def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         check_shape("CnnToRnnPreProcessor", x.shape, ("T * N", *self.image))
         _check_steps("CnnToRnnPreProcessor", x, examples)
@@ -308,6 +323,8 @@ class RnnToCnnPreProcessor(_Image):
     -----
     Source: DL4J ``RnnToCnnPreProcessor``.
     """
+
+    pure = splits = True
 
     def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         check_shape("RnnToCnnPreProcessor", x.shape, ("N", self.features, "T"))

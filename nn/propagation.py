@@ -13,9 +13,9 @@ from .layers.runtime import LayerRuntime
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
-    from .minibatch import Minibatch
     from .params import ParamLayout
     from .preprocessors import InputPreProcessor
+    from .step_input import StepInput
 
 Array = Any
 Watch = Callable[[list[Array]], None]
@@ -126,29 +126,29 @@ class Propagation:
             mask = None if mask is None else layer.feed_forward_mask(mask)
         return mask
 
-    def gradient_and_loss(self, batch: Minibatch, watch: Watch | None = None) -> Array:
+    def gradient_and_loss(self, step: StepInput, watch: Watch | None = None) -> Array:
         """Fill the gradient vector with sums over the examples of a minibatch; return the summed loss.
 
         `watch` is called with the activations after the forward pass.
         """
         last: Any = self.layers[-1]
         with self.workspace:
-            activations, caches = self.forward(batch.features, training=True, mask=batch.features_mask)
+            activations, caches = self.forward(step.features, training=True, mask=step.features_mask)
             if watch is not None:
                 watch(activations)
-            loss, delta = last.loss_and_delta(batch.labels, caches[-1], batch.loss_mask(caches[-1]))
-            self.backward(delta, caches, batch.features.shape[0])
+            loss, delta = last.loss_and_delta(step.labels, caches[-1], loss_mask(step, caches[-1]))
+            self.backward(delta, caches, step.examples)
         return loss
 
-    def output(self, batch: Minibatch, training: bool = False) -> Array:
+    def output(self, step: StepInput, training: bool = False) -> Array:
         """Return the last layer's activations ``[N, ...]``, in memory that is used again.
 
         They are multiplied by the labels' mask where there is one, which then stands in for the last layer's own;
         layers of a loss of places alone take none, as in Java.
         """
-        mask = batch.labels_mask
+        mask = step.labels_mask
         with self.workspace:
-            out = self.forward(batch.features, training, None, batch.features_mask, mask is None)[0][-1]
+            out = self.forward(step.features, training, None, step.features_mask, mask is None)[0][-1]
             unmasked = mask is None or not self.layers[-1].masks_output
             return out if unmasked else nd.muli(out, _over(mask, out))
 
@@ -184,6 +184,11 @@ class Propagation:
                 f"{layer.label}: backprop_gradient must return dL/dx, as layer {self._lowest} below is trained, got "
                 "None. Return it, or set ends_backprop = True on the runtime."
             )
+
+
+def loss_mask(step: StepInput, cache: Any) -> Array | None:
+    """Return the labels' mask; as in Java, where there is none, the mask that reached the last layer."""
+    return cache.mask if step.labels_mask is None else step.labels_mask
 
 
 def _over(mask: Array, out: Array) -> Array:

@@ -10,13 +10,14 @@ from nd.arguments import Natural, checked
 from nd.files import Target
 from nd.opening import Source
 from optimize import OptimizerState
+from optimize.step_result import StepResult
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
 
 _MADE_AGAIN = frozenset({
-    "_backend", "_batch", "_fitting", "_inference_buffers", "_outputs", "_progress", "_score", "_solver", "_split",
-    "_vectors", "_whole", "_workspace", "layers", "listeners",
+    "_backend", "_batch", "_inference_buffers", "_progress", "_solver", "_vectors", "_whole", "_workspace", "gradients",
+    "last", "layers", "listeners", "outputs",
 })  # fmt: skip
 """Attributes that a copy makes itself, of the configuration or of what `__getstate__` says."""
 
@@ -39,7 +40,7 @@ class Saved:
         from .serializer import write_model
 
         network: Any = self
-        network.updater.settle_steps(network)
+        network.updater.watch.give_up(network)
         write_model(network, path, save_updater, normalizer)
 
     def check_saveable(self) -> None:
@@ -79,7 +80,7 @@ class Saved:
         if network._vectors is None:
             return {"kept": kept}
         with network._here():
-            network.updater.settle_steps(network)
+            network.updater.watch.give_up(network)
             learned = OptimizerState() if network._solver is None else network._solver.optimizer.get_state()
             return {
                 "kept": kept,
@@ -106,7 +107,7 @@ class Saved:
             vectors = tuple(nd.as_array(vector, network.dtype) for vector in learned.vectors)
             network._made_solver().optimizer.set_state(learned._replace(vectors=vectors))
         network._progress.awaited, network._progress.last = state["progress"]
-        network._score = state["score"]
+        network.last = StepResult.of_score(state["score"], network.updater.watch)
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)

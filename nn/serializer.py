@@ -86,8 +86,7 @@ def write_entries(
     """Write a network with that configuration, Java's JSON, and more entries."""
     network.params()
     entries = {CONFIGURATION: _read_back(configuration, more.get(ENTRY)).encode()}
-    if network.updater.guard is not None:
-        network.updater.guard.check(network)
+    network.updater.watch.check(network)
     with nd.use_backend(network._backend):
         if network.num_params():
             entries[COEFFICIENTS] = serde.to_bytes(network.params(), "c")

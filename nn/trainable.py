@@ -26,12 +26,11 @@ class Trainable:
     init: Any
     is_init_called: Any
     _here: Any
-    _set_batch: Any
+    _step_on: Any
     _vectors: Any
     _progress: Any
     _classes: Any
     _solver: Solver | None
-    _fitting: bool
     conf: Any
     listeners: list[Listener]
     random: Any
@@ -175,8 +174,7 @@ class Trainable:
             raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
         self._progress.forget()
         with self._here(), nd.random.use_random(self.random):
-            self._set_batch(self._classes.formed_set(data))
-            self._optimize(self._made_solver())
+            self._made_solver().optimize(0, self._step_on(self._classes.formed_set(data)))
 
     @checked
     def end_epoch(self, count: bool = True) -> None:
@@ -197,14 +195,6 @@ class Trainable:
             made.optimizer.belong_to_model()
         made.optimizer.listeners = self.listeners
         return made
-
-    def _optimize(self, solver: Solver, taken: int = 0) -> None:
-        """Take the steps on the minibatch that is set, less those taken; on the network's backend."""
-        self._fitting = True
-        try:
-            solver.optimize(taken)
-        finally:
-            self._fitting = False
 
     # ---- classes
 

@@ -147,7 +147,7 @@ class Training:
             return self.history.reopened()
         more = stepped and self._added != network.iteration_count
         with network._here():
-            return self.history.scored(network._score, int(more), self._mini_batch)
+            return self.history.scored(network.last if more else None)
 
     def _ended(self, progress: Progress) -> Progress:
         """Return that of a call that is over; an iterator that fit made itself is made anew by the next one."""
@@ -198,9 +198,8 @@ class Training:
 
     def _train_on(self, batch: DataSet, solver: Solver) -> None:
         network = self.network
-        network._set_batch(batch)
-        network._optimize(solver, network.iteration_count - self._began)
-        self.history.add_step(network._score, self._mini_batch)
+        solver.optimize(network.iteration_count - self._began, network._step_on(batch))
+        self.history.add_step(network.last, self._mini_batch)
         self._added = network.iteration_count
 
     def _note_epoch(self, solver: Solver) -> None:

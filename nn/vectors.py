@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.random import Random
-from nd.state import computing
 from optimize import NetworkUpdater, NoOp, Regularization, Segment
 from optimize.constraints import Constraining
 from optimize.gradient_normalization import NormalizedLayer
-from optimize.penalty_sum import PenaltySum
+from optimize.penalty_sum import penalty_sum
 from optimize.regularization import merged
 
 from .gradient import DefaultGradient
@@ -39,6 +38,7 @@ class FlatVectors:
     gradients : DefaultGradient
     updater : NetworkUpdater
     penalties : list of (parameter as ``[n]``, Regularization)
+    penalty_sum : PenaltySum
     constraints : Constraining or None
         What is done to the parameters after an update.
     """
@@ -53,15 +53,12 @@ class FlatVectors:
         segments = self._segments()
         self.updater = NetworkUpdater(segments, self.params, self.gradient, self._normalized())
         self._flat_gradient = nd.reshape_view(self.gradient, (self.layout.length,))
-        self._penalty_sum: PenaltySum | None = None
-        if nd.backend().merges_penalties:
-            self._penalty_sum = PenaltySum(segments, nd.reshape_view(self.params, (self.layout.length,)))
         self.penalties = [
             (view.flat(self.params), penalty)
             for view in self.layout.views
             for penalty in penalties_on(self._layer_conf(view), view.spec)
         ]
-
+        self.penalty_sum = penalty_sum(segments, self.penalties, self.updater.params)
         self.constraints = self._constraining()
 
     def _constraining(self) -> Constraining | None:
@@ -73,42 +70,13 @@ class FlatVectors:
                 placed += [(constraint, views[name]) for name in views if name in (constraint.params or ())]
         return Constraining(placed) if placed else None
 
-    def penalty(self, iteration: int, epoch: int, part: int = 0, parts: int = 1) -> Array | float:
-        """Return the sum of all penalties, or what one of several equal parts of every parameter adds to it."""
-        if self._penalty_sum is not None and parts == 1:
-            return self._penalty_sum.at(iteration, epoch)
-        if not self.penalties:
-            return 0.0
-        with computing(nd.backend()):
-            return self._penalty(iteration, epoch, part, parts)
+    def penalty(self, iteration: int, epoch: int) -> Array | float:
+        """Return the sum of all penalties; where the device watches the step, an array that `observe` fills in."""
+        return self.updater.watch.penalty(self.penalty_sum, iteration, epoch)
 
-    def _penalty(self, iteration: int, epoch: int, part: int, parts: int) -> Array | float:
-        total: Array | float = 0.0
-        for flat, penalty in self.penalties:
-            n = flat.shape[0]
-            here = flat if parts == 1 else flat[part * n // parts : (part + 1) * n // parts]
-            total = total + penalty.score(here, penalty.at(iteration, epoch))
-        return total
-
-    @property
-    def guarded(self) -> bool:
-        """Whether the backend computes while the host goes on, which then does not look at every step."""
-        return self.updater.guard is not None and self._penalty_sum is not None and self.layout.length > 0
-
-    def watch(self, loss: Array) -> None:
-        """Let the guard see a step's summed loss, the gradient and the penalties; can be recorded."""
-        guard: Any = self.updater.guard
-        penalty_sum: Any = self._penalty_sum
-        nd.assign(guard.loss, loss)
-        penalty_sum.watch(self._flat_gradient, guard.sums)
-
-    def watching(self, iteration: int, epoch: int) -> Array:
-        """Say that `watch` is about to see a step; return the sum of the penalties, which it fills in."""
-        guard: Any = self.updater.guard
-        penalty_sum: Any = self._penalty_sum
-        penalty_sum.set_coefficients(iteration, epoch)
-        guard.ready = True
-        return guard.penalty
+    def observe(self, loss: Array) -> None:
+        """Let the device see a step's summed loss, its gradient and the penalties; can be recorded."""
+        self.updater.watch.observe(loss, self._flat_gradient, self.penalty_sum)
 
     def draw_weights(self, rng: Random) -> None:
         """Draw layer after layer, as Java does; biases start at their bias_init."""

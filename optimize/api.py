@@ -10,6 +10,7 @@ from nd.java_names import JavaNames
 
 from .network_updater import NetworkUpdater
 from .solver_state import OptimizerState
+from .step_result import StepResult
 
 Array = Any
 
@@ -59,8 +60,11 @@ class Model(Protocol):
     def updater(self) -> NetworkUpdater:
         """The updaters over the flat vectors, with their state."""
 
-    def compute_gradient_and_score(self) -> None:
-        """Run forward and backward on the current input and labels."""
+    def compute_gradient_and_score(self, step: Any = None) -> StepResult | None:
+        """Run forward and backward on `step`, or the current input and labels; return what was computed.
+
+        A model of one's own may return None: then its gradient is in the gradient vector, and `score` says its score.
+        """
 
     def score(self) -> float:
         """Score of the last minibatch, regularisation included."""
@@ -84,8 +88,8 @@ class ConvexOptimizer(Protocol):
     def set_state(self, state: OptimizerState) -> None:
         """Take over what `get_state` returned."""
 
-    def optimize(self, iterations: int = 1) -> None:
-        """Take that many steps, or fewer where a termination condition holds."""
+    def optimize(self, iterations: int = 1, step: Any = None) -> None:
+        """Take that many steps on a minibatch, or fewer where a termination condition holds."""
 
     def finish(self) -> None:
         """Raise the errors of steps whose outcome nobody has asked for yet."""

@@ -11,13 +11,12 @@ from weakref import WeakMethod
 
 import nd
 
-from .guard import WATCHED, protect
-from .regularization import REGULARIZATIONS, Regularization
-from .step_functions import STEP_FUNCTIONS, StepFunction, negative_gradient_step
-from .updaters import UPDATERS, Updater
+from .regularization import Regularization
+from .step_functions import StepFunction, negative_gradient_step
+from .step_watch import WATCHED, protect
+from .updaters import Updater
 
 Array = Any
-MOST_MERGED = 4  # penalties that are treated together, where each takes a vector that says where it holds
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,42 @@ class Numbers(NamedTuple):
 
 
 class Penalised(NamedTuple):
-    """A penalty on a chunk, the place of its coefficient, and ones where it holds, None where that is everywhere."""
+    """A penalty on a stretch, the place of its coefficient, and ones where it holds, None where that is everywhere."""
 
     penalty: Regularization
     place: int
     where: Array | None
+
+
+class Stretch(NamedTuple):
+    """As many elements of the flat vector as are treated in one go."""
+
+    start: int
+    stop: int
+    block: Block
+    number: int
+    """Of the block."""
+    penalties: tuple[Penalised, ...]
+
+
+class Way(NamedTuple):
+    """How an update is made."""
+
+    divide: bool
+    """Whether the gradient is divided by the batch size."""
+    step: StepFunction
+    watched: tuple[Array, ...]
+    """What `protect` needs, where the device decides whether the update is made."""
+
+    @property
+    def pure(self) -> bool:
+        """Whether it may be recorded."""
+        return getattr(self.step, "pure", False)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What decides which operations it takes."""
+        return self.divide, self.step, not self.watched
 
 
 def _weakly(method: Callable[..., None]) -> Callable[..., None]:
@@ -132,59 +162,73 @@ def _weakly(method: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-@dataclass
 class Chunk:
-    """Views of as many elements as the backend treats in one go."""
+    """Views of what the update of one stretch reads and writes.
 
-    params: Array
-    gradient: Array
-    others: tuple[Array, ...]
-    """To be added to the gradient first."""
-    states: tuple[Array, ...]
-    scratch: Array
-    updater: Updater
-    block: int
-    penalties: tuple[Penalised, ...]
-    running: bool = False
-    divided: bool = True
+    Parameters
+    ----------
+    stretch : Stretch
+    arrays : sequence of array ``[n]``
+        Parameters, gradient, states, then gradients that are added to the gradient first.
+    scratch : array
+        At least as long as the stretch.
+    """
 
-    def __post_init__(self) -> None:
-        self._formulas: dict[tuple[bool, StepFunction, int], Callable[..., None]] = {}
+    def __init__(self, stretch: Stretch, arrays: Sequence[Array], scratch: Array) -> None:
+        params, gradient, state, *others = arrays
+        here = slice(stretch.start, stretch.stop)
+        self.stretch, block = stretch, stretch.block
+        self.params, self.gradient = params[here], gradient[here]
+        self.others = tuple(other[here] for other in others)
+        self.states = tuple(state[begin + stretch.start : begin + stretch.stop] for begin in block.state_starts)
+        self.scratch = scratch[: stretch.stop - stretch.start]
+        self._updater = block.updater
+        self._formulas: dict[tuple[Any, ...], Callable[..., None]] = {}
 
-    def update(
-        self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...] = (), last: bool = True
-    ) -> None:
+    def update(self, numbers: Numbers, way: Way, updater: Updater, last: bool) -> None:
         """Add up and divide the gradient, add the penalties', turn it into the update, take the step.
 
-        A penalty that is `post_updater` is added to the update.
-
-        With what a `Guard` watches it is undone where it must not be; the `last` chunk counts it.
+        A penalty that is `post_updater` is added to the update. With what a `DeviceWatch` watches it is undone where it
+        must not be; the `last` chunk counts it.
         """
-        divide = divide and self.divided
-        step = negative_gradient_step if self.running else step
-        where = [each.where for each in self.penalties if each.where is not None]
-        penalties = [numbers.penalties[each.place] for each in self.penalties]
-        scalars = (numbers.batch_size, numbers.rate, *penalties, *numbers.coefficients[self.block])
-        formula = self._formula(divide, step, (1 + last) * bool(watched))
-        formula(self.scratch, self.params, self.gradient, *self.others, *self.states, *where, *watched, *scalars)
+        stretch, block = self.stretch, self.stretch.block
+        divide = way.divide and block.divided
+        step = negative_gradient_step if block.running else way.step
+        where = [each.where for each in stretch.penalties if each.where is not None]
+        penalties = [numbers.penalties[each.place] for each in stretch.penalties]
+        scalars = (numbers.batch_size, numbers.rate, *penalties, *numbers.coefficients[stretch.number])
+        self._updater = updater
+        formula = self._formula(divide, step, (1 + last) * bool(way.watched))
+        arrays = (self.scratch, self.params, self.gradient, *self.others, *self.states, *where, *way.watched)
+        formula(*arrays, *scalars)
 
     def _formula(self, divide: bool, step: StepFunction, watch: int) -> Callable[..., None]:
-        """`watch` is 0 without a guard, 2 for the last chunk."""
-        found = self._formulas.get((divide, step, watch))
+        """`watch` is 0 without a watch, 2 for the last chunk."""
+        key = (divide, step, watch)
+        found = self._formulas.get(key)
         if found is None:
             found = partial(_weakly(self._update), divide, step)
             if watch:
                 found = partial(_weakly(self._guarded), watch == 2, divide, step)
-            if is_own(self.updater, *(each.penalty for each in self.penalties)) and step in STEP_FUNCTIONS.values():
+            parts = (self._updater, *(each.penalty for each in self.stretch.penalties))
+            if all(part.pure for part in parts) and getattr(step, "pure", False):
                 found = nd.Elementwise(found, scratch=(0,))
-            self._formulas[divide, step, watch] = found
+            self._formulas[key] = found
         return found
 
     def _guarded(
-        self, last: bool, divide: bool, step: StepFunction, scratch: Array, params: Array, gradient: Array, *rest: Any
+        self,
+        last: bool,
+        divide: bool,
+        step: StepFunction,
+        scratch: Array,
+        params: Array,
+        gradient: Array,
+        *rest: Any,
     ) -> None:
         """`_update`, undone where it must not be."""
-        arrays = len(self.others) + len(self.states) + sum(each.where is not None for each in self.penalties)
+        arrays = len(self.others) + len(self.states)
+        arrays += sum(each.where is not None for each in self.stretch.penalties)
         watched = rest[arrays : arrays + WATCHED]
         changing = (params, *rest[len(self.others) : len(self.others) + len(self.states)])
         before = tuple(nd.copy(each) for each in changing)
@@ -199,28 +243,36 @@ class Chunk:
         for _ in self.others:
             nd.addi(gradient, next(more))
         states = tuple(next(more) for _ in self.states)
-        where = [None if each.where is None else next(more) for each in self.penalties]
+        where = [None if each.where is None else next(more) for each in self.stretch.penalties]
         batch_size, rate = next(more), next(more)
         if divide:
             nd.divi(gradient, batch_size)
         penalties = []
-        for each, here in zip(self.penalties, where, strict=True):
+        for each, here in zip(self.stretch.penalties, where, strict=True):
             coefficient = next(more)
             penalties.append((each.penalty, coefficient if here is None else nd.multiply(here, coefficient)))
         for penalty, coefficient in penalties:
             if not penalty.post_updater:
                 penalty.apply(params, gradient, scratch, coefficient)
-        self.updater.apply(gradient, states, scratch, tuple(more))
+        self._updater.apply(gradient, states, scratch, tuple(more))
         for penalty, coefficient in penalties:
             if penalty.post_updater:
                 penalty.apply(params, gradient, scratch, coefficient)
         step(params, gradient, rate)
 
 
-def is_own(*parts: object) -> bool:
-    """Tell whether updaters and penalties are this library's: others may change without saying so."""
-    own = [*UPDATERS.values(), *REGULARIZATIONS.values()]
-    return all(type(part) in own for part in parts)
+def chunks_of(stretches: Sequence[Stretch], arrays: Sequence[Array]) -> list[Chunk]:
+    """Return the chunks of stretches with a common scratch; `arrays` as for `Chunk`."""
+    size = max((each.stop - each.start for each in stretches), default=1)
+    scratch = nd.create_uninitialized(size, dtype=nd.dtype_name(arrays[0]))
+    return [Chunk(each, arrays, scratch) for each in stretches]
+
+
+def update_chunks(chunks: Sequence[Chunk], blocks: Sequence[Block], numbers: Numbers, way: Way) -> Array:
+    """Update one chunk after the other; return an array that was written."""
+    for chunk in chunks:
+        chunk.update(numbers, way, blocks[chunk.stretch.number].updater, last=chunk is chunks[-1])
+    return chunks[-1].params
 
 
 def penalties_of(blocks: list[Block]) -> dict[tuple[int, int], tuple[Updater, Regularization]]:
@@ -233,56 +285,30 @@ def penalties_of(blocks: list[Block]) -> dict[tuple[int, int], tuple[Updater, Re
     }
 
 
-def cut(
-    blocks: list[Block],
-    vectors: tuple[Array, Array, Array],
-    border: tuple[int, int],
-    others: Sequence[Array] = (),
-    recorded: bool = False,
-) -> list[Chunk]:
-    """Cut what lies between two borders of ``params, gradient, state [n]`` into chunks with a common scratch.
-
-    `others` are further gradients, to be added. `recorded` makes chunks whose update can be recorded.
-    """
-    params, gradient, state = vectors
-    chunks: list[Chunk] = []
-    size = max(min(nd.backend().update_chunk, border[1] - border[0]), 1)
-    dtype = nd.dtype_name(params)
-    scratch = nd.create_uninitialized(size, dtype=dtype)
-    if recorded:
-        params, gradient, state, scratch = (nd.traceable(each) for each in (params, gradient, state, scratch))
-        others = [nd.traceable(each) for each in others]
+def cut(blocks: list[Block], share: tuple[int, int], plan: nd.UpdatePlan, dtype: str) -> list[Stretch]:
+    """Cut a share of the flat vector into stretches that are treated alike, as long as the plan says."""
     places = {key: place for place, key in enumerate(penalties_of(blocks))}
+    stretches: list[Stretch] = []
     for number, block in enumerate(blocks):
-        for regularization, start, stop in _stretches(block, border, size):
-            here = slice(start, stop)
-            states = tuple(state[begin + start : begin + stop] for begin in block.state_starts)
-            penalties = tuple(
-                Penalised(penalty, places[number, id(penalty)], _where(penalty, block, start, stop, dtype))
-                for penalty in regularization
-            )
-            more = tuple(other[here] for other in others)
-            parts = (params[here], gradient[here], more, states, scratch[: stop - start])
-            chunks.append(Chunk(*parts, block.updater, number, penalties, block.running, block.divided))
-    return chunks
+        for regularization, first, stop in _alike(block, plan.most_merged):
+            end = min(stop, share[1])
+            for start in range(max(first, share[0]), end, plan.chunk):
+                here = min(start + plan.chunk, end)
+                penalties = tuple(
+                    Penalised(penalty, places[number, id(penalty)], _where(penalty, block, start, here, dtype))
+                    for penalty in regularization
+                )
+                stretches.append(Stretch(start, here, block, number, penalties))
+    return stretches
 
 
-def _stretches(
-    block: Block, border: tuple[int, int], size: int
-) -> Iterable[tuple[tuple[Regularization, ...], int, int]]:
-    for regularization, first, stop in _alike(block):
-        end = min(stop, border[1])
-        for start in range(max(first, border[0]), end, size):
-            yield regularization, start, min(start + size, end)
-
-
-def _alike(block: Block) -> Iterable[tuple[tuple[Regularization, ...], int, int]]:
+def _alike(block: Block, most_merged: int) -> Iterable[tuple[tuple[Regularization, ...], int, int]]:
     """Yield the runs of a block's elements that are treated in one go, with the penalties on some of them at least."""
-    if nd.backend().merges_penalties:
+    if most_merged:
         different: list[Regularization] = []
         for segment in block.segments:
             different += [penalty for penalty in segment.regularization if penalty not in different]
-        if len(different) <= MOST_MERGED:
+        if len(different) <= most_merged:
             yield tuple(different), block.segments[0].start, block.segments[-1].stop
             return
     for regularization, run in groupby(block.segments, key=lambda segment: segment.regularization):

@@ -9,16 +9,17 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd.arguments import Checked, Natural, NonNegative, Retained
+from nd.part import Part
 from nd.state import within
 
-from .guard import Guard
+from .step_watch import StepWatch
 
 Array = Any
 Names = str | Sequence[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerConstraint(Checked):
+class LayerConstraint(Part, Checked):
     """Holds parameters to something.
 
     Parameters
@@ -145,6 +146,7 @@ class MaxNormConstraint(_NormConstraint):
     `LayerConstraint`.
     """
 
+    pure = True
     max_norm: NonNegative
 
     def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
@@ -172,6 +174,7 @@ class MinMaxNormConstraint(_NormConstraint):
     norm; its documentation says what is done here. See also `LayerConstraint`.
     """
 
+    pure = True
     min: NonNegative
     max: NonNegative
     rate: Retained = 1.0
@@ -204,6 +207,8 @@ class UnitNormConstraint(_NormConstraint):
     `LayerConstraint`.
     """
 
+    pure = True
+
     def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
         norm = self._norm(param)
         return param / nd.where(norm > 0.0, norm, 1.0)
@@ -222,6 +227,8 @@ class NonNegativeConstraint(LayerConstraint):
     -----
     Source: DL4J ``NonNegativeConstraint``. Differs: see `LayerConstraint`.
     """
+
+    pure = True
 
     def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
         return nd.maximum(param, 0.0)
@@ -249,11 +256,11 @@ def as_constraints(who: str, field: str, given: Any) -> tuple[LayerConstraint, .
     return found or None
 
 
-def constrain(model: Any, guard: Guard | None = None) -> None:
+def constrain(model: Any, watch: StepWatch | None = None) -> None:
     """Apply a model's constraints, if it has any, once an update has been made and its iteration counted."""
     constraints = getattr(model, "constraints", None)
     if constraints is not None:
-        constraints.apply(model.iteration_count, model.epoch_count, guard)
+        constraints.apply(model.iteration_count, model.epoch_count, watch)
 
 
 class Constraining:
@@ -266,35 +273,26 @@ class Constraining:
 
     Notes
     -----
-    The host does not wait. Where everything is this library's own the work is recorded.
+    The host does not wait.
     """
 
     def __init__(self, placed: Sequence[tuple[LayerConstraint, Array]]) -> None:
         self._placed = list(placed)
         self._backend = nd.backend()
-        self._recordable = all(type(constraint) in CONSTRAINTS.values() for constraint, _ in placed)
-        self._programs: dict[bool, nd.Program | None] = {}
+        pure = all(constraint.pure for constraint, _ in placed)
+        self._recordings = nd.Recordings(nd.dtype_name(placed[0][1]), pure)
 
-    def apply(self, iteration: int, epoch: int, guard: Guard | None = None) -> None:
+    def apply(self, iteration: int, epoch: int, watch: StepWatch | None = None) -> None:
         """Change the parameters; iteration counts the update that was made, epoch is 0-based.
 
-        With the guard of an update that has been undone on the device nothing changes.
+        With the watch of an update that has been undone on the device nothing changes.
         """
         with within(self._backend):
-            watched = guard is not None
-            if watched not in self._programs:
-                run = partial(self._run, iteration, epoch, guard)
-                self._programs[watched] = nd.record(run) if self._recordable else None
-                if self._programs[watched] is not None:
-                    return
-            program = self._programs[watched]
-            if program is None:
-                self._run(iteration, epoch, guard)
-            else:
-                program.replay()
+            run = partial(self._run, iteration, epoch, watch)
+            self._recordings.run(watch is None, run)
 
-    def _run(self, iteration: int, epoch: int, guard: Guard | None) -> Array:
+    def _run(self, iteration: int, epoch: int, watch: StepWatch | None, *_: object) -> Array:
         for constraint, param in self._placed:
             new = constraint.constrained(param, iteration, epoch)
-            nd.assign(param, new if guard is None else nd.where(guard.failed < 0.0, new, param))
+            nd.assign(param, new if watch is None else watch.held(param, new))
         return self._placed[-1][1]

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 import nd
 from nd.java_names import JavaNames
 from nd.state import computing, within
 
-from .chunks import Block, Chunk, Numbers, Segment, blocks_of, cut, is_own, penalties_of
+from .chunks import (
+    Block,
+    Chunk,
+    Numbers,
+    Segment,
+    Stretch,
+    Way,
+    blocks_of,
+    chunks_of,
+    cut,
+    penalties_of,
+    update_chunks,
+)
 from .gradient_normalization import NormalizedLayer
-from .guard import Guard
 from .running import Running
-from .step_functions import STEP_FUNCTIONS, StepFunction
+from .step_functions import StepFunction
+from .step_result import StepResult
+from .step_watch import watch_steps
 from .updaters import Updater
 
 Array = Any
@@ -56,21 +70,15 @@ class NetworkUpdater(JavaNames):
         self.state = nd.zeros(1, states, dtype=nd.dtype_name(params))
         for block in self._blocks:
             block.start_states(self.state)
-        self._backend = here = nd.backend()
+        self._backend = nd.backend()
         flat = [_flat(each) for each in (params, gradient, self.state)]
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
         self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
         self.running = Running(_runs(self._blocks, lambda block: block.running), flat[0], flat[1])
-        length = params.shape[1]
-        lanes = max(1, min(here.lanes, length // here.lane_elements))
-        self._borders = list(pairwise(number * length // lanes for number in range(lanes + 1)))
-        self._lanes = self._cut()
-        self._recordable = length > 0 and self._own
-        self._recorded: dict[tuple[object, ...], _Recorded] = {}
-        self._others: tuple[Array, ...] = ()
-        self._squares: list[Array] = []
-        self.guard = Guard(nd.dtype_name(params)) if here.asynchronous else None
+        self._dtype = nd.dtype_name(params)
+        self._shares = [_Share(stretches, self._dtype, self._pure) for stretches in self._cut()]
+        self.watch = watch_steps(self._dtype, params.shape[1])
 
     def set_updaters(self, updaters: Sequence[Updater]) -> None:
         """Put others of the same classes in the place of the segments' updaters: other rates; the state stays.
@@ -93,14 +101,11 @@ class NetworkUpdater(JavaNames):
         self._group([replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)])
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
-            for chunk in (chunk for lane in self._lanes for chunk in lane):
-                chunk.updater = self._blocks[chunk.block].updater
             return
         with within(self._backend):
             _move_states(before, self._blocks, self._vectors[2])
-            self._lanes = self._cut()
-        self._recordable = self._vectors[0].shape[0] > 0 and self._own
-        self._recorded.clear()
+            for share, stretches in zip(self._shares, self._cut(), strict=True):
+                share.forget(stretches, self._pure)
 
     def states_of(self, start: int, stop: int) -> list[Array]:
         """Return views ``[n]`` of every state of a stretch of the vector that lies in one segment."""
@@ -112,7 +117,7 @@ class NetworkUpdater(JavaNames):
         self._blocks, states = blocks_of(segments)
         self._penalties = list(penalties_of(self._blocks).values())
         updaters = [block.updater for block in self._blocks]
-        self._own = is_own(*updaters, *(penalty for _, penalty in self._penalties))
+        self._pure = all(part.pure for part in (*updaters, *(penalty for _, penalty in self._penalties)))
         rated: Any = next((updater for updater in updaters if hasattr(updater, "learning_rate")), None)
         plain = rated is not None and isinstance(rated.learning_rate, (int, float))
         self._rate: Any = float(rated.learning_rate) if plain else math.nan if rated is None else rated
@@ -123,62 +128,20 @@ class NetworkUpdater(JavaNames):
         rate = self._rate
         return rate.learning_rate_at(iteration, epoch) if isinstance(rate, Updater) else rate
 
-    def ready_guard(self) -> Guard | None:
-        """Return the guard if it watches the step whose update comes next; else the host has to look itself."""
-        if self.guard is None or not self.guard.ready:
-            return None
-        self.guard.ready = False
-        return self.guard
-
-    def _cut(self, others: Sequence[Array] = (), recorded: bool = False) -> list[list[Chunk]]:
-        """Return the chunks of every lane."""
-        return [cut(self._blocks, self._vectors, border, others, recorded) for border in self._borders]
-
-    def spread(self, others: Sequence[Array], squares: Sequence[Array]) -> None:
-        """Say that the gradient is the sum of the gradient vector and others: the update adds them up, or `settle`.
-
-        Parameters
-        ----------
-        others : arrays ``[1, n]``
-            Not changed until then.
-        squares : scalar arrays
-            Sum of squares of the gradient vector and of each of the others.
-        """
-        self._others = tuple(others)
-        self._squares = list(squares)
-
-    def settle(self) -> None:
-        """Make the gradient vector the whole gradient."""
-        if self._others:
-            others, self._others = self._others, ()
-            with computing(self._backend):
-                for other in others:
-                    nd.addi(self._gradient, _flat(other))
-
-    def score_asked(self, model: Any, in_step: bool) -> None:
-        """Learn how the steps went, now that the host has waited anyway: at once, or when this one ends.
-
-        Raises
-        ------
-        NumericError
-            As `Guard.check`.
-        """
-        if self.guard is None:
-            return
-        if in_step:
-            self.guard.suspect()
-        else:
-            self.guard.check(model)
-
-    def settle_steps(self, model: Any) -> None:
-        """Let a step that was not taken be over and done with: counters go back to it, and what follows counts."""
-        if self.guard is not None:
-            self.guard.give_up(model)
+    def _cut(self) -> list[list[Stretch]]:
+        """Return the stretches of every worker."""
+        plan = nd.plan_update(self._gradient.shape[0])
+        return [cut(self._blocks, share, plan, self._dtype) for share in plan.shares]
 
     @property
     def params(self) -> Array:
         """The parameters ``[n]``, a view of the network's vector."""
         return self._vectors[0]
+
+    @property
+    def gradient(self) -> Array:
+        """The gradient vector ``[n]``, a view of the network's."""
+        return self._gradient
 
     @property
     def normalizes(self) -> bool:
@@ -200,7 +163,6 @@ class NetworkUpdater(JavaNames):
         array ``[n]``
             The gradient vector itself.
         """
-        self.settle()
         params, gradient, _ = self._vectors
         with computing(self._backend):
             self._divide(batch_size)
@@ -212,30 +174,6 @@ class NetworkUpdater(JavaNames):
                     penalty.apply(params[here], gradient[here], scratch, penalty.at(iteration, epoch))
         return gradient
 
-    def gradient_norm(self) -> float:
-        """Return the Euclidean norm of the gradient vector; NaN or infinite if any of its elements is.
-
-        Of a gradient that is spread, the sum of the parts' norms.
-        """
-        with within(self._backend):
-            if self._others:
-                total = sum(math.sqrt(nd.item(square)) for square in self._squares)
-                if math.isfinite(total):
-                    return total
-                self.settle()
-            norm: float = self._backend.quietly(self._norm)
-            return norm
-
-    def _norm(self) -> float:
-        square = nd.item(nd.dot(self._gradient, self._gradient))
-        if math.isfinite(square) or self._gradient.shape[0] == 0:
-            return math.sqrt(square)
-        largest = nd.item(nd.max(nd.absolute(self._gradient)))  # the square of a large finite number may be infinite
-        if not 0.0 < largest < float("inf"):
-            return largest
-        scaled = nd.multiply(self._gradient, 1.0 / largest)
-        return largest * math.sqrt(nd.item(nd.dot(scaled, scaled)))
-
     def update(
         self,
         batch_size: int | None,
@@ -243,9 +181,9 @@ class NetworkUpdater(JavaNames):
         epoch: int,
         step: StepFunction,
         rate: float = 1.0,
-        guard: Guard | None = None,
+        result: StepResult | None = None,
     ) -> None:
-        """Turn the gradient vector into the update and apply it to the parameters.
+        """Turn the gradient into the update, in the gradient vector, and apply it to the parameters.
 
         Parameters
         ----------
@@ -257,13 +195,17 @@ class NetworkUpdater(JavaNames):
             How an update changes the parameters.
         rate : float
             Handed to `step`.
-        guard : Guard, optional
-            Decides on the device whether anything changes.
+        result : StepResult, optional
+            Of the model: its gradients are added up, the first of them is the gradient vector; where its watch has
+            seen it, the device decides whether anything changes. Without one the gradient vector is the gradient.
         """
+        others: tuple[Array, ...] = ()
         watched: tuple[Array, ...] = ()
-        if guard is not None:
-            watched = guard.arguments
-            guard.count(iteration)
+        if result is not None:
+            watched = self.watch.arguments if result.observed else ()
+            if self._normalized:
+                result.gradient()
+            others = result.gradients[1:]
         divide = batch_size is not None and not self._normalized
         penalties = [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties]
         coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
@@ -271,19 +213,15 @@ class NetworkUpdater(JavaNames):
         with within(self._backend):
             if self._normalized:
                 self._normalize(batch_size)
-            others = tuple(map(id, self._others)) if self._others else ()
-            recorded = self._recorded.get((divide, step, guard is None, *others))
-            if recorded is not None:
-                recorded.run(numbers)
-            elif not self._record(numbers, divide, step, watched):
-                self.settle()
-                with self._backend.quiet():
-                    nd.run_lanes([partial(_run, lane, numbers, divide, step, watched) for lane in self._lanes])
-            self._others = ()
+            way, values = Way(divide, step, watched), numbers.flat()
+            arrays = (*self._vectors, *others)
+            tasks = [partial(share.run, self._blocks, way, numbers, values, arrays) for share in self._shares]
+            nd.run_lanes(tasks, light=True)
+        if result is not None:
+            result.added_up()
 
     def _normalize(self, batch_size: int | None) -> None:
-        """Add up and divide the gradient, and normalise it layer by layer."""
-        self.settle()
+        """Divide the gradient, and normalise it layer by layer."""
         with self._backend.quiet():
             self._divide(batch_size)
             for layer in self._normalized:
@@ -295,45 +233,61 @@ class NetworkUpdater(JavaNames):
         for part in self._divided:
             nd.divi(part, batch_size)
 
-    def _record(self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> bool:
-        """Run the update while it is recorded; False, and nothing has run, where it cannot be."""
-        self._recordable = self._recordable and self._backend.recorder() is not None
-        if not self._recordable or step not in STEP_FUNCTIONS.values():
-            return False
-        recorded = _Recorded(self._cut([_flat(other) for other in self._others], recorded=True), numbers)
-        recorded.record(numbers, divide, step, watched)
-        self._recorded[divide, step, not watched, *map(id, self._others)] = recorded
-        return True
+
+class _Share:
+    """What one worker updates of the flat vectors.
+
+    Parameters
+    ----------
+    stretches : list of Stretch
+    dtype : str
+    pure : bool
+        Whether all updaters and penalties are.
+    """
+
+    def __init__(self, stretches: list[Stretch], dtype: str, pure: bool) -> None:
+        self._stretches, self._recordings = stretches, nd.Recordings(dtype, pure)
+        self._recorded: tuple[Array, ...] = ()
+        self._arrays: tuple[Array, ...] = ()
+        self._chunks: list[Chunk] = []
+
+    def run(
+        self, blocks: list[Block], way: Way, numbers: Numbers, values: list[Any], arrays: tuple[Array, ...]
+    ) -> None:
+        """Update; `values` are the numbers in a list, `arrays` as for `Chunk`."""
+        if not self._stretches:
+            return
+        if len(arrays) > len(self._recorded):
+            self._recorded = arrays
+        if way.pure and all(array is known for array, known in zip(arrays, self._recorded, strict=False)):
+            compute = partial(_update, self._stretches, blocks, numbers, way)
+            self._recordings.run((way.key, len(arrays)), compute, arrays, values, (True,) * len(arrays))
+            return
+        with nd.backend().quiet():
+            update_chunks(self._chunks_of(arrays), blocks, numbers, way)
+
+    def _chunks_of(self, arrays: tuple[Array, ...]) -> list[Chunk]:
+        same = len(arrays) == len(self._arrays) and all(map(operator.is_, arrays, self._arrays))
+        if not same:
+            self._arrays, self._chunks = arrays, chunks_of(self._stretches, arrays)
+        return self._chunks
+
+    def forget(self, stretches: list[Stretch], pure: bool) -> None:
+        """Take other stretches; what was recorded of those before is forgotten."""
+        self._stretches, self._recordings.pure, self._arrays = stretches, pure, ()
+        self._recordings.clear()
 
 
-class _Recorded:
-    """The programs of an update, one for each lane, and the numbers that they read."""
-
-    def __init__(self, lanes: list[list[Chunk]], numbers: Numbers) -> None:
-        self._lanes = lanes
-        count = len(numbers.flat())
-        self._memory = nd.create_uninitialized(count, dtype=nd.dtype_name(lanes[0][0].params))
-        self._cells = numbers.with_values([self._cell(at) for at in range(count)])
-        self._programs: list[Any] = [None] * len(lanes)
-        self._values: list[float] = []
-
-    def _cell(self, at: int) -> Array:
-        return nd.traceable(nd.reshape_view(self._memory[at : at + 1], ()))
-
-    def record(self, numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> None:
-        nd.assign(self._memory, numbers.flat())
-        lanes = range(len(self._lanes))
-        nd.run_lanes([partial(self._record_lane, lane, divide, step, watched) for lane in lanes])
-
-    def _record_lane(self, lane: int, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> None:
-        self._programs[lane] = nd.record(partial(_run, self._lanes[lane], self._cells, divide, step, watched))
-
-    def run(self, numbers: Numbers) -> None:
-        values = numbers.flat()
-        if values != self._values:
-            nd.assign(self._memory, values)
-            self._values = values
-        nd.run_lanes([program.replay for program in self._programs], light=True)
+def _update(
+    stretches: list[Stretch],
+    blocks: list[Block],
+    numbers: Numbers,
+    way: Way,
+    arrays: Sequence[Array],
+    values: Sequence[Any],
+) -> Array:
+    """Compute an update on arrays and numbers that a recording may read."""
+    return update_chunks(chunks_of(stretches, arrays), blocks, numbers.with_values(values), way)
 
 
 def _runs(blocks: Sequence[Block], holds: Callable[[Block], bool]) -> list[tuple[int, int]]:
@@ -361,9 +315,3 @@ def _move_states(before: Sequence[Block], now: Sequence[Block], state: Array) ->
 def _flat(vector: Array) -> Array:
     """View ``[1, n]`` as ``[n]``."""
     return nd.reshape_view(vector, (vector.shape[1],))
-
-
-def _run(chunks: list[Chunk], numbers: Numbers, divide: bool, step: StepFunction, watched: tuple[Array, ...]) -> Array:
-    for chunk in chunks:
-        chunk.update(numbers, divide, step, watched, last=chunk is chunks[-1])
-    return chunks[-1].params if chunks else None

@@ -1,4 +1,4 @@
-"""The sum of all penalties on a flat vector, in one pass over it."""
+"""The sum of all penalties on a flat vector."""
 
 from __future__ import annotations
 
@@ -6,20 +6,58 @@ from collections.abc import Sequence
 from typing import Any
 
 import nd
+from nd.state import computing
 
 from .chunks import Segment
-from .guard import broken_elements
 from .regularization import Regularization
+from .step_watch import broken_elements
 
 Array = Any
 
 
 class PenaltySum:
-    """Sums the penalties of all segments at once, for backends that care about passes more than about numbers read.
+    """The sum of the penalties on the parameters of a network, one parameter after the other.
+
+    Parameters
+    ----------
+    penalties : sequence of (parameter as ``[n]``, Regularization)
+    """
+
+    def __init__(self, penalties: Sequence[tuple[Array, Regularization]]) -> None:
+        self._penalties = list(penalties)
+
+    def at(self, iteration: int, epoch: int) -> Array | float:
+        """Return the sum, with the coefficients in force; 0 without penalties."""
+        return self.share(iteration, epoch, 0, 1)
+
+    def share(self, iteration: int, epoch: int, part: int, parts: int) -> Array | float:
+        """Return what one of several equal parts of every parameter adds to the sum."""
+        total: Array | float = 0.0
+        if not self._penalties:
+            return total
+        with computing(nd.backend()):
+            for flat, penalty in self._penalties:
+                n = flat.shape[0]
+                some = flat if parts == 1 else flat[part * n // parts : (part + 1) * n // parts]
+                total = total + penalty.score(some, penalty.at(iteration, epoch))
+        return total
+
+
+def penalty_sum(
+    segments: Sequence[Segment], penalties: Sequence[tuple[Array, Regularization]], params: Array
+) -> PenaltySum:
+    """Return what sums the penalties on ``params [n]``, as the backend does it best."""
+    merges = nd.plan_update(params.shape[0]).most_merged > 0
+    return MergedPenaltySum(segments, penalties, params) if merges else PenaltySum(penalties)
+
+
+class MergedPenaltySum(PenaltySum):
+    """The same in one pass over the flat vector.
 
     Parameters
     ----------
     segments : sequence of Segment
+    penalties : sequence of (parameter as ``[n]``, Regularization)
     params : array ``[n]``
 
     Notes
@@ -28,28 +66,30 @@ class PenaltySum:
     value than 0 at 0.
     """
 
-    def __init__(self, segments: Sequence[Segment], params: Array) -> None:
+    def __init__(
+        self, segments: Sequence[Segment], penalties: Sequence[tuple[Array, Regularization]], params: Array
+    ) -> None:
+        super().__init__(penalties)
         self._params = params
-        self._penalties: list[Regularization] = []
+        self._different: list[Regularization] = []
         for segment in segments:
-            self._penalties += [each for each in segment.regularization if each not in self._penalties]
-        self._where = [_indicator(segments, penalty, params) for penalty in self._penalties]
+            self._different += [each for each in segment.regularization if each not in self._different]
+        self._where = [_indicator(segments, penalty, params) for penalty in self._different]
         self._sum = nd.Summed(self._total)
         self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), broken_elements(gradient)))
-        self._memory = nd.zeros(len(self._penalties), dtype=nd.dtype_name(params))
-        self._cells = [nd.reshape_view(self._memory[at : at + 1], ()) for at in range(len(self._penalties))]
+        self._memory = nd.zeros(len(self._different), dtype=nd.dtype_name(params))
+        self._cells = [nd.reshape_view(self._memory[at : at + 1], ()) for at in range(len(self._different))]
         self._coefficients: list[float] = []
 
     def at(self, iteration: int, epoch: int) -> Array | float:
-        """Return the sum, with the coefficients in force; 0 without penalties."""
-        if not self._penalties:
+        if not self._different:
             return 0.0
-        coefficients = [penalty.at(iteration, epoch) for penalty in self._penalties]
+        coefficients = [penalty.at(iteration, epoch) for penalty in self._different]
         return self._sum(self._params, *self._where, *coefficients)
 
     def set_coefficients(self, iteration: int, epoch: int) -> None:
         """Put the coefficients in force where `watch` reads them."""
-        coefficients = [penalty.at(iteration, epoch) for penalty in self._penalties]
+        coefficients = [penalty.at(iteration, epoch) for penalty in self._different]
         if coefficients != self._coefficients:
             nd.assign(self._memory, coefficients)
             self._coefficients = coefficients
@@ -60,15 +100,15 @@ class PenaltySum:
         Reads memory only, so that it can be recorded; `set_coefficients` comes first.
         """
         arguments = (self._params, *self._where, *self._cells)
-        self._watched(gradient, *arguments, out=out if self._penalties else out[1:])
+        self._watched(gradient, *arguments, out=out if self._different else out[1:])
 
     def _totals(self, *arguments: Any) -> tuple[Array, ...]:
-        return (self._total(*arguments),) if self._penalties else ()
+        return (self._total(*arguments),) if self._different else ()
 
     def _total(self, params: Array, *rest: Any) -> Array:
-        where, coefficients = rest[: len(self._penalties)], rest[len(self._penalties) :]
+        where, coefficients = rest[: len(self._different)], rest[len(self._different) :]
         total: Any = None
-        for penalty, here, coefficient in zip(self._penalties, where, coefficients, strict=True):
+        for penalty, here, coefficient in zip(self._different, where, coefficients, strict=True):
             score = penalty.score(nd.multiply(params, here), coefficient)
             total = score if total is None else total + score
         return total

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arguments import Checked, NonNegative
+from nd.part import Part
 
 from .schedules import FixedSchedule, Schedule
 
@@ -18,7 +19,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class Regularization(Checked):
+class Regularization(Part, Checked):
     """A penalty that is added to the score, and its gradient to the gradient, or to the update.
 
     Parameters
@@ -58,6 +59,8 @@ class Regularization(Checked):
 class L1Regularization(Regularization):
     """l1 * sum |w|; gradient l1 * sign(w), 0 at 0. Source: ND4J ``L1Regularization``."""
 
+    pure = True
+
     def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
         nd.addi(gradient, nd.muli(nd.sign(params, scratch), coefficient))
 
@@ -67,6 +70,8 @@ class L1Regularization(Regularization):
 
 class L2Regularization(Regularization):
     """0.5 * l2 * sum w^2; gradient l2 * w. Source: ND4J ``L2Regularization``."""
+
+    pure = True
 
     def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
         nd.axpby(coefficient, params, 1.0, gradient, scratch)
@@ -92,6 +97,7 @@ class WeightDecay(L2Regularization):
     rate is not in the score. Source: ND4J ``WeightDecay``; Loshchilov and Hutter 2019.
     """
 
+    pure = True
     apply_lr: bool = True
     post_updater: ClassVar[bool] = True
 

@@ -53,14 +53,14 @@ class Solver(JavaNames):
         """Replace what hears of the steps: listeners, or one collection of them."""
         self.optimizer.listeners = as_listeners(listeners)
 
-    def optimize(self, taken: int = 0) -> None:
-        """Take the configured number of steps on the model's current minibatch, as `fit` does for each.
+    def optimize(self, taken: int = 0, step: Any = None) -> None:
+        """Take the configured number of steps on a minibatch, by default the model's current one, as `fit` does.
 
-        `taken` of them were taken before, by a run that this one continues.
+        `taken` of them were taken before, by a run that this one continues. `step` is what the model computes from.
         """
         if type(taken) is not int:  # which costs nothing where it is
             taken = converted("optimize", "taken", INTEGER, taken)
-        self.optimizer.optimize(self.iterations - taken)
+        self.optimizer.optimize(self.iterations - taken, step)
 
     def is_done(self, taken: int) -> bool:
         """Tell whether the last minibatch has had all its steps, after so many of them."""

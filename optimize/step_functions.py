@@ -7,27 +7,32 @@ from typing import Any
 
 import nd
 from nd.checks import check_choice
+from nd.part import pure
 
 Array = Any
 StepFunction = Callable[[Array, Array, float], object]
-"""(params, direction, step) -> None, in place on params."""
+"""(params, direction, step) -> None, in place on params; `nd.part.pure` lets an update with it be recorded."""
 
 
+@pure
 def default_step(params: Array, direction: Array, step: float) -> None:
     """Params += step * direction. Source: DL4J ``DefaultStepFunction``."""
     nd.addi(params, nd.multiply(direction, step))
 
 
+@pure
 def gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
     """Params += direction. Source: DL4J ``GradientStepFunction``."""
     nd.addi(params, direction)
 
 
+@pure
 def negative_default_step(params: Array, direction: Array, step: float) -> None:
     """Params -= step * direction. Source: DL4J ``NegativeDefaultStepFunction``."""
     nd.subi(params, nd.multiply(direction, step))
 
 
+@pure
 def negative_gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
     """Params -= direction, the default of gradient descent. Source: DL4J ``NegativeGradientStepFunction``."""
     nd.subi(params, direction)

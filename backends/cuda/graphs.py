@@ -43,6 +43,11 @@ class Graph:
         self._kept: list[Any] = []
         self._refused = False
 
+    @property
+    def size(self) -> int:
+        """Bytes of the memory that belongs to it alone."""
+        return 0 if self._pool is None else self._pool.total_bytes()
+
     def replay(self) -> None:
         """Compute again."""
         if self._graph is None and not self._refused:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from nd.arguments import Checked
 from nd.explained import explained, settled
+from nd.part import Part
 from nd.state import state
 
 Array = Any
@@ -39,11 +40,11 @@ def sigmoid(x: Array, out: Array | None = None) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Activation(Checked):
+class Activation(Part, Checked):
     """A function of every element (of every row, for softmax) and its derivative.
 
     One of your own is a subclass with `value` and `slope`; where elements of a row depend on each other, with `value`
-    and `backprop`.
+    and `backprop`. What `Part` says of it lets steps be recorded and split.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from .base import Activation, Array, pick, sigmoid
 class HardSigmoid(Activation):
     """0.2 x + 0.5, held in 0 .. 1; the slope is 0.2 on -2.5 .. 2.5, ends included. Source: ActivationHardSigmoid."""
 
+    pure = splits = True
     java_class = "ActivationHardSigmoid"
 
     def _value(self, z: Array, out: Array | None) -> Array:
@@ -29,6 +30,7 @@ class HardSigmoid(Activation):
 class HardTanh(Activation):
     """x, held in -1 .. 1; the slope is 1 on -1 .. 1, ends included. Source: ActivationHardTanH."""
 
+    pure = splits = True
     java_class = "ActivationHardTanH"
 
     def _value(self, z: Array, out: Array | None) -> Array:
@@ -44,6 +46,7 @@ class HardTanh(Activation):
 class RationalTanh(Activation):
     """1.7159 sgn(y) (1 - 1 / (1 + |y| + y² + 1.41645 y⁴)) with y = 2 x / 3. Source: ActivationRationalTanh."""
 
+    pure = splits = True
     java_class = "ActivationRationalTanh"
 
     def _parts(self, z: Array) -> tuple[Array, Array]:
@@ -71,6 +74,7 @@ class RationalTanh(Activation):
 class RectifiedTanh(Activation):
     """max(0, tanh x). Source: ActivationRectifiedTanh."""
 
+    pure = splits = True
     java_class = "ActivationRectifiedTanh"
     _from_value = True
 
@@ -87,6 +91,7 @@ class RectifiedTanh(Activation):
 class Sigmoid(Activation):
     """1 / (1 + e⁻ˣ). Source: ActivationSigmoid."""
 
+    pure = splits = True
     java_class = "ActivationSigmoid"
     _from_value = True
 
@@ -103,6 +108,7 @@ class Sigmoid(Activation):
 class Softmax(Activation):
     """eˣ / Σ eˣ along the last axis, as in Java also of images and series. Source: ActivationSoftmax."""
 
+    pure = splits = True
     java_class = "ActivationSoftmax"
     over_rows = True
     _from_value = True
@@ -126,6 +132,7 @@ class Softmax(Activation):
 class SoftSign(Activation):
     """x / (1 + |x|). Source: ActivationSoftSign."""
 
+    pure = splits = True
     java_class = "ActivationSoftSign"
 
     def _value(self, z: Array, out: Array | None) -> Array:
@@ -142,6 +149,7 @@ class SoftSign(Activation):
 class Tanh(Activation):
     """tanh x. Source: ActivationTanH."""
 
+    pure = splits = True
     java_class = "ActivationTanH"
     _from_value = True
 

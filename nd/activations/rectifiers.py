@@ -18,6 +18,7 @@ from .base import Activation, Array, pick
 class LeakyReLU(Activation):
     """x for x >= 0, else alpha x. Source: ActivationLReLU."""
 
+    pure = splits = True
     java_class = "ActivationLReLU"
     alpha: float = field(default=0.01, kw_only=False)
 
@@ -54,6 +55,7 @@ class ReLU(Activation):
     Source: ActivationReLU.
     """
 
+    pure = splits = True
     java_class = "ActivationReLU"
     max: float | None = field(default=None, kw_only=False)
     threshold: float | None = field(default=None, kw_only=False)
@@ -98,6 +100,7 @@ class ReLU(Activation):
 class ReLU6(Activation):
     """x, held in 0 .. 6; the slope is 1 inside, ends excluded. Source: ActivationReLU6."""
 
+    pure = splits = True
     java_class = "ActivationReLU6"
     _from_value = True
 
@@ -121,6 +124,7 @@ class RReLU(Activation):
     1 everywhere.
     """
 
+    pure = splits = True
     java_class = "ActivationRReLU"
     draws = True
     l: float = field(default=1.0 / 8.0, kw_only=False)  # noqa: E741
@@ -155,6 +159,7 @@ class RReLU(Activation):
 class ThresholdedReLU(Activation):
     """x for x > theta, else 0. Source: ActivationThresholdedReLU."""
 
+    pure = splits = True
     java_class = "ActivationThresholdedReLU"
     theta: float = field(default=1.0, kw_only=False)
 

@@ -15,6 +15,7 @@ from .base import EXP_LIMIT, Activation, Array, pick, sigmoid
 class Cube(Activation):
     """x³. Source: ActivationCube."""
 
+    pure = splits = True
     java_class = "ActivationCube"
 
     def _value(self, z: Array, out: Array | None) -> Array:
@@ -36,6 +37,7 @@ class ELU(Activation):
     Source: ActivationELU; Clevert et al. 2015. Differs: Java's derivative leaves alpha out.
     """
 
+    pure = splits = True
     java_class = "ActivationELU"
     alpha: float = field(default=1.0, kw_only=False)
 
@@ -101,6 +103,7 @@ class GELU(_SelfGated):
     Source: ActivationGELU, which cubes 0.044715 too; Hendrycks and Gimpel 2016 do not.
     """
 
+    pure = splits = True
     java_class = "ActivationGELU"
     precise: bool = field(default=False, kw_only=False)
 
@@ -122,6 +125,7 @@ class GELU(_SelfGated):
 class Identity(Activation):
     """x; without `out` the result is z itself. Source: ActivationIdentity."""
 
+    pure = splits = True
     java_class = "ActivationIdentity"
     _from_value = True
 
@@ -137,6 +141,7 @@ class Identity(Activation):
 class Mish(Activation):
     """x tanh(ln(1 + eˣ)). Source: ActivationMish; Misra 2019."""
 
+    pure = splits = True
     java_class = "ActivationMish"
 
     def _parts(self, z: Array) -> tuple[Array, Array, Array]:
@@ -161,6 +166,7 @@ class Mish(Activation):
 class SELU(Activation):
     """λ x for x > 0, else λ α (eˣ - 1); λ = 1.0507009873554805, α = 1.6732632423543772. Source: ActivationSELU."""
 
+    pure = splits = True
     java_class = "ActivationSELU"
     _from_value = True
     scale: ClassVar[float] = 1.0507009873554805
@@ -181,6 +187,7 @@ class SELU(Activation):
 class SoftPlus(Activation):
     """ln(1 + eˣ). Source: ActivationSoftPlus. Differs: large x do not overflow."""
 
+    pure = splits = True
     java_class = "ActivationSoftPlus"
     _from_value = True
 
@@ -198,6 +205,7 @@ class SoftPlus(Activation):
 class Swish(_SelfGated):
     """x σ(x). Source: ActivationSwish; Ramachandran et al. 2017."""
 
+    pure = splits = True
     java_class = "ActivationSwish"
 
     def _gate(self, x: Array) -> tuple[Array, Any]:

@@ -11,6 +11,7 @@ from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
 from nd.arguments import Checked, checked, refusal, shown
 from nd.explained import explained
+from nd.part import Part
 from nd.state import state
 
 Array = Any
@@ -57,10 +58,11 @@ def _row(here: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss(Checked):
+class Loss(Part, Checked):
     """A measure of the distance between labels y and the output p = activation(z), all ``[N, n_out]``.
 
-    A loss of your own is a subclass with `terms` and `slope`. Nothing here divides by N.
+    A loss of your own is a subclass with `terms` and `slope`; what `Part` says of it lets steps be recorded, and split
+    where the score of a minibatch is the sum of its examples' scores. Nothing here divides by N.
 
     Notes
     -----
@@ -84,8 +86,6 @@ class Loss(Checked):
     17.0
     """
 
-    couples_examples: ClassVar[bool] = False
-    """Whether the score of a minibatch is more than the sum of its examples' scores."""
     needs_z: ClassVar[bool] = False
     """Whether scores or gradients look at z itself: then the activation is not written over it."""
     couples_outputs: ClassVar[bool] = False
@@ -229,6 +229,10 @@ class Loss(Checked):
     def _weigh(self, t: Array) -> Array:
         """Multiply every column of t, in place, by its weight."""
         return t
+
+    def label_columns(self, outputs: int) -> int:
+        """Return how many columns labels have for so many outputs."""
+        return outputs
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         """Return the score of every output, a new array ``[N, n_out]`` or, of whole examples, ``[N, 1]``.

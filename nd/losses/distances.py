@@ -23,6 +23,7 @@ class LossCosineProximity(Loss):
     Source: LossCosineProximity. Differs: Java takes Σ |y p| for y · p in the gradient.
     """
 
+    pure = splits = True
     couples_outputs = True
 
     def _norms(self, y: Array, p: Array) -> tuple[Array, Array, Array]:
@@ -47,6 +48,8 @@ class LossCosineProximity(Loss):
 class LossL1(WeightedLoss):
     """Σ w |y - p|. Source: LossL1."""
 
+    pure = splits = True
+
     def _scale(self, n_out: int) -> float:
         return 1.0
 
@@ -70,6 +73,8 @@ class LossMAE(LossL1):
     Source: LossMAE. As in Java, `score_array` alone is not divided by n_out.
     """
 
+    pure = splits = True
+
     @explained
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
@@ -85,6 +90,8 @@ class LossMAE(LossL1):
 @dataclass(frozen=True, kw_only=True)
 class LossL2(WeightedLoss):
     """Σ w (y - p)². Source: LossL2."""
+
+    pure = splits = True
 
     def _scale(self, n_out: int) -> float:
         return 1.0
@@ -104,6 +111,8 @@ class LossL2(WeightedLoss):
 class LossMSE(LossL2):
     """Σ w (y - p)² / n_out. Source: LossMSE."""
 
+    pure = splits = True
+
     def _scale(self, n_out: int) -> float:
         return 1.0 / n_out
 
@@ -111,6 +120,8 @@ class LossMSE(LossL2):
 @dataclass(frozen=True, kw_only=True)
 class LossMAPE(WeightedLoss):
     """Σ w 100 |(y - p) / y| / n_out; a label of 0 gives infinity, as in Java. Source: LossMAPE."""
+
+    pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
@@ -126,6 +137,8 @@ class LossMAPE(WeightedLoss):
 @dataclass(frozen=True, kw_only=True)
 class LossMSLE(WeightedLoss):
     """Σ w ln²((p + 1) / (y + 1)) / n_out. Source: LossMSLE."""
+
+    pure = splits = True
 
     def _log_ratio(self, y: Array, p: Array) -> Array:
         here = state.backend
@@ -146,6 +159,8 @@ class LossMSLE(WeightedLoss):
 @dataclass(frozen=True, kw_only=True)
 class LossWasserstein(Loss):
     """Σ y p / n_out. Source: LossWasserstein; Arjovsky et al. 2017."""
+
+    pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend

@@ -29,6 +29,7 @@ class LossBinaryXENT(WeightedLoss):
     Differs: with softmax 0 ln 0 counts as 0.
     """
 
+    pure = splits = True
     clip_eps: float = 1e-5
 
     def _delta(
@@ -51,6 +52,8 @@ class LossBinaryXENT(WeightedLoss):
 @dataclass(frozen=True, kw_only=True)
 class LossKLD(Loss):
     """Σ y ln(y / p), both held in 1e-5 .. 1 in the score, not in the gradient -y / p. Source: LossKLD."""
+
+    pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         y = clip(y, 1e-5, 1.0)
@@ -76,6 +79,7 @@ class LossMCXENT(WeightedLoss):
     only a score. Source: LossMCXENT.
     """
 
+    pure = splits = True
     softmax_clip_eps: float = 1e-10
 
     def _delta(
@@ -116,6 +120,8 @@ class LossMCXENT(WeightedLoss):
 class LossNegativeLogLikelihood(LossMCXENT):
     """The same as LossMCXENT. Source: LossNegativeLogLikelihood."""
 
+    pure = splits = True
+
 
 @dataclass(frozen=True, kw_only=True)
 class LossSparseMCXENT(LossMCXENT):
@@ -130,6 +136,11 @@ class LossSparseMCXENT(LossMCXENT):
     -----
     Source: LossSparseMCXENT.
     """
+
+    splits = True
+
+    def label_columns(self, outputs: int) -> int:
+        return 1
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
         self._check_labels(labels, p, 1)
@@ -150,6 +161,8 @@ class LossSparseMCXENT(LossMCXENT):
 @dataclass(frozen=True, kw_only=True)
 class LossPoisson(Loss):
     """Σ p - y ln p; 0 ln 0 counts as 0. Source: LossPoisson."""
+
+    pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         return p - y * safe_log(p)

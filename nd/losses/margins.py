@@ -17,6 +17,8 @@ from .base import Array, Loss, cast
 class LossHinge(Loss):
     """Σ max(0, 1 - y p) for labels -1 and 1. Source: LossHinge."""
 
+    pure = splits = True
+
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
         t = here.subtract(1.0, y * p)
@@ -31,6 +33,8 @@ class LossHinge(Loss):
 @dataclass(frozen=True, kw_only=True)
 class LossSquaredHinge(LossHinge):
     """Σ max(0, 1 - y p)² for labels -1 and 1. Source: LossSquaredHinge."""
+
+    pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         here = state.backend
@@ -55,6 +59,7 @@ class LossMultiLabel(Loss):
     them. Source: LossMultiLabel; Zhang and Zhou 2006.
     """
 
+    pure = splits = True
     couples_outputs = True
 
     def _parts(self, y: Array, p: Array) -> tuple[Array, Array]:
@@ -95,8 +100,8 @@ class LossFMeasure(Loss):
     et al. 2013.
     """
 
+    pure = True
     beta: float = 1.0
-    couples_examples = True
     couples_outputs = True
 
     @explained

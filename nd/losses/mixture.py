@@ -31,6 +31,7 @@ class LossMixtureDensity(Loss):
     identity activation. Only masks ``[N, 1]``. Source: LossMixtureDensity; Bishop 1994.
     """
 
+    pure = splits = True
     mixtures: Count
     labels_width: Count
     couples_outputs = True

@@ -9,13 +9,14 @@ from typing import Any
 
 import nd
 from nd.arguments import Checked, Fraction, Natural, NonNegative
+from nd.part import Part
 from nd.random import Random
 
 Array = Any
 
 
 @dataclass(frozen=True)
-class Distribution(Checked):
+class Distribution(Part, Checked):
     """Draws the elements of a weight array."""
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
@@ -27,6 +28,7 @@ class Distribution(Checked):
 class NormalDistribution(Distribution):
     """N(mean, std^2)."""
 
+    pure = True
     mean: float = 0.0
     std: NonNegative = 1.0
 
@@ -38,11 +40,14 @@ class NormalDistribution(Distribution):
 class GaussianDistribution(NormalDistribution):
     """The same as NormalDistribution, under DL4J's older name."""
 
+    pure = True
+
 
 @dataclass(frozen=True)
 class TruncatedNormalDistribution(Distribution):
     """N(mean, std^2) within two standard deviations; see `nd.random.Random.truncated_normal`."""
 
+    pure = True
     mean: float = 0.0
     std: NonNegative = 1.0
 
@@ -54,6 +59,7 @@ class TruncatedNormalDistribution(Distribution):
 class LogNormalDistribution(Distribution):
     """exp of N(mean, std^2)."""
 
+    pure = True
     mean: float = 0.0
     std: NonNegative = 1.0
 
@@ -65,6 +71,7 @@ class LogNormalDistribution(Distribution):
 class UniformDistribution(Distribution):
     """Uniform in lower .. upper."""
 
+    pure = True
     lower: float = 0.0
     upper: float = 1.0
 
@@ -81,6 +88,7 @@ class UniformDistribution(Distribution):
 class BinomialDistribution(Distribution):
     """Successes among a number of trials."""
 
+    pure = True
     number_of_trials: Natural = 1
     probability_of_success: Fraction = 0.5
 
@@ -92,6 +100,7 @@ class BinomialDistribution(Distribution):
 class ConstantDistribution(Distribution):
     """Always the same value."""
 
+    pure = True
     value: float = 0.0
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
@@ -108,6 +117,7 @@ class OrthogonalDistribution(Distribution):
     DL4J ``OrthogonalDistribution``. The sign of singular vectors is the LAPACK's choice.
     """
 
+    pure = True
     gain: float = 1.0
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:

@@ -85,6 +85,7 @@ class Dropout(_Retaining):
     A subclass may override `mask`. Source: DL4J ``Dropout``; Srivastava et al. 2014.
     """
 
+    pure = True
     p: Probability
 
     @property
@@ -126,6 +127,7 @@ class AlphaDropout(_Retaining):
     b = -a (1 - p) α'; gradient ε a d. Source: DL4J ``AlphaDropout``; Klambauer et al. 2017.
     """
 
+    pure = True
     p: Probability
     alpha: ClassVar[float] = 1.6732632423543772
     lambda_: ClassVar[float] = 1.0507009873554804
@@ -166,6 +168,7 @@ class GaussianDropout(IDropout):
     Source: DL4J ``GaussianDropout``; Srivastava et al. 2014, section 10.
     """
 
+    pure = True
     rate: Probability
 
     def _check(self, field: str, value: float, when: str) -> None:
@@ -201,6 +204,7 @@ class GaussianNoise(IDropout):
     Source: DL4J ``GaussianNoise``.
     """
 
+    pure = True
     stddev: Probability
 
     def _check(self, field: str, value: float, when: str) -> None:
@@ -236,6 +240,7 @@ class SpatialDropout(_Retaining):
     Draws a mask ``[N, C]``. Source: DL4J ``SpatialDropout``; Tompson et al. 2015.
     """
 
+    pure = True
     p: Probability
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:

@@ -6,13 +6,14 @@ from typing import Any
 
 import nd
 from nd.arguments import Checked
+from nd.part import Part
 from optimize import Schedule
 
 Array = Any
 Probability = float | Schedule
 
 
-class Noise(Checked):
+class Noise(Part, Checked):
     """Something random in training whose numbers may follow schedules; a frozen dataclass, so that it has no state."""
 
     def __post_init__(self) -> None:
@@ -72,7 +73,7 @@ class NumbersInForce:
         if self.scheduled:
             self._memory = nd.create(list(self._written), dtype=dtype)
             cells = range(len(self._written))
-            self.values = tuple(nd.reshape_view(self._memory[at : at + 1], ()) for at in cells)
+            self.values = tuple(nd.reshape_view(nd.traceable(self._memory[at : at + 1]), ()) for at in cells)
 
     def at(self, iteration: int, epoch: int) -> None:
         """Put the numbers of that iteration and epoch in force."""

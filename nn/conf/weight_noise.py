@@ -62,6 +62,7 @@ class DropConnect(_DrawnInOrder):
     Source: DL4J ``DropConnect``; Wan et al. 2013.
     """
 
+    pure = True
     p: Probability
     apply_to_biases: bool = False
 
@@ -102,6 +103,7 @@ class WeightNoise(_DrawnInOrder):
     w + noise, or w * noise. Source: DL4J ``WeightNoise``.
     """
 
+    pure = True
     distribution: Distribution
     additive: bool = True
     apply_to_biases: bool = False

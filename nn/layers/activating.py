@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import nd
-from nd.activations import ACTIVATIONS, Activation
+from nd.activations import Activation
 
 Array = Any
 
@@ -16,12 +16,12 @@ class Activating:
     Parameters
     ----------
     activation : Activation
-        One of the user's own, and one that draws random numbers, is run as it is written each time.
+        One that is not pure, and one that draws random numbers, is run as it is written each time.
     """
 
     def __init__(self, activation: Activation) -> None:
         self.activation = activation
-        self._fixed = type(activation) in ACTIVATIONS.values() and not activation.draws
+        self._fixed = activation.pure and not activation.draws
         self._value = nd.Elementwise(lambda z, a: activation.value(z, a))
         self._biased = nd.Elementwise(lambda z, b, a: activation.value_of_sum(z, b, a))
         self._back = nd.Elementwise(lambda z, a, epsilon: activation.backprop(z, a, epsilon, epsilon))

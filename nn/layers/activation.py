@@ -16,7 +16,7 @@ Array = Any
 class ActivationRuntime(LayerRuntime):
     """Forward and backward of an activation over any shape."""
 
-    splits = True
+    pure = splits = True
 
     def setup(self) -> None:
         self.activation = self.conf.activation

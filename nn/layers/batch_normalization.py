@@ -99,7 +99,7 @@ def _way_of_log(log10_stdev: Array, now: Array, decay: float, out: Array) -> Non
 class BatchNormalizationRuntime(LayerRuntime):
     """Forward and backward of a batch normalisation."""
 
-    splits = True  # outside of training
+    pure = splits = True
     takes_weight_noise = False
 
     def setup(self) -> None:

@@ -77,7 +77,7 @@ class CapsuleCache(NamedTuple):
 class CapsuleRuntime(LayerRuntime):
     """Dynamic routing, and the way back through all of its iterations."""
 
-    splits = True
+    pure = splits = True
 
     def setup(self) -> None:
         conf = self.conf
@@ -247,7 +247,7 @@ class CapsuleLayer(SameDiffConf):
 class CapsuleStrengthRuntime(LayerRuntime):
     """Lengths of capsules."""
 
-    splits = True
+    pure = splits = True
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
         check_capsules(self.label, x, ("I", "D"))

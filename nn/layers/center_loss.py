@@ -31,6 +31,8 @@ class CenterDelta(NamedTuple):
 class CenterLossRuntime(OutputRuntime):
     """A dense layer with a loss, and a center for each class among its inputs."""
 
+    pure = splits = True
+
     def weights(self, training: bool) -> dict[str, Array]:
         """Return what is multiplied and added; without `has_bias` b is there and trained, but not added, as in Java."""
         found = super().weights(training)

@@ -121,7 +121,7 @@ class ConvolutionCache(NamedTuple):
 class ConvolutionRuntime(LayerRuntime):
     """Forward and backward of a 2D convolution; other kinds say how they convolve."""
 
-    splits = True
+    pure = splits = True
 
     def setup(self) -> None:
         self.gradients = (self.gradient_views["W"], self.gradient_views.get("b"))

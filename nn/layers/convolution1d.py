@@ -74,6 +74,8 @@ def _as_kernels(W: Array) -> Array:
 class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
     """A 2D convolution of width 1."""
 
+    pure = splits = True
+
     def weights(self, training: bool) -> dict[str, Array]:
         weights = super().weights(training)
         return {**weights, "W": _as_kernels(weights["W"])}

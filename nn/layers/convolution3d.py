@@ -30,6 +30,8 @@ def volume_of(label: str, input_type: InputType) -> Convolutional3DType:
 class Convolution3DRuntime(ConvolutionRuntime):
     """Forward and backward of a 3D convolution."""
 
+    pure = splits = True
+
     def make_windows(self) -> Windows:
         return Windows(self.label, self.conf, axes=3)
 

@@ -17,6 +17,7 @@ Array = Any
 class CroppingRuntime(PlacesRuntime):
     """A view forward; one copy backward."""
 
+    pure = splits = True
     dropout = None
 
     def moved(self, x: Array) -> Array:

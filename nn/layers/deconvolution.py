@@ -29,6 +29,8 @@ def deconv_window_of(label: str, conf: Any, size: Sizes) -> Window:
 class Deconvolution2DRuntime(ConvolutionRuntime):
     """Forward and backward of a transposed convolution over images or volumes."""
 
+    pure = splits = True
+
     def make_windows(self) -> Windows:
         return Windows(self.label, self.conf, deconv_window_of, self.conf.axes)
 
@@ -66,6 +68,8 @@ class Deconvolution2DRuntime(ConvolutionRuntime):
 
 class Deconvolution3DRuntime(Deconvolution2DRuntime):
     """The same over volumes; its weight lies otherwise."""
+
+    pure = splits = True
 
     def kernel(self, W: Array) -> Array:
         return nd.permute(W, (4, 3, 0, 1, 2))

@@ -17,7 +17,7 @@ Array = Any
 class DenseRuntime(LayerRuntime):
     """Forward and backward of a fully connected layer."""
 
-    splits = True
+    pure = splits = True
 
     def setup(self) -> None:
         self.W_gradient, self.b_gradient = self.gradient_views["W"], self.gradient_views.get("b")
@@ -70,6 +70,8 @@ class LayerNormCache(NamedTuple):
 
 class LayerNormalizedRuntime(DenseRuntime):
     """A dense layer whose x W is normalised over the layer, example by example."""
+
+    pure = splits = True
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
         x, weights = self.drop_input(x, training)[0], self.weights(training)

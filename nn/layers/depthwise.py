@@ -22,6 +22,8 @@ Array = Any
 class DepthwiseRuntime(ConvolutionRuntime):
     """Forward and backward of a depthwise convolution."""
 
+    pure = splits = True
+
     def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
         return convolution_kinds.depthwise(x, weights["W"], weights.get("b"), window, self.buffers)
 
@@ -34,6 +36,8 @@ class DepthwiseRuntime(ConvolutionRuntime):
 
 class SeparableRuntime(ConvolutionRuntime):
     """A depthwise convolution, and one of single cells over its channels."""
+
+    pure = splits = True
 
     def setup(self) -> None:
         super().setup()

@@ -15,7 +15,7 @@ Array = Any
 class DropoutRuntime(LayerRuntime):
     """Training: what its dropout makes of x. Otherwise: x."""
 
-    splits = True
+    pure = splits = True
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
         return self.drop_input(x, training)[0]

@@ -17,7 +17,7 @@ Array = Any
 class ElementWiseMultiplicationRuntime(LayerRuntime):
     """Forward and backward of weights for single numbers."""
 
-    splits = True
+    pure = splits = True
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
         x, weights = self.drop_input(x, training)[0], self.weights(training)

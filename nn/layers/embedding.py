@@ -34,7 +34,7 @@ class EmbeddingCache(NamedTuple):
 class EmbeddingRuntime(LayerRuntime):
     """Looks rows up, and adds to their gradients."""
 
-    splits = True
+    pure = splits = True
     ends_backprop = True
 
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, EmbeddingCache]:
@@ -97,6 +97,8 @@ class EmbeddingRuntime(LayerRuntime):
 
 class EmbeddingSequenceRuntime(EmbeddingRuntime):
     """The same for every time step; rows are in the order of time, the examples of a step side by side."""
+
+    pure = splits = True
 
     def _looked_up(self, x: Array, W: Array) -> tuple[Array, Array]:
         self._check(x)

@@ -23,6 +23,8 @@ Array = Any
 class FrozenRuntime(LayerRuntime):
     """The other layer outside of training; its gradients are zeros."""
 
+    pure = True
+
     def setup(self) -> None:
         conf = self.conf.layer
         self.layer: LayerRuntime = conf.runtime(

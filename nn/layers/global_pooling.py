@@ -147,7 +147,7 @@ POOLINGS: dict[str, type[Pooling]] = {
 class GlobalPoolingRuntime(LayerRuntime):
     """Forward and backward of pooling over all places."""
 
-    splits = True
+    pure = splits = True
     dropout = None
 
     def setup(self) -> None:

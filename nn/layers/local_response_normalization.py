@@ -44,7 +44,7 @@ def _inverse_power(scale: Array, beta: float, out: Array) -> None:
 class LocalResponseRuntime(LayerRuntime):
     """Forward and backward of a local response normalisation."""
 
-    splits = True
+    pure = splits = True
 
     def setup(self) -> None:
         conf = self.conf

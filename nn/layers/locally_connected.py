@@ -43,6 +43,8 @@ def _neighbouring(window: Window) -> Window:
 class LocallyConnectedRuntime(ConvolutionRuntime):
     """Forward and backward with weights of every position."""
 
+    pure = splits = True
+
     def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
         self._check_positions(x, weights["W"], window)
         near = _neighbouring(window)
@@ -73,6 +75,8 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
 
 class LocallyConnectedSeriesRuntime(SeriesWindows, LocallyConnectedRuntime):
     """The same over images of width 1."""
+
+    pure = splits = True
 
     def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
         z, saved = super().convolve(as_images(x), weights, window)

@@ -120,6 +120,7 @@ class OfPlacesMixin(OutputMixin):
 class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
     """An activation over the channels of every place, and a loss."""
 
+    pure = splits = True
     masks_output = False
 
     def setup(self) -> None:

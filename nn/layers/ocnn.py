@@ -60,6 +60,7 @@ class Outputs:
 class OcnnRuntime(OutputMixin, LayerRuntime):
     """One hidden layer, one output, and the radius r."""
 
+    pure = False
     keeps_state = True
 
     def setup(self) -> None:

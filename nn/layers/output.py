@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import nd
-from nd.activations import ACTIVATIONS, Activation
-from nd.losses import LOSSES, Loss, get_loss
+from nd.activations import Activation
+from nd.losses import Loss, get_loss
 
 from ..conf.input_type import InputType
 from ..params import ParamSpec
@@ -85,7 +85,7 @@ class OutputMixin:
             loss.gradient(labels, z, p, activation, mask, out)
             return found
 
-        if type(loss) in LOSSES.values() and type(activation) in ACTIVATIONS.values():
+        if loss.pure and activation.pure:
             return nd.Summed(score), nd.Summed(both)
         return score, both  # which may say something else the next time
 
@@ -93,11 +93,13 @@ class OutputMixin:
 class OutputRuntime(OutputMixin, DenseRuntime):
     """A dense layer with a loss."""
 
+    pure = splits = True
+
 
 class LossRuntime(OutputMixin, LayerRuntime):
     """An activation and a loss, without parameters."""
 
-    splits = True
+    pure = splits = True
 
     def setup(self) -> None:
         self.activation = self.conf.activation

@@ -103,7 +103,7 @@ class PlacesRuntime(LayerRuntime):
     The dropout of the input is applied; a subclass whose Java model leaves it out says ``dropout = None``.
     """
 
-    splits = True
+    pure = splits = True
 
     def moved(self, x: Array) -> Array:
         """Return the activations."""

@@ -42,7 +42,7 @@ def _back(x: Array, alpha: Array, epsilon: Array, slope: Array, product: Array) 
 class PReLURuntime(LayerRuntime):
     """Forward and backward of a rectifier with a slope of its own for every element."""
 
-    splits = True
+    pure = splits = True
     takes_weight_noise = False
 
     def setup(self) -> None:

@@ -39,7 +39,7 @@ class PrimaryCache(NamedTuple):
 class PrimaryCapsulesRuntime(LayerRuntime):
     """A convolution, perhaps a rectifier, and squash."""
 
-    splits = True
+    pure = splits = True
 
     def setup(self) -> None:
         conf = self.conf

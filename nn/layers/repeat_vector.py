@@ -20,7 +20,7 @@ Array = Any
 class RepeatVectorRuntime(LayerRuntime):
     """One copy forward, a sum over time backward."""
 
-    splits = True
+    pure = splits = True
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
         return self.forward(x, training)[0]

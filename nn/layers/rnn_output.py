@@ -23,6 +23,7 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
     In the cache x is ``[T * N, n_in]``, z and a are ``[N, n_out, T]``.
     """
 
+    pure = splits = True
     axes = ("T",)
 
     def pre_output(self, x: Array, training: bool = False) -> Array:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd.checks import describe_shape
+from nd.part import Part
 
 from .activating import Activating
 from .noising import NoisyRuntime
@@ -35,7 +36,7 @@ class LayerParams(dict[str, Array]):
         return nd.reshape(nd.concat([nd.reshape(view, (-1,)) for view in self.values()]), (1, -1))
 
 
-class LayerRuntime(NoisyRuntime):
+class LayerRuntime(Part, NoisyRuntime):
     """A layer at work.
 
     Parameters
@@ -102,8 +103,6 @@ class LayerRuntime(NoisyRuntime):
 
     ends_backprop: bool = False
     """Whether `backprop_gradient` always returns None, so that layers below are not trained."""
-    splits: ClassVar[bool] = False
-    """Whether the layer treats every example for itself, so that a minibatch may come in parts."""
     masks_output: ClassVar[bool] = True
     """Whether what the network answers is multiplied by the labels' mask where this layer is the last."""
     keeps_state: ClassVar[bool] = False
@@ -115,7 +114,8 @@ class LayerRuntime(NoisyRuntime):
             return self.splits
         activation, loss = getattr(self.conf, "activation", None), getattr(self.conf, "loss", None)
         draws = self.dropout is not None or self.noising is not None or (activation is not None and activation.draws)
-        return self.splits and not draws and (loss is None or not loss.couples_examples)
+        meeting = any(part is not None and not part.splits for part in (activation, loss))
+        return self.splits and not draws and not meeting
 
     @cached_property
     def activating(self) -> Activating:

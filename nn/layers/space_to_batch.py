@@ -21,7 +21,7 @@ _AND_BACK = (2, 3, 4, 0, 5, 1)
 class SpaceToBatchRuntime(PlacesRuntime):
     """One copy forward, two with padding; one backward."""
 
-    splits = False  # what comes out are not the examples one after the other
+    pure = True
 
     def _padded(self, sizes: Sizes, padding: Sequence[int]) -> Sizes:
         return tuple(length + sum(padding[2 * axis : 2 * axis + 2]) for axis, length in enumerate(sizes))

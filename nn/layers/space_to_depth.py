@@ -31,6 +31,8 @@ def check_divisible(label: str, sizes: Sizes, blocks: Sizes, what: str = "input"
 class SpaceToDepthRuntime(PlacesRuntime):
     """One copy forward, one backward."""
 
+    pure = splits = True
+
     def _blocks_of(self, x: Array, shape: Sizes) -> Array:
         """View images of that shape as ``[N, block_h, block_w, C, H / block_h, W / block_w]``."""
         n, channels, *sizes = shape

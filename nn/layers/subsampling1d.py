@@ -21,6 +21,8 @@ Array = Any
 class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):
     """Pooling of images of width 1."""
 
+    pure = splits = True
+
     def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
         window = self.windows.over(x, None)
         out, saved = self.pool(as_images(x), window)

@@ -23,7 +23,7 @@ Array = Any
 class Subsampling3DRuntime(LayerRuntime):
     """Forward and backward of pooling over volumes."""
 
-    splits = True
+    pure = splits = True
 
     def setup(self) -> None:
         self.windows = Windows(self.label, self.conf, axes=3)

@@ -23,6 +23,8 @@ def _blocks(sizes: Sequence[int], factors: Sequence[int]) -> Sizes:
 class UpsamplingRuntime(PlacesRuntime):
     """One copy forward; sums over blocks backward."""
 
+    pure = splits = True
+
     def moved(self, x: Array) -> Array:
         return self._repeated(x, self.conf.size, "a")
 

@@ -160,7 +160,7 @@ class TransferLearningHelper(JavaNames):
             if self._shares_state():
                 network.set_updater_state(tail.updater_state())
         network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
-        network._score, network.history, network.class_names = tail._score, tail.history, tail.class_names
+        network.last, network.history, network.class_names = tail.last, tail.history, tail.class_names
 
     def output_from_featurized(self, features: Any) -> Array:
         """Return the network's output for features ``[N, ...]`` from `featurize`."""

@@ -14,10 +14,10 @@ from nd.interrupts import Held
 
 from ..api import Listener, Model, OptimizationConf, as_listeners
 from ..constraints import constrain
-from ..guard import refuse
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
 from ..solver_state import OptimizerState
 from ..step_functions import get_step_function
+from ..step_watch import refuse
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd
 from .of_model import OfModel
@@ -81,6 +81,7 @@ class BaseOptimizer(OfModel):
             terminations = getattr(conf, "terminations", None)
         self.terminations = DEFAULT_TERMINATIONS if terminations is None else tuple(terminations)
         self.ended = False
+        self._input: Any = None
         self.minimize: bool = conf.minimize
         default = self.default_step_function if self.minimize else "default"
         name = str(conf.step_function or default).lower()
@@ -146,8 +147,8 @@ class BaseOptimizer(OfModel):
 
     # ---- the loop
 
-    def optimize(self, iterations: int = 1) -> None:
-        """Take steps on the model's current minibatch, until a termination condition holds.
+    def optimize(self, iterations: int = 1, step: Any = None) -> None:
+        """Take steps on a minibatch, by default the model's current one, until a termination condition holds.
 
         Raises
         ------
@@ -155,7 +156,7 @@ class BaseOptimizer(OfModel):
             The score or the gradient is NaN or infinite before a step, which then changes nothing.
         """
         model: Any = self.model
-        self.ended = False
+        self.ended, self._input = False, step
         here: Trial | None = None
         for _ in self._steps(iterations):
             iteration, generator = model.iteration_count, nd.random.get_random()
@@ -241,14 +242,13 @@ class BaseOptimizer(OfModel):
 
     def _evaluated(self) -> Trial:
         """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
-        model: Any = self.model
-        model.compute_gradient_and_score()
-        model.updater.ready_guard()  # which is not needed: whoever searches looks at every number
-        batch_size = model.batch_size if self.conf.mini_batch else None
+        model, result = self.model, self.computed(self._input)
+        result.gradient()  # whose score and gradient are looked at: nothing is left to the device
+        batch_size = result.examples if self.conf.mini_batch else None
         gradient = model.updater.objective_gradient(batch_size, model.iteration_count, model.epoch_count)
         if self._sign < 0:
             gradient = nd.multiply(gradient, -1.0)
-        return Trial(0.0, model.score() if self.minimize else -model.score(), gradient)
+        return Trial(0.0, result.score if self.minimize else -result.score, gradient)
 
     def _check_finite(self, here: Trial) -> None:
         norm = math.sqrt(nd.item(nd.dot(here.gradient, here.gradient)))

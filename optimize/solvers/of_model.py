@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Collection
 from typing import Any
 
 from nd.arguments import converted
 from nd.rules import INTEGER
+
+from ..api import Listener, listens
+from ..step_result import StepResult
 
 
 class OfModel:
@@ -17,6 +21,8 @@ class OfModel:
     model : Model
     """
 
+    listeners: Collection[Listener]
+
     def __init__(self, model: Any) -> None:
         self._model: Any = lambda: model
 
@@ -24,6 +30,27 @@ class OfModel:
     def model(self) -> Any:
         """The model; None where it is gone, after `belong_to_model`."""
         return self._model()
+
+    def computed(self, step: Any = None) -> StepResult:
+        """Let the model compute gradient and score, of a step if one is given.
+
+        A model that returns nothing has them in its updater.
+        """
+        model: Any = self.model
+        compute = model.compute_gradient_and_score
+        result = compute() if step is None else compute(step)
+        if result is None:
+            updater = model.updater
+            result = StepResult(model.score(), 0.0, model.batch_size, [updater.gradient], updater.watch, averaged=False)
+        return result
+
+    def _hear_gradient(self, model: Any, result: StepResult) -> None:
+        """Let the listeners hear of the gradient, whole in the gradient vector."""
+        listeners = tuple(self.listeners)
+        if listens(listeners, model.iteration_count, "on_gradient_calculation"):
+            result.gradient()
+        for listener in listeners:
+            listener.on_gradient_calculation(model)
 
     @staticmethod
     def _steps(value: Any) -> range:

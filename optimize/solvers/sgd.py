@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from typing import Any
 
@@ -12,7 +11,6 @@ from nd.interrupts import Held
 
 from ..api import Listener, Model, OptimizationConf, as_listeners
 from ..constraints import constrain
-from ..guard import Guard, refuse
 from ..solver_state import OptimizerState
 from ..step_functions import get_step_function
 from .of_model import OfModel
@@ -45,10 +43,10 @@ class StochasticGradientDescent(OfModel):
         self.conf, self.listeners = conf, listeners
         as_listeners(listeners)
         default = "negative_gradient" if conf.minimize else "gradient"
-        self.step = get_step_function(conf.step_function or default)
+        self.step_function = get_step_function(conf.step_function or default)
 
-    def optimize(self, iterations: int = 1) -> None:
-        """Take steps on the model's current minibatch.
+    def optimize(self, iterations: int = 1, step: Any = None) -> None:
+        """Take steps on a minibatch, by default the model's current one.
 
         Raises
         ------
@@ -59,7 +57,7 @@ class StochasticGradientDescent(OfModel):
         """
         try:
             for _ in self._steps(iterations):
-                self._step()
+                self._step(step)
         except BaseException:
             self.abandon()
             raise
@@ -74,52 +72,33 @@ class StochasticGradientDescent(OfModel):
 
     def abandon(self) -> None:
         """Settle what the device has still to say, where training ends by another error."""
-        model: Any = self.model
-        model.updater.settle_steps(model)
+        self.model.updater.watch.give_up(self.model)
 
-    def _step(self) -> None:
+    def _step(self, step: Any) -> None:
         model: Any = self.model
+        watch = model.updater.watch
+        watch.begin_step()
         iteration, generator = model.iteration_count, nd.random.get_random()
         drawn = generator.get_state()
         try:
-            guard = self._update(model, drawn)
+            result = self.computed(step)
+            result.check_finite(iteration)
+            self._hear_gradient(model, result)
+            batch_size = result.examples if self.conf.mini_batch else None
+            with Held():
+                if result.observed:
+                    watch.begin_update(iteration, generator, drawn)
+                model.updater.update(batch_size, iteration, model.epoch_count, self.step_function, result=result)
+                model.iteration_count += 1
+                constrain(model, watch if result.observed else None)
         except BaseException:
             if model.iteration_count == iteration:
                 generator.set_state(drawn)
             raise
         for listener in tuple(self.listeners):
-            listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
-        if guard is not None:
-            guard.after_step(model)
-
-    def _update(self, model: Any, drawn: tuple[int, int]) -> Guard | None:
-        """Compute the gradient and go the step; return the guard that watches it, if one does."""
-        model.compute_gradient_and_score()
-        updater = model.updater
-        guard = None if updater.guard is None else updater.ready_guard()
-        if guard is None:
-            self._check_finite(model, updater)
-        for listener in tuple(self.listeners):
-            listener.on_gradient_calculation(model)
-        batch_size = model.batch_size if self.conf.mini_batch else None
-        with Held():
-            if guard is not None:
-                guard.remember(nd.random.get_random(), drawn)
-            updater.update(batch_size, model.iteration_count, model.epoch_count, self.step, guard=guard)
-            model.iteration_count += 1
-            constrain(model, guard)
-        return guard
+            listener.iteration_done(model, iteration, model.epoch_count)
+        watch.after_step(model)
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""
-        model: Any = self.model
-        if model.updater.guard is not None:
-            model.updater.guard.check(model)
-
-    @staticmethod
-    def _check_finite(model: Any, updater: Any) -> None:
-        score, norm = model.score(), updater.gradient_norm()
-        if math.isfinite(score) and math.isfinite(norm):
-            return
-        what, value = ("norm of the gradient", norm) if math.isfinite(score) else ("score", score)
-        refuse(what, value, model.iteration_count)
+        self.model.updater.watch.check(self.model)

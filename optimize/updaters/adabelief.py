@@ -34,6 +34,7 @@ class AdaBelief(Updater):
     State: m, s, which start at 0. Source: ND4J ``AdaBeliefUpdater``; Zhuang et al. 2020, algorithm 2.
     """
 
+    pure = True
     learning_rate: NonNegative | Schedule = 1e-3
     beta1: Fraction = 0.9
     beta2: Fraction = 0.999

@@ -30,6 +30,7 @@ class AdaDelta(Updater):
     algorithm 1.
     """
 
+    pure = True
     rho: Fraction = 0.95
     epsilon: NonNegative = 1e-6
     state_names: ClassVar[tuple[str, ...]] = ("msg", "msdx")

@@ -31,6 +31,7 @@ class AdaGrad(Updater):
     ND4J's clone of an AdaGrad loses its schedule.
     """
 
+    pure = True
     learning_rate: NonNegative | Schedule = 0.1
     epsilon: NonNegative = 1e-6
     state_names: ClassVar[tuple[str, ...]] = ("H",)

@@ -34,6 +34,7 @@ class AdaMax(Updater):
     State: m, u, which start at 0. Source: ND4J ``AdaMaxUpdater``; Kingma and Ba 2015, algorithm 2.
     """
 
+    pure = True
     learning_rate: NonNegative | Schedule = 1e-3
     beta1: Fraction = 0.9
     beta2: Fraction = 0.999

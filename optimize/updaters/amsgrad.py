@@ -35,6 +35,7 @@ class AMSGrad(Updater):
     corrections.
     """
 
+    pure = True
     learning_rate: NonNegative | Schedule = 1e-3
     beta1: Fraction = 0.9
     beta2: Fraction = 0.999

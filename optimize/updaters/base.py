@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nd.arguments import Checked
+from nd.part import Part
 
 from ..builder import Builder
 from ..schedules import Schedule
@@ -18,7 +19,7 @@ Coefficients = Sequence[Any]
 
 
 @dataclass(frozen=True)
-class Updater(Checked):
+class Updater(Part, Checked):
     """Turns a gradient into the update that is subtracted from the parameters.
 
     One of your own is a frozen dataclass with `coefficients`, `apply` and, if it remembers, `state_names`.

@@ -40,6 +40,7 @@ class Nadam(Updater):
     the correction of v, which makes the first steps 1 / sqrt(1 - b2) as large.
     """
 
+    pure = True
     learning_rate: NonNegative | Schedule = 1e-3
     beta1: Fraction = 0.9
     beta2: Fraction = 0.999

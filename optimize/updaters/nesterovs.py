@@ -45,6 +45,7 @@ class Nesterovs(Updater):
     True
     """
 
+    pure = True
     learning_rate: NonNegative | Schedule = 0.1
     momentum: Fraction | Schedule = 0.9
     state_names: ClassVar[tuple[str, ...]] = ("V",)

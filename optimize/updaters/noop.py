@@ -19,6 +19,8 @@ class NoOp(Updater):
     Source: ND4J ``NoOpUpdater``.
     """
 
+    pure = True
+
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return ()
 

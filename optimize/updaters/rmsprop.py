@@ -32,6 +32,7 @@ class RmsProp(Updater):
     State: v, which starts at epsilon. Source: ND4J ``RmsPropUpdater``; Tieleman and Hinton 2012.
     """
 
+    pure = True
     learning_rate: NonNegative | Schedule = 0.1
     rms_decay: Fraction = 0.95
     epsilon: NonNegative = 1e-8

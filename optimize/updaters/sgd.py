@@ -28,6 +28,7 @@ class Sgd(Updater):
     Source: ND4J ``SgdUpdater``.
     """
 
+    pure = True
     learning_rate: NonNegative | Schedule = 1e-3
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:

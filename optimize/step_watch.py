@@ -16,77 +16,109 @@ WATCHED = 7  # arrays [] that an update is given
 CHECK_EVERY = 64  # steps after which the host asks at the latest
 
 
-class Guard:
-    """Watches the scores and gradients of one network, for backends that compute while the host goes on.
+class StepWatch:
+    """Keeps what is not finite from the parameters of one network, where an operation is over when it returns.
+
+    The host looks at the score and the gradient of every step before the update: `StepResult.check_finite`.
+
+    Attributes
+    ----------
+    arguments : tuple of array ``[]``
+        What `protect` needs; none where the host looks.
+    doubt : str
+        A sentence of the error: what may be wrong with data of the device that nobody has looked at.
+    """
+
+    arguments: tuple[Array, ...] = ()
+
+    def __init__(self) -> None:
+        self.backend = nd.backend()
+        self.doubt = ""
+
+    def penalty(self, penalties: Any, iteration: int, epoch: int) -> Array | float:
+        """Return the sum of the penalties on the parameters, a `PenaltySum`, for the step that begins."""
+        return penalties.at(iteration, epoch)
+
+    def observe(self, loss: Array, gradient: Array, penalties: Any) -> None:
+        """See the summed loss, the gradient ``[n]`` and the penalties of a step before its update; can be recorded."""
+
+    def begin_step(self) -> None:
+        """Hear that a step begins, which `after_step` or `give_up` ends."""
+
+    def begin_update(self, iteration: int, generator: Random, drawn: tuple[int, int]) -> None:
+        """Hear that an update is issued; the generator's state was `drawn` before the step."""
+
+    def after_step(self, model: Any) -> None:
+        """Ask now and then how the steps went."""
+
+    def score_asked(self, model: Any) -> None:
+        """Hear that the host has waited for a score."""
+
+    def check(self, model: Any) -> None:
+        """Wait for all steps so far; raise the NumericError of one that was not taken."""
+
+    def give_up(self, model: Any) -> None:
+        """As `check`, where something else is being done or said than training: the error is logged instead."""
+
+    def held(self, before: Array, now: Array) -> Array:
+        """Return what is written after an update: `now`, or `before` where the update has been undone."""
+        return now
+
+
+class DeviceWatch(StepWatch):
+    """The same where the host goes on while the device computes.
 
     An update that is given `arguments` leaves parameters and updater state as they are from the first step on whose
     score or gradient is not finite; `check` asks whether there was one.
 
     Parameters
     ----------
-    dtype : str
-
-    Attributes
-    ----------
-    loss : array ``[]``
-        Of the step, put there before the update.
-    sums : array ``[2]``
-        Penalties on the parameters, and how many elements of the gradient are not finite, likewise.
-    ready : bool
-        Whether both are of the step whose update comes next.
-    doubt : str
-        A sentence of the error: what may be wrong with data of the device that nobody has looked at.
+    cells : tuple of array ``[]``
+        Loss, penalties, elements of the gradient that are not finite, steps, the failed one, its loss and penalties.
+    memory : array ``[7]``
+        Which they are views of.
     """
 
-    def __init__(self, dtype: str) -> None:
-        self._backend = nd.backend()
-        self._memory = nd.zeros(WATCHED, dtype=dtype)
-        self._cells = tuple(nd.reshape_view(self._memory[at : at + 1], ()) for at in range(WATCHED))
-        self.loss = self._cells[0]
-        self.sums = self._memory[1:3]
-        self.ready, self.doubt = False, ""
-        self._steps, self._first = 0, 0
+    def __init__(self, cells: tuple[Array, ...], memory: Array) -> None:
+        super().__init__()
+        self.arguments, self._memory = cells, memory
+        self._first = 0
+        self._in_step = False
         self._reset()
 
     def _reset(self) -> None:
         """Count the steps from here on, none of which has failed."""
         nd.fill(self._memory[3:], 0.0)
-        nd.fill(self._cells[4], -1.0)
+        nd.fill(self.arguments[4], -1.0)
         self._steps, self._suspected = 0, False
         self._drawn: dict[int, tuple[Random, tuple[int, int]]] = {}
 
-    @property
-    def penalty(self) -> Array:
-        """The sum of the penalties, ``[]``."""
-        return self._cells[1]
+    def penalty(self, penalties: Any, iteration: int, epoch: int) -> Array:
+        penalties.set_coefficients(iteration, epoch)
+        return self.arguments[1]
 
-    @property
-    def failed(self) -> Array:
-        """The first step since the host asked that changed nothing, ``[]``; below 0 while there is none."""
-        return self._cells[4]
+    def observe(self, loss: Array, gradient: Array, penalties: Any) -> None:
+        nd.assign(self.arguments[0], loss)
+        penalties.watch(gradient, self._memory[1:3])
 
-    @property
-    def arguments(self) -> tuple[Array, ...]:
-        """What `protect` needs: loss, penalty, elements not finite, steps, the failed one, its loss and penalty."""
-        return self._cells
+    def begin_step(self) -> None:
+        self._in_step = True
 
-    def suspect(self) -> None:
-        """Have the device asked after the next step."""
-        self._suspected = True
-
-    def remember(self, generator: Random, state: tuple[int, int]) -> None:
-        """Remember the generator, as it was before the step that is counted next."""
-        self._drawn[self._steps] = generator, state
-
-    def count(self, iteration: int) -> None:
-        """Count a guarded update, when it is issued."""
+    def begin_update(self, iteration: int, generator: Random, drawn: tuple[int, int]) -> None:
         if not self._steps:
             self._first = iteration
+        self._drawn[self._steps] = generator, drawn
         self._steps += 1
 
     def after_step(self, model: Any) -> None:
-        """Ask the device now and then."""
+        self._in_step = False
         if self._suspected or self._steps >= CHECK_EVERY:
+            self.check(model)
+
+    def score_asked(self, model: Any) -> None:
+        if self._in_step:
+            self._suspected = True
+        else:
             self.check(model)
 
     def check(self, model: Any) -> None:
@@ -100,7 +132,7 @@ class Guard:
         """
         if not self._steps:
             return
-        with within(self._backend):
+        with within(self.backend):
             *_, failed, loss, penalty = nd.to_host(self._memory).tolist()
             drawn = self._drawn.get(int(failed))
             self._reset()
@@ -116,11 +148,20 @@ class Guard:
         refuse("score", score, model.iteration_count, self.doubt)
 
     def give_up(self, model: Any) -> None:
-        """As `check`, where something else is being done or said than training: the error is logged instead."""
+        self._in_step = False
         try:
             self.check(model)
         except nd.NumericError as error:
             logger.warning("%s", error)
+
+    def held(self, before: Array, now: Array) -> Array:
+        return nd.where(self.arguments[4] < 0.0, now, before)
+
+
+def watch_steps(dtype: str, length: int) -> StepWatch:
+    """Return what watches the steps of a network with so many parameters on the current backend."""
+    memory = nd.deferred_memory(WATCHED, dtype) if length else None
+    return StepWatch() if memory is None else DeviceWatch(nd.cells(memory), memory)
 
 
 def protect(arguments: tuple[Array, ...], now: tuple[Array, ...], before: tuple[Array, ...], last: bool) -> None:

@@ -1,0 +1,109 @@
+"""A backend that tells of every call that computes, and passes it on to another one."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .base import Backend
+
+Array = Any
+
+REPORTED = (
+    "absolute", "add", "affine_gradients", "all_finite", "arange", "argmax", "assign", "astype", "avg_pool",
+    "avg_pool3d", "avg_pool3d_backward", "avg_pool_backward", "axpby", "batched_matmul", "channel_sums", "col2im",
+    "concat", "conv2d", "conv2d_backward", "conv2d_max_pool", "conv2d_max_pool_backward", "conv3d", "conv3d_backward",
+    "copy", "cos", "deconv", "deconv_backward", "depthwise", "depthwise_backward", "divide", "dot", "dropout_factors",
+    "equal", "exp", "fill", "full", "gemm", "greater", "greater_equal", "im2col", "item", "locally_connected",
+    "locally_connected_backward", "log", "matmul", "max", "max_pool", "max_pool3d", "max_pool3d_backward",
+    "max_pool_backward", "maximum", "mean", "minimum", "multiply", "pnorm_pool", "pnorm_pool_backward", "power",
+    "pull_rows", "put_where", "random_raw", "random_uniform", "relu", "row_products", "run_formula", "scatter_add",
+    "sign", "sin", "softmax", "sqrt", "square", "subtract", "sum", "sum_formula", "sum_into", "svd", "tanh", "where",
+)  # fmt: skip
+"""Primitives that compute or copy; views and the making of memory are none. Sorted."""
+_FORMULAS = ("run_formula", "sum_formula")
+
+
+class Call(NamedTuple):
+    """One call of a primitive."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    result: Any
+    seconds: float
+
+
+class _Depth(threading.local):
+    """How many reported calls this thread is in, and how many it has told of."""
+
+    calls = 0
+    told = 0
+
+
+_depth = _Depth()
+
+
+class _Silence:
+    """A block in which this thread tells of nothing: what hears calls may compute too."""
+
+    def __enter__(self) -> None:
+        _depth.calls += 1
+
+    def __exit__(self, *error: object) -> None:
+        _depth.calls -= 1
+
+
+silence = _Silence()
+
+
+def reporting(backend: Backend, hear: Callable[[Call], object]) -> Backend:
+    """Return a backend that computes as that one does, with its memory and threads, and calls `hear` after each call.
+
+    Calls that a primitive makes itself are not told of, but for those of a formula that runs as it is written.
+    """
+    kind: type[Backend] = type(backend)
+    told = {name: _told(name, getattr(kind, name), hear) for name in REPORTED if hasattr(kind, name)}
+    of_instance = {
+        name: _told(name, staticmethod(vars(backend)[name]), hear).__get__(backend)
+        for name in REPORTED
+        if name in vars(backend)
+    }
+    made = object.__new__(type(f"Reporting{kind.__name__}", (kind,), {**told, "plain": property(lambda self: backend)}))
+    vars(made).update({**vars(backend), **of_instance})
+    return made
+
+
+def _told(name: str, function: Any, hear: Callable[[Call], object]) -> Any:
+    """Return a method that calls a primitive and tells of it."""
+    takes_self = not _is_plain(function)
+
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        run = functools.partial(function, self) if takes_self else _unwrapped(function)
+        if _depth.calls:
+            return run(*arguments, **named)
+        before = _depth.told
+        _depth.calls = name not in _FORMULAS
+        started = time.perf_counter()
+        try:
+            result = run(*arguments, **named)
+        finally:
+            _depth.calls = 0
+        if _depth.told == before or name not in _FORMULAS:
+            _depth.told += 1
+            with silence:
+                hear(Call(name, (*arguments, *named.values()), result, time.perf_counter() - started))
+        return result
+
+    return call
+
+
+def _is_plain(function: Any) -> bool:
+    """Tell whether a primitive is a function without self: a ufunc of NumPy's or CuPy's."""
+    return not hasattr(function, "__get__") or isinstance(function, staticmethod)
+
+
+def _unwrapped(function: Any) -> Callable[..., Any]:
+    return function.__func__ if isinstance(function, staticmethod) else function

@@ -1,0 +1,34 @@
+"""Parts of a network that users may write too: activations, losses, updaters, layers and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Part:
+    """Says of itself what may be done with it. Every class says it for itself alone, its subclasses say it again.
+
+    Attributes
+    ----------
+    pure : bool
+        Whether it uses functions of `nd` only and takes no decision on the values of arrays, so that a step with it
+        may be recorded and replayed. Without that it is run as it is written, each time.
+    splits : bool
+        Whether examples do not meet in it, so that a minibatch may be computed in parts.
+    """
+
+    pure: ClassVar[bool] = False
+    splits: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **settings: object) -> None:
+        super().__init_subclass__(**settings)
+        cls.pure, cls.splits = vars(cls).get("pure", False), vars(cls).get("splits", False)
+
+
+def pure(function: Function) -> Function:
+    """Declare of a function what `Part.pure` says of a class."""
+    function.pure = True  # type: ignore[attr-defined]
+    return function
