@@ -1,6 +1,7 @@
 """Show where this library's training step on the CPU spends its time, and what its matrix products alone would take.
 
-It times the calls that are recorded of a step, so it knows the inside of `nn.splitting` and `backends.tape`.
+It times the calls that are recorded of a step, so it knows the inside of `nn.compute`, `nd.recording` and
+`backends.tape`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from interleaved import WARM_S, machine, versions
 from networks import CONFIGURATIONS, make
 
 import nd
+from tests.step_plans import workers_of
 
 STEPS = 200
 KINDS = {
@@ -37,21 +39,21 @@ def where(name: str, batch: int) -> dict[str, Any]:
     while time.perf_counter() < started + WARM_S:
         net.fit_batch(data)
     step = _median(lambda: net.fit_batch(data))
-    program = next(iter(net._split._lanes[0]._step._programs.values())).program
-    calls = list(program.replay.__self__.calls)
+    program = next(iter(net.gradients.workers[0].recordings._known.values())).program
+    calls = list(program.tape.calls)
     times: list[list[float]] = []
     program.replay = lambda: times.append(_timed(calls))
     update: list[float] = []
     compute: list[float] = []
     _time_into(net.updater, "update", update)
-    _time_into(net._split, "compute", compute)
+    _time_into(net.gradients, "compute", compute)
     for _ in range(STEPS):
         net.fit_batch(data)
     medians = 1000 * np.median(times, axis=0) * len(times) / STEPS  # a large minibatch takes several stretches
     kinds: dict[str, list[float]] = defaultdict(list)
     for call, milliseconds in zip(calls, medians, strict=True):
         kinds[_kind(call)].append(milliseconds)
-    lanes = len(net._split._splitting.plan(data.features.shape).lanes)
+    lanes = len(workers_of(net, data.features.shape))
     alone = sum(_alone(call, lanes) for call in calls if _kind(call) == "matrix products") * len(times) / STEPS
     return {
         "what": name, "batch": batch, "step": step, "lanes": lanes,
@@ -103,7 +105,8 @@ def _alone(call: Call, lanes: int) -> float:
 def _update_floor(length: int) -> float:
     """Milliseconds to read and to write three vectors of that length once, on all lanes."""
     arrays = [np.ones(length, np.float32) for _ in range(6)]
-    parts = [slice(lane * length // nd.lanes(), (lane + 1) * length // nd.lanes()) for lane in range(nd.lanes())]
+    lanes = nd.backend().lanes
+    parts = [slice(lane * length // lanes, (lane + 1) * length // lanes) for lane in range(lanes)]
 
     def copy(part: slice) -> None:
         for source, target in zip(arrays[:3], arrays[3:], strict=True):

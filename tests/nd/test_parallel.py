@@ -12,7 +12,7 @@ import pytest
 import nd
 from backends import numpy_backend
 from backends.numpy_backend import NumpyBackend
-from nd.parallel import lanes, run_lanes, split_examples
+from nd.parallel import plan_work, run_lanes
 from nd.state import state
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
@@ -23,8 +23,9 @@ TINY = nd.Work(multiplications=3 * 80, largest=80, parameters=102)
 
 def test_every_task_runs_on_the_current_backend(backend):
     seen = []
-    run_lanes([lambda: seen.append(state.backend)] * lanes())
-    assert seen == [backend] * lanes()
+    lanes = getattr(backend, "lanes", 1)
+    run_lanes([lambda: seen.append(state.backend)] * lanes)
+    assert seen == [backend] * lanes
 
 
 def test_the_other_lane_has_the_backend_of_the_caller():
@@ -41,7 +42,7 @@ def test_the_other_lane_has_the_backend_of_the_caller():
 
 
 def sizes(plan):
-    return [[each.stop - each.start for each in lane] for lane in plan]
+    return [[each.stop - each.start for each in parts] for parts in plan.workers]
 
 
 @pytest.mark.parametrize(
@@ -58,14 +59,14 @@ def sizes(plan):
 )
 def test_how_a_minibatch_is_split(threads, examples, work, expected):
     with nd.use_backend(NumpyBackend(threads=threads)):
-        assert sizes(split_examples(examples, work)) == expected
+        assert sizes(plan_work(examples, work)) == expected
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 def test_every_example_is_in_one_stretch(threads):
     with nd.use_backend(NumpyBackend(threads=threads)):
         for examples in range(1, 300):
-            plan = split_examples(examples, LENET)
+            plan = plan_work(examples, LENET).workers
             order = [number for lane in plan for each in lane for number in range(each.start, each.stop)]
             assert order == list(range(examples))
             assert 1 <= len(plan) <= threads
@@ -74,8 +75,13 @@ def test_every_example_is_in_one_stretch(threads):
 
 def test_other_backends_split_nothing(backend):
     if not backend.name.startswith("numpy"):
-        assert split_examples(1000, LENET) == [[slice(0, 1000)]]
-    assert split_examples(3, LENET) == [[slice(0, 3)]]
+        assert plan_work(1000, LENET).workers == ((slice(0, 1000),),)
+    assert plan_work(3, LENET).workers == ((slice(0, 3),),)
+    assert plan_work(3, LENET).is_whole
+
+
+def test_what_must_not_be_split_stays_whole(backend):
+    assert plan_work(1000, None).workers == ((slice(0, 1000),),)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

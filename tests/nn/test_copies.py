@@ -289,8 +289,8 @@ def test_nothing_of_it_is_left(how):
     DROPPED[how]()
     gc.collect()
     net = DROPPED[how]()
-    chunks = [chunk for lane in net.updater._lanes for chunk in lane]  # which hold views of the parameters
-    parts = [weakref.ref(part) for part in (net, net._vectors, *chunks)]
-    assert len(parts) > 2
-    del net, chunks
+    owners = [*net.updater._shares, *net.gradients.workers]  # which hold views of the parameters
+    parts = [weakref.ref(part) for part in (net, net._vectors, *owners)]
+    assert len(parts) > 3
+    del net, owners
     assert [part() for part in parts] == [None] * len(parts)

@@ -10,6 +10,7 @@ import nd
 from backends.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nd.losses import LOSSES
+from nd.recording import IDLE, MOST_KEYS
 from nn import (
     ConvolutionLayer,
     DenseLayer,
@@ -21,13 +22,14 @@ from nn import (
     OutputLayer,
     WeightNoise,
 )
+from nn.compute import is_pure
 from nn.conf.dropout import Dropout
 from nn.preprocessors import CnnToFeedForwardPreProcessor
 from nn.propagation import Propagation
-from nn.recorded import IDLE, MOST_PROGRAMS, is_own
 from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
 from optimize.chunks import Chunk, Segment
 from optimize.step_functions import negative_gradient_step
+from tests.step_plans import recorded, recorded_updates, workers_of
 
 RNG = np.random.default_rng(6)
 Y = np.eye(3)[RNG.integers(0, 3, 256)]
@@ -80,18 +82,18 @@ class Scaling(CnnToFeedForwardPreProcessor):
 
 
 def test_everything_of_the_library_is_its_own_and_nothing_else():
-    assert is_own(network(DenseLayer(n_out=4, drop_out=0.5)).conf)
+    assert is_pure(network(DenseLayer(n_out=4, drop_out=0.5)).conf)
     noise = WeightNoise(NormalDistribution())
-    assert is_own(network(DenseLayer(n_out=4, drop_out=GaussianNoise(0.5), weight_noise=noise)).conf)
-    assert not is_own(network(DenseLayer(n_out=4, weight_noise=WeightNoise(MyNormal()))).conf)
-    assert not is_own(network(DenseLayer(n_out=4, weight_noise=MyNoise(NormalDistribution()))).conf)
-    assert not is_own(network(Mine(n_out=4)).conf)
-    assert not is_own(network(DenseLayer(n_out=4, drop_out=Alternating(0.5))).conf)
-    assert not is_own(network(DenseLayer(n_out=4), output=OutputLayer(n_out=3, loss=PerBatch())).conf)
+    assert is_pure(network(DenseLayer(n_out=4, drop_out=GaussianNoise(0.5), weight_noise=noise)).conf)
+    assert not is_pure(network(DenseLayer(n_out=4, weight_noise=WeightNoise(MyNormal()))).conf)
+    assert not is_pure(network(DenseLayer(n_out=4, weight_noise=MyNoise(NormalDistribution()))).conf)
+    assert not is_pure(network(Mine(n_out=4)).conf)
+    assert not is_pure(network(DenseLayer(n_out=4, drop_out=Alternating(0.5))).conf)
+    assert not is_pure(network(DenseLayer(n_out=4), output=OutputLayer(n_out=3, loss=PerBatch())).conf)
     images = {"shape": InputType.convolutional(5, 5, 2)}
-    assert is_own(network(ConvolutionLayer(n_out=2, kernel_size=2), **images).conf)
+    assert is_pure(network(ConvolutionLayer(n_out=2, kernel_size=2), **images).conf)
     scaled = network(ConvolutionLayer(n_out=2, kernel_size=2), **images, preprocessors={1: Scaling(4, 4, 2)})
-    assert not is_own(scaled.conf)
+    assert not is_pure(scaled.conf)
 
 
 def test_a_dropout_of_ones_own_is_asked_every_time():
@@ -124,7 +126,7 @@ def test_a_loss_of_ones_own_sees_the_whole_minibatch():
         x = RNG.normal(size=(256, 8, 12, 12))
         labels = Y * np.arange(1, 257)[:, None]
         own = network(conv, shape=InputType.convolutional(12, 12, 8))
-        assert len(own._split._splitting.plan(x.shape).lanes) == 2  # what would have been split
+        assert len(workers_of(own, x.shape)) == 2  # what would have been split
         net.set_input(x)
         net.set_labels(labels)
         net.compute_gradient_and_score()
@@ -152,16 +154,16 @@ def test_a_penalty_of_ones_own_is_asked_every_time():
 
 def test_many_shapes_in_turn_are_not_recorded_again_and_again(monkeypatch):
     net = network(DenseLayer(n_out=4))
-    recorded = []
+    made = []
     record = nd.record
-    monkeypatch.setattr(nd, "record", lambda run: recorded.append(1) or record(run))
+    monkeypatch.setattr("nd.recording.record", lambda run: made.append(1) or record(run))
     for _ in range(5):
-        for n in range(1, MOST_PROGRAMS + 4):
+        for n in range(1, MOST_KEYS + 4):
             net.output(RNG.normal(size=(n, 6)))
-    assert len(recorded) == MOST_PROGRAMS
+    assert len(made) == MOST_KEYS
     for _ in range(IDLE + 2):
         net.output(RNG.normal(size=(50, 6)))  # the others no longer come
-    assert len(recorded) == MOST_PROGRAMS + 1
+    assert len(made) == MOST_KEYS + 1
 
 
 class Held(Listener):
@@ -180,7 +182,7 @@ def test_a_gradient_vector_that_is_held_is_the_whole_gradient(threads):
     data = DataSet(RNG.normal(size=(256, 8, 12, 12)), Y)
     with nd.use_backend(NumpyBackend(threads=threads)):
         net = network(ConvolutionLayer(n_out=16, kernel_size=3, activation="relu"), shape=shape)
-        assert len(net._split._splitting.plan(data.features.shape).lanes) == threads
+        assert len(workers_of(net, data.features.shape)) == threads
         net.set_input(data.features)
         net.set_labels(data.labels)
         net.compute_gradient_and_score()
@@ -223,9 +225,9 @@ def test_lenet_runs_from_its_records(monkeypatch):
         net = MultiLayerNetwork(lenet(1)).init()
         net.fit_batch(DataSet(x, y))
         net.output(x)
-        assert [len(lane._step._programs) for lane in net._split._lanes] == [1, 1]
-        assert [len(lane._programs) for lane in net._outputs._lanes] == [1, 1]
-        assert len(net.updater._recorded) == 1
+        assert recorded(net.gradients) == [1, 1]
+        assert recorded(net.outputs) == [1, 1]
+        assert recorded_updates(net.updater) == [1, 1]
         monkeypatch.setattr(Propagation, "forward", lambda *_, **__: pytest.fail("computed layer by layer"))
         monkeypatch.setattr(Chunk, "update", lambda *_: pytest.fail("updated chunk by chunk"))
         net.fit_batch(DataSet(x, y))

@@ -24,6 +24,7 @@ from nn import (
 )
 from optimize import Adam, MaxNormConstraint, Nesterovs, NoOp, Sgd
 from tests.stand_ins import TOLERANCE
+from tests.step_plans import recorded, recorded_updates, workers_of
 
 RNG = np.random.default_rng(23)
 SIZES = (5, 4, 7, 5, 3)
@@ -305,9 +306,9 @@ def test_training_never_splits_a_minibatch_and_inference_may():
     y = np.eye(3, dtype=np.float32)[RNG.integers(0, 3, 256)]
     nets = [images(threads) for threads in (1, 2)]
     for net in nets:
-        assert [len(lane) for lane in net._split._splitting.plan(x.shape).lanes] == [1]
+        assert [len(lane) for lane in workers_of(net, x.shape)] == [1]
         net.fit(x, y, epochs=2)
-    assert len(nets[1]._outputs._splitting.plan(x.shape).lanes) == 2
+    assert len(workers_of(nets[1], x.shape, training=False)) == 2
     np.testing.assert_allclose(host(nets[0].params()), host(nets[1].params()), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(nets[0].output(x), nets[1].output(x), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(nets[1].output(x), nets[1].feed_forward(x)[-1], rtol=1e-4, atol=1e-5)
@@ -315,16 +316,16 @@ def test_training_never_splits_a_minibatch_and_inference_may():
 
 def test_a_step_from_the_record_is_the_step_itself(monkeypatch):
     x, y = RNG.normal(size=(6, 8, 12, 12)).astype(np.float32), np.eye(3, dtype=np.float32)[[0, 1, 2, 2, 1, 0]]
-    recorded = images(1)
+    replayed = images(1)
     for number in range(4):
-        recorded.fit(x + number, y)
-    assert len(recorded._split._lanes[0]._step._programs) == len(recorded.updater._recorded) == 1
+        replayed.fit(x + number, y)
+    assert recorded(replayed.gradients) == recorded_updates(replayed.updater) == [1]
     monkeypatch.setattr(NumpyBackend, "recorder", lambda self: None)
     plain = images(1)
     for number in range(4):
         plain.fit(x + number, y)
-    assert not plain._split._lanes[0]._step._programs
-    np.testing.assert_array_equal(host(recorded.params()), host(plain.params()))
+    assert recorded(plain.gradients) == recorded_updates(plain.updater) == [0]
+    np.testing.assert_array_equal(host(replayed.params()), host(plain.params()))
 
 
 def test_a_way_that_is_not_finite_is_refused():

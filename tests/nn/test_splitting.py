@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import nd
 from backends import numpy_backend
 from backends.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
+from nd.recording import MOST_KEYS
 from nn import (
     ConvolutionLayer,
     DenseLayer,
@@ -19,9 +21,9 @@ from nn import (
     OutputLayer,
     SubsamplingLayer,
 )
-from nn.recorded import MOST_PROGRAMS
 from optimize import Adam, L1Regularization, Listener, Nesterovs, Sgd
 from tests.stand_ins import make_backend
+from tests.step_plans import recorded, workers_of
 
 RNG = np.random.default_rng(5)
 LANES = (1, 2, 3)
@@ -89,7 +91,7 @@ def test_parts_give_what_the_whole_gives(lanes, masks, eager_to_split):
     with nd.use_backend(NumpyBackend(threads=lanes)):
         net = MultiLayerNetwork(conf()).init()
         found = trained(net, batches)
-    plan = net._split._splitting.plan((12, 2, 8, 8)).lanes
+    plan = workers_of(net, (12, 2, 8, 8))
     assert len(plan) == lanes
     assert [s.stop - s.start for lane in plan for s in lane] == [2] * 6
     assert_same(found, strictly(conf(), batches))
@@ -121,7 +123,7 @@ def test_steps_are_recorded_and_follow_new_parameters_and_data(eager_to_split):
     with nd.use_backend(NumpyBackend(threads=2)):
         net, twin = (MultiLayerNetwork(conf()).init() for _ in range(2))
         net.fit_batch(batch(8))
-        programs = [len(lane._step._programs) for lane in net._split._lanes]
+        programs = recorded(net.gradients)
         assert programs == [1, 1]
         fresh = RNG.normal(size=net.num_params())
         data = batch(8)
@@ -130,18 +132,18 @@ def test_steps_are_recorded_and_follow_new_parameters_and_data(eager_to_split):
             each.set_updater_state(np.zeros(net.updater_state().shape))
             each.iteration_count = 0
             each.fit_batch(data)
-        assert [len(lane._step._programs) for lane in net._split._lanes] == [1, 1]
+        assert recorded(net.gradients) == [1, 1]
     np.testing.assert_array_equal(net.params(), twin.params())
 
 
-def test_only_so_many_shapes_are_remembered(eager_to_split):
+def test_only_so_many_shapes_are_remembered():
     with nd.use_backend(NumpyBackend(threads=1)):
         net = MultiLayerNetwork(conf()).init()
-        for n in range(1, 3 * MOST_PROGRAMS):
+        for n in range(1, 3 * MOST_KEYS):
             net.fit_batch(batch(n))
             net.output(batch(n).features)
-        assert len(net._split._lanes[0]._step._programs) <= MOST_PROGRAMS
-        assert len(net._outputs._lanes[0]._programs) <= MOST_PROGRAMS
+        assert recorded(net.gradients) == [MOST_KEYS]
+        assert recorded(net.outputs) == [MOST_KEYS]
 
 
 @pytest.mark.parametrize("lanes", LANES)
@@ -164,29 +166,35 @@ def test_predictions_in_parts(lanes, eager_to_split):
     [(DenseLayer(n_out=4), {"drop_out": 0.5}), (DenseLayer(n_out=4, activation="rrelu"), {})],
     ids=["dropout", "rrelu"],
 )
-def test_random_draws_stay_in_one_piece_and_are_not_recorded(layer, settings, eager_to_split):
+def test_random_draws_stay_in_one_piece_and_are_repeated_from_the_record(layer, settings, eager_to_split):
     output = OutputLayer(n_out=3, loss="mcxent", activation="softmax")
     configuration = NeuralNetConfiguration(seed=3, updater=Sgd(0.1), **settings).list(
         layer, output, input_type=InputType.feed_forward(6)
     )
     data = DataSet(RNG.normal(size=(8, 6)), np.eye(3)[RNG.integers(0, 3, 8)])
-    params = []
-    for backend in (NumpyBackend(threads=2), make_backend("strict")):
-        with nd.use_backend(backend):
+    params, counts = [], []
+    for backend, block in (
+        (NumpyBackend(threads=2), nullcontext()),
+        (NumpyBackend(threads=2), nd.eager()),
+        (make_backend("strict"), nullcontext()),
+    ):
+        with nd.use_backend(backend), block:
             net = MultiLayerNetwork(configuration).init()
             nd.random.set_seed(9)
             for _ in range(3):
                 net.fit_batch(data)
             params.append(np.array(nd.to_host(net.params())))
-            assert len(net._split._splitting.plan((8, 6)).lanes) == 1
-            assert not net._split._lanes[0]._step._programs
-    np.testing.assert_allclose(params[0], params[1], rtol=2e-5, atol=2e-6)
+            assert len(workers_of(net, (8, 6))) == 1
+            counts.append(recorded(net.gradients))
+    assert counts == [[1], [0], [0]]
+    np.testing.assert_array_equal(params[0], params[1])
+    np.testing.assert_allclose(params[0], params[2], rtol=2e-5, atol=2e-6)
 
 
 def test_a_loss_over_the_whole_minibatch_is_not_split(eager_to_split):
     with nd.use_backend(NumpyBackend(threads=2)):
         net = MultiLayerNetwork(_fmeasure()).init()
-        assert net._split._splitting.plan((8, 6)).lanes == [[slice(0, 8)]]
+        assert workers_of(net, (8, 6)) == [[slice(0, 8)]]
 
 
 def _fmeasure():
@@ -266,7 +274,7 @@ def test_penalties_are_split_over_the_lanes():
     with nd.use_backend("numpy"):
         vectors = MultiLayerNetwork(conf()).init()._made()
         whole = vectors.penalty(0, 0)
-        assert sum(vectors.penalty(0, 0, part, 3) for part in range(3)) == pytest.approx(whole, rel=1e-13)
+        assert sum(vectors.penalty_sum.share(0, 0, part, 3) for part in range(3)) == pytest.approx(whole, rel=1e-13)
         by_hand = sum(
             (0.003 * np.abs(flat).sum() if isinstance(penalty, L1Regularization) else 0.005 * (flat**2).sum())
             for flat, penalty in vectors.penalties

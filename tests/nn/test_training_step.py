@@ -21,6 +21,7 @@ from optimize import (
     RmsProp,
     StepSchedule,
 )
+from tests.step_plans import replanned
 
 STEPS, N = 5, 6
 RNG = np.random.default_rng(8)
@@ -153,7 +154,7 @@ CLOSE = {"float64": {"rtol": 1e-9, "atol": 1e-11}, "float32": {"rtol": 2e-4, "at
 
 @pytest.mark.parametrize("merges", [False, True])
 def test_five_steps(backend, dtype, merges, monkeypatch):
-    monkeypatch.setattr(backend, "merges_penalties", merges)
+    monkeypatch.setattr(backend, "plan_update", replanned(backend, most_merged=2 * merges))
     net = network(dtype)
     reference = Reference(on_host(net))
     expected = [reference.step(t, x, y) for t, (x, y) in enumerate(BATCHES)]

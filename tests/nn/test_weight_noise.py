@@ -31,6 +31,7 @@ from nn.layers import LAYERS
 from optimize import MapSchedule
 from tests.cases.layers import LAYER_CASES, make_features
 from tests.stand_ins import TOLERANCE, as_input
+from tests.step_plans import workers_of
 
 RNG = np.random.default_rng(33)
 X, Y = RNG.normal(size=(6, 5)), np.eye(2)[[0, 1, 1, 0, 1, 0]]
@@ -224,8 +225,8 @@ def test_minibatches_are_not_split_where_weights_are_drawn():
                 input_type=InputType.convolutional(12, 12, 8),
             )
             net = MultiLayerNetwork(conf).init()
-            assert len(net._split._splitting.plan(shape).lanes) == lanes
-            assert len(net._outputs._splitting.plan(shape).lanes) == 2  # nothing is drawn there
+            assert len(workers_of(net, shape)) == lanes
+            assert len(workers_of(net, shape, training=False)) == 2  # nothing is drawn there
 
 
 def test_the_schedule_of_dropconnect():

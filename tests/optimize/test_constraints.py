@@ -33,6 +33,7 @@ from optimize import (
 )
 from optimize.constraints import CONSTRAINTS, Constraining
 from tests.stand_ins import TOLERANCE, as_input
+from tests.step_plans import workers_of
 
 RNG = np.random.default_rng(34)
 X, Y = RNG.normal(size=(12, 5)), np.eye(3)[RNG.integers(0, 3, 12)]
@@ -209,7 +210,7 @@ def test_minibatches_that_are_split_over_lanes():
             input_type=InputType.convolutional(12, 12, 8),
         )
         net = MultiLayerNetwork(conf).init()
-        assert len(net._split._splitting.plan(x.shape).lanes) == 2
+        assert len(workers_of(net, x.shape)) == 2
         for _ in range(2):
             net.fit(x, y)
         assert norms(table(net)["0_W"], (1, 2, 3)).max() <= 0.5 * (1.0 + 1e-12)

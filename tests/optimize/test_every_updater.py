@@ -32,6 +32,7 @@ from optimize.step_functions import negative_gradient_step
 from optimize.updaters import UPDATERS
 from tests.cases.updaters import CASES
 from tests.stand_ins import TOLERANCE
+from tests.step_plans import replanned
 
 NAMES = sorted(CASES)
 HANDS = [pytest.param(hand, id=f"{name}-{n}") for name in NAMES for n, hand in enumerate(CASES[name].hands)]
@@ -187,9 +188,9 @@ def test_steps_equal_the_float64_oracle(backend, dtype, name):
 def test_chunks_make_no_difference(backend, dtype, name, monkeypatch):
     updater = CASES[name].hands[0].updater
     segments = [Segment(0, 9, updater, REGULARIZATION), Segment(9, 11, updater), Segment(11, 23, updater)]
-    monkeypatch.setattr(backend, "update_chunk", 1 << 20)
+    monkeypatch.setattr(backend, "plan_update", replanned(backend, chunk=1 << 20))
     params, state = Bench(segments, START, dtype).run(GRADIENTS).host
-    monkeypatch.setattr(backend, "update_chunk", 5)
+    monkeypatch.setattr(backend, "plan_update", replanned(backend, chunk=5))
     chunked_params, chunked_state = Bench(segments, START, dtype).run(GRADIENTS).host
     np.testing.assert_array_equal(chunked_params, params)
     np.testing.assert_array_equal(chunked_state, state)

@@ -19,6 +19,7 @@ from optimize import (
 )
 from optimize.step_functions import negative_gradient_step
 from tests.stand_ins import TOLERANCE
+from tests.step_plans import replanned
 
 PARAMS = [[1.0, -2.0, 3.0, -4.0, 5.0, -6.0]]
 GRADIENT = [[8.0, 4.0, 0.0, -4.0, -8.0, 16.0]]
@@ -105,14 +106,12 @@ def test_schedules_follow_their_counters(iteration, epoch, rate, penalty):
 
 
 def test_the_step_function_sees_every_chunk_once_with_the_update_and_the_rate(backend, dtype, monkeypatch):
-    monkeypatch.setattr(backend, "update_chunk", 2)
-    monkeypatch.setattr(backend, "merges_penalties", False)
+    monkeypatch.setattr(backend, "plan_update", replanned(backend, chunk=2, most_merged=0))
     params, gradient = vectors(dtype)
     segments = [Segment(0, 3, Sgd(0.5)), Segment(3, 5, Sgd(0.5), (L2Regularization(1.0),)), Segment(5, 6, NoOp())]
     record = Recorder()
     NetworkUpdater(segments, params, gradient).update(2, 0, 0, record, rate=0.75)
-    ends = [2, 4, 5, 6] if backend.merges_penalties else [2, 3, 5, 6]
-    chunks = [slice(start, end) for start, end in pairwise([0, *ends])]
+    chunks = [slice(start, end) for start, end in pairwise([0, 2, 3, 5, 6])]
     assert [chunk.tolist() for chunk in record.params] == [PARAMS[0][chunk] for chunk in chunks]
     expected = [2.0, 1.0, 0.0, -3.0, 0.5, 8.0]
     for direction, chunk in zip(record.directions, chunks, strict=True):
@@ -129,7 +128,7 @@ def test_the_rate_is_1_unless_given():
 
 def test_a_chunk_never_exceeds_what_the_backend_asks_for(monkeypatch):
     backend = nd.backend()
-    monkeypatch.setattr(backend, "update_chunk", 4)
+    monkeypatch.setattr(backend, "plan_update", replanned(backend, chunk=4))
     record = Recorder()
     NetworkUpdater([Segment(0, 6, NoOp())], *vectors()).update(None, 0, 0, record)
     assert [len(chunk) for chunk in record.params] == [4, 2]

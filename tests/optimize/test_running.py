@@ -7,6 +7,7 @@ import nd
 from optimize import Adam, L2Regularization, NetworkUpdater, NoOp, Segment, Sgd
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.step_functions import STEP_FUNCTIONS
+from optimize.step_result import StepResult
 from tests.stand_ins import TOLERANCE
 
 PARAMS = np.array([1.0, -2.0, 3.0, -4.0, 5.0, -6.0])
@@ -39,9 +40,9 @@ def test_the_way_is_subtracted_whatever_the_step_function_and_divided_where_it_s
 
 def test_what_other_lanes_add_belongs_to_the_way(backend):
     updater, params, _ = make(MIXED)
-    other = nd.create(np.ones((1, 6)), "float64")
-    updater.spread([other], [])
-    updater.update(2, 0, 0, STEP_FUNCTIONS["negative_gradient"])
+    other = nd.create(np.ones(6), "float64")
+    result = StepResult(0.0, 0.0, 2, [updater.gradient, other], updater.watch)
+    updater.update(2, 0, 0, STEP_FUNCTIONS["negative_gradient"], result=result)
     np.testing.assert_allclose(nd.to_host(params)[0][1:4], PARAMS[1:4] - [5.0, 3.0, -1.5], **TOLERANCE["float64"])
 
 

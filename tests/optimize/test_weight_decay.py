@@ -16,9 +16,10 @@ from optimize import (
     Sgd,
     WeightDecay,
 )
-from optimize.penalty_sum import PenaltySum
+from optimize.penalty_sum import penalty_sum
 from optimize.step_functions import negative_gradient_step
 from tests.stand_ins import TOLERANCE
+from tests.step_plans import replanned
 
 PARAMS = np.array([[1.0, -2.0, 3.0, -4.0, 5.0, -6.0]])
 GRADIENT = np.array([[8.0, 4.0, 0.0, -4.0, -8.0, 16.0]])
@@ -44,7 +45,7 @@ def test_it_is_added_to_the_update_and_does_not_reach_the_state(backend, dtype, 
 @pytest.mark.parametrize("merges", [False, True])
 def test_every_block_has_its_own_rate_though_the_penalty_is_the_same(backend, dtype, merges, monkeypatch):
     """Also beside other penalties, in the order of the list: L1 and L2 before the updater, the decay after it."""
-    monkeypatch.setattr(backend, "merges_penalties", merges)
+    monkeypatch.setattr(backend, "plan_update", replanned(backend, most_merged=2 * merges))
     decay = WeightDecay(0.5)
     segments = [
         Segment(0, 2, Sgd(0.25), (L1Regularization(1.0), decay)), Segment(2, 3, Sgd(0.25), (L2Regularization(2.0),)),
@@ -88,7 +89,10 @@ def test_adams_step_is_not_scaled_by_it_where_that_of_l2_is():
     np.testing.assert_allclose(decayed, plain + 0.1 * 0.5 * PARAMS[0, :2], rtol=1e-12)
 
 
-def test_the_score_does_not_know_the_rate(backend, dtype):
+@pytest.mark.parametrize("merges", [False, True])
+def test_the_score_does_not_know_the_rate(backend, dtype, merges, monkeypatch):
+    monkeypatch.setattr(backend, "plan_update", replanned(backend, most_merged=2 * merges))
     segments = [Segment(0, 3, Sgd(0.1), (WeightDecay(0.5),)), Segment(3, 6, Sgd(0.1), (WeightDecay(0.5, False),))]
     params = nd.create(PARAMS[0], dtype)
-    assert nd.item(PenaltySum(segments, params).at(0, 0)) == pytest.approx(0.5 * 0.5 * 91.0, rel=1e-6)
+    penalties = [(params[each.start : each.stop], each.regularization[0]) for each in segments]
+    assert nd.item(penalty_sum(segments, penalties, params).at(0, 0)) == pytest.approx(0.5 * 0.5 * 91.0, rel=1e-6)

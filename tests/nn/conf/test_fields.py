@@ -126,9 +126,9 @@ def test_the_classes_are_those_that_there_are():
 
 
 UNCHECKED = {
-    "Checkpoint", "Chunk", "EarlyStoppingResult", "Fans", "IdxFile", "LayerDescription", "ModelFile", "NormalizedLayer",
+    "Checkpoint", "EarlyStoppingResult", "Fans", "IdxFile", "LayerDescription", "ModelFile", "NormalizedLayer",
     "ArrayStatistics", "ParamSpec", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
-    "_Check", "_ListSettings", "_Staged",
+    "_Check", "_ListSettings",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 

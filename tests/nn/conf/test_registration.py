@@ -25,13 +25,13 @@ from nn import (
     register,
     unregister,
 )
+from nn.compute import is_pure
 from nn.conf.forms.base import LAYER, LayerForm
 from nn.conf.json_values import NUMBER
 from nn.layers import BaseLayerConf, LayerConf, LayerRuntime, SameDiffConf
 from nn.layers.dense import DenseRuntime
 from nn.layers.output import LossRuntime
 from nn.params import ParamSpec
-from nn.recorded import is_own
 from optimize import Adam
 from tests.stand_ins import TOLERANCE
 
@@ -107,7 +107,7 @@ def test_a_registered_layer_is_saved_and_loaded_and_goes_on(registered, tmp_path
 def test_its_gradient_is_taken_and_it_is_neither_recorded_nor_split(registered):
     net = network(Power())
     w = nd.to_host(net.get_param("0_w"))
-    assert not is_own(net.conf)
+    assert not is_pure(net.conf)
     net.set_input(X)
     net.set_labels(Y)
     net.compute_gradient_and_score()

@@ -24,6 +24,7 @@ from nn import (
 )
 from optimize import Sgd
 from tests.nn.test_memory_of_a_step import LARGE, largest_allocation
+from tests.step_plans import recorded
 
 RNG = np.random.default_rng(14)
 SERIES, IMAGES, VOLUMES = (
@@ -72,10 +73,10 @@ def batch(name, n, dtype="float64", mask=False):
     return DataSet(x, np.eye(3, dtype=dtype)[RNG.integers(0, 3, n)], counts if mask else None)
 
 
-def trained(name, data, recorded):
+def trained(name, data, replayed):
     net = MultiLayerNetwork(configuration(name)).init()
     for _ in range(STEPS):
-        if recorded:
+        if replayed:
             net.fit_batch(data)
             continue
         net.set_input(data.features)
@@ -96,12 +97,13 @@ def test_recorded_in_parts_or_not_the_numbers_are_the_same(name, lanes, n, mask,
     monkeypatch.setattr(numpy_backend, "LEAST_EXAMPLES", 2)
     data = batch(name, n, mask=mask)
     with nd.use_backend(NumpyBackend(threads=lanes)):
-        found = trained(name, data, recorded=True)
-        assert [len(lane._step._programs) > 0 for lane in found._split._lanes] == [True] * lanes
+        found = trained(name, data, replayed=True)
+        assert recorded(found.gradients) == [1] * lanes
         with monkeypatch.context() as patch:
-            patch.setattr("nn.recorded.is_own", lambda conf: False)
-            patch.setattr("nn.splitting.is_own", lambda conf: False)
-            expected = trained(name, data, recorded=False)
+            patch.setattr("nn.compute.is_pure", lambda conf: False)
+            patch.setattr("nn.compute.splits", lambda *_, **__: False)
+            expected = trained(name, data, replayed=False)
+            assert recorded(expected.gradients) == [0]
         np.testing.assert_allclose(found.params(), expected.params(), rtol=1e-11, atol=1e-13)
         assert found.score() < MultiLayerNetwork(configuration(name)).init().score(data)
         np.testing.assert_allclose(found.output(data.features), expected.feed_forward(data.features)[-1], rtol=1e-10)

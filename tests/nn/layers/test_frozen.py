@@ -27,6 +27,7 @@ from nn.layers.frozen import FrozenRuntime
 from optimize import Adam, MaxNormConstraint, Nesterovs
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE
+from tests.step_plans import workers_of
 
 RNG = np.random.default_rng(31)
 X = RNG.normal(size=(12, 5))
@@ -98,7 +99,7 @@ def test_parameters_stay_to_the_bit_in_lanes(where, threads):
     with nd.use_backend(NumpyBackend(threads=threads)):
         net = images(where, updater=UPDATERS[0], **PENALTIES)
         data, labels = np.tile(IMAGES, (8, 1, 1, 1)), np.tile(IMAGE_LABELS, (8, 1))
-        assert len(net._split._splitting.plan(data.shape).lanes) == threads or 0 not in where  # dropout
+        assert len(workers_of(net, data.shape)) == threads or 0 not in where  # dropout
         check_frozen_stay_and_others_move(net, data, labels, len(data))
 
 
@@ -113,14 +114,14 @@ def test_a_minibatch_still_comes_in_parts():
     with nd.use_backend(NumpyBackend(threads=2)):
         frozen, plain = images((0,)), images(())
         many = (512, *IMAGES.shape[1:])
-        assert len(frozen._split._splitting.plan(many).lanes) == 2
-        assert len(plain._split._splitting.plan(many).lanes) == 1
+        assert len(workers_of(frozen, many)) == 2
+        assert len(workers_of(plain, many)) == 1
 
 
 def kinds(net, frozen):
     """What the recorded training step runs, after one."""
     net.fit(IMAGES, IMAGE_LABELS)
-    return [type(stage.layer).__name__ for stage in net._split._lanes[0]._step._propagation._stages][:frozen]
+    return [type(stage.layer).__name__ for stage in net.gradients.workers[0].propagation._stages][:frozen]
 
 
 def test_a_frozen_convolution_and_its_pooling_run_as_one_where_no_gradient_passes():

@@ -22,6 +22,7 @@ from nn import (
 )
 from nn.conf.json import layer_from_json, layer_to_json
 from tests.stand_ins import TOLERANCE, as_input
+from tests.step_plans import workers_of
 
 N, C = 3, 4
 PLACES = {"rnn": (5,), "cnn": (3, 2), "cnn3d": (2, 3, 2)}
@@ -254,7 +255,7 @@ def test_segmentation_in_two_lanes_gives_the_same_gradient():
                 CnnLossLayer(loss="mcxent", activation="softmax"),
                 input_type=InputType.convolutional(12, 12, 8),
             )
-            assert len(net._split._splitting.plan(shape).lanes) == threads
+            assert len(workers_of(net, shape)) == threads
             net.fit_batch(DataSet(x, y, labels_mask=mask))
             found.append((net.score(), nd.to_host(nd.copy(net.params()))))
     assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)

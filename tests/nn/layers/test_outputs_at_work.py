@@ -25,10 +25,10 @@ from nn import (
     RnnLossLayer,
     RnnOutputLayer,
 )
-from nn import recorded as recording
 from nn.propagation import Propagation
 from optimize import Adam, CollectScoresListener
 from tests.stand_ins import TOLERANCE
+from tests.step_plans import recorded
 
 RNG = np.random.default_rng(17)
 LARGE = 64 * 1024  # bytes
@@ -130,11 +130,11 @@ def test_what_is_recorded_is_what_is_computed_without(name, threads, monkeypatch
     batches = batches_of(name)
     with nd.use_backend(NumpyBackend(threads=threads)):
         *found, net = train(name, batches)
-        programs = [len(lane._step._programs) for lane in net._split._lanes] if threads == 1 else []
+        programs = recorded(net.gradients) if threads == 1 else []
         assert programs == ([] if threads > 1 else [3] if name in RECORDED else [0])
-        monkeypatch.setattr(recording, "is_own", lambda conf: False)
+        monkeypatch.setattr("nn.compute.is_pure", lambda conf: False)
         *expected, plain = train(name, batches)
-        assert not any(lane._step._programs for lane in plain._split._lanes)
+        assert sum(recorded(plain.gradients)) == 0
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, **TOLERANCE["float32"])
 

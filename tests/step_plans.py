@@ -1,0 +1,28 @@
+"""How a network divides minibatches among workers, and what it has recorded."""
+
+import nd
+from nn.step_input import StepInput
+
+
+def workers_of(net, shape, training=True):
+    """Return for each worker the parts of features of that shape that it computes."""
+    computer = net.gradients if training else net.outputs
+    with nd.use_backend(net._backend):
+        features = nd.create_uninitialized(*shape, dtype="uint8")
+        return [list(parts) for parts in computer.plans.of(StepInput(features)).workers]
+
+
+def recorded(computer):
+    """Return how many recordings each worker has."""
+    return [len(worker.recordings) for worker in computer.workers]
+
+
+def recorded_updates(updater):
+    """Return how many recordings each worker of an update has."""
+    return [len(share._recordings) for share in updater._shares]
+
+
+def replanned(backend, **changes):
+    """Return a backend's plan of updates with some of its fields changed."""
+    plan = backend.plan_update
+    return lambda length: plan(length)._replace(**changes)
