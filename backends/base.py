@@ -40,6 +40,8 @@ class Backend(
     """
 
     name = "generic"
+    compiles: ClassVar[bool] = False
+    """Whether `run_formula` makes one kernel of a formula."""
     uploads: Any = None
     """What copies data of the host without waiting, where there is something better than `from_host`."""
     multiplies_bool = False

@@ -53,6 +53,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     """
 
     name = "cupy"
+    compiles = True
     keeps_addresses = True  # CUDA graphs
 
     def __init__(self) -> None:

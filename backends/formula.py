@@ -43,6 +43,10 @@ class Symbol:
         self.emitter, self.code, self.dtype, self._shape, self.summed = emitter, code, dtype, shape, summed
         self.written = False
 
+    def be_number(self) -> None:
+        """Stand for one number, which was computed from numbers alone."""
+        self._shape = ()
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Of an argument; a formula that asks for it is traced anew for every shape."""
@@ -127,8 +131,8 @@ class _Functions:
 
     def __init__(self, emitter: _Emitter) -> None:
         self.astype = lambda x, dtype, copy=True: emitter.astype(x, dtype)
-        self.expm1 = lambda x: emitter._call("expm1", x)
-        self.log1p = lambda x: emitter._call("log1p", x)
+        self.expm1 = lambda x: emitter.call("expm1", x)
+        self.log1p = lambda x: emitter.call("log1p", x)
 
     def __getattr__(self, name: str) -> Any:
         raise NotElementwise(f"formula: expected operations on single elements, got {name}.")
@@ -191,7 +195,7 @@ class _Emitter(Backend):
     def _of_numbers(found: Symbol, *operands: Any) -> Symbol:
         """Let what was computed from numbers alone be a number."""
         if all(_is_number(each) for each in operands):
-            found._shape = ()
+            found.be_number()
         return found
 
     def _of_sums(self, x: Any, operator: str, y: Any) -> Symbol:
@@ -206,7 +210,7 @@ class _Emitter(Backend):
         found.summed = True
         return found
 
-    def _call(self, function: str, *arguments: Number, out: Symbol | None = None) -> Symbol:
+    def call(self, function: str, *arguments: Number, out: Symbol | None = None) -> Symbol:
         return self._store(self.write(f"{function}({', '.join(map(self.real, arguments))})"), out)
 
     def compare(self, x: Number, operator: str, y: Number, out: Symbol | None = None) -> Symbol:
@@ -248,40 +252,40 @@ class _Emitter(Backend):
         return self._binary(x, "/", y, out)
 
     def maximum(self, x: Any, y: Any, out: Any = None) -> Any:
-        return self._call("larger", x, y, out=out)
+        return self.call("larger", x, y, out=out)
 
     def minimum(self, x: Any, y: Any, out: Any = None) -> Any:
-        return self._call("smaller", x, y, out=out)
+        return self.call("smaller", x, y, out=out)
 
     def power(self, x: Any, y: Any, out: Any = None) -> Any:
-        return self.square(x, out) if y == 2 else self._call("pow", x, y, out=out)
+        return self.square(x, out) if y == 2 else self.call("pow", x, y, out=out)
 
     def square(self, x: Any, out: Any = None) -> Any:
         return self._binary(x, "*", x, out)
 
     def exp(self, x: Any, out: Any = None) -> Any:
-        return self._call("exp", x, out=out)
+        return self.call("exp", x, out=out)
 
     def log(self, x: Any, out: Any = None) -> Any:
-        return self._call("log", x, out=out)
+        return self.call("log", x, out=out)
 
     def sqrt(self, x: Any, out: Any = None) -> Any:
-        return self._call("sqrt", x, out=out)
+        return self.call("sqrt", x, out=out)
 
     def absolute(self, x: Any, out: Any = None) -> Any:
-        return self._call("fabs", x, out=out)
+        return self.call("fabs", x, out=out)
 
     def sign(self, x: Any, out: Any = None) -> Any:
-        return self._call("sign_of", x, out=out)
+        return self.call("sign_of", x, out=out)
 
     def tanh(self, x: Any, out: Any = None) -> Any:
-        return self._call("tanh", x, out=out)
+        return self.call("tanh", x, out=out)
 
     def cos(self, x: Any, out: Any = None) -> Any:
-        return self._call("cos", x, out=out)
+        return self.call("cos", x, out=out)
 
     def sin(self, x: Any, out: Any = None) -> Any:
-        return self._call("sin", x, out=out)
+        return self.call("sin", x, out=out)
 
     def greater(self, x: Any, y: Any, out: Any = None) -> Any:
         return self.compare(x, ">", y, out)

@@ -54,6 +54,12 @@ class Holders:
         with self.lock:
             return None if self._alive else self.add()
 
+    def forget(self) -> None:
+        """In a forked child the threads with uses are gone."""
+        self.lock = threading.RLock()  # the copied one may be held by one of them
+        self._alive = set()
+        self._when_none()
+
     def discard(self, holder: Holder) -> None:
         """End a use."""
         self._ended(weakref.ref(holder))
@@ -68,6 +74,4 @@ class Holders:
 
 def _forget(holders: Holders | None) -> None:
     if holders is not None:
-        holders.lock = threading.RLock()  # the copied one may be held by a thread that is not there
-        holders._alive = set()
-        holders._when_none()
+        holders.forget()

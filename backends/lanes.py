@@ -54,30 +54,32 @@ class Lanes:
         """Whether they run something."""
         return len(self._users) > 0
 
-    def run(self, tasks: Sequence[Task]) -> None:
-        """Run tasks that do not depend on one another, the first in the calling thread; return when all have run.
+    def run(self, tasks: Sequence[Task]) -> list[object]:
+        """Run tasks that do not depend on one another, the first in the calling thread; return what they return.
 
         At most `count` tasks. Where the lanes are in use already, by another thread or by the task that calls, they
         run one after the other, up to the first error. Side by side, the first error is raised when all have ended.
         """
         user = None if len(tasks) <= 1 else self._users.add_if_none()
         if user is None:
-            for task in tasks:
-                task()
-            return
+            return [task() for task in tasks]
         try:
-            self._run_side_by_side(tasks)
+            return self._run_side_by_side(tasks)
         finally:
             self._users.discard(user)
 
-    def _run_side_by_side(self, tasks: Sequence[Task]) -> None:
+    def forget_threads(self) -> None:
+        """In a forked child the threads are gone; new ones start on demand."""
+        self._workers.clear()
+
+    def _run_side_by_side(self, tasks: Sequence[Task]) -> list[object]:
         while len(self._workers) < len(tasks) - 1:
             self._workers.append(_Worker(len(self._workers) + 1))
         jobs = [_Job(task) for task in tasks[1:]]
         try:
             for worker, job in zip(self._workers, jobs, strict=False):
                 worker.start(job)
-            tasks[0]()
+            first = tasks[0]()
         finally:
             for worker, job in zip(self._workers, jobs, strict=False):
                 worker.wait(job)
@@ -87,12 +89,12 @@ class Lanes:
                 raise error
             finally:
                 del error, jobs, job  # its traceback knows this frame: without a cycle all ends with the error
+        return [first, *(job.result for job in jobs)]
 
 
 def _forget_threads(lanes: Lanes | None) -> None:
-    """In a forked child the threads are gone; new ones start on demand."""
     if lanes is not None:
-        lanes._workers.clear()
+        lanes.forget_threads()
 
 
 def _stop(workers: list[_Worker]) -> None:
@@ -103,18 +105,19 @@ def _stop(workers: list[_Worker]) -> None:
 class _Job:
     """A task on its way through a worker."""
 
-    __slots__ = ("context", "ended", "error", "interrupt", "sent", "task")
+    __slots__ = ("context", "ended", "error", "interrupt", "result", "sent", "task")
 
     def __init__(self, task: Task) -> None:
         self.context = contextvars.copy_context()  # numpy.errstate lives there
         self.task = task
+        self.result: object = None
         self.sent = self.ended = False
         self.error: BaseException | None = None
         self.interrupt: BaseException | None = None
 
     def run(self) -> None:
         try:
-            self.context.run(self.task)
+            self.result = self.context.run(self.task)
         except BaseException as error:
             self.error = error
         self.ended = True

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .base import DTYPES, Array, Backend
-from .blas_level1 import LevelOne
+from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
 from .errors import DTypeError
 from .lanes import Lanes, thread_count
@@ -134,28 +134,30 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
         shares = _stretches(0, examples, -(-examples // lanes))
         workers = tuple(tuple(_stretches(share.start, share.stop, most)) for share in shares)
-        return WorkPlan(workers, examples * work.multiplications < LIGHT)
+        whole = len(workers) == len(workers[0]) == 1
+        return WorkPlan(workers, examples * work.multiplications < LIGHT, whole)
 
     def plan_update(self, length: int) -> UpdatePlan:
         workers = max(1, min(self.lanes, length // self.worker_elements))
         borders = [number * length // workers for number in range(workers + 1)]
         return UpdatePlan(tuple(itertools.pairwise(borders)), self.update_chunk, 0)
 
-    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
+    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_as_found:
-            tasks[0]()
-            return
-        self._run_held(tasks, self._lanes.run)
+            return [tasks[0]()]
+        return self._run_held(tasks, self._lanes.run)
 
-    def run_in_turn(self, tasks: Sequence[Callable[[], object]]) -> None:
-        self._run_held(tasks, super().run_in_turn)
+    def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+        if light and len(tasks) == 1 and self._blas_as_found:
+            return [tasks[0]()]
+        return self._run_held(tasks, super().run_in_turn)
 
-    def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., None]) -> None:
+    def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., list[Any]]) -> list[Any]:
         """Run tasks while the BLAS has one thread for each of them."""
         blas, before = self._blas.hold(), np.getbufsize()
         try:
             np.setbufsize(UFUNC_BUFFER)
-            run(tasks)
+            return run(tasks)
         finally:
             np.setbufsize(before)
             self._blas.release(blas)
@@ -166,7 +168,8 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return np.empty(tuple(shape), self.dtype(dtype), "C" if order == "c" else "F")
 
     def to_activation_order(self, x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
-        if x.transpose(*range(1, x.ndim), 0).flags.c_contiguous:
+        turned = x.T if x.ndim == 2 else x.transpose(*range(1, x.ndim), 0)
+        if turned.flags.c_contiguous:
             return x
         return super().to_activation_order(x, buffer)
 
@@ -252,7 +255,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
     def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
-        run = self._level_one.bound(alpha, x, beta, y)
+        run = None if y.size < LEAST_ELEMENTS else self._level_one.bound(alpha, x, beta, y)
         if run is None:
             return super().axpby(alpha, x, beta, y, scratch)
         run()

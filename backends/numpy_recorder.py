@@ -37,7 +37,7 @@ class _Recorder(NumpyBackend):
         self.__dict__.update(backend.__dict__)
         self._plain = backend
 
-    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> None:
+    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         """Note the tasks of a lane each, which write their last argument, and run them."""
         plainly = []
         for task in tasks:
@@ -46,7 +46,7 @@ class _Recorder(NumpyBackend):
             writable(task.args[-1])
             plainly.append(partial(task.func, *plain(task.args)))
         note(super().run_lanes, plainly)
-        super().run_lanes(plainly)
+        return super().run_lanes(plainly)
 
     def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Tape, Array]:
         """Run once; return the tape, and the result, whose memory the tape fills anew each time.

@@ -71,7 +71,9 @@ def reporting(backend: Backend, hear: Callable[[Call], object]) -> Backend:
         for name in REPORTED
         if name in vars(backend)
     }
-    made = object.__new__(type(f"Reporting{kind.__name__}", (kind,), {**told, "plain": property(lambda self: backend)}))
+    made: Any = object.__new__(
+        type(f"Reporting{kind.__name__}", (kind,), {**told, "plain": property(lambda self: backend)})
+    )
     vars(made).update({**vars(backend), **of_instance})
     return made
 

@@ -34,11 +34,8 @@ class WorkPlan(NamedTuple):
     """For each worker the parts of the minibatch that it computes, one after the other."""
     light: bool
     """Whether there is so little to do that no matrix product is worth more than one worker."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the minibatch stays in one piece."""
-        return len(self.workers) == 1 and len(self.workers[0]) == 1
+    is_whole: bool
+    """Whether the minibatch stays in one piece."""
 
 
 class UpdatePlan(NamedTuple):
@@ -79,21 +76,19 @@ class Scheduling:
 
     def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
         """Return how so many examples are divided, of which each costs that; None: they stay together."""
-        return WorkPlan(((slice(0, examples),),), False)
+        return WorkPlan(((slice(0, examples),),), False, True)
 
     def plan_update(self, length: int) -> UpdatePlan:
         """Return how an update of so many parameters is divided."""
         return UpdatePlan(((0, length),), max(length, 1), 0)
 
-    def run_lanes(self, tasks: Sequence[Task], light: bool = False) -> None:
-        """Run tasks that do not depend on one another, as many as a plan has workers; return when all have run.
+    def run_lanes(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
+        """Run tasks that do not depend on one another, as many as a plan has workers; return what they return.
 
         `light` tasks have no product that is worth more than one worker.
         """
-        for task in tasks:
-            task()
+        return [task() for task in tasks]
 
-    def run_in_turn(self, tasks: Sequence[Task]) -> None:
+    def run_in_turn(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
         """Run such tasks one after the other in this thread, with the numbers that `run_lanes` gives."""
-        for task in tasks:
-            task()
+        return [task() for task in tasks]

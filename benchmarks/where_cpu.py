@@ -1,6 +1,6 @@
 """Show where this library's training step on the CPU spends its time, and what its matrix products alone would take.
 
-It times the calls that are recorded of a step, so it knows the inside of `nn.compute`, `nd.recording` and
+It times the calls that are recorded of a step, so it knows the inside of `nn.worker`, `nd.recording` and
 `backends.tape`.
 """
 

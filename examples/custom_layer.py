@@ -22,24 +22,22 @@ from optimize import Adam
 class GatedRuntime(LayerRuntime):
     """The layer at work: the way there, and the way back."""
 
-    def forward(self, x: Any, training: bool, mask: Any = None) -> tuple[Any, Any]:
-        self.check_rows(x, self.conf.n_in)
-        x, kept = self.drop_input(x, training)
-        p = self.weights(training)
-        value = nd.gemm(x, p["W"]) + p["b"]
-        gate = 1.0 / (1.0 + nd.exp(-self.conf.sharpness * (nd.gemm(x, p["V"]) + p["c"])))
-        return value * gate, (x, kept, p, value, gate)
+    pure = splits = True  # it only calls functions of nd, and examples do not meet: steps are recorded, and split
 
-    def backprop_gradient(self, epsilon: Any, cache: Any, need_epsilon: bool = True) -> Any:
-        x, kept, p, value, gate = cache
+    def forward(self, x: Any, params: Any, ctx: Any) -> tuple[Any, Any]:
+        self.check_rows(x, self.conf.n_in)
+        value = nd.gemm(x, params["W"]) + params["b"]
+        gate = 1.0 / (1.0 + nd.exp(-self.conf.sharpness * (nd.gemm(x, params["V"]) + params["c"])))
+        return value * gate, (x, value, gate)
+
+    def backward(self, epsilon: Any, cache: Any, params: Any, grads: Any, ctx: Any) -> Any:
+        x, value, gate = cache
         deltas = {"W": epsilon * gate, "V": epsilon * value * self.conf.sharpness * gate * (1.0 - gate)}
-        for name, bias in (("W", "b"), ("V", "c")):
-            b_gradient = nd.reshape_view(self.gradient_views[bias], (self.conf.n_out,))
-            nd.affine_gradients(x, deltas[name], self.gradient_views[name], b_gradient)
-        if not need_epsilon:
+        for weight, bias in (("W", "b"), ("V", "c")):
+            nd.affine_gradients(x, deltas[weight], grads[weight], nd.reshape_view(grads[bias], (self.conf.n_out,)))
+        if not ctx.needs_epsilon:
             return None
-        below = nd.gemm(deltas["W"], p["W"], transpose_b=True) + nd.gemm(deltas["V"], p["V"], transpose_b=True)
-        return self.undropped(below, kept)
+        return sum(nd.gemm(delta, params[weight], transpose_b=True) for weight, delta in deltas.items())
 
 
 @dataclass(frozen=True, kw_only=True)

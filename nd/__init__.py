@@ -21,12 +21,17 @@ from .arithmetic import (
     absolute,
     add,
     addi,
+    affine_gradients,
     all_finite,
     argmax,
+    axpby,
+    batched_gemm,
     divi,
     divide,
+    dot,
     equal,
     exp,
+    gemm,
     greater,
     greater_equal,
     log,
@@ -44,36 +49,61 @@ from .arithmetic import (
     subtract,
     sum,
     sum_into,
+    svd,
     tanh,
     where,
 )
-from .blas import affine_gradients, axpby, batched_gemm, dot, gemm, svd
-from .channels import channel_sums
-from .convert import astype, dtype_name, is_array, item, synchronize, to_host
-from .convolution import col2im, im2col
-from .create import arange, as_array, create, create_uninitialized, eye, full, ones, staged, zeros
-from .elementwise import Elementwise, Summed
-from .memory import Workspace
-from .on_demand import names_on_demand
-from .parallel import UpdatePlan, Work, WorkPlan, deferred_memory, plan_update, plan_work, run_lanes
-from .random import rand, randn
-from .recording import Program, Recordings, record, traceable
-from .rows import pull_rows, scatter_add
-from .shape import (
+from .arrays import (
     activation_like,
+    arange,
+    as_array,
     assign,
+    astype,
     cells,
     concat,
     copy,
+    create,
+    create_uninitialized,
+    dtype_name,
+    eye,
     fill,
+    full,
+    is_array,
+    item,
+    ones,
     permute,
     reshape,
     reshape_view,
+    staged,
+    synchronize,
     to_activation_order,
     to_flattened,
+    to_host,
     transpose,
+    zeros,
 )
-from .state import backend, default_dtype, eager, set_backend, set_default_dtype, use_backend
+from .channels import channel_sums
+from .convolution import col2im, im2col
+from .execution import (
+    Buffers,
+    Elementwise,
+    Summed,
+    UpdatePlan,
+    Work,
+    WorkPlan,
+    deferred_memory,
+    elementwise,
+    fresh_buffers,
+    plan_update,
+    plan_work,
+    run_lanes,
+    summed,
+)
+from .on_demand import names_on_demand
+from .random import rand, randn
+from .recording import Program, Recordings, record, traceable
+from .rows import pull_rows, scatter_add
+from .state import backend, default_dtype, eager, is_eager, set_backend, set_default_dtype, use_backend
 
 if TYPE_CHECKING:
     from . import activations, dataset, evaluation, losses, ops, serde
@@ -88,6 +118,7 @@ else:
 
 __all__ = [
     "BackendError",
+    "Buffers",
     "ChoiceError",
     "ConfigurationError",
     "DTypeError",
@@ -103,7 +134,6 @@ __all__ = [
     "UpdatePlan",
     "Work",
     "WorkPlan",
-    "Workspace",
     "absolute",
     "activation_like",
     "activations",
@@ -136,6 +166,7 @@ __all__ = [
     "dot",
     "dtype_name",
     "eager",
+    "elementwise",
     "equal",
     "evaluation",
     "exec",
@@ -143,6 +174,7 @@ __all__ = [
     "exp",
     "eye",
     "fill",
+    "fresh_buffers",
     "full",
     "gemm",
     "get_memory_manager",
@@ -150,6 +182,7 @@ __all__ = [
     "greater_equal",
     "im2col",
     "is_array",
+    "is_eager",
     "item",
     "log",
     "losses",
@@ -186,6 +219,7 @@ __all__ = [
     "subtract",
     "sum",
     "sum_into",
+    "summed",
     "svd",
     "synchronize",
     "tanh",

@@ -17,8 +17,7 @@ import numpy
 
 from backends.errors import ConfigurationError, FormatError, NdError, check_choice
 
-from .convert import to_host
-from .create import as_array
+from .arrays import as_array, to_host
 from .files import replacing
 from .opening import checked_path, regular_file
 

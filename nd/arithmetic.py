@@ -1,15 +1,13 @@
-"""Elementwise arithmetic and reductions.
-
-`out` receives the result when given. The names that end in i work in place, as in ND4J.
-"""
+"""Arithmetic on arrays: functions of elements, reductions, products of vectors and matrices."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from backends.errors import DTypeError
+from backends.errors import DTypeError, ShapeError
 
-from .create import as_array
+from .arguments import EVEN_NAN
+from .arrays import as_array
 from .explained import explained, settled
 from .state import state
 
@@ -203,3 +201,160 @@ def sum_into(x: Array, axis: int, out: Array) -> Array:
 def all_finite(x: Array) -> bool:
     """Tell whether no element is NaN or infinite."""
     return state.backend.all_finite(x)
+
+
+@explained
+def gemm(
+    a: Array,
+    b: Array,
+    c: Array | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: Annotated[float, EVEN_NAN] = 1.0,
+    beta: Annotated[float, EVEN_NAN] = 0.0,
+) -> Array:
+    """Return alpha * op(a) @ op(b) + beta * c, written into `c` when it is given.
+
+    Parameters
+    ----------
+    a : array ``[M, K]``, or ``[K, M]`` with `transpose_a`
+    b : array ``[K, N]``, or ``[N, K]`` with `transpose_b`
+    c : array ``[M, N]``, optional
+        Receives the result, in either memory order and also as a view; shares no memory with `a` or `b`. Without it a
+        new array is returned.
+    alpha, beta : float
+        With beta = 0 the old contents of `c` are not read; without `c` beta means nothing.
+
+    Raises
+    ------
+    DTypeError
+        They are not arrays of one dtype.
+    ArgumentError
+        A factor is no number, or a transposition neither True nor False.
+    ShapeError
+        The inner axes disagree, or `c` has another shape.
+    BackendError
+        An array belongs to another backend.
+
+    Examples
+    --------
+    >>> import nd
+    >>> nd.gemm(nd.create([[1.0, 2.0]]), nd.create([[3.0, 4.0]]), transpose_b=True).tolist()
+    [[11.0]]
+    """
+    if not type(transpose_a) is type(transpose_b) is bool:
+        transpose_a, transpose_b = settled(gemm, transpose_a=transpose_a, transpose_b=transpose_b)
+    if not type(alpha) is type(beta) is float:
+        alpha, beta = settled(gemm, alpha=alpha, beta=beta)
+    here = state.backend
+    here.guard_same_backend("gemm", a, b, c)
+    here.check_arrays("gemm", a, b, c)
+    if transpose_a:
+        a = here.transpose(a)
+    if transpose_b:
+        b = here.transpose(b)
+    here.check_matrices("gemm", a, b, c)
+    return here.gemm(a, b, c, alpha, beta)
+
+
+@explained
+def batched_gemm(a: Array, b: Array, c: Array | None = None) -> Array:
+    """Return the products ``a[i] @ b[i]`` of many matrices, written into `c` when it is given.
+
+    Parameters
+    ----------
+    a : array ``[B, M, K]``
+    b : array ``[B, K, N]``
+        Both may be views with any strides.
+    c : array ``[B, M, N]``, optional
+        Receives the result; shares no memory with `a` or `b`.
+
+    Raises
+    ------
+    DTypeError
+        They are not arrays of one dtype.
+    ShapeError
+        They are not stacks of as many matrices, the inner axes disagree, or `c` has another shape.
+    BackendError
+        An array belongs to another backend.
+
+    Examples
+    --------
+    >>> import nd
+    >>> nd.batched_gemm(nd.create([[[1.0, 2.0]], [[3.0, 4.0]]]), nd.create([[[1.0], [0.0]], [[0.0], [1.0]]])).tolist()
+    [[[1.0]], [[4.0]]]
+    """
+    here = state.backend
+    here.guard_same_backend("batched_gemm", a, b, c)
+    here.check_arrays("batched_gemm", a, b, c)
+    shapes = tuple(a.shape), tuple(b.shape)
+    fits = a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1]
+    if not fits or (c is not None and tuple(c.shape) != (a.shape[0], a.shape[1], b.shape[2])):
+        more = "" if c is None else f" and c {list(c.shape)}"
+        raise ShapeError(
+            f"batched_gemm: a must be [B, M, K], b [B, K, N], c [B, M, N], got {list(shapes[0])}, "
+            f"{list(shapes[1])}{more}."
+        )
+    return here.batched_matmul(a, b, c)
+
+
+@explained
+def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
+    """Write the gradients of the parameters of ``x @ W + b``: ``x.T @ delta``, and the sums of delta's columns.
+
+    Parameters
+    ----------
+    x : array ``[N, n_in]``
+    delta : array ``[N, n_out]``
+        dL/d(x @ W + b).
+    W_gradient : array ``[n_in, n_out]``
+    b_gradient : array ``[n_out]``, optional
+
+    Raises
+    ------
+    DTypeError, ShapeError, BackendError
+        As `gemm`.
+
+    Examples
+    --------
+    >>> import nd
+    >>> W, b = nd.zeros(2, 1), nd.zeros(1)
+    >>> nd.affine_gradients(nd.create([[1.0, 2.0], [3.0, 4.0]]), nd.create([[1.0], [10.0]]), W, b)
+    >>> W.tolist(), b.tolist()
+    ([[31.0], [42.0]], [11.0])
+    """
+    if W_gradient is None:
+        raise DTypeError("affine_gradients: W_gradient must be an array, got None. Make it with nd.zeros.")
+    here = state.backend
+    here.guard_same_backend("affine_gradients", x, delta, W_gradient, b_gradient)
+    here.check_arrays("affine_gradients", x, delta, W_gradient, b_gradient)
+    here.check_matrices("affine_gradients", here.transpose(x), delta, W_gradient)
+    if b_gradient is not None and tuple(b_gradient.shape) != (delta.shape[1],):
+        raise ShapeError(f"affine_gradients: b_gradient must be [{delta.shape[1]}], got {list(b_gradient.shape)}.")
+    here.affine_gradients(x, delta, W_gradient, b_gradient)
+
+
+@explained
+def axpby(alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+    """Compute ``y = alpha x + beta y`` in place on vectors ``[n]`` and return y.
+
+    Parameters
+    ----------
+    alpha, beta : float, or array ``[]``
+        With 0, it is left to the backend whether NaN and infinities in that vector count.
+    x, y, scratch : array ``[n]``
+        `scratch` may be overwritten; a backend with a routine for it does one pass and rounds once.
+    """
+    return state.backend.axpby(alpha, x, beta, y, scratch)
+
+
+@explained
+def dot(x: Array, y: Array) -> Array:
+    """Return the sum of products of two vectors ``[n]``, as a scalar array."""
+    return state.backend.dot(x, y)
+
+
+@explained
+def svd(a: Array) -> tuple[Array, Array, Array]:
+    """Return the reduced singular value decomposition u, s, vh of a matrix."""
+    return state.backend.svd(a)

@@ -64,14 +64,28 @@ class ClassTable(Mapping[str, Class]):
     package : str
         Where the classes are attributes.
     classes : dict
-        Name -> name of the class, sorted.
+        Name -> name of the class, sorted; with its module and a colon before it where `modules` is asked for.
     """
 
     def __init__(self, package: str, classes: dict[str, str]) -> None:
         self.package, self.classes = package, classes
+        self._names = {key: place.rpartition(":")[2] for key, place in classes.items()}
+
+    @property
+    def class_names(self) -> ValuesView[str]:
+        """Names of the classes, in the order of the table."""
+        return self._names.values()
+
+    def modules(self, others: Mapping[str, str]) -> dict[str, str]:
+        """Return module -> the classes that it defines and `others` there, as `names_on_demand` takes them."""
+        found = {module: names.split() for module, names in others.items()}
+        for place in self.classes.values():
+            module, _, name = place.rpartition(":")
+            found.setdefault(module, []).append(name)
+        return {module: " ".join(sorted(found[module])) for module in sorted(found)}
 
     def __getitem__(self, key: str) -> Class:
-        return self.load(self.classes[key])
+        return self.load(self._names[key])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.classes)
@@ -102,4 +116,4 @@ class _Classes(ValuesView[Class]):
 
     def __contains__(self, value: object) -> bool:
         name = getattr(value, "__name__", "")
-        return name in self._table.classes.values() and self._table.load(name) is value
+        return name in self._table.class_names and self._table.load(name) is value

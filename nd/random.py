@@ -331,6 +331,11 @@ def drawing(generator: Random) -> _UseRandom:
     return _UseRandom(generator, gives_back=True)
 
 
+def using(generator: Random) -> _UseRandom:
+    """Do as `use_random`, without a look at what is given."""
+    return _UseRandom(generator, gives_back=False)
+
+
 @checked
 def use_random(generator: Random) -> _UseRandom:
     """Let whatever this thread draws inside the block come from a generator; networks compute so, with their own."""

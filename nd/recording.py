@@ -10,10 +10,9 @@ from typing import Any
 from backends.errors import NotRecorded
 
 from .arguments import checked
-from .create import create_uninitialized
+from .arrays import activation_like, create_uninitialized
 from .explained import explained
 from .random import get_random
-from .shape import activation_like
 from .state import backend, computing, state, use_backend
 
 logger = logging.getLogger("nd")
@@ -136,7 +135,7 @@ class Recordings:
         own : sequence of bool, optional
             Which arrays lie where nobody else writes, in every run of the key: they are read there.
         """
-        if not self.pure or state.eager:
+        if not self.active:
             return _plainly(compute, arrays, numbers)
         self._runs += 1
         found = self._known.get(key)
@@ -163,6 +162,11 @@ class Recordings:
             return _plainly(compute, arrays, numbers)
         self._known[key] = made
         return made.program.result
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is recorded or replayed now."""
+        return self.pure and not state.eager
 
     def clear(self) -> None:
         """Forget all of them."""
@@ -197,10 +201,11 @@ class _Recording:
         self._arrays = [
             each if each is None or stays else activation_like(each) for each, stays in zip(arrays, kept, strict=True)
         ]
+        there = [(place, target) for place, target in enumerate(self._arrays) if target is not None]
+        self._copied = [(place, target) for place, target in there if not kept[place]]
+        self._own = [(place, target) for place, target in there if kept[place]]
         self._numbers: Sequence[float] = ()
-        self._memory: Array = None
-        if numbers:
-            self._memory = create_uninitialized(len(numbers), dtype=dtype)
+        self._memory: Array = create_uninitialized(len(numbers), dtype=dtype) if numbers else None
         self._put(arrays, numbers)
 
     def record(self, compute: Compute) -> None:
@@ -212,13 +217,16 @@ class _Recording:
     def replay(self, arrays: Arrays, numbers: Sequence[float]) -> Array:
         """Compute again, on these."""
         self._put(arrays, numbers)
-        self.program.replay()
-        return self.program.result
+        program = self.program
+        program.replay()
+        return program.result
 
     def _put(self, arrays: Arrays, numbers: Sequence[float]) -> None:
-        for target, source in zip(self._arrays, arrays, strict=True):
-            if target is not source:
-                state.backend.assign(target, source)
+        for place, target in self._copied:
+            state.backend.assign(target, arrays[place])
+        for place, target in self._own:
+            if target is not arrays[place]:  # buffers that have grown since lie elsewhere
+                state.backend.assign(target, arrays[place])
         if numbers != self._numbers:
             state.backend.assign(self._memory, numbers)
             self._numbers = numbers

@@ -156,6 +156,11 @@ class eager(ContextDecorator):
         return eager()
 
 
+def is_eager() -> bool:
+    """Return whether nothing is recorded now: in a block of `eager`, or with ``ND_EAGER=1``."""
+    return state.eager
+
+
 @contextmanager
 def computing(chosen: Backend) -> Iterator[None]:
     """Select a backend for a block after which one looks for what is not finite, so that the backend need not warn."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import warnings
 import zipfile
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
 
 OPTIMIZER_STATE = "ndwrightOptimizer.bin"
+CARRIED_STATE = "ndwrightState.bin"
 
 
 def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: bool = True) -> None:
@@ -57,22 +60,24 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     in ``ndwrightOptimizer.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and an
     error if `fit` is to continue from there.
     """
-    fits = network._progress
-    if network._vectors is not None:
+    fits = network.progress
+    if network.is_init_called():
         network.updater.watch.check(network)  # which may put the counters back
     progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)
-    learned = network._made_solver().optimizer.get_state()
+    learned = network.made_solver().optimizer.get_state()
     numbers = [number.hex() for number in learned.numbers]
     epochs = network.epoch_count + fits.epoch_over
     counted = network.conf.with_counts(network.iteration_count, epochs)
     text, document, _ = written(counted, network.class_names)
     content = _encoded({**document, "progress": progress.to_json(), "optimizer": numbers})
     more = {ENTRY: content}
-    if learned.vectors:
-        with nd.use_backend(network._backend):
-            more[OPTIMIZER_STATE] = serde.to_bytes(nd.reshape(nd.concat(learned.vectors), (1, -1)), "c")
+    with nd.use_backend(network.backend):
+        for name, arrays in ((OPTIMIZER_STATE, learned.vectors), (CARRIED_STATE, progress.state)):
+            if arrays:
+                flat = [nd.reshape(nd.copy(each), (-1,)) for each in arrays]
+                more[name] = serde.to_bytes(nd.reshape(nd.concat(flat), (1, -1)), "c")
     write_entries(network, path, text, save_updater, more, compressed=False)
 
 
@@ -130,11 +135,27 @@ def _read(path: str, archive: zipfile.ZipFile) -> MultiLayerNetwork:
         raise FormatError(
             f"{path}: steps must be fewer than the {network.conf.iterations} of a minibatch, got {progress.steps}."
         )
-    network._progress.awaited = progress
+    network.progress.awaited = replace(progress, state=())
+    network.state = _carried(network, path, archive, progress.state)
     _teach(network, path, archive, document.get("optimizer", []))
     if progress.random is not None:
         network.random.set_state(progress.random)
     return network
+
+
+def _carried(
+    network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, shapes: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Return what the layers carry into the next segment, arrays of those shapes."""
+    if not shapes:
+        return ()
+    sizes = [math.prod(shape) for shape in shapes]
+    found = nd.as_array(read_vector(path, archive, CARRIED_STATE, sum(sizes), sum(sizes)), network.dtype)
+    stops = list(itertools.accumulate(sizes))
+    return tuple(
+        nd.reshape(nd.copy(found[0, stop - size : stop]), shape)
+        for shape, size, stop in zip(shapes, sizes, stops, strict=True)
+    )
 
 
 def _teach(network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, written: Any) -> None:
@@ -150,7 +171,7 @@ def _teach(network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, writ
         found = nd.as_array(found, network.dtype)
         vectors = tuple(found[0, start : start + n] for start in range(0, found.shape[1], n))
     if numbers or vectors:
-        network._made_solver().optimizer.set_state(OptimizerState(numbers, vectors))
+        network.made_solver().optimizer.set_state(OptimizerState(numbers, vectors))
 
 
 def _whole_vectors(path: str, archive: zipfile.ZipFile, n: int, most: int) -> Any:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, Natural, checked, converted
 from nd.dataset import DataSet, DataSetIterator
 from nd.rules import SWITCH, rule_of
-from nd.state import computing
 
 from .conf.output_layers import check_classifier
+from .core import NetworkCore
 from .minibatch import Minibatch, as_features
 
 if TYPE_CHECKING:
@@ -22,26 +22,8 @@ _HALF = 0.5
 _NAMES: Any = rule_of(Sequence[str])
 
 
-class Inference:
-    """The part of `MultiLayerNetwork` that trains nothing; apart from it for the size of the file only."""
-
-    _made: Any
-    _here: Any
-    _backend: Any
-    _whole: Any
-    outputs: Any
-    _workspace: nd.Workspace
-    _inference_buffers: Any
-    _classes: Any
-    class_names: Any
-    _batch: Minibatch
-    iteration_count: int
-    epoch_count: int
-    conf: Any
-    random: nd.random.Random
-    layers: list[Any]
-    dtype: str
-    _drawn: Any
+class Inference(NetworkCore):
+    """What a network does outside of training: predictions, activations, evaluation."""
 
     def output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
         """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend.
@@ -61,22 +43,34 @@ class Inference:
         ShapeError
             The features or a mask do not fit the network.
         """
-        self._made()
+        self.check_init()
         if type(train) is not bool:
             train = converted("output", "train", SWITCH, train, False)
         if isinstance(x, DataSetIterator):
-            with self._here():
+            with self.here():
                 return nd.concat([self.output(batch.features, train, batch.features_mask) for batch in x])
-        with self._here(), self._workspace.nested():
-            batch = Minibatch(self.dtype, self._inference_buffers, self._batch.accepts)
+        with self.lock, self.here():
+            batch = Minibatch(self.dtype, self._memory, self.batch.accepts)
             batch.set_features(x)
             batch.set_masks(features_mask, labels_mask)
-            step = batch.step_without_labels()
+            step = batch.step_without_labels(self.parts)
             if not train:
                 return self.outputs.output(step)
             with nd.random.drawing(self.random):
-                whole = self._whole.at(self.iteration_count, self.epoch_count)
-                return nd.copy(whole.output(step, training=True))
+                self.parts.at(self.iteration_count, self.epoch_count)
+                return nd.copy(self.propagation.output(step, training=True, fresh=self._watched))
+
+    @property
+    def _memory(self) -> Callable[..., Array]:
+        """Buffers for features in another order than the backend's; those that listeners look at stay."""
+        return nd.fresh_buffers(self.dtype) if self._watched else self._feature_buffers
+
+    def mask_of_outputs(self, features_mask: Any, examples: int) -> Array | None:
+        """Return the mask that reaches the outputs from one of the features, on the host; None for none."""
+        self.check_init()
+        with self.here():
+            mask = self.propagation.mask_behind(nd.as_array(features_mask, self.dtype), examples)
+            return None if mask is None else nd.to_host(mask)
 
     def predict(self, x: Any) -> Array:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
@@ -86,7 +80,7 @@ class Inference:
         if isinstance(x, DataSet):
             return self._named_classes(self.output(x.features), x.class_names or self.class_names)
         out = self.output(x)
-        with self._here():
+        with self.here():
             return nd.argmax(out, 1)
 
     def predict_labels(self, x: Any) -> list[str]:
@@ -100,7 +94,7 @@ class Inference:
         return self._named_classes(self.output(x), self.class_names)
 
     def _named_classes(self, out: Array, names: Sequence[str] | None) -> list[str]:
-        if names is None or self._classes.rank > 2:
+        if names is None or self.classes.rank > 2:
             raise nd.ConfigurationError(
                 "predict_labels: the names of the classes must be known, got none. Train with labels that are texts, "
                 "or set network.class_names."
@@ -117,7 +111,7 @@ class Inference:
         if isinstance(x, bool):  # Java's (train) and (train, clear the input)
             x, train = None, x
         if x is None:
-            x = self._batch.features if self._made() else None
+            x = self.batch.features if self.vectors else None
             if x is None:
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_input come first, got none.")
         return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
@@ -131,16 +125,16 @@ class Inference:
         ConfigurationError
             There is no such layer.
         """
-        self._made()
+        self.check_init()
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         if train:
             self._drawn = self.random.copy()
-        with computing(self._backend), nd.random.drawing(self.random), self._workspace.nested():
-            features = as_features(x, self.dtype, self._inference_buffers)
-            self._batch.accepts.check(tuple(features.shape))  # type: ignore[union-attr]
-            whole = self._whole.at(self.iteration_count, self.epoch_count)
-            return [nd.copy(a) for a in whole.forward(features, train, layer + 1)[0]]
+        with self.lock, self.here(), self.backend.quiet(), nd.random.drawing(self.random):
+            features = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
+            self.batch.accepts.check(tuple(features.shape))
+            made = self.forward(features, train, stop=layer + 1)
+            return [nd.copy(each) for each in (features, *made.outputs)]
 
     @checked
     def evaluate(self, data: Any, labels: Any = None, top_n: Count = 1) -> Evaluation:
@@ -163,7 +157,7 @@ class Inference:
         if isinstance(data, (DataSet, DataSetIterator)) and labels is not None:
             names, labels = converted("evaluate", "labels", _NAMES, labels), None
         if labels is not None:
-            data = self._classes.data_set("evaluate", data, labels)
+            data = self.classes.data_set("evaluate", data, labels)
         names = names or getattr(data, "class_names", None) or self.class_names
         counting = nd.evaluation.Evaluation(list(names) if names else None, top_n)
         (evaluation,) = self._evaluated("evaluate", data, counting)
@@ -216,17 +210,17 @@ class Inference:
             check_classifier(who, len(self.conf.layers) - 1, self.conf.layers[-1])
 
     def _evaluated(self, who: str, data: DataSet | Iterable[DataSet], *evaluations: Any) -> tuple[Any, ...]:
-        self._made()
+        self.check_init()
         for evaluation in evaluations:
             if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
                 name = evaluation.__name__ if isinstance(evaluation, type) else type(evaluation).__name__
                 raise nd.DTypeError(f"{who}: expected evaluations, as Evaluation() makes one, got {name}.")
         count = 0
-        with self._here():
+        with self.here():
             for batch in _data_sets(who, data):
                 if batch.labels is None:
                     raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
-                labels = self._classes.formed(batch.labels)
+                labels = self.classes.formed(batch.labels)
                 output = nd.to_host(
                     self.output(batch.features, features_mask=batch.features_mask)
                 )  # once for all of them

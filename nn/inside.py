@@ -13,52 +13,18 @@ from optimize import L1Regularization, L2Regularization, Regularization
 from optimize.step_result import StepResult
 
 from .gradient import DefaultGradient
-from .minibatch import Minibatch, as_features
+from .inference import Inference
+from .minibatch import as_features
 from .propagation import loss_mask
 
 if TYPE_CHECKING:
     from .layers.runtime import LayerRuntime
-    from .propagation import Propagation
 
 Array = Any
 
 
-class Inside:
-    """The part of `MultiLayerNetwork` that `fit` and `output` are made of, for programs that do it step by step."""
-
-    _made: Any
-    _vectors: Any
-    _here: Any
-    _whole: Propagation
-    _workspace: nd.Workspace
-    _inference_buffers: Any
-    _classes: Any
-    _last_layer: Any
-    _other_step: Any
-    last: Any
-    _batch: Minibatch
-    _drawn: Any
-    batch_size: int
-    conf: Any
-    random: Any
-    dtype: str
-    iteration_count: int
-    epoch_count: int
-    layers: list[Any]
-    param_table: Any
-    params: Any
-    score: Any
-    output: Any
-    set_input: Any
-    set_labels: Any
-    set_masks: Any
-    gradient: Any
-    compute_gradient_and_score: Any
-    _checked_layer: Any
-
-    def is_init_called(self) -> bool:
-        """Return whether there are parameters."""
-        return self._vectors is not None
+class Inside(Inference):
+    """What `fit` and `output` are made of, for programs that do it step by step."""
 
     @property
     def default_configuration(self) -> Any:
@@ -84,16 +50,16 @@ class Inside:
 
     def get_output_layer(self) -> LayerRuntime:
         """Return the last layer at work."""
-        self._made()
+        self.check_init()
         return self.layers[-1]
 
     def layer_size(self, layer: int) -> int:
         """Return the n_out of a layer; 0 for one that has none."""
-        return self._size_of(self._checked_layer("layer_size", layer), "n_out")
+        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
 
     def layer_input_size(self, layer: int) -> int:
         """Return the n_in of a layer; 0 for one that has none."""
-        return self._size_of(self._checked_layer("layer_input_size", layer), "n_in")
+        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
 
     def _size_of(self, layer: int, name: str) -> int:
         return getattr(self.conf.layers[layer].innermost, name, None) or 0
@@ -107,7 +73,7 @@ class Inside:
         ConfigurationError
             There are no such layers, or the first comes after the last.
         """
-        first, last = (self._checked_layer("activate_selected_layers", each) for each in (start, stop))
+        first, last = (self.checked_layer("activate_selected_layers", each) for each in (start, stop))
         if first > last:
             raise nd.ConfigurationError(f"activate_selected_layers: start must be at most stop, got {start}, {stop}.")
         return self._activations_of(first, last, x, False)
@@ -115,15 +81,14 @@ class Inside:
     @checked
     def activation_from_prev_layer(self, layer: int, x: Any, training: bool = False) -> Array:
         """Return the activations of one layer for ``x``, the activations of the layer below; errors as above."""
-        layer = self._checked_layer("activation_from_prev_layer", layer)
+        layer = self.checked_layer("activation_from_prev_layer", layer)
         return self._activations_of(layer, layer, x, training)
 
     def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
-        self._made()
-        with self._here(), nd.random.drawing(self.random), self._workspace.nested():
-            x = as_features(x, self.dtype, self._inference_buffers)
-            whole = self._whole.at(self.iteration_count, self.epoch_count)
-            return nd.copy(whole.forward(x, training, last + 1, start=first)[0][-1])
+        self.check_init()
+        with self.lock, self.here(), nd.random.drawing(self.random):
+            x = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
+            return nd.copy(self.forward(x, training, start=first, stop=last + 1).outputs[-1])
 
     # ---- parameters
 
@@ -138,7 +103,7 @@ class Inside:
         """
         table = self.param_table()
         view = table[nd.checks.check_choice("set_param", "parameter", key, table)]
-        with self._here():
+        with self.here():
             value = nd.as_array(value, self.dtype)
             if tuple(value.shape) != tuple(view.shape):
                 raise nd.ShapeError(f"set_param: {key} must be {list(view.shape)}, got {list(value.shape)}.")
@@ -162,21 +127,20 @@ class Inside:
         add_regularization_terms : bool
             Add the whole of the penalties to each.
         """
-        last = self._last_layer()
+        last = self.last_layer()
         penalty = self.calc_regularization_score() if add_regularization_terms else 0.0
-        with self._here(), nd.random.drawing(self.random), self._workspace.nested():
-            step = self._other_step(self._classes.formed_set(data))
-            whole = self._whole.at(self.iteration_count, self.epoch_count)
-            cache = whole.forward(step.features, False, mask=step.features_mask)[1][-1]
-            scores = last.score_array(step.labels, cache, loss_mask(step, cache))
+        with self.lock, self.here(), nd.random.drawing(self.random):
+            step = self.other_step(self.classes.formed_set(data))
+            made = self.forward(step.features, False, step.features_mask)
+            scores = last.score_array(step.labels, made.kept[-1], loss_mask(step, made))
             return nd.reshape(nd.add(scores, penalty), (-1, 1))
 
     @checked
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
         """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
-        self._made()
-        with self._here():
-            return float(nd.item(nd.as_array(self._made().penalty_sum.at(self.iteration_count, self.epoch_count))))
+        self.check_init()
+        with self.here():
+            return float(nd.item(nd.as_array(self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count))))
 
     @checked
     def calc_l1(self, backprop_params_only: bool = True) -> float:
@@ -189,8 +153,8 @@ class Inside:
         return self._penalty_by(L2Regularization)
 
     def _penalty_by(self, kind: type[Regularization]) -> float:
-        penalties = [(flat, penalty) for flat, penalty in self._made().penalties if type(penalty) is kind]
-        with self._here():
+        penalties = [(flat, penalty) for flat, penalty in self.vectors.penalties if type(penalty) is kind]
+        with self.here():
             counts = self.iteration_count, self.epoch_count
             return sum((nd.item(nd.as_array(each.score(flat, each.at(*counts)))) for flat, each in penalties), 0.0)
 
@@ -203,7 +167,7 @@ class Inside:
         if data.labels is None:
             raise nd.DataError("f1_score: data must have labels, got none.")
         evaluation = nd.evaluation.Evaluation()
-        with self._here():
+        with self.here():
             evaluation.eval(data.labels, nd.to_host(self.output(data.features)))
         return evaluation.f1()
 
@@ -220,13 +184,12 @@ class Inside:
         self.set_input(features)
         self.set_labels(labels)
         self.set_masks(features_mask, labels_mask)
-        last, step = self._last_layer(), self._batch.step()
-        with self._here(), nd.random.drawing(self.random), self._workspace:
-            whole = self._whole.at(self.iteration_count, self.epoch_count)
-            caches = whole.forward(step.features, True, mask=step.features_mask)[1]
-            loss, delta = last.loss_and_delta(step.labels, caches[-1], loss_mask(step, caches[-1]))
-            epsilon = whole.backward(delta, caches, step.examples, to_input=True)
-            vectors = self._made()
+        last, step = self.last_layer(), self.batch.step()
+        with self.lock, self.here(), nd.random.drawing(self.random):
+            made = self.forward(step.features, True, step.features_mask)
+            loss, delta = last.loss_and_delta(step.labels, made.kept[-1], loss_mask(step, made))
+            epsilon = self.propagation.backward(made, delta, step.examples, to_input=True)
+            vectors = self.vectors
             penalty = vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
             averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
             gradients = [vectors.updater.gradient]
@@ -255,19 +218,17 @@ class Inside:
         Dropout and weight noise are those of the last `feed_forward` in training. Source: DL4J
         ``MultiLayerNetwork.backpropGradient``.
         """
-        self._made()
-        if self._batch.features is None:
+        self.check_init()
+        if self.batch.features is None:
             raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
         random = self.random if self._drawn is None else self._drawn.copy()
-        with self._here(), nd.random.drawing(random), self._workspace:
-            whole = self._whole.at(self.iteration_count, self.epoch_count)
-            activations, caches = whole.forward(self._batch.features, True, mask=self._batch.features_mask)
-            delta = nd.copy(nd.as_array(epsilon, self.dtype))
-            if tuple(delta.shape) != tuple(activations[-1].shape):
-                raise nd.ShapeError(
-                    f"backprop_gradient: epsilon must be {list(activations[-1].shape)}, got {list(delta.shape)}."
-                )
-            below = whole.backward(delta, caches, self._batch.features.shape[0], to_input=True, external=True)
+        with self.lock, self.here(), nd.random.drawing(random):
+            made = self.forward(self.batch.features, True, self.batch.features_mask)
+            delta, out = nd.copy(nd.as_array(epsilon, self.dtype)), made.outputs[-1]
+            if tuple(delta.shape) != tuple(out.shape):
+                raise nd.ShapeError(f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}.")
+            examples = self.batch.features.shape[0]
+            below = self.propagation.backward(made, delta, examples, to_input=True, external=True)
             return Pair(self.gradient(), nd.copy(below))
 
     @checked
@@ -277,7 +238,7 @@ class Inside:
         Source: DL4J ``MultiLayerNetwork.update``.
         """
         table, own = self.param_table(), self.gradient()
-        with self._here():
+        with self.here():
             for key, part in gradient.gradient_for_variable().items():
                 view = table[nd.checks.check_choice("update", "parameter", key, table)]
                 nd.assign(own.get_gradient_for(key), nd.reshape(nd.as_array(part, self.dtype), tuple(view.shape)))
@@ -298,8 +259,8 @@ class Inside:
 
     def clear(self) -> None:
         """Forget the minibatch that is set."""
-        self._made()
-        self._batch.clear()
+        self.check_init()
+        self.batch.clear()
 
 
 class UpdaterOfNetwork(JavaNames):
@@ -332,7 +293,7 @@ class UpdaterOfNetwork(JavaNames):
     ) -> None:
         """Turn a gradient, a sum over so many examples, into the update, in its memory; the state moves on."""
         network, own = self._network, self._network.flattened_gradients()
-        with network._here():
+        with network.here():
             vector = gradient.gradient()
             if vector is not own:
                 nd.assign(own, vector)

@@ -1,8 +1,8 @@
-"""What a network trains on in one step."""
+"""What a network trains on in one step: data brought to its backend."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -11,12 +11,90 @@ from nd.dataset import DataSet
 from nd.rows import check_indices
 
 from .layers.base import label_of
-from .step_input import StepInput
 
 if TYPE_CHECKING:
     from .conf.network import MultiLayerConfiguration
+    from .worker import NetworkParts
 
 Array = Any
+
+
+class StepInput:
+    """Features ``[N, ...]``, labels and masks of one minibatch, or of a segment of its series.
+
+    Parameters
+    ----------
+    features, labels, features_mask, labels_mask : array or None
+    state : tuple of array ``[N, ...]``
+        What layers carry on from the segment before.
+    own : tuple of bool
+        Which of features, labels and masks lie where nobody else writes, in every step of the same shapes.
+
+    Attributes
+    ----------
+    key : tuple
+        Shapes of everything: steps of one key take the same operations.
+    """
+
+    __slots__ = ("features", "features_mask", "key", "labels", "labels_mask", "own", "state")
+
+    def __init__(
+        self,
+        features: Array,
+        labels: Array | None = None,
+        features_mask: Array | None = None,
+        labels_mask: Array | None = None,
+        state: tuple[Array, ...] = (),
+        own: tuple[bool, ...] = (False, False, False, False),
+    ) -> None:
+        self.features: Array = features
+        self.labels: Array = labels
+        self.features_mask: Array = features_mask
+        self.labels_mask: Array = labels_mask
+        self.state, self.own = state, own
+        self.key = (
+            features.shape,
+            None if labels is None else labels.shape,
+            None if features_mask is None else features_mask.shape,
+            None if labels_mask is None else labels_mask.shape,
+            *(each.shape for each in state),
+        )
+
+    @property
+    def examples(self) -> int:
+        """N."""
+        return self.features.shape[0]
+
+    @property
+    def arrays(self) -> tuple[Array | None, ...]:
+        """Everything whose numbers change from step to step."""
+        return self.features, self.labels, self.features_mask, self.labels_mask, *self.state
+
+    def with_arrays(self, arrays: Sequence[Array | None]) -> StepInput:
+        """Return the same with others in the place of `arrays`."""
+        features, labels, features_mask, labels_mask, *state = arrays
+        return StepInput(features, labels, features_mask, labels_mask, tuple(state), self.own)
+
+    def with_state(self, state: tuple[Array, ...]) -> StepInput:
+        """Return the same with another state."""
+        return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, state, self.own)
+
+    def times(self, steps: slice) -> StepInput:
+        """Return views of some time steps of series ``[N, C, T]`` and of their masks ``[N, T]``."""
+        features_mask, labels_mask = (
+            None if mask is None else mask[:, steps] for mask in (self.features_mask, self.labels_mask)
+        )
+        labels: Array = self.labels
+        return StepInput(self.features[:, :, steps], labels[:, :, steps], features_mask, labels_mask)
+
+    def part(self, rows: slice) -> StepInput:
+        """Return views of some of the examples."""
+        if rows.start == 0 and rows.stop == self.features.shape[0]:
+            return self
+        features, labels, features_mask, labels_mask, *state = (
+            None if array is None else array[rows, ...] for array in self.arrays
+        )
+        return StepInput(features, labels, features_mask, labels_mask, tuple(state))
 
 
 def as_features(x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
@@ -98,6 +176,8 @@ class Minibatch:
 
     def __init__(self, dtype: str, buffers: Callable[..., Array], accepts: FeaturesCheck) -> None:
         self.dtype, self.buffers, self.accepts = dtype, buffers, accepts
+        self.rank = self.columns = 0
+        """Of labels, where they are known."""
         self.clear()
 
     def clear(self) -> None:
@@ -111,7 +191,7 @@ class Minibatch:
     def set_features(self, x: Any) -> None:
         """Set features ``[N, ...]``."""
         self.accepts.check_indices(x)  # before they take the place of what was set
-        found = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
+        found: Array = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
         uploaded = found is not None
         if not uploaded:
             found = as_features(x, self.dtype, self.buffers)
@@ -129,24 +209,33 @@ class Minibatch:
         self.features_mask = None if features_mask is None else nd.as_array(features_mask, self.dtype)
         self.labels_mask = None if labels_mask is None else nd.as_array(labels_mask, self.dtype)
 
+    def takes(self, data: DataSet) -> bool:
+        """Tell whether labels have a column for each of several outputs, so that nothing has to be made of them."""
+        labels = data.labels
+        return labels is not None and len(labels.shape) == self.rank and labels.shape[1] == self.columns > 1
+
     def set(self, data: DataSet) -> None:
         """Set everything from a DataSet; raise DataError if it has no labels."""
         if data.labels is None:
             raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
         self.set_features(data.features)
         self.set_labels(data.labels)
-        self.set_masks(data.features_mask, data.labels_mask)
+        if data.features_mask is None is data.labels_mask:
+            self.features_mask = self.labels_mask = None
+        else:
+            self.set_masks(data.features_mask, data.labels_mask)
 
     def step(self) -> StepInput:
         """Return what was set for a step of training; errors as `check`."""
         self.check()
-        return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, tuple(self._own))
+        return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, own=tuple(self._own))
 
-    def step_without_labels(self) -> StepInput:
+    def step_without_labels(self, parts: NetworkParts) -> StepInput:
         """Return what was set for a prediction."""
         self.check_features_mask()
         own = (self._own[0], False, False, False)
-        return StepInput(self.features, None, self.features_mask, self.labels_mask, own)
+        state = parts.initial_state(self.features.shape[0])
+        return StepInput(self.features, None, self.features_mask, self.labels_mask, state, own)
 
     def check(self) -> None:
         """Raise unless features and labels are there, one row of everything for each example."""

@@ -1,82 +1,58 @@
 """Where the parameters of every Deeplearning4j layer lie, from its JSON alone: also of layers that cannot run here.
 
-One function for each family, from a layer's fields in 1.0's form to its parameters in the order of the vector.
+What runs here says it in `param_specs`: its configuration is asked, made of the fields that its shapes follow from
+alone. For the rest there is one function for each family, from a layer's fields in 1.0's form to its parameters in the
+order of the vector.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from nd import ConfigurationError, FormatError
 
 from .conf.json_fields import Json, class_of, flag, inner, size, sizes
+from .conf.json_values import camel_case
+from .layers import LAYERS
 from .params import ParamSpec
 
 Specs = list[ParamSpec]
 
+# ---- layers that run here
+
+
+def _of_configuration(fields: Json) -> Specs:
+    layer_class = LAYERS.load(class_of(fields))
+    found = {name: _shape_field(fields, camel_case(name), absent) for name, absent in layer_class.shape_fields.items()}
+    return list(layer_class.of_sizes(found).param_specs())
+
+
+def _shape_field(fields: Json, key: str, absent: Any) -> Any:
+    """Read what a shape follows from; what Java takes where it is absent tells what kind of field it is."""
+    if isinstance(absent, bool):
+        return flag(fields, key, absent)
+    if isinstance(absent, tuple):
+        return sizes(fields, key, len(absent), list(absent))
+    return size(fields, key, absent)
+
+
+def _series(fields: Json) -> Specs:
+    """Weights of a Convolution1DLayer, which 1.0.0-M1 turned round; see `nn.older_weights`."""
+    found = _of_configuration(fields)
+    if "timeDistributedFormat" not in fields:
+        kernel, n_in, n_out = found[-1].shape
+        found[-1] = replace(found[-1], shape=(n_out, n_in, kernel, 1))
+    return found
+
+
+# ---- layers that do not, and those of which a file says it otherwise
+
 
 def _row(name: str, n: int) -> ParamSpec:
     return ParamSpec(name, (1, n), "c", bias=True)
-
-
-def _matrix(fields: Json, extra: Callable[[int, int], Specs] | None = None) -> Specs:
-    n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
-    found = [ParamSpec("W", (n_in, n_out), "f")]
-    found += [_row("b", n_out)] if flag(fields, "hasBias", True) else []
-    return found + (extra(n_in, n_out) if extra else [])
-
-
-def _dense(fields: Json) -> Specs:
-    normalised = flag(fields, "hasLayerNorm", False)
-    return _matrix(fields, lambda n_in, n_out: [ParamSpec("g", (1, n_out), "c")] if normalised else [])
-
-
-def _center_loss(fields: Json) -> Specs:
-    always_biased = {**fields, "hasBias": True}
-    return _matrix(always_biased, lambda n_in, n_out: [ParamSpec("cL", (n_out, n_in), "c")])
-
-
-def _convolution(shape: Callable[[Json, int, int], tuple[int, ...]]) -> Callable[[Json], Specs]:
-    def specs(fields: Json) -> Specs:
-        n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
-        weights = [ParamSpec("W", shape(fields, n_in, n_out), "c")]
-        return [_row("b", n_out), *weights] if flag(fields, "hasBias", True) else weights
-
-    return specs
-
-
-def _kernel(count: int, default: int) -> Callable[[Json], tuple[int, ...]]:
-    return lambda fields: sizes(fields, "kernelSize", count, [default] * count)
-
-
-_plane, _volume = _kernel(2, 5), _kernel(3, 2)
-
-
-def _series_weights(fields: Json, n_in: int, n_out: int) -> tuple[int, ...]:
-    """Return the shape of a Convolution1DLayer's weights, which 1.0.0-M1 turned round; see `nn.older_weights`."""
-    kernel = sizes(fields, "kernelSize", 1, [0])[0]
-    return (kernel, n_in, n_out) if "timeDistributedFormat" in fields else (n_out, n_in, kernel, 1)
-
-
-def _depthwise(fields: Json) -> Specs:
-    n_in, times = size(fields, "nIn"), size(fields, "depthMultiplier", 1)
-    weights = [ParamSpec("W", (*_plane(fields), n_in, times), "c")]
-    return [_row("b", n_in * times), *weights] if flag(fields, "hasBias", True) else weights
-
-
-def _separable(fields: Json) -> Specs:
-    n_in, n_out, times = size(fields, "nIn"), size(fields, "nOut"), size(fields, "depthMultiplier", 1)
-    weights = [ParamSpec("W", (times, n_in, *_plane(fields)), "c"), ParamSpec("pW", (n_out, n_in * times, 1, 1), "c")]
-    return [_row("b", n_out), *weights] if flag(fields, "hasBias", True) else weights
-
-
-def _batch_normalization(fields: Json) -> Specs:
-    n = size(fields, "nOut") or size(fields, "nIn", 0)
-    variance = "log10stdev" if flag(fields, "useLogStd", False) else "var"
-    learned = () if flag(fields, "lockGammaBeta", False) else ("gamma", "beta")
-    return [ParamSpec(name, (1, n), "c") for name in (*learned, "mean", variance)]
 
 
 def _lstm(peepholes: int, suffix: str = "") -> Callable[[Json], Specs]:
@@ -121,11 +97,6 @@ def _prelu(fields: Json) -> Specs:
     return [ParamSpec("W", tuple(shape), "f")]
 
 
-def _element_wise(fields: Json) -> Specs:
-    n_in = size(fields, "nIn")
-    return [ParamSpec("W", (1, n_in), "c"), _row("b", n_in)]
-
-
 def _auto_encoder(fields: Json) -> Specs:
     n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
     return [ParamSpec("W", (n_in, n_out), "f"), _row("b", n_out), _row("vb", n_in)]
@@ -162,11 +133,6 @@ def _variational(fields: Json) -> Specs:
         for name, before, after in layers
         for spec in (ParamSpec(f"{name}W", (before, after), "f"), _row(f"{name}b", after))
     ]
-
-
-def _one_class(fields: Json) -> Specs:
-    n_in, hidden = size(fields, "nIn"), size(fields, "hiddenSize")
-    return [ParamSpec("w", (1, hidden), "c"), ParamSpec("v", (n_in, hidden), "f"), ParamSpec("r", (1, 1), "c")]
 
 
 def _projections(fields: Json, queries: int, keys: int, values: int) -> Specs:
@@ -208,90 +174,36 @@ def _locally_connected(axes: int) -> Callable[[Json], Specs]:
     return specs
 
 
-def _primary_capsules(fields: Json) -> Specs:
-    out = size(fields, "capsuleDimensions") * size(fields, "channels", 32)
-    kernel = sizes(fields, "kernelSize", 2, [9, 9])
-    weights = [ParamSpec("W", (*kernel, size(fields, "inputChannels"), out), "c")]
-    return [*weights, ParamSpec("b", (out,), "c", bias=True)] if flag(fields, "hasBias", True) else weights
-
-
-def _capsules(fields: Json) -> Specs:
-    capsules, length = size(fields, "capsules"), size(fields, "capsuleDimensions")
-    before, of_length = size(fields, "inputCapsules"), size(fields, "inputCapsuleDimensions")
-    weights = [ParamSpec("W", (1, before, capsules * length, of_length, 1), "c")]
-    if not flag(fields, "hasBias", False):
-        return weights
-    return [*weights, ParamSpec("b", (1, 1, capsules, length, 1), "c", bias=True)]
-
-
 def _none(fields: Json) -> Specs:
     return []
 
 
-PARAM_TABLES: Mapping[str, Callable[[Json], Specs]] = {
-    "ActivationLayer": _none,
+_TABLES: Mapping[str, Callable[[Json], Specs]] = {
     "AutoEncoder": _auto_encoder,
-    "BatchNormalization": _batch_normalization,
     "Bidirectional": _bidirectional,
-    "CapsuleLayer": _capsules,
-    "CapsuleStrengthLayer": _none,
-    "CenterLossOutputLayer": _center_loss,
-    "Cnn3DLossLayer": _none,
-    "CnnLossLayer": _none,
-    "Convolution1DLayer": _convolution(_series_weights),
-    "Convolution3D": _convolution(lambda fields, n_in, n_out: (n_out, n_in, *_volume(fields))),
-    "ConvolutionLayer": _convolution(lambda fields, n_in, n_out: (n_out, n_in, *_plane(fields))),
-    "Cropping1D": _none,
-    "Cropping2D": _none,
-    "Cropping3D": _none,
-    "Deconvolution2D": _convolution(lambda fields, n_in, n_out: (n_in, n_out, *_plane(fields))),
-    "Deconvolution3D": _convolution(lambda fields, n_in, n_out: (*_volume(fields), n_out, n_in)),
-    "DenseLayer": _dense,
-    "DepthwiseConvolution2D": _depthwise,
-    "DropoutLayer": _none,
-    "ElementWiseMultiplicationLayer": _element_wise,
-    "EmbeddingLayer": _matrix,
-    "EmbeddingSequenceLayer": _matrix,
-    "FrozenLayer": _wrapped,
+    "Convolution1DLayer": _series,  # the shape depends on the release
+    "FrozenLayer": _wrapped,  # what it wraps may be a layer that cannot run here
     "FrozenLayerWithBackprop": _wrapped,
-    "GlobalPoolingLayer": _none,
     "GravesBidirectionalLSTM": _graves_bidirectional,
     "GravesLSTM": _lstm(3),
     "LSTM": _lstm(0),
     "LastTimeStep": _wrapped,
     "LearnedSelfAttentionLayer": _learned_attention,
-    "LocalResponseNormalization": _none,
-    "LocallyConnected1D": _locally_connected(1),
+    "LocallyConnected1D": _locally_connected(1),  # a file has the output's size, and need not have the windows
     "LocallyConnected2D": _locally_connected(2),
-    "LossLayer": _none,
     "MaskLayer": _none,
     "MaskZeroLayer": _wrapped,
-    "OCNNOutputLayer": _one_class,
-    "OutputLayer": _matrix,
-    "PReLULayer": _prelu,
-    "PrimaryCapsules": _primary_capsules,
+    "PReLULayer": _prelu,  # axes of any number, and shared ones that must be among them
     "RecurrentAttentionLayer": _recurrent_attention,
-    "RepeatVector": _none,
-    "RnnLossLayer": _none,
-    "RnnOutputLayer": _matrix,
     "SelfAttentionLayer": _attention,
-    "SeparableConvolution2D": _separable,
     "SimpleRnn": _simple_rnn,
-    "SpaceToBatchLayer": _none,
-    "SpaceToDepthLayer": _none,
-    "Subsampling1DLayer": _none,
-    "Subsampling3DLayer": _none,
-    "SubsamplingLayer": _none,
     "TimeDistributed": _wrapped,
-    "Upsampling1D": _none,
-    "Upsampling2D": _none,
-    "Upsampling3D": _none,
     "VariationalAutoencoder": _variational,
     "Yolo2OutputLayer": _none,
-    "ZeroPadding1DLayer": _none,
-    "ZeroPadding3DLayer": _none,
-    "ZeroPaddingLayer": _none,
 }
+PARAM_TABLES: Mapping[str, Callable[[Json], Specs]] = dict(
+    sorted({**dict.fromkeys(LAYERS.class_names, _of_configuration), **_TABLES}.items())
+)
 """Class -> its parameters, sorted."""
 
 VERTEX_TABLES: Mapping[str, Callable[[Json], Specs]] = {

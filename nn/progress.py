@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -40,6 +40,10 @@ class Progress:
     scored : (float, int), optional
         Sum of the scores of the minibatches that were trained on in the epoch that is not complete, and their number;
         None where the sum is not finite, or nobody wrote it down.
+    segment : int
+        Segments of the minibatch's series that were trained on, where it is trained on in segments.
+    state : tuple of array
+        What the layers carry into the next one; as it is read from JSON, the shapes of these.
     """
 
     fitting: str = ""
@@ -51,10 +55,12 @@ class Progress:
     iteration: int = 0
     random: tuple[int, int] | None = None
     scored: tuple[float, int] | None = None
+    segment: int = 0
+    state: tuple[Any, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
+        """Return plain values; of the state the shapes."""
+        return {**asdict(replace(self, state=())), "state": [list(each.shape) for each in self.state]}
 
     @staticmethod
     def from_json(values: Any) -> Progress:
@@ -68,11 +74,14 @@ class Progress:
         if not isinstance(values, dict):
             raise nd.FormatError(f"load_checkpoint: progress must be an object, got {values!r:.200}.")
         for name, (what, is_valid) in _VALID.items():
-            if not is_valid(values.get(name)):
+            if not is_valid(values.get(name, _ABSENT.get(name))):
                 raise nd.FormatError(f"load_checkpoint: {name} must be {what}, got {values.get(name)!r:.200}.")
-        known: dict[str, Any] = {field.name: values.get(field.name) for field in fields(Progress)}
+        known: dict[str, Any] = {
+            field.name: values.get(field.name, _ABSENT.get(field.name)) for field in fields(Progress)
+        }
         scored = None if known["scored"] is None else tuple(known["scored"])
-        return Progress(**{**known, "random": tuple(values["random"]), "scored": scored})
+        state = tuple(map(tuple, known["state"]))
+        return Progress(**{**known, "random": tuple(values["random"]), "scored": scored, "state": state})
 
 
 def _is_count(value: Any) -> bool:
@@ -90,6 +99,12 @@ def _is_scored(value: Any) -> bool:
     return listed and type(value[0]) is float and math.isfinite(value[0]) and _is_count(value[1])
 
 
+def _are_shapes(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, list) and all(map(_is_count, each)) for each in value)
+
+
+_ABSENT: Mapping[str, Any] = {"segment": 0, "state": []}
+"""What files of before have not."""
 _COUNT = (f"an integer, 0 to {JAVA_INT}", _is_count)
 _VALID: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "epochs": _COUNT,
@@ -99,6 +114,8 @@ _VALID: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "obstacle": ("a text", lambda value: isinstance(value, str)),
     "random": ("two integers, 0 to 2**64 - 1", _is_random),
     "scored": ("null, or a finite number and a count", _is_scored),
+    "segment": _COUNT,
+    "state": ("a list of shapes", _are_shapes),
     "steps": _COUNT,
     "within": ("true or false", lambda value: isinstance(value, bool)),
 }

@@ -1,194 +1,164 @@
-"""Forward and backward through a stack of layers."""
+"""Forward and backward through the nodes of a network."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 
-from .layers.base import label_of
-from .layers.pooled_convolution import paired
-from .layers.runtime import LayerRuntime
+from .layers.runtime import Context
+from .nodes import NETWORK_INPUT, Node
 
 if TYPE_CHECKING:
-    from .conf.network import MultiLayerConfiguration
+    from .layers.runtime import Kept
+    from .minibatch import StepInput
     from .params import ParamLayout
-    from .preprocessors import InputPreProcessor
-    from .step_input import StepInput
 
 Array = Any
 Watch = Callable[[list[Array]], None]
 
 
-class _Stage(NamedTuple):
-    """One layer, or several that run as one: the number of the first, and what stands before it."""
+class ForwardPass(NamedTuple):
+    """What a forward pass has made."""
 
-    first: int
-    preprocessor: InputPreProcessor | None
-    layer: Any
+    outputs: list[Array]
+    """Of every node that ran."""
+    kept: list[Kept]
+    """What the way back needs, of every node."""
+    mask: Array | None
+    """Of the last outputs."""
+    state: tuple[Array, ...]
+    """Of all nodes, after it."""
 
 
 class Propagation:
-    """The layers of a network at work: on its parameters, on a gradient vector, in memory of their own.
+    """The nodes of a network at work, on parameters, into a gradient, in memory of its own: for one worker.
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
+    nodes : sequence of Node
     layout : ParamLayout
     params : array ``[1, n]``
     gradient : array ``[1, n]``
         Receives the gradients of the parameters.
-    fused : bool
-        Run layers as one where that is faster; then not every layer's activations are there.
-
-    Attributes
-    ----------
-    workspace : Workspace
-        The memory of the layers.
-    layers : list of LayerRuntime
-    scheduled : list of NumbersInForce
-        Of the layers' noise, where it follows schedules.
+    dtype : str
     """
 
-    def __init__(
-        self, conf: MultiLayerConfiguration, layout: ParamLayout, params: Array, gradient: Array, fused: bool = False
-    ) -> None:
-        self._conf, dtype = conf, conf.base.dtype
-        self.gradient = gradient
-        self.workspace = nd.Workspace(dtype)  # type: ignore[arg-type]
-        self.layers: list[LayerRuntime] = [
-            layer.runtime(
-                layer,
-                label_of(index, layer),
-                layout.views_of(index, params),
-                layout.views_of(index, gradient),
-                self.workspace.scope(),
-                dtype,  # type: ignore[arg-type]
-            )
-            for index, layer in enumerate(conf.layers)
-        ]
-        self._lowest = layout.lowest_layer
-        self.scheduled = [numbers for layer in self.layers for numbers in layer.scheduled_numbers()]
-        self._stages = self._paired() if fused else self._one_by_one()
-
-    def _one_by_one(self) -> list[_Stage]:
-        found = self._conf.preprocessors.get
-        return [_Stage(index, found(index), layer) for index, layer in enumerate(self.layers)]
-
-    def _paired(self) -> list[_Stage]:
-        """Put a convolution and the pooling after it together."""
-        stages: list[_Stage] = []
-        for stage in self._one_by_one():
-            before = stages[-1] if stages and stage.preprocessor is None else None
-            both = None if before is None else paired(before.layer, stage.layer, stage.first < self._lowest)
-            if before is not None and both is not None:
-                stage = _Stage(before.first, before.preprocessor, both)
-                stages.pop()
-            stages.append(stage)
-        return stages
-
-    def at(self, iteration: int, epoch: int) -> Self:
-        """Put the numbers of that iteration and epoch, 0-based, in force for the noise of the layers; return self."""
-        for numbers in self.scheduled:
-            numbers.at(iteration, epoch)
-        return self
+    def __init__(self, nodes: Sequence[Node], layout: ParamLayout, params: Array, gradient: Array, dtype: str) -> None:
+        self.nodes, self.dtype, self.lowest = nodes, dtype, layout.lowest_layer
+        self.params = [layout.views_of(node.position, params) for node in nodes]
+        self.grads = [layout.views_of(node.position, gradient) for node in nodes]
+        self._buffers = [nd.Buffers(dtype) for _ in nodes]
 
     def forward(
         self,
         x: Array,
         training: bool,
-        stop: int | None = None,
         mask: Array | None = None,
-        last_masked: bool = True,
+        state: tuple[Array, ...] = (),
+        *,
         start: int = 0,
-    ) -> tuple[list[Array], list[Any]]:
-        """Run layers start .. stop - 1; return [x, activations of each] and their caches."""
-        activations, caches, examples = [x], [], x.shape[0]
-        for stage in self._stages[start:stop]:
-            _, preprocessor, layer = stage
-            if preprocessor is not None:
-                x = preprocessor.pre_process(x, examples, layer.buffers)
-                mask = None if mask is None else preprocessor.feed_forward_mask(mask, examples)
-            if stage is self._stages[-1] and not last_masked:
+        stop: int | None = None,
+        last_masked: bool = True,
+        fresh: bool = False,
+    ) -> ForwardPass:
+        """Run nodes start .. stop - 1, of which the first gets x; `fresh` in new memory, which the next run leaves."""
+        outputs: list[Array] = []
+        kept, after, examples = [], list(state), x.shape[0]
+        first_state = 0
+        for number, node in enumerate(self.nodes[start:stop], start):
+            buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
+            if node.preprocessor is not None:
+                x = node.preprocessor.pre_process(x, examples, buffer)
+                mask = None if mask is None else node.preprocessor.feed_forward_mask(mask, examples)
+            if not last_masked and number == len(self.nodes) - 1:
                 mask = None
-            x, cache = _pair(layer, layer.forward(x, training, mask))
-            mask = None if mask is None else layer.feed_forward_mask(mask)
-            activations.append(x)
-            caches.append(cache)
-        return activations, caches
+            ctx = Context(training, buffer, mask, node.needs_epsilon[0])
+            own = slice(first_state, first_state + node.states)
+            x, found, after[own] = node.layer.propagate(x, tuple(state[own]), self.params[number], ctx)
+            mask = None if mask is None else node.layer.feed_forward_mask(mask)
+            first_state = own.stop
+            outputs.append(x)
+            kept.append(found)
+        return ForwardPass(outputs, kept, mask, tuple(after))
 
     def mask_behind(self, mask: Array, examples: int) -> Array | None:
-        """Return the mask of the last layer's activations, from that of so many examples' features; None for none."""
-        for _, preprocessor, layer in self._stages:
-            if preprocessor is not None and mask is not None:
-                mask = preprocessor.feed_forward_mask(mask, examples)
-            mask = None if mask is None else layer.feed_forward_mask(mask)
-        return mask
+        """Return the mask of the last node's activations, from that of so many examples' features; None for none."""
+        found: Array | None = mask
+        for node in self.nodes:
+            if node.preprocessor is not None and found is not None:
+                found = node.preprocessor.feed_forward_mask(found, examples)
+            found = None if found is None else node.layer.feed_forward_mask(found)
+        return found
 
-    def gradient_and_loss(self, step: StepInput, watch: Watch | None = None) -> Array:
-        """Fill the gradient vector with sums over the examples of a minibatch; return the summed loss.
+    def gradient_and_loss(self, step: StepInput, watch: Watch | None = None) -> tuple[Array, tuple[Array, ...]]:
+        """Fill the gradient with sums over the examples of a minibatch; return the summed loss, and the state after it.
 
-        `watch` is called with the activations after the forward pass.
+        `watch` is called with the features and all activations after the forward pass.
         """
-        last: Any = self.layers[-1]
-        with self.workspace:
-            activations, caches = self.forward(step.features, training=True, mask=step.features_mask)
-            if watch is not None:
-                watch(activations)
-            loss, delta = last.loss_and_delta(step.labels, caches[-1], loss_mask(step, caches[-1]))
-            self.backward(delta, caches, step.examples)
-        return loss
+        last: Any = self.nodes[-1].layer
+        made = self.forward(step.features, True, step.features_mask, step.state)
+        if watch is not None:
+            watch([step.features, *made.outputs])
+        loss, delta = last.loss_and_delta(step.labels, made.kept[-1], loss_mask(step, made))
+        self.backward(made, delta, step.examples)
+        return loss, made.state
 
-    def output(self, step: StepInput, training: bool = False) -> Array:
-        """Return the last layer's activations ``[N, ...]``, in memory that is used again.
+    def output(self, step: StepInput, training: bool = False, fresh: bool = False) -> Array:
+        """Return the last node's activations ``[N, ...]``, in memory that is used again unless it is `fresh`.
 
         They are multiplied by the labels' mask where there is one, which then stands in for the last layer's own;
         layers of a loss of places alone take none, as in Java.
         """
         mask = step.labels_mask
-        with self.workspace:
-            out = self.forward(step.features, training, None, step.features_mask, mask is None)[0][-1]
-            unmasked = mask is None or not self.layers[-1].masks_output
-            return out if unmasked else nd.muli(out, _over(mask, out))
+        made = self.forward(
+            step.features, training, step.features_mask, step.state, last_masked=mask is None, fresh=fresh
+        )
+        out = made.outputs[-1]
+        unmasked = mask is None or not self.nodes[-1].layer.masks_output
+        return out if unmasked else nd.muli(out, _over(mask, out))
 
     def backward(
-        self, delta: Array, caches: list[Any], examples: int, to_input: bool = False, external: bool = False
+        self, made: ForwardPass, delta: Array, examples: int, to_input: bool = False, external: bool = False
     ) -> Array | None:
-        """Fill the gradient vector from the last layer's delta, of so many examples.
+        """Fill the gradient from the last node's delta, of so many examples.
 
         Nothing is computed below the lowest parameters, unless `to_input` asks for dL/d(features), which is returned.
-        `external` says that delta is dL/d(activations) of the last layer, whatever it is.
+        `external` says that delta is dL/d(activations) of the last node, whatever it is.
         """
-        *before, (last, preprocessor, layer) = self._stages
-        lowest = -1 if to_input else self._lowest
-        begin = layer.backprop_gradient if external else layer.backprop_delta
-        epsilon = begin(delta, caches[-1], last > lowest)
-        layer_behind = layer
-        for (first, next_preprocessor, layer), cache in zip(reversed(before), reversed(caches[:-1]), strict=True):
+        epsilons: list[Array | None] = [None] * len(self.nodes)
+        epsilons[-1], of_features = delta, None
+        for number in reversed(range(len(self.nodes))):
+            node, kept, epsilon = self.nodes[number], made.kept[number], epsilons[number]
             if epsilon is None:
-                self._ended(layer_behind, last)
-                return None
-            if preprocessor is not None:
-                epsilon = preprocessor.backprop(epsilon, examples, layer_behind.buffers)
-            epsilon = layer.backprop_gradient(epsilon, cache, first > lowest)
-            preprocessor, layer_behind, last = next_preprocessor, layer, first
-        if preprocessor is None or epsilon is None:
-            return epsilon
-        return preprocessor.backprop(epsilon, examples, layer_behind.buffers)
+                break
+            layer: Any = node.layer
+            kept.context.needs_epsilon = to_input or node.needs_epsilon[0]
+            is_delta = number == len(self.nodes) - 1 and not external
+            run = layer.backpropagate_delta if is_delta else layer.backpropagate
+            below = run(epsilon, kept, self.grads[number])
+            if below is None and node.needs_epsilon[0] and not layer.ends_backprop:
+                raise self._no_epsilon(node)
+            if below is not None and node.preprocessor is not None:
+                below = node.preprocessor.backprop(below, examples, kept.context.buffer)
+            if node.inputs[0] == NETWORK_INPUT:
+                of_features = below
+            else:
+                epsilons[node.inputs[0]] = below
+        return of_features
 
-    def _ended(self, layer: Any, index: int) -> None:
-        """Raise ConfigurationError where a layer gave no gradient that layers below need, and did not say so."""
-        if index > self._lowest and not layer.ends_backprop:
-            raise nd.ConfigurationError(
-                f"{layer.label}: backprop_gradient must return dL/dx, as layer {self._lowest} below is trained, got "
-                "None. Return it, or set ends_backprop = True on the runtime."
-            )
+    def _no_epsilon(self, node: Node) -> nd.ConfigurationError:
+        """Return the error of a layer that gave no gradient that layers below need, and did not say so."""
+        return nd.ConfigurationError(
+            f"{node.layer.label}: backward must return dL/dx, as layer {self.lowest} below is trained, got "
+            "None. Return it, or set ends_backprop = True on the runtime."
+        )
 
 
-def loss_mask(step: StepInput, cache: Any) -> Array | None:
+def loss_mask(step: StepInput, made: ForwardPass) -> Array | None:
     """Return the labels' mask; as in Java, where there is none, the mask that reached the last layer."""
-    return cache.mask if step.labels_mask is None else step.labels_mask
+    return made.kept[-1].context.mask if step.labels_mask is None else step.labels_mask
 
 
 def _over(mask: Array, out: Array) -> Array:
@@ -205,13 +175,3 @@ def _over(mask: Array, out: Array) -> Array:
             f"output: the labels' mask must be {[n, 1]} or fit the output {list(shape)}, got {list(found)}."
         )
     return mask
-
-
-def _pair(layer: Any, made: Any) -> tuple[Array, Any]:
-    """Return what forward has made; raise ConfigurationError unless it is activations and a cache."""
-    if not isinstance(made, tuple) or len(made) != 2:
-        raise nd.ConfigurationError(
-            f"{layer.label}: forward must return (activations, cache), got {type(made).__name__}. Without a cache "
-            "return (activations, None)."
-        )
-    return made

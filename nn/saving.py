@@ -12,17 +12,19 @@ from nd.opening import Source
 from optimize import OptimizerState
 from optimize.step_result import StepResult
 
+from .core import NetworkCore
+
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
 
 _MADE_AGAIN = frozenset({
-    "_backend", "_batch", "_inference_buffers", "_progress", "_solver", "_vectors", "_whole", "_workspace", "gradients",
-    "last", "layers", "listeners", "outputs",
+    "_feature_buffers", "_solver", "_vectors", "backend", "batch", "gradients", "last", "layers", "listeners", "lock",
+    "outputs", "parts", "progress", "propagation", "state",
 })  # fmt: skip
 """Attributes that a copy makes itself, of the configuration or of what `__getstate__` says."""
 
 
-class Saved:
+class Saved(NetworkCore):
     """Writes a network to files, reads it, and copies it.
 
     Notes
@@ -77,18 +79,19 @@ class Saved:
     def __getstate__(self) -> dict[str, Any]:
         network: Any = self
         kept = {name: value for name, value in vars(network).items() if name not in _MADE_AGAIN}
-        if network._vectors is None:
+        if not network.is_init_called():
             return {"kept": kept}
-        with network._here():
+        with network.here():
             network.updater.watch.give_up(network)
-            learned = OptimizerState() if network._solver is None else network._solver.optimizer.get_state()
+            learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
             return {
                 "kept": kept,
                 "params": nd.to_host(network.params()),
                 "updater_state": nd.to_host(network.updater_state()),
                 "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
-                "progress": (network._progress.awaited, network._progress.now()),
+                "progress": (network.progress.awaited, network.progress.now()),
                 "score": network.score(),
+                "state": tuple(map(nd.to_host, network.state)),
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -100,14 +103,15 @@ class Saved:
         vars(network).update(kept)
         if "params" not in state:
             return
-        network._make(state["params"], kept["random"])  # the thread's own generator stays
+        network.make(state["params"], kept["random"])  # the thread's own generator stays
         network.set_updater_state(state["updater_state"])
         learned = state["learned"]
         if learned.numbers or learned.vectors:
             vectors = tuple(nd.as_array(vector, network.dtype) for vector in learned.vectors)
-            network._made_solver().optimizer.set_state(learned._replace(vectors=vectors))
-        network._progress.awaited, network._progress.last = state["progress"]
+            network.made_solver().optimizer.set_state(learned._replace(vectors=vectors))
+        network.progress.awaited, network.progress.last = state["progress"]
         network.last = StepResult.of_score(state["score"], network.updater.watch)
+        network.state = tuple(nd.as_array(each, network.dtype) for each in state["state"])
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)
@@ -116,9 +120,9 @@ class Saved:
         network: Any = self
         twin = memo[id(self)] = type(self).__new__(type(self))
         state = copy.deepcopy(self.__getstate__(), memo)
-        if network._vectors is None:
+        if not network.is_init_called():
             twin.__setstate__(state)
             return twin
-        with network._here():
+        with network.here():
             twin.__setstate__(state)
         return twin

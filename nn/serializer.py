@@ -87,7 +87,7 @@ def write_entries(
     network.params()
     entries = {CONFIGURATION: _read_back(configuration, more.get(ENTRY)).encode()}
     network.updater.watch.check(network)
-    with nd.use_backend(network._backend):
+    with nd.use_backend(network.backend):
         if network.num_params():
             entries[COEFFICIENTS] = serde.to_bytes(network.params(), "c")
         else:

@@ -10,33 +10,21 @@ from typing import Any
 import nd
 from nd.arguments import Count, Natural, NonNegative, checked, shown
 from nd.dataset import DataSet
-from nd.rules import INTEGER, Refused
-from optimize import Listener, Schedule, Solver
+from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
+from .conf.enums import BackpropType
+from .core import NetworkCore
 from .history import History
+from .minibatch import StepInput
 from .training import Training
 from .training_data import FitSettings
 
+Array = Any
 
-class Trainable:
-    """Training, as `Inference` is the rest: of `MultiLayerNetwork`."""
 
-    _made: Any
-    init: Any
-    is_init_called: Any
-    _here: Any
-    _step_on: Any
-    _vectors: Any
-    _progress: Any
-    _classes: Any
-    _solver: Solver | None
-    conf: Any
-    listeners: list[Listener]
-    random: Any
-    iteration_count: int
-    epoch_count: int
-    history: History | None
+class Trainable(NetworkCore):
+    """What a network does to be trained: fit and its listeners, stopping, learning rates."""
 
     # ---- listeners
 
@@ -141,12 +129,12 @@ class Trainable:
         ConfigurationError
             No call of fit runs.
         """
-        if self._progress.call is None and not self._progress.stoppable:
+        if self.progress.call is None and not self.progress.stoppable:
             raise nd.ConfigurationError(
                 "stop_training: must be called while fit runs, from a listener, got no running fit. Leave your own "
                 "loop instead."
             )
-        self._progress.stop_reason = reason
+        self.progress.stop_reason = reason
 
     @contextmanager
     def stoppable(self) -> Iterator[Callable[[], str | None]]:
@@ -160,55 +148,79 @@ class Trainable:
                 while stop_reason() is None:
                     net.fit_batch(next(batches))
         """
-        fits = self._progress
+        fits = self.progress
         fits.stoppable, fits.stop_reason = True, None
         try:
             yield lambda: fits.stop_reason
         finally:
             fits.stoppable = False
 
+    def segments(self, step: StepInput) -> list[StepInput]:
+        """Return what is trained on one after the other: with truncated backprop the segments of the series.
+
+        Raises
+        ------
+        ShapeError
+            Truncated backprop needs features ``[N, C, T]`` and labels of as many time steps.
+        """
+        conf = self.conf
+        if conf.backprop_type == BackpropType.STANDARD:
+            return [step]
+        labels: Array = step.labels
+        times = step.features.shape[-1]
+        if step.features.ndim != 3 or labels.ndim != 3 or labels.shape[2] != times:
+            raise nd.ShapeError(
+                f"{type(self).__name__}: truncated backprop needs features [N, C, T] and labels [N, n_out, T], got "
+                f"{list(step.features.shape)} and {list(labels.shape)}. Set backprop_type='standard' for others."
+            )
+        length = conf.tbptt_fwd_length
+        return [step.times(slice(start, min(start + length, times))) for start in range(0, times, length)]
+
+    def state_after(self) -> tuple[Array, ...]:
+        """Return a copy of the state after the last step."""
+        with self.here():
+            return () if self.last is None else tuple(map(nd.copy, self.last.state))
+
+    def begin_fit(self, call: Any) -> None:
+        """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
+        with self.lock:
+            if self.progress.call is not None:
+                raise nd.ConfigurationError(
+                    "fit: one call at a time may train a network, got a second one while the first runs, in another "
+                    "thread or in a listener. Wait for it, or train a copy: net.clone()."
+                )
+            self.progress.call = call
+
+    def end_fit(self, call: Any) -> None:
+        """Let no call of fit run any more, if it is that one."""
+        if self.progress.call is call:
+            self.progress.call = None
+
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch; raise DTypeError for anything but a DataSet."""
-        self._made()
+        self.check_init()
         if not isinstance(data, DataSet):
             raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
-        self._progress.forget()
-        with self._here(), nd.random.use_random(self.random):
-            self._made_solver().optimize(0, self._step_on(self._classes.formed_set(data)))
+        fits = self.progress
+        if fits.awaited is not None or fits.last.within:
+            fits.forget()
+        self.last_layer()
+        with self.lock, self.here(), nd.random.using(self.random):
+            segments = self.segments(self.step_on(data if self.batch.takes(data) else self.classes.formed_set(data)))
+            for number, segment in enumerate(segments):
+                self.made_solver().optimize(0, self.carrying(segment, number))
+                self.state = () if number + 1 == len(segments) else self.state_after()
 
     @checked
     def end_epoch(self, count: bool = True) -> None:
         """Tell the listeners that an epoch is over and, by default, count it: for own loops around `fit_batch`."""
-        self._progress.epoch_over = True
+        self.progress.epoch_over = True
         try:
             for listener in self.listeners:
                 listener.on_epoch_end(self)
         finally:
-            self._progress.epoch_over = False
+            self.progress.epoch_over = False
         self.epoch_count += int(count)
-
-    def _made_solver(self) -> Solver:
-        """Return the solver, which stays while its settings do: some optimizers learn from step to step."""
-        made = self._solver
-        if made is None or made.conf is not self.conf:
-            made = self._solver = Solver(self.conf, self)  # type: ignore[arg-type]
-            made.optimizer.belong_to_model()
-        made.optimizer.listeners = self.listeners
-        return made
-
-    # ---- classes
-
-    @property
-    def class_names(self) -> tuple[str, ...] | None:
-        """Names of the classes in the order of the outputs: set them, or `fit` learns them from labels that are texts.
-
-        They are kept in model files, and shown by evaluations.
-        """
-        return self._classes.names
-
-    @class_names.setter
-    def class_names(self, names: Sequence[str] | None) -> None:
-        self._classes.names = names
 
     # ---- learning rates
 
@@ -231,7 +243,7 @@ class Trainable:
         Java a `bias_updater` keeps its own rate. Source: DL4J ``MultiLayerNetwork.setLearningRate``. Differs: Java
         says nothing where there is no rate to be changed.
         """
-        self._made()
+        self.check_init()
         layers = list(self.conf.layers)
         for number, value in self._rates_of_layers(rate).items():
             if not self._has_rate(number):
@@ -243,8 +255,8 @@ class Trainable:
         self.conf = replace(self.conf, layers=tuple(layers))
         if self._solver is not None:  # which goes on with what it has learned
             self._solver.conf = self.conf
-        with self._here():
-            self._vectors.set_updaters(self.conf)
+        with self.here():
+            self.vectors.set_updaters(self.conf)
 
     def _rates_of_layers(self, rate: tuple[Any, ...]) -> dict[int, Any]:
         """Return layer -> rate for the arguments of `set_learning_rate`, at least one."""
@@ -260,24 +272,14 @@ class Trainable:
         given = tuple(rate[0].items()) if len(rate) == 1 else (rate,)
         if not given:
             raise nd.ConfigurationError("set_learning_rate: expected a rate for a layer, got an empty dict.")
-        return {self._checked_layer("set_learning_rate", layer): each for layer, each in given}
+        return {self.checked_layer("set_learning_rate", layer): each for layer, each in given}
 
     def get_learning_rate(self, layer: int) -> float | None:
         """Return the learning rate of a layer's weights now, None where it has none; see `set_learning_rate`."""
-        layer = self._checked_layer("get_learning_rate", layer)
+        layer = self.checked_layer("get_learning_rate", layer)
         if not self._has_rate(layer):
             return None
         return self.conf.layers[layer].updater.learning_rate_at(self.iteration_count, self.epoch_count)
 
     def _has_rate(self, layer: int) -> bool:
         return hasattr(getattr(self.conf.layers[layer], "updater", None), "learning_rate")
-
-    def _checked_layer(self, who: str, layer: Any) -> int:
-        count = len(self.conf.layers)
-        try:
-            number: int = INTEGER.convert(layer)
-        except Refused:
-            number = -1
-        if not 0 <= number < count:
-            raise nd.ConfigurationError(f"{who}: layer must be 0..{count - 1}, got {layer!r}.")
-        return number

@@ -45,6 +45,8 @@ class Training:
         self._epoch: int | None = None  # the network's count when the epoch began that is trained on
         self._began = network.iteration_count  # at the first step on the minibatch that is trained on, or comes next
         self._before: State | nd.DataError | None = None  # where the source stood before that minibatch
+        self._segment = 0  # of the minibatch that is trained on: the first without series in segments
+        self._segments = 1
         self._source: DataSetIterator | None = None
         self._data = training_data(network, data, labels, settings)
         self.single, self.iterator = self._data.single, self._data.iterator
@@ -59,6 +61,8 @@ class Training:
         """Train; listeners are closed however it ends."""
         network = self.network
         with ExitStack() as stack:
+            network.begin_fit(self)
+            stack.callback(network.end_fit, self)
             stack.callback(network.set_listeners, *network.listeners)
             network.add_listeners(*self._progress_bar())
             for listener in network.listeners:
@@ -66,21 +70,22 @@ class Training:
             stack.enter_context(Handling())
             held = Held()  # over the end of what follows
             stack.push(held.__exit__)
-            stack.enter_context(nd.use_backend(network._backend))
+            stack.enter_context(nd.use_backend(network.backend))
             stack.enter_context(nd.random.use_random(network.random))
-            solver = network._made_solver()
+            network.last_layer()
+            solver = network.made_solver()
             stack.callback(self._leave)
             stack.callback(held.begin)
-            network._progress.call, network._progress.stop_reason = self, None
+            network.progress.stop_reason = None
             network.history = self.history
             self._fit(solver)
-            self.history.stopped = network._progress.stop_reason
+            self.history.stopped = network.progress.stop_reason
             self._complete = True
             for listener in network.listeners:
                 listener.on_fit_end(network)
             self._leave()  # where Ctrl-C stops this, the stack does it again
             held.begin()  # a Ctrl-C as the stack's own exit begins would leave out everything in it
-        network._progress.last = self._ended(network._progress.last)
+        network.progress.last = self._ended(network.progress.last)
         return self.history
 
     def _fit(self, solver: Solver) -> None:
@@ -95,17 +100,18 @@ class Training:
             raise
 
     def _leave(self) -> None:
-        fits = self.network._progress
+        fits = self.network.progress
         with Held():
             self._complete = False  # an error may still come: the call, continued, then trains nothing more
             fits.last, fits.call = self.progress(), None
+            self.network.state = ()
 
     def _progress_bar(self) -> list[ProgressBarListener]:
         """A bar for iterators, on a terminal, unless the user brought one."""
         shown = any(isinstance(listener, ProgressBarListener) for listener in self.network.listeners)
         if self.single is not None or shown or not sys.stderr.isatty():
             return []
-        awaited = self.network._progress.awaited
+        awaited = self.network.progress.awaited
         return [ProgressBarListener(self._batches(), self.epochs, epochs_done=awaited.epochs if awaited else 0)]
 
     def _batches(self) -> int | None:
@@ -121,8 +127,9 @@ class Training:
         """Return what a checkpoint keeps: what was trained on, not what was read ahead."""
         network = self.network
         taken = network.iteration_count - self._began
-        whole = network._made_solver().is_done(taken)
-        over = self._epoch is not None and network.epoch_count + network._progress.epoch_over > self._epoch
+        done = network.made_solver().is_done(taken)  # the segment
+        whole = done and self._segment + 1 >= self._segments
+        over = self._epoch is not None and network.epoch_count + network.progress.epoch_over > self._epoch
         position = self._before
         if whole and self._source is not None:
             position = position_of(self._source)
@@ -131,7 +138,9 @@ class Training:
             fitting="iterator" if self.single is None else "minibatch",
             epochs=self._done + (over or (self.single is not None and whole)),
             within=self._epoch is not None and not over,
-            steps=0 if whole else max(0, taken),
+            steps=0 if done else max(0, taken),
+            segment=0 if whole else self._segment + done,
+            state=() if whole else self._carried(done),
             iterator=position if known else None,  # type: ignore[arg-type]
             obstacle="" if known or position is None else str(position),
             iteration=network.iteration_count,
@@ -140,13 +149,18 @@ class Training:
         )
         return self._ended(found) if self._complete else found
 
+    def _carried(self, done: bool) -> tuple[Any, ...]:
+        """Return what the layers carry into the next segment: where the last step was its last, that step's."""
+        network = self.network
+        return network.last.state if done and network.last is not None else network.state
+
     def _scored(self, stepped: bool) -> tuple[float, int] | None:
         """Return what the history has of the epoch that runs, and the score of a minibatch that it has not had yet."""
         network = self.network
         if self.single is None and self.history.next_epoch > self._done:  # closed, and the epoch was cut short
             return self.history.reopened()
         more = stepped and self._added != network.iteration_count
-        with network._here():
+        with network.here():
             return self.history.scored(network.last if more else None)
 
     def _ended(self, progress: Progress) -> Progress:
@@ -156,7 +170,7 @@ class Training:
 
     def _resume(self) -> None:
         """Go on where a checkpoint's call stood."""
-        network, found = self.network, self.network._progress.awaited
+        network, found = self.network, self.network.progress.awaited
         if found is None:
             return
         kind = "iterator" if self.single is None else "minibatch"
@@ -169,10 +183,10 @@ class Training:
             self._restore(self._source, found)
         if found.random is not None and found.iteration == network.iteration_count:
             network.random.set_state(found.random)
-        self._done, self._began = found.epochs, network.iteration_count - found.steps
+        self._done, self._began, self._segment = found.epochs, network.iteration_count - found.steps, found.segment
         self._epoch = network.epoch_count if found.within else None
         self.history = network.history = History(found.epochs, found.scored)
-        network._progress.awaited = None
+        network.progress.awaited = None
 
     @staticmethod
     def _restore(source: DataSetIterator, found: Progress) -> None:
@@ -188,19 +202,25 @@ class Training:
 
     def _fit_single(self, solver: Solver, batch: DataSet) -> None:
         self._resume()
-        fits = self.network._progress
+        fits = self.network.progress
         while self._done < self.epochs and fits.stop_reason is None:
             self._train_on(batch, solver)
             self._note_epoch(solver)
             # in one line and without a call between, here and below: Ctrl-C finds both changed, or none
-            self._done, self._began = self._done + 1, self.network.iteration_count
+            self._done, self._began, self._segment = self._done + 1, self.network.iteration_count, 0
         solver.finish()
 
     def _train_on(self, batch: DataSet, solver: Solver) -> None:
         network = self.network
-        solver.optimize(network.iteration_count - self._began, network._step_on(batch))
-        self.history.add_step(network.last, self._mini_batch)
-        self._added = network.iteration_count
+        segments = network.segments(network.step_on(batch))
+        self._segments = len(segments)
+        for segment in segments[self._segment :]:
+            solver.optimize(network.iteration_count - self._began, network.carrying(segment, self._segment))
+            self.history.add_step(network.last, self._mini_batch)  # type: ignore[arg-type]
+            self._added = network.iteration_count
+            if self._segment + 1 < self._segments:
+                state = network.state_after()
+                network.state, self._began, self._segment = state, network.iteration_count, self._segment + 1
 
     def _note_epoch(self, solver: Solver) -> None:
         """Write down how an epoch went; with data to validate on, wait for its last step."""
@@ -219,7 +239,7 @@ class Training:
             self._before, self._source = position_of(source), source
             self._resume()
             self._before = position_of(source)
-            while self._done < self.epochs and self.network._progress.stop_reason is None:
+            while self._done < self.epochs and self.network.progress.stop_reason is None:
                 self._fit_epoch(solver, source)
         if self._epoch is not None and source is not iterator:
             self._put_back(iterator)
@@ -249,14 +269,14 @@ class Training:
             asked = time.perf_counter()
             if not source.has_next():
                 return True
-            if network._progress.stop_reason is not None:
+            if network.progress.stop_reason is not None:
                 return False
             batch = source.next()
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
             if weights is not None:
                 batch = weighted(network, "fit", batch, weights)
-            self._train_on(network._classes.formed_set(batch), solver)
-            self._before, self._began = position_of(source), network.iteration_count
+            self._train_on(batch if network.batch.takes(batch) else network.classes.formed_set(batch), solver)
+            self._before, self._began, self._segment = position_of(source), network.iteration_count, 0
 
     def _put_back(self, iterator: DataSetIterator) -> None:
         """Let an iterator that was read ahead stand behind the last minibatch that was trained on, or at its start."""

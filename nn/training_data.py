@@ -50,7 +50,7 @@ def training_data(network: MultiLayerNetwork, data: Any, labels: Any, settings: 
         raise nd.DTypeError(f"fit: an iterator brings its labels, got {labels!r} beside it. Say epochs={labels!r}.")
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings)
-    classes = network._classes
+    classes = network.classes
     whole = data
     if labels is not None:
         whole = DataSet(data, data if labels is data else classes.numbers("fit", labels, learn=True))
@@ -79,7 +79,7 @@ def _iterated(network: MultiLayerNetwork, data: Any, settings: FitSettings) -> T
     names = getattr(data, "class_names", None)
     if network.class_names is None and names:
         network.class_names = names
-    weights = None if settings.class_weight is None else network._classes.weights("fit", settings.class_weight)
+    weights = None if settings.class_weight is None else network.classes.weights("fit", settings.class_weight)
     return TrainingData(None, iterator, class_weights=weights)
 
 
@@ -110,7 +110,7 @@ def weighted(
     """
     if batch.labels is None:
         raise nd.DataError(f"{who}: weights need labels, got none.")
-    labels = host_labels(network._classes.formed(batch.labels))
+    labels = host_labels(network.classes.formed(batch.labels))
     weights: Any = 1.0
     if class_weights is not None:
         weights = weights_of_classes(labels, class_weights)
@@ -118,6 +118,6 @@ def weighted(
         weights = weights * weights_of_examples(f"{who}: sample_weight", sample_weight, labels.shape)
     mask = batch.labels_mask
     if mask is None and batch.features_mask is not None:  # which would reach the loss by itself
-        mask = network._mask_of_outputs(batch.features_mask, labels.shape[0])
+        mask = network.mask_of_outputs(batch.features_mask, labels.shape[0])
     mask = weighted_mask(who, weights, mask, labels.shape)
     return DataSet(batch.features, batch.labels, batch.features_mask, mask)

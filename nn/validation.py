@@ -39,7 +39,7 @@ class Validation:
         self._sets: list[DataSet] = []
         self._masks: list[Any] = []  # of the labels, without weights
         if isinstance(data, tuple) and 2 <= len(data) <= 3 and not isinstance(data[0], DataSet):
-            whole = network._classes.data_set("validation_data", data[0], data[1])
+            whole = network.classes.data_set("validation_data", data[0], data[1])
             self._weights = data[2] if len(data) > 2 else None
             self._sets = self._parts(whole, batch_size)
         elif isinstance(data, DataSet):
@@ -65,18 +65,18 @@ class Validation:
     def add_to(self, history: History) -> None:
         """Score the network, and append score and accuracy; raise DataError where there are no data."""
         network = self.network
-        evaluation = Evaluation() if network._classes.classes else None
+        evaluation = Evaluation() if network.classes.classes else None
         total: Any = None
         examples = 0
         for number, batch in enumerate(self._batches()):
-            loss, output = network._loss_and_output(batch)
+            loss, output = network.loss_and_output(batch)
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
             if evaluation is not None:
                 mask = batch.labels_mask if self._weights is None else self._masks[number]
-                evaluation.eval(network._classes.formed(batch.labels), nd.to_host(output), mask)
+                evaluation.eval(network.classes.formed(batch.labels), nd.to_host(output), mask)
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")
-        history.validation_score.append(network._score_from(total, examples))
+        history.validation_score.append(network.score_from(total, examples))
         if evaluation is not None:
             history.validation_accuracy.append(evaluation.accuracy())
 

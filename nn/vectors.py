@@ -9,8 +9,7 @@ from nd.random import Random
 from optimize import NetworkUpdater, NoOp, Regularization, Segment
 from optimize.constraints import Constraining
 from optimize.gradient_normalization import NormalizedLayer
-from optimize.penalty_sum import penalty_sum
-from optimize.regularization import merged
+from optimize.regularization import merged, penalty_sum
 
 from .gradient import DefaultGradient
 from .layers.base import label_of
@@ -52,13 +51,13 @@ class FlatVectors:
         self.gradients = DefaultGradient(self.gradient, self.layout.table(self.gradient))
         segments = self._segments()
         self.updater = NetworkUpdater(segments, self.params, self.gradient, self._normalized())
-        self._flat_gradient = nd.reshape_view(self.gradient, (self.layout.length,))
         self.penalties = [
             (view.flat(self.params), penalty)
             for view in self.layout.views
             for penalty in penalties_on(self._layer_conf(view), view.spec)
         ]
-        self.penalty_sum = penalty_sum(segments, self.penalties, self.updater.params)
+        deferred = bool(self.updater.watch.arguments)
+        self.penalty_sum = penalty_sum(segments, self.penalties, self.updater.params, deferred)
         self.constraints = self._constraining()
 
     def _constraining(self) -> Constraining | None:
@@ -69,14 +68,6 @@ class FlatVectors:
                 constraint.check(layer.param_shapes(), label_of(index, layer))
                 placed += [(constraint, views[name]) for name in views if name in (constraint.params or ())]
         return Constraining(placed) if placed else None
-
-    def penalty(self, iteration: int, epoch: int) -> Array | float:
-        """Return the sum of all penalties; where the device watches the step, an array that `observe` fills in."""
-        return self.updater.watch.penalty(self.penalty_sum, iteration, epoch)
-
-    def observe(self, loss: Array) -> None:
-        """Let the device see a step's summed loss, its gradient and the penalties; can be recorded."""
-        self.updater.watch.observe(loss, self._flat_gradient, self.penalty_sum)
 
     def draw_weights(self, rng: Random) -> None:
         """Draw layer after layer, as Java does; biases start at their bias_init."""

@@ -28,7 +28,7 @@ class OptimizationConf(Protocol):
 
     @property
     def step_function(self) -> str | None:
-        """Name in `optimize.step_functions.STEP_FUNCTIONS`; None for the optimizer's default."""
+        """Name in `optimize.chunks.STEP_FUNCTIONS`; None for the optimizer's default."""
 
     @property
     def iterations(self) -> int:

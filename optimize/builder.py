@@ -32,7 +32,7 @@ class Builder:
 
     def __init__(self, target: type, **values: Any) -> None:
         self._target = target
-        self._values = values
+        self.given = values
         named: Iterable[str] | None = getattr(target, "builder_fields", None)
         self._fields = set(named or (field.name for field in fields(target) if field.init))
         self._verbs: dict[str, Callable[..., Any]] = getattr(target, "builder_verbs", {})
@@ -69,7 +69,7 @@ class Builder:
                 return method
         verb, _, rest = field.partition("_")
         if verb in ("get", "is") and self._names.get(rest, rest) in self._fields:
-            return lambda: self._values.get(self._names.get(rest, rest))
+            return lambda: self.given.get(self._names.get(rest, rest))
         check_choice(f"{self}", "setting", field, self._fields | set(self._verbs) | {"build"})
         raise AttributeError(name)
 
@@ -78,30 +78,31 @@ class Builder:
         if setting in self._verbs:
             return partial(self._verbs[setting], self)
         if setting in self._fields:
-            return partial(self._set, setting)
+            return partial(self.put, setting)
         if setting in self._unused:
             return partial(self._keep, self._unused[setting])
         return (lambda *arguments: self) if setting in self._ignored else None
 
-    def _set(self, field: str, *value: Any) -> Builder:
-        self._values[field] = value[0] if len(value) == 1 else value
+    def put(self, field: str, *value: Any) -> Builder:
+        """Set a field."""
+        self.given[field] = value[0] if len(value) == 1 else value
         return self
 
     def _keep(self, key: str, value: Any) -> Builder:
         name = getattr(value, "name", value)
         kept = name.upper() if isinstance(name, str) else name
-        self._values["unused"] = {**self._values.get("unused", {}), key: kept}
+        self.given["unused"] = {**self.given.get("unused", {}), key: kept}
         return self
 
     def clone(self) -> Builder:
         """Return a copy, which goes its own way."""
         twin = type(self)(self._target)
-        twin._values = {
-            key: copy(value) if isinstance(value, (dict, list)) else value for key, value in self._values.items()
+        twin.given = {
+            key: copy(value) if isinstance(value, (dict, list)) else value for key, value in self.given.items()
         }
         return twin
 
     def build(self) -> Any:
         """Make the configuration; its own checks apply."""
-        made = self._target(**self._values)
+        made = self._target(**self.given)
         return made.finish() if hasattr(made, "finish") else made

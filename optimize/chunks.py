@@ -10,13 +10,60 @@ from typing import Any, NamedTuple
 from weakref import WeakMethod
 
 import nd
+from nd.checks import check_choice
+from nd.part import Part, pure
 
 from .regularization import Regularization
-from .step_functions import StepFunction, negative_gradient_step
-from .step_watch import WATCHED, protect
+from .step_result import WATCHED, protect
 from .updaters import Updater
 
 Array = Any
+StepFunction = Callable[[Array, Array, float], object]
+"""(params, direction, step) -> None, in place on params; `nd.part.pure` lets an update with it be recorded."""
+
+
+@pure
+def default_step(params: Array, direction: Array, step: float) -> None:
+    """Params += step * direction. Source: DL4J ``DefaultStepFunction``."""
+    nd.addi(params, nd.multiply(direction, step))
+
+
+@pure
+def gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
+    """Params += direction. Source: DL4J ``GradientStepFunction``."""
+    nd.addi(params, direction)
+
+
+@pure
+def negative_default_step(params: Array, direction: Array, step: float) -> None:
+    """Params -= step * direction. Source: DL4J ``NegativeDefaultStepFunction``."""
+    nd.subi(params, nd.multiply(direction, step))
+
+
+@pure
+def negative_gradient_step(params: Array, direction: Array, step: float = 1.0) -> None:
+    """Params -= direction, the default of gradient descent. Source: DL4J ``NegativeGradientStepFunction``."""
+    nd.subi(params, direction)
+
+
+STEP_FUNCTIONS: dict[str, StepFunction] = {
+    "default": default_step,
+    "gradient": gradient_step,
+    "negative_default": negative_default_step,
+    "negative_gradient": negative_gradient_step,
+}
+"""Name -> function, sorted."""
+
+
+def get_step_function(name: str) -> StepFunction:
+    """Return a step function by name.
+
+    Raises
+    ------
+    ChoiceError
+        The name is unknown.
+    """
+    return STEP_FUNCTIONS[check_choice("step_function", "step function", str(name).lower(), STEP_FUNCTIONS)]
 
 
 @dataclass(frozen=True)
@@ -144,11 +191,6 @@ class Way(NamedTuple):
         """Whether it may be recorded."""
         return getattr(self.step, "pure", False)
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What decides which operations it takes."""
-        return self.divide, self.step, not self.watched
-
 
 def _weakly(method: Callable[..., None]) -> Callable[..., None]:
     """Return a method that does not keep its object, which keeps it: chunks hold views of a network's vectors."""
@@ -205,16 +247,16 @@ class Chunk:
     def _formula(self, divide: bool, step: StepFunction, watch: int) -> Callable[..., None]:
         """`watch` is 0 without a watch, 2 for the last chunk."""
         key = (divide, step, watch)
-        found = self._formulas.get(key)
-        if found is None:
-            found = partial(_weakly(self._update), divide, step)
+        formula = self._formulas.get(key)
+        if formula is None:
+            formula = partial(_weakly(self._update), divide, step)
             if watch:
-                found = partial(_weakly(self._guarded), watch == 2, divide, step)
-            parts = (self._updater, *(each.penalty for each in self.stretch.penalties))
+                formula = partial(_weakly(self._guarded), watch == 2, divide, step)
+            parts: tuple[Part, ...] = (self._updater, *(each.penalty for each in self.stretch.penalties))
             if all(part.pure for part in parts) and getattr(step, "pure", False):
-                found = nd.Elementwise(found, scratch=(0,))
-            self._formulas[key] = found
-        return found
+                formula = nd.elementwise(formula, scratch=(0,))
+            self._formulas[key] = formula
+        return formula
 
     def _guarded(
         self,

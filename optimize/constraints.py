@@ -12,7 +12,7 @@ from nd.arguments import Checked, Natural, NonNegative, Retained
 from nd.part import Part
 from nd.state import within
 
-from .step_watch import StepWatch
+from .step_result import StepWatch
 
 Array = Any
 Names = str | Sequence[str] | None

@@ -12,6 +12,7 @@ from typing import Any
 
 import nd
 from nd.java_names import JavaNames
+from nd.part import Part
 from nd.state import computing, within
 
 from .chunks import (
@@ -19,6 +20,7 @@ from .chunks import (
     Chunk,
     Numbers,
     Segment,
+    StepFunction,
     Stretch,
     Way,
     blocks_of,
@@ -29,12 +31,11 @@ from .chunks import (
 )
 from .gradient_normalization import NormalizedLayer
 from .running import Running
-from .step_functions import StepFunction
-from .step_result import StepResult
-from .step_watch import watch_steps
+from .step_result import StepResult, refuse, watch_steps
 from .updaters import Updater
 
 Array = Any
+TAME = 1e12  # gradients and factors below it make no update that overflows
 
 
 class NetworkUpdater(JavaNames):
@@ -77,7 +78,7 @@ class NetworkUpdater(JavaNames):
         self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
         self.running = Running(_runs(self._blocks, lambda block: block.running), flat[0], flat[1])
         self._dtype = nd.dtype_name(params)
-        self._shares = [_Share(stretches, self._dtype, self._pure) for stretches in self._cut()]
+        self._shares = [_Share(self._vectors, stretches, self._pure) for stretches in self._cut()]
         self.watch = watch_steps(self._dtype, params.shape[1])
 
     def set_updaters(self, updaters: Sequence[Updater]) -> None:
@@ -117,7 +118,8 @@ class NetworkUpdater(JavaNames):
         self._blocks, states = blocks_of(segments)
         self._penalties = list(penalties_of(self._blocks).values())
         updaters = [block.updater for block in self._blocks]
-        self._pure = all(part.pure for part in (*updaters, *(penalty for _, penalty in self._penalties)))
+        parts: list[Part] = [*updaters, *(penalty for _, penalty in self._penalties)]
+        self._pure = all(part.pure for part in parts)
         rated: Any = next((updater for updater in updaters if hasattr(updater, "learning_rate")), None)
         plain = rated is not None and isinstance(rated.learning_rate, (int, float))
         self._rate: Any = float(rated.learning_rate) if plain else math.nan if rated is None else rated
@@ -199,29 +201,48 @@ class NetworkUpdater(JavaNames):
             Of the model: its gradients are added up, the first of them is the gradient vector; where its watch has
             seen it, the device decides whether anything changes. Without one the gradient vector is the gradient.
         """
-        others: tuple[Array, ...] = ()
-        watched: tuple[Array, ...] = ()
-        if result is not None:
-            watched = self.watch.arguments if result.observed else ()
-            if self._normalized:
-                result.gradient()
-            others = result.gradients[1:]
-        divide = batch_size is not None and not self._normalized
-        penalties = [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties]
-        coefficients = [block.updater.coefficients(iteration, epoch) for block in self._blocks]
-        numbers = Numbers(batch_size if divide else 1, rate, penalties, coefficients)
+        watched = self.watch.arguments if result is not None and result.observed else ()
+        way = Way(batch_size is not None and not self._normalized, step, watched)
+        numbers = Numbers(
+            batch_size if way.divide else 1,
+            rate,
+            [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties],
+            [block.updater.coefficients(iteration, epoch) for block in self._blocks],
+        )
         with within(self._backend):
             if self._normalized:
-                self._normalize(batch_size)
-            way, values = Way(divide, step, watched), numbers.flat()
-            arrays = (*self._vectors, *others)
-            tasks = [partial(share.run, self._blocks, way, numbers, values, arrays) for share in self._shares]
+                self._normalize(batch_size, result)
+            before = self._backup(result, numbers)
+            others = () if result is None else result.take_others()
+            tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
+            if before:  # what it does is looked at
+                tasks = [partial(self._backend.quietly, task) for task in tasks]
             nd.run_lanes(tasks, light=True)
-        if result is not None:
-            result.added_up()
+            if before:
+                self._check_update(before, iteration)
 
-    def _normalize(self, batch_size: int | None) -> None:
-        """Divide the gradient, and normalise it layer by layer."""
+    def _backup(self, result: StepResult | None, numbers: Numbers) -> list[Array]:
+        """Return copies of parameters and states where the update of them might overflow, else nothing."""
+        if result is None or (result.known_norm is None and not result.observed):
+            return []
+        largest = TAME if result.known_norm is None else result.known_norm
+        gains = [block.updater.gain(each) for block, each in zip(self._blocks, numbers.coefficients, strict=True)]
+        tame = largest * max(gains, default=0.0) < TAME**2 and all(abs(each) < TAME for each in numbers.penalties)
+        return [] if tame else [nd.copy(each) for each in (self._vectors[0], self._vectors[2])]
+
+    def _check_update(self, before: list[Array], iteration: int) -> None:
+        """Give parameters and states back and raise NumericError unless they are finite after an update."""
+        changed = (self._vectors[0], self._vectors[2])
+        if all(nd.all_finite(each) for each in changed):
+            return
+        for array, old in zip(changed, before, strict=True):
+            nd.assign(array, old)
+        refuse("update", "NaN or infinity in it", iteration)
+
+    def _normalize(self, batch_size: int | None, result: StepResult | None) -> None:
+        """Add up and divide the gradient, and normalise it layer by layer."""
+        if result is not None:
+            result.gradient()
         with self._backend.quiet():
             self._divide(batch_size)
             for layer in self._normalized:
@@ -239,29 +260,31 @@ class _Share:
 
     Parameters
     ----------
+    vectors : arrays ``[n]``
+        Parameters, gradient, states of the network.
     stretches : list of Stretch
-    dtype : str
     pure : bool
         Whether all updaters and penalties are.
     """
 
-    def __init__(self, stretches: list[Stretch], dtype: str, pure: bool) -> None:
-        self._stretches, self._recordings = stretches, nd.Recordings(dtype, pure)
-        self._recorded: tuple[Array, ...] = ()
+    def __init__(self, vectors: tuple[Array, Array, Array], stretches: list[Stretch], pure: bool) -> None:
+        self._vectors, self._stretches = vectors, stretches
+        self._recordings = nd.Recordings(nd.dtype_name(vectors[0]), pure)
+        self._others: tuple[Array, ...] = ()
         self._arrays: tuple[Array, ...] = ()
         self._chunks: list[Chunk] = []
 
-    def run(
-        self, blocks: list[Block], way: Way, numbers: Numbers, values: list[Any], arrays: tuple[Array, ...]
-    ) -> None:
-        """Update; `values` are the numbers in a list, `arrays` as for `Chunk`."""
+    def run(self, blocks: list[Block], way: Way, numbers: Numbers, others: tuple[Array, ...]) -> None:
+        """Update; `others` are gradients to be added to the first."""
         if not self._stretches:
             return
-        if len(arrays) > len(self._recorded):
-            self._recorded = arrays
-        if way.pure and all(array is known for array, known in zip(arrays, self._recorded, strict=False)):
+        if len(others) > len(self._others):
+            self._others = others
+        arrays = (*self._vectors, *others) if others else self._vectors
+        if way.pure and not nd.is_eager() and all(map(operator.is_, others, self._others)):
             compute = partial(_update, self._stretches, blocks, numbers, way)
-            self._recordings.run((way.key, len(arrays)), compute, arrays, values, (True,) * len(arrays))
+            key = (way.divide, way.step, not way.watched, len(others))
+            self._recordings.run(key, compute, arrays, numbers.flat(), (True,) * len(arrays))
             return
         with nd.backend().quiet():
             update_chunks(self._chunks_of(arrays), blocks, numbers, way)

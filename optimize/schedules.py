@@ -63,7 +63,7 @@ class _CountingSchedule(Schedule):
 
 
 def _add_verb(builder: Builder, position: int, value: float) -> Builder:
-    builder._values["values"] = {**builder._values.get("values", {}), position: value}
+    builder.given["values"] = {**builder.given.get("values", {}), position: value}
     return builder
 
 

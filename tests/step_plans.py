@@ -1,13 +1,13 @@
 """How a network divides minibatches among workers, and what it has recorded."""
 
 import nd
-from nn.step_input import StepInput
+from nn.minibatch import StepInput
 
 
 def workers_of(net, shape, training=True):
     """Return for each worker the parts of features of that shape that it computes."""
     computer = net.gradients if training else net.outputs
-    with nd.use_backend(net._backend):
+    with nd.use_backend(net.backend):
         features = nd.create_uninitialized(*shape, dtype="uint8")
         return [list(parts) for parts in computer.plans.of(StepInput(features)).workers]
 

@@ -1,4 +1,4 @@
-"""The walls of design/house.md, by reading the source: who imports whom, sizes, docstrings, complete registries.
+"""The rules of the code, by reading the source: who imports whom, sizes, docstrings, what is private.
 
 A rule is a function of a file's path and text that yields what is wrong. `BAD` shows every rule a file that breaks it.
 """
@@ -9,7 +9,7 @@ import pathlib
 
 import pytest
 
-from tests.cases.architecture import NUMPY_IN_ND, REGISTRIES
+from tests.cases.architecture import NUMPY_IN_ND
 
 ROOT = pathlib.Path(__file__).parent.parent
 FLOORS = ("backends", "nd", "optimize", "nn")  # each may import those before it
@@ -173,6 +173,39 @@ def has_no_deep_nesting(path, text):
             yield f"{path}:{node.lineno}: {node.name} nests {_depth(node)} levels, at most {LAST_NESTING}"
 
 
+OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # which are public
+SELVES = {"cls", "self"}
+
+
+def reads_no_private_attribute(path, text):
+    """What begins with an underscore is read in its own class only; a class reads its own of other instances too."""
+    yield from (f"{path}:{node.lineno}: reads {ast.unparse(node)}" for node in _strangers(parse(text), set()))
+
+
+def _strangers(node, own):
+    for child in ast.iter_child_nodes(node):
+        inside = own | _private_names(child) if isinstance(child, ast.ClassDef) else own
+        if isinstance(child, ast.Attribute) and child.attr.startswith("_") and not child.attr.startswith("__"):
+            value = child.value
+            of_self = isinstance(value, ast.Name) and value.id in SELVES
+            of_super = isinstance(value, ast.Call) and _name(value.func) == "super"
+            of_library = ast.unparse(value).split(".")[0] in ("numpy", *NUMERIC_LIBRARIES)
+            if not (of_self or of_super or of_library or child.attr in inside | OF_NAMED_TUPLES):
+                yield child
+        yield from _strangers(child, inside)
+
+
+def _private_names(definition):
+    """Return the names that a class gives to its attributes and methods."""
+    found = {
+        node.attr for node in ast.walk(definition) if isinstance(node, ast.Attribute) and _name(node.value) in SELVES
+    }
+    found |= {member.name for member in definition.body if isinstance(member, FUNCTIONS)}
+    targets = [target for member in definition.body for target in getattr(member, "targets", [])]
+    targets += [member.target for member in definition.body if isinstance(member, ast.AnnAssign)]
+    return found | {_name(target) for target in targets}
+
+
 def is_no_drawer(path, text):
     if pathlib.PurePath(path).stem in DRAWERS:
         yield f"{path}: a name that does not say what is inside"
@@ -198,6 +231,7 @@ def matches_what_it_expects_to_be_raised(path, text):
 LIBRARY_RULES = [
     asserts_nothing, has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function,
     imports_only_what_is_below, is_documented, is_no_drawer, is_no_long_file, names_no_array_library, names_no_backend,
+    reads_no_private_attribute,
 ]  # fmt: skip
 TEST_RULES = [is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised]
 SCRIPT_RULES = [has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function, is_no_long_file]
@@ -231,6 +265,10 @@ BAD = {  # rule -> files that break it, each once
         ("nd/create.py", "from numpy import zeros"),
         ("nd/serde.py", "import cupy"),
         ("nn/x.py", "import array_api_compat.numpy"),
+    ],
+    reads_no_private_attribute: [
+        ("nd/x.py", "def f(net):\n    return net._made"),
+        ("nn/x.py", "class A:\n    def f(self, other):\n        self._own = other._own + other._other"),
     ],
     names_no_backend: [
         ("nd/x.py", "from backends.cupy_backend import Kernels"),
@@ -299,86 +337,3 @@ def test_cuda_text_lies_in_backends():
 def test_the_list_of_host_modules_is_not_stale():
     importers = [path for path, text in files("nd") for _, name in imports(path, text) if name.startswith("numpy")]
     assert set(importers) == NUMPY_IN_ND
-
-
-# ---- registries: literal, sorted, complete
-
-
-def defined(texts, root):
-    """Return what a registry may list and what it must: the root's descendants, and the public leaves among them."""
-    nodes = [node for text in texts for node in parse(text).body]
-    functions = {n.name for n in nodes if isinstance(n, FUNCTIONS) and n.name.endswith(root)}
-    bases = {node.name: {_name(base) for base in node.bases} for node in nodes if isinstance(node, ast.ClassDef)}
-    for node in nodes:
-        if isinstance(node, ast.ClassDef) and root in {f"def {getattr(member, 'name', '')}" for member in node.body}:
-            bases[node.name].add(root)
-    found = {root}
-    while more := {name for name, of_class in bases.items() if of_class & found} - found:
-        found |= more
-    inner = {base for name in found - {root} for base in bases[name]}
-    return found - {root} | functions, {name for name in found - inner if name[0] != "_" and name != root} | functions
-
-
-def registry_faults(name, text, texts, root):
-    """Yield what is wrong with the table `name` in `text`."""
-    assigned = [node for node in parse(text).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
-    values = {_name(getattr(node, "target", None) or node.targets[0]): node.value for node in assigned}
-    table = values.get(name)
-    if isinstance(table, ast.Call) and _name(table.func) == "ClassTable":
-        table = table.args[1]
-        table = values[table.id] if isinstance(table, ast.Name) else table
-    if not isinstance(table, ast.Dict) or not all(isinstance(key, ast.Constant) for key in table.keys):
-        yield f"{name}: no literal dict"
-        return
-    keys = [key.value for key in table.keys]
-    if keys != sorted(set(keys)):
-        yield f"{name}: not sorted"
-    may, must = defined(texts, root)
-    listed = {value.value.split(":")[-1] if isinstance(value, ast.Constant) else _name(value) for value in table.values}
-    yield from (f"{name}: {missing} is missing" for missing in sorted(must - listed))
-    yield from (f"{name}: {stranger} is not defined" for stranger in sorted(listed - may))
-
-
-@pytest.mark.parametrize("name", sorted(REGISTRIES))
-def test_registries_list_what_the_files_define(name):
-    path, where, root = REGISTRIES[name]
-    texts = [text for source, text in library() if source.startswith(where)]
-    assert list(registry_faults(name, (ROOT / path).read_text(), texts, root)) == []
-
-
-@pytest.mark.parametrize(
-    ("table", "fault"),
-    [
-        ("T = {'a': A, 'b': B}", None),
-        ("T: dict = {'a': A, 'b': m.B}", None),
-        ("T: C = ClassTable(__name__, {'a': 'A', 'b': 'B'})", None),
-        ("T: C = ClassTable(__name__, {'a': 'A'})", "B is missing"),
-        ("N = {'a': 'A', 'b': 'B'}\nT: C = ClassTable(__name__, N)", None),
-        ("N = {'a': 'A'}\nT: C = ClassTable(__name__, N)", "B is missing"),
-        ("T = dict(a=A, b=B)", "no literal dict"),
-        ("T = {**U, 'a': A, 'b': B}", "no literal dict"),
-        ("T = {'b': B, 'a': A}", "not sorted"),
-        ("T = {'a': A}", "B is missing"),
-        ("T = {'a': A, 'b': B, 'c': C}", "C is not defined"),
-    ],
-)
-def test_registry_faults_are_found(table, fault):
-    texts = ["class Root: pass\nclass _Mid(Root): pass\nclass A(_Mid): pass\nclass B(Root): pass\nclass D: pass"]
-    assert list(registry_faults("T", table, texts, "Root")) == ([f"T: {fault}"] if fault else [])
-
-
-def test_enums_name_what_the_registries_list():
-    from nd.activations import ACTIVATIONS
-    from nd.convolution import CONVOLUTION_MODES
-    from nd.losses import LOSSES
-    from nn.conf import enums
-    from nn.weights import WEIGHT_INITS
-    from optimize.solvers import OPTIMIZERS
-    from optimize.updaters import UPDATERS
-
-    assert set(enums.Activation) == set(ACTIVATIONS)
-    assert set(enums.ConvolutionMode) == set(CONVOLUTION_MODES)
-    assert set(enums.LossFunction) == set(LOSSES)
-    assert set(enums.OptimizationAlgorithm) == set(OPTIMIZERS)
-    assert set(enums.Updater) == set(UPDATERS)
-    assert set(enums.WeightInit) == set(WEIGHT_INITS)

@@ -41,19 +41,28 @@ def in_a_process(code):
 # ---- the three lists of names
 
 
-def lists(text):
-    """Return what type checkers import, what is imported on demand (module -> names), and `__all__`."""
-    tree = ast.parse(text)
-    constants = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)}
-    branch = next(node for node in tree.body if isinstance(node, ast.If))
-    imported = {node.module: {alias.name for alias in node.names} for node in branch.body}
-    call = branch.orelse[0].value
-    names = constants[call.args[1].id] if isinstance(call.args[1], ast.Name) else call.args[1]
-    table = {module: names.split() for module, names in ast.literal_eval(names).items()}
+def lists(package):
+    """Return what type checkers import, what is imported on demand (module -> names), and `__all__`.
+
+    A table with a name may be computed: it is what it is when the package is imported.
+    """
+    tree, found = (
+        ast.parse((ROOT / package.replace(".", "/") / "__init__.py").read_text()),
+        vars(importlib.import_module(package)),
+    )
+    imported = {}
+    for node in next(node for node in tree.body if isinstance(node, ast.If)).body:
+        assert all(alias.asname in (None, alias.name) for alias in node.names)
+        names = [alias.name for alias in node.names]
+        names = importlib.import_module(f"{package}.{node.module}").__all__ if names == ["*"] else names
+        imported.setdefault(node.module, set()).update(names)
+    call = next(n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "names_on_demand")
+    names = found[call.args[1].id] if isinstance(call.args[1], ast.Name) else ast.literal_eval(call.args[1])
+    table = {module: of_module.split() for module, of_module in names.items()}
     modules = [ast.literal_eval(keyword.value) for keyword in call.keywords]
     if modules:
         table[None] = modules[0].split()
-    return imported, table, ast.literal_eval(constants["__all__"])
+    return imported, table, found["__all__"]
 
 
 def test_the_packages_are_there():
@@ -62,7 +71,7 @@ def test_the_packages_are_there():
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_type_checkers_see_what_there_is(package):
-    imported, table, public = lists((ROOT / package.replace(".", "/") / "__init__.py").read_text())
+    imported, table, public = lists(package)
     modules = set(table.pop(None, [])) | imported.pop(None, set())
     assert {module: sorted(names) for module, names in imported.items()} == table  # sorted, too
     assert list(table) == sorted(table)
@@ -89,7 +98,7 @@ def test_nothing_is_imported_before():
     packages = ("nd.dataset", "nd.evaluation", "nn", "nn.layers", "optimize", "optimize.listeners")
     loaded = set(in_a_process(f"import sys, {', '.join(packages)}; print(*sys.modules)").split())
     for package in packages:
-        _, table, _ = lists((ROOT / package.replace(".", "/") / "__init__.py").read_text())
+        _, table, _ = lists(package)
         waiting = {f"{package}.{module}" for module in table if module is not None}
         assert loaded & waiting <= set(packages)
 
@@ -149,6 +158,12 @@ def test_a_table_knows_its_own_by_identity():
     assert LAYERS.get("dense") is DenseLayer
     assert LAYERS.get("dens") is None
     assert repr(ClassTable("nd", {"a": "A"})) == "ClassTable('nd', {'a': 'A'})"
+
+
+def test_a_table_of_places_says_what_modules_define():
+    table = ClassTable("nd", {"a": "z:A", "b": "y:B", "c": "z:C"})
+    assert list(table.class_names) == ["A", "B", "C"]
+    assert table.modules({"x": "D", "z": "Z B"}) == {"x": "D", "y": "B", "z": "A B C Z"}
 
 
 def test_asking_a_table_imports_nothing_else():

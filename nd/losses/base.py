@@ -204,7 +204,8 @@ class Loss(Part, Checked):
 
     def _check_labels(self, labels: Array, p: Array, columns: int) -> None:
         who = f"loss {type(self).__name__}"
-        check_rank(f"{who}: output", p.shape, 2, "Reshape it to one row for each example or time step.")
+        if len(p.shape) != 2:
+            check_rank(f"{who}: output", p.shape, 2, "Reshape it to one row for each example or time step.")
         if tuple(labels.shape) != (p.shape[0], columns):
             rows = p.shape[0] if labels.shape[-1] == columns else "N"
             raise ShapeError(

@@ -28,8 +28,6 @@ UNUSED_OF_LAYERS = {
 """Java's name in snake_case -> where its JSON has it: kept in `LayerConf.unused`."""
 UNUSED_OF_NETWORKS = {
     "cache_mode": "cacheMode", "inference_workspace_mode": "inferenceWorkspaceMode",
-    "t_bptt_backward_length": "tbpttBackLength", "t_bptt_forward_length": "tbpttFwdLength",
-    "tbptt_back_length": "tbpttBackLength", "tbptt_fwd_length": "tbpttFwdLength",
     "training_workspace_mode": "trainingWorkspaceMode",
 }  # fmt: skip
 """The same of networks: kept in `NeuralNetConfiguration.unused`."""
@@ -70,8 +68,8 @@ def of_parameter(name: str) -> Callable[..., Builder]:
 
     def constrain(builder: Builder, *constraints: Any) -> Builder:
         given = constraints[0] if len(constraints) == 1 and isinstance(constraints[0], (list, tuple)) else constraints
-        before = builder._values.get("constraints") or ()
-        builder._values["constraints"] = (*before, *(replace(each, params=(name,)) for each in given))
+        before = builder.given.get("constraints") or ()
+        builder.given["constraints"] = (*before, *(replace(each, params=(name,)) for each in given))
         return builder
 
     return constrain

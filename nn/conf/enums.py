@@ -7,6 +7,19 @@ from typing import Any
 from nd.java_names import JavaEnum
 
 
+class BackpropType(JavaEnum):
+    """Whether series are trained on as a whole, or in segments one after the other."""
+
+    STANDARD = "standard"
+    TRUNCATED_BPTT = "truncated_bptt"
+
+
+OF_SERIES = ("backprop_type", "tbptt_fwd_length", "tbptt_back_length")
+"""Fields of `MultiLayerConfiguration` that say how series are trained on."""
+JAVA_BACKPROP_TYPES = {"Standard": "standard", "TruncatedBPTT": "truncated_bptt"}
+"""As Java's JSON has them -> here."""
+
+
 class CNN2DFormat(JavaEnum):
     """Order of the axes of images; only NCHW is computed with."""
 

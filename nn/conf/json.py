@@ -13,17 +13,19 @@ from typing import Any
 
 from nd import ArgumentError, ConfigurationError, FormatError, NdError
 from nd.checks import check_choice
+from optimize.chunks import STEP_FUNCTIONS
 from optimize.solvers import OPTIMIZERS
-from optimize.step_functions import STEP_FUNCTIONS
 
 from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
 from ..own_settings import own_settings
 from ..preprocessors import PREPROCESSORS, InputPreProcessor
+from .enums import JAVA_BACKPROP_TYPES
 from .findings import MISSING, Finding, Findings, Unsupported, only_for_training, path_text, warn_of, without
-from .forms.base import CUDNN, Json, LayerForm
+from .forms import LayerForm
+from .java_form import CUDNN
 from .json_fields import JAVA_INT, parse
-from .json_values import camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
+from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
 from .legacy import Dropped, Modern, modernise
 from .network import MultiLayerConfiguration, NeuralNetConfiguration
 from .own_schedules import put_own, take_own
@@ -42,8 +44,7 @@ _UNUSED = {
 _FOUND_BY_JAVA = {"layerParams", "outputSize", "featureDim"}
 """What Java writes of a layer that follows from the rest."""
 _UNUSED_OF_NETWORKS = {
-    "cacheMode": "NONE", "inferenceWorkspaceMode": "ENABLED", "tbpttBackLength": 20, "tbpttFwdLength": 20,
-    "trainingWorkspaceMode": "ENABLED",
+    "cacheMode": "NONE", "inferenceWorkspaceMode": "ENABLED", "trainingWorkspaceMode": "ENABLED",
 }  # fmt: skip
 """The same of the whole network, with what Java's builder says."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
@@ -175,12 +176,14 @@ def network_to_json(conf: MultiLayerConfiguration) -> str:
 def java_and_own(conf: MultiLayerConfiguration) -> tuple[str, Json]:
     """Return what Java can read, and the schedules that it does not have: path in the JSON -> schedule."""
     whole = {
-        "backpropType": "Standard",
+        "backpropType": next(java for java, own in JAVA_BACKPROP_TYPES.items() if own == conf.backprop_type),
         "confs": [_conf_to_json(conf, index) for index in range(len(conf.layers))],
         "dataType": _DATA_TYPES[str(conf.base.dtype)],
         "epochCount": conf.epoch_count,
         "inputPreProcessors": {str(index): PREPROCESSOR.encode(p) for index, p in conf.preprocessors.items()},
         "iterationCount": conf.iteration_count,
+        "tbpttBackLength": conf.tbptt_back_length,
+        "tbpttFwdLength": conf.tbptt_fwd_length,
         "validateOutputLayerConfig": conf.base.validate_output_layer_config,
     }
     whole |= {key: conf.base.unused.get(key, usual) for key, usual in _UNUSED_OF_NETWORKS.items()}
@@ -276,9 +279,8 @@ def unsupported_in(document: Json) -> list[Finding]:
 
 def _network(data: Json) -> MultiLayerConfiguration:
     findings, confs = Findings(), data["confs"]
-    findings.read(
-        ("backpropType",), _refuse_other, "configuration", "backpropType", data.get("backpropType"), "Standard"
-    )
+    kind = data.get("backpropType") or "Standard"
+    findings.read(("backpropType",), check_choice, "configuration", "backpropType", kind, JAVA_BACKPROP_TYPES)
     base, layers, preprocessors = _network_parts(findings, data, confs)
     for index, layer in enumerate(layers):
         layer.check(label_of(index, layer))
@@ -290,7 +292,14 @@ def _network(data: Json) -> MultiLayerConfiguration:
     if any(type(count) is not int or not 0 <= count <= JAVA_INT for count in counts):
         raise FormatError(f"configuration: iterationCount and epochCount must be 0 to {JAVA_INT}, got {counts}.")
     return MultiLayerConfiguration(
-        base=base, layers=layers, preprocessors=preprocessors, iteration_count=counts[0], epoch_count=counts[1]
+        base=base,
+        layers=layers,
+        preprocessors=preprocessors,
+        iteration_count=counts[0],
+        epoch_count=counts[1],
+        backprop_type=JAVA_BACKPROP_TYPES[kind],
+        tbptt_fwd_length=20 if data.get("tbpttFwdLength") is None else data["tbpttFwdLength"],
+        tbptt_back_length=20 if data.get("tbpttBackLength") is None else data["tbpttBackLength"],
     )
 
 

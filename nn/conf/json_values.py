@@ -8,7 +8,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from nd import ChoiceError, ConfigurationError, FormatError
 from nd.activations import ACTIVATIONS
@@ -21,6 +21,7 @@ from optimize.schedules import SCHEDULES, CycleSchedule, RampSchedule, as_schedu
 from optimize.updaters import UPDATERS
 
 from .distributions import DISTRIBUTIONS
+from .java_form import Codec
 from .parts import KINDS, kind_of, registered, registered_as, unknown_part
 
 Json = dict[str, Any]
@@ -31,13 +32,6 @@ _UPDATERS = "org.nd4j.linalg.learning.config."
 _SCHEDULES = "org.nd4j.linalg.schedule."
 _REGULARIZATION = "org.nd4j.linalg.learning.regularization."
 _DISTRIBUTIONS = "org.deeplearning4j.nn.conf.distribution."
-
-
-class Codec(NamedTuple):
-    """How one kind of value is written and read."""
-
-    encode: Callable[[Any], Any]
-    decode: Callable[[Any], Any]
 
 
 def camel_case(name: str) -> str:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
+from nd.arguments import Count
 from optimize.builder import Builder
 
 from ..layers.base import LayerConf
 from ..preprocessors import InputPreProcessor
 from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
+from .enums import JAVA_BACKPROP_TYPES, OF_SERIES
 from .input_type import InputType
 
 if TYPE_CHECKING:
@@ -29,20 +31,14 @@ def list_verb(builder: Builder, *layers: Any) -> Builder:
 
 
 def _layer_verb(builder: Builder, *arguments: Any) -> Builder:
-    layers = builder._values["layers"]
+    layers = builder.given["layers"]
     index, layer = arguments if len(arguments) == 2 else (len(layers), arguments[0])
     layers[index] = layer.build() if isinstance(layer, Builder) else layer
     return builder
 
 
-def _backprop_type_verb(builder: Builder, kind: Any) -> Builder:
-    if str(getattr(kind, "value", kind)).lower() != "standard":
-        raise nd.ConfigurationError(f"{builder}: backpropType must be Standard, got {kind!r}.")
-    return builder
-
-
 def _preprocessors_verb(builder: Builder, preprocessors: Mapping[int, InputPreProcessor]) -> Builder:
-    builder._values["preprocessors"].update(preprocessors)
+    builder.given["preprocessors"].update(preprocessors)
     return builder
 
 
@@ -51,7 +47,7 @@ def _t_bptt_length_verb(builder: Builder, length: int) -> Builder:
 
 
 def _preprocessor_verb(builder: Builder, index: int, preprocessor: InputPreProcessor) -> Builder:
-    builder._values["preprocessors"][index] = preprocessor
+    builder.given["preprocessors"][index] = preprocessor
     return builder
 
 
@@ -68,13 +64,17 @@ class _ListSettings:
     backprop: bool = True
     validate_output_layer_config: bool | None = None
     dtype: str | None = None
+    backprop_type: str = "standard"
+    tbptt_fwd_length: Count = 20
+    tbptt_back_length: Count = 20
     unused: Mapping[str, Any] = field(default_factory=dict)
 
     java_names: ClassVar[dict[str, str]] = {
         "data_type": "dtype", "validate_output_config": "validate_output_layer_config",
+        "t_bptt_backward_length": "tbptt_back_length", "t_bptt_forward_length": "tbptt_fwd_length",
     }  # fmt: skip
     builder_verbs: ClassVar[dict[str, Any]] = {
-        "backprop_type": _backprop_type_verb, "input_pre_processor": _preprocessor_verb,
+        "input_pre_processor": _preprocessor_verb,
         "input_pre_processors": _preprocessors_verb, "layer": _layer_verb, "t_bptt_length": _t_bptt_length_verb,
     }  # fmt: skip
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_NETWORKS
@@ -93,4 +93,6 @@ class _ListSettings:
         changes: Any = {name: value for name, value in given.items() if value is not None}
         base = replace(self.base, unused={**self.base.unused, **self.unused}, layer=None, **changes)
         input_type = self.input_type or self.set_input_type
-        return base.list(*ordered, input_type=input_type, preprocessors=self.preprocessors)
+        series: Any = {name: getattr(self, name) for name in OF_SERIES}
+        series["backprop_type"] = JAVA_BACKPROP_TYPES.get(series["backprop_type"], series["backprop_type"])
+        return base.list(*ordered, input_type=input_type, preprocessors=self.preprocessors, **series)

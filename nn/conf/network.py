@@ -13,9 +13,9 @@ from nd.arguments import Checked, Count, Fraction, IntCount, Long, Natural, NonN
 from nd.checks import check_choice
 from optimize import LayerConstraint, Regularization, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
+from optimize.chunks import STEP_FUNCTIONS
 from optimize.gradient_normalization import check_gradient_normalization
 from optimize.solvers import OPTIMIZERS
-from optimize.step_functions import STEP_FUNCTIONS
 from optimize.terminations import TerminationCondition, as_terminations
 
 from ..layers.base import LayerConf, label_of
@@ -26,7 +26,7 @@ from .constraints import FIELDS as CONSTRAINT_FIELDS
 from .constraints import normalise_constraints
 from .distributions import Distribution
 from .dropout import IDropout
-from .enums import OptimizationAlgorithm
+from .enums import OF_SERIES, BackpropType, OptimizationAlgorithm
 from .input_type import InputType
 from .list_builder import list_verb
 from .output_layers import check_output_layers
@@ -167,6 +167,9 @@ class NeuralNetConfiguration(Checked):
         *layers: LayerConf,
         input_type: InputType | None = None,
         preprocessors: Mapping[int, InputPreProcessor] | None = None,
+        backprop_type: str = "standard",
+        tbptt_fwd_length: Count = 20,
+        tbptt_back_length: Count = 20,
     ) -> MultiLayerConfiguration:
         """Stack layers into a network.
 
@@ -179,6 +182,11 @@ class NeuralNetConfiguration(Checked):
             must fit it then.
         preprocessors : dict of layer index -> InputPreProcessor, optional
             Your own, in the place of those that the input type would put there.
+        backprop_type : {"standard", "truncated_bptt"}
+            Train on series as a whole, or on segments of `tbptt_fwd_length` time steps, one after the other: each is a
+            step, and layers carry their state from one to the next.
+        tbptt_fwd_length, tbptt_back_length : int
+            Time steps of a segment, and of its way back, which in Java is the whole segment too.
 
         Raises
         ------
@@ -195,7 +203,9 @@ class NeuralNetConfiguration(Checked):
         if self.validate_output_layer_config:
             check_output_layers(stacked)
         base = self if self.layer is None else replace(self, layer=None)
-        return MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type)
+        series = (backprop_type, tbptt_fwd_length, tbptt_back_length)
+        more: Any = dict(zip(OF_SERIES, series, strict=True))
+        return MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type, **more)
 
 
 OF_NETWORKS = (
@@ -221,6 +231,8 @@ class MultiLayerConfiguration(Checked):
         DL4J's JSON has no place for it; model files keep it in an entry of our own.
     iteration_count, epoch_count : int
         Where training stands, for networks that are saved and loaded.
+    backprop_type, tbptt_fwd_length, tbptt_back_length
+        As in `NeuralNetConfiguration.list`.
 
     Notes
     -----
@@ -233,19 +245,26 @@ class MultiLayerConfiguration(Checked):
     input_type: InputType | None = None
     iteration_count: Natural = 0
     epoch_count: Natural = 0
+    backprop_type: str = "standard"
+    tbptt_fwd_length: Count = 20
+    tbptt_back_length: Count = 20
     java_names: ClassVar[dict[str, str]] = {"data_type": "dtype", "input_pre_processors": "preprocessors"}
 
     def __eq__(self, other: object) -> bool:
-        """Whether both make the same networks: the network's settings and the whole layers, the defaults they were made
-        with and the input type apart, as in Java."""
+        """Whether both make the same networks: the defaults of layers and the input type apart, as in Java."""
         if not isinstance(other, MultiLayerConfiguration):
             return NotImplemented
-        names = ("layers", "preprocessors", "iteration_count", "epoch_count")
+        names = ("layers", "preprocessors", "iteration_count", "epoch_count", *OF_SERIES)
         return all(getattr(self, name) == getattr(other, name) for name in names) and all(
             getattr(self.base, name) == getattr(other.base, name) for name in OF_NETWORKS
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kind = check_choice("MultiLayerConfiguration", "backprop_type", str(self.backprop_type).lower(), BackpropType)
+        object.__setattr__(self, "backprop_type", kind)
 
     @checked
     def layer_types(self, input_type: InputType | None = None) -> list[tuple[InputType, InputType]] | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import nd
 from nd.arguments import Checked
 from nd.part import Part
 from optimize import Schedule
+
+from ..params import ParamSpec
 
 Array = Any
 Probability = float | Schedule
@@ -81,3 +84,28 @@ class NumbersInForce:
         if self.scheduled and numbers != self._written:
             nd.assign(self._memory, nd.create(list(numbers), dtype=nd.dtype_name(self._memory)))
             self._written = numbers
+
+
+class Noising:
+    """Draws what stands in for the parameters of a layer.
+
+    Parameters
+    ----------
+    noise : IWeightNoise
+    numbers : NumbersInForce
+        Of the noise.
+    specs : tuple of ParamSpec
+        Of all parameters of the layer.
+    """
+
+    def __init__(self, noise: Any, numbers: NumbersInForce, specs: tuple[ParamSpec, ...]) -> None:
+        self.noise, self.numbers = noise, numbers
+        self.specs = [spec for spec in specs if spec.is_weight or (spec.bias and noise.apply_to_biases)]
+
+    def draw(self, params: dict[str, Array], buffer: Callable[..., Array]) -> dict[str, Array]:
+        """Return name -> parameter, noised where it is, in the memory order of the parameter."""
+        noised = dict(params)
+        for spec in self.specs:
+            out = nd.reshape_view(buffer(f"noised_{spec.name}", (spec.length,)), spec.shape, spec.order)
+            noised[spec.name] = self.noise.get_in_order(params[spec.name], self.numbers.values, out, spec.order)
+        return noised

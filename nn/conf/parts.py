@@ -38,7 +38,7 @@ class Registered(NamedTuple):
     part_class: type
     java_class: str
     form: Any
-    """LayerForm of a layer that has one of its own, else None."""
+    """LayerForm or JavaForm of a layer that was registered with one, else None."""
 
 
 KINDS: tuple[Kind, ...] = (
@@ -69,10 +69,10 @@ def register(part: type, java_class: str | None = None, form: Any = None) -> Non
     java_class : str, optional
         What files call it in "@class", where a class in Java goes with it; by default its module and name. Files are
         read by the last part alone.
-    form : LayerForm, optional
-        Of a layer: its fields in the files. By default what it inherits is written as DL4J writes it, and every field
-        of its own under its camelCase name: None, bool, number, text, another part, and tuples of those. That is also
-        how the fields of everything else are written.
+    form : LayerForm or JavaForm, optional
+        Of a layer: its fields in the files, which the class itself may say as ``form``. By default what it inherits is
+        written as DL4J writes it, and every field of its own under its camelCase name: None, bool, number, text,
+        another part, and tuples of those. That is also how the fields of everything else are written.
 
     Raises
     ------

@@ -105,9 +105,9 @@ def regularization_of(layer: Any, of: str) -> tuple[Regularization, ...]:
 
 def _setter(field: str, rival: str) -> Callable[..., Builder]:
     def set_penalty(builder: Builder, *value: Any) -> Builder:
-        builder._values[field] = given = value[0] if len(value) == 1 else value
+        builder.given[field] = given = value[0] if len(value) == 1 else value
         if _counts(given[0] if isinstance(given, tuple) else given):
-            builder._values.pop(rival, None)
+            builder.given.pop(rival, None)
         return builder
 
     return set_penalty

@@ -10,16 +10,13 @@ from typing import Any, NamedTuple
 
 from nd import ChoiceError
 
-from ..layers import LAYERS, BaseLayerConf, FeedForwardConf, LayerConf, SameDiffConf
-from .forms import LAYER_FORMS
-from .forms.base import BASE, BASE_CONSTANTS, LAYER, LayerForm
-from .forms.same_diff import SAME_DIFF
-from .json_values import LOSS, PLAIN, camel_case, own_codec
-from .parts import registered, registered_as, registered_names, unknown_part
+from ..layers import LAYERS, BaseLayerConf, LayerConf
+from .forms import LayerForm, with_codecs
+from .json_values import LOSS, camel_case, own_codec
+from .parts import Registered, registered, registered_as, registered_names, unknown_part
 
 _OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "ConvolutionLayer"}
 """Java's subclasses that are nothing but a name -> the class."""
-_PACKAGE = "org.deeplearning4j.nn.conf.layers."
 
 
 class Written(NamedTuple):
@@ -31,39 +28,39 @@ class Written(NamedTuple):
 
 
 @cache
-def _of_library() -> dict[str, Written]:
-    found = {}
-    for name, layer_class in LAYERS.items():
-        form = LAYER_FORMS[name]
-        package = form.package if form.package.startswith("org.") else _PACKAGE + form.package
-        found[layer_class.__name__] = Written(layer_class, package + layer_class.__name__, form)
-    return found
+def _of_library(name: str) -> Written:
+    layer_class = LAYERS.load(name)
+    return Written(layer_class, layer_class.form.java_class(name), _plain_form(layer_class))
 
 
 def written_as(layer: LayerConf) -> Written:
     """Return how a layer is written; raise ConfigurationError where nobody has said it."""
     layer_class = type(layer)
-    known = _of_library().get(layer_class.__name__)
-    if known is not None and known.layer_class is layer_class:
-        return known
+    if layer_class in LAYERS.values():
+        return _of_library(layer_class.__name__)
     own = registered("layer", layer_class)
     if own is None:
         raise unknown_part("layer", layer_class)
-    return Written(layer_class, own.java_class, own.form or _plain_form(layer_class))
+    return _written_as_registered(own)
+
+
+def _written_as_registered(own: Registered) -> Written:
+    form = _plain_form(own.part_class) if own.form is None else with_codecs(own.form)
+    return Written(own.part_class, own.java_class, form)
 
 
 def layer_of(data: dict[str, Any]) -> Written:
     """Return which layer an object with "@class" is; raise ChoiceError if it is none that is known."""
     name = str(data.get("@class", data.get("type"))).rpartition(".")[2]
     name = _OTHER_NAMES.get(name, name)
-    if name in _of_library():
-        return _of_library()[name]
+    if name in LAYERS.class_names:
+        return _of_library(name)
     own = registered_as("layer", name)
     if own is not None:
-        return Written(own.part_class, own.java_class, own.form or _plain_form(own.part_class))
+        return _written_as_registered(own)
     if name in _layers_of_java():
         raise ChoiceError(f"layer: {name} is a layer of Deeplearning4j that this library cannot run yet.")
-    near = difflib.get_close_matches(name, [*_of_library(), *registered_names("layer")], n=1)
+    near = difflib.get_close_matches(name, [*LAYERS.class_names, *registered_names("layer")], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ChoiceError(
         f"layer: unknown class {data.get('@class')!r}.{hint} Make a layer of your own known with nn.register."
@@ -77,8 +74,10 @@ def _layers_of_java() -> Collection[str]:
 
 
 def _plain_form(layer_class: type[LayerConf]) -> LayerForm:
-    """Return the form of the class it comes from, and a camelCase field for every field of its own."""
-    inherited = _inherited_form(layer_class)
+    """Return the form that a class says; else that of the class it comes from, with every field of its own."""
+    inherited = with_codecs(layer_class.form)
+    if "form" in vars(layer_class):
+        return inherited
     found = dict(inherited.fields)
     handled = {"unused", *(field for field, _ in found.values())}
     if issubclass(layer_class, BaseLayerConf):
@@ -88,16 +87,3 @@ def _plain_form(layer_class: type[LayerConf]) -> LayerForm:
             key, codec = camel_case(field.name), own_codec(f"{layer_class.__name__}.{field.name}")
             found |= {"lossFn": ("loss", LOSS)} if field.name == "loss" else {key: (field.name, codec)}
     return inherited._replace(fields=found)
-
-
-def _inherited_form(layer_class: type[LayerConf]) -> LayerForm:
-    for base in layer_class.__mro__[1:]:
-        written = _of_library().get(base.__name__)
-        if written is not None and written.layer_class is base:
-            return written.form
-    if issubclass(layer_class, SameDiffConf):
-        return LayerForm(SAME_DIFF, {})
-    if not issubclass(layer_class, BaseLayerConf):
-        return LayerForm(LAYER, {})
-    sizes = {"nin": ("n_in", PLAIN), "nout": ("n_out", PLAIN)} if issubclass(layer_class, FeedForwardConf) else {}
-    return LayerForm({**BASE, **sizes}, BASE_CONSTANTS)

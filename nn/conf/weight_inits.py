@@ -46,15 +46,15 @@ def settle_weight_init(conf: Any) -> None:
 
 
 def _weight_init_verb(builder: Builder, init: Any) -> Builder:
-    builder._values["weight_init"] = init
+    builder.given["weight_init"] = init
     if str(init).lower() != "distribution":
-        builder._values.pop("dist", None)
+        builder.given.pop("dist", None)
     return builder
 
 
 def _dist_verb(builder: Builder, dist: Any) -> Builder:
-    builder._values["dist"] = dist
-    builder._values.pop("weight_init", None)
+    builder.given["dist"] = dist
+    builder.given.pop("weight_init", None)
     return builder
 
 

@@ -31,14 +31,14 @@ class IWeightNoise(Noise):
         """
         raise NotImplementedError
 
-    def _get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
+    def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
         """Do as `get_parameter`; `order`, "c" or "f", is that in which the parameter lies in the network's vector."""
         return self.get_parameter(param, numbers, out)
 
 
 class _DrawnInOrder(IWeightNoise):
     def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
-        return self._get_in_order(param, numbers, out, "c")
+        return self.get_in_order(param, numbers, out, "c")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class DropConnect(_DrawnInOrder):
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
         return (self._value_of("p", iteration, epoch),)
 
-    def _get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
+    def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
         kept = nd.random.get_random().retained(math.prod(param.shape), nd.dtype_name(param), numbers[0])
         return nd.multiply(param, nd.reshape_view(kept, tuple(param.shape), order), out)
 
@@ -108,7 +108,7 @@ class WeightNoise(_DrawnInOrder):
     additive: bool = True
     apply_to_biases: bool = False
 
-    def _get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
+    def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
         drawn = self.distribution.draw(nd.random.get_random(), param.shape, nd.dtype_name(param))
         noise = nd.reshape_view(drawn, tuple(param.shape), order)
         return nd.add(param, noise, out) if self.additive else nd.multiply(param, noise, out)

@@ -15,13 +15,6 @@ class AlgoMode(JavaEnum):
     USER_SPECIFIED = "user_specified"
 
 
-class BackpropType(JavaEnum):
-    """How recurrent layers are trained."""
-
-    STANDARD = "standard"
-    TRUNCATED_BPTT = "truncatedbptt"
-
-
 class CacheMode(JavaEnum):
     """What Java keeps between steps: not used."""
 

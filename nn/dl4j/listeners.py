@@ -115,8 +115,8 @@ def _save_every(builder: Builder, time: float, unit: str, since_last: bool = Tru
 
 
 def _save_every_n_iterations(builder: Builder, n: int, since_last: bool = False) -> Builder:
-    builder._set("save_every_n_iterations", n)
-    return builder._set("since_last", since_last)
+    builder.put("save_every_n_iterations", n)
+    return builder.put("since_last", since_last)
 
 
 class CheckpointListener(listeners.CheckpointListener):

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from nd.activations import Activation, get_activation
 
+from ..conf.java_form import PARAMETERLESS, JavaForm
 from .base import LayerConf
-from .runtime import Cache, LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 Array = Any
 
@@ -18,18 +19,15 @@ class ActivationRuntime(LayerRuntime):
 
     pure = splits = True
 
-    def setup(self) -> None:
-        self.activation = self.conf.activation
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        if not ctx.activates:
+            return x, None
+        a = self.activating.value(x, ctx.buffer("a", x.shape), ctx.training)
+        return a, (x, a)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
-        x, drop_mask = self.drop_input(x, training)
-        a = self.activating.value(x, self.buffers("a", x.shape), training)
-        return a, Cache(x, x, a, drop_mask, mask)
-
-    def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
-            return None
-        return self.undropped(self.activating.backprop(cache.z, cache.a, epsilon), cache.drop_mask)
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        z, a = cache
+        return self.activating.backprop(z, a, epsilon) if ctx.needs_epsilon else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +47,7 @@ class ActivationLayer(LayerConf):
     runtime: ClassVar = ActivationRuntime
     inherited: ClassVar[tuple[str, ...]] = ("drop_out", "activation")
     positional: ClassVar[tuple[str, ...]] = ("activation",)
+    form: ClassVar[JavaForm] = LayerConf.form.more({"activationFn": ("activation", "activation")}, PARAMETERLESS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

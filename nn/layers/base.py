@@ -20,6 +20,7 @@ from ..conf.constraints import UNSET, normalise_constraints, placed_constraints
 from ..conf.distributions import Distribution
 from ..conf.dropout import IDropout, as_dropout
 from ..conf.input_type import FeedForwardType, InputType
+from ..conf.java_form import SIZES, JavaForm
 from ..conf.penalties import (
     PENALTY_VERBS,
     Decay,
@@ -72,6 +73,10 @@ class LayerConf(Checked):
     builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = FORMAT_VERBS
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_LAYERS
     builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_LAYERS
+    form: ClassVar[JavaForm] = JavaForm({"layerName": ("name", "plain"), "idropout": ("drop_out", "dropout")})
+    """How a file says it. A class without one has that of the class it comes from, and its own fields in camelCase."""
+    shape_fields: ClassVar[Mapping[str, Any]] = {}
+    """What its parameters' shapes follow from, and what Java takes where a file does not say it: None, it must."""
     positional: ClassVar[tuple[str, ...]] = ()
     """Fields that the Builder takes as arguments, as DL4J's does: ``OutputLayer.Builder(LossFunction.MSE)``."""
 
@@ -90,6 +95,13 @@ class LayerConf(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "drop_out", as_dropout(self.drop_out))
+
+    @classmethod
+    def of_sizes(cls, sizes: Mapping[str, Any]) -> Self:
+        """Return a configuration that says its `shape_fields` alone, unchecked: enough to ask for `param_specs`."""
+        conf = cls.__new__(cls)
+        vars(conf).update(sizes)
+        return conf
 
     @property
     def innermost(self) -> LayerConf:
@@ -209,6 +221,20 @@ class BaseLayerConf(LayerConf):
     constrain_bias: Constraints = None
     constrain_all_parameters: Constraints = None
 
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {
+            "activationFn": ("activation", "activation"),
+            "weightInitFn": ("weight_init", "weight init"),
+            "biasInit": ("bias_init", "number"),
+            "iupdater": ("updater", "updater"),
+            "biasUpdater": ("bias_updater", "updater"),
+            "gradientNormalization": ("gradient_normalization", "normalization"),
+            "gradientNormalizationThreshold": ("gradient_normalization_threshold", "number"),
+            "constraints": ("constraints", "constraints"),
+            "weightNoise": ("weight_noise", "weight noise"),
+        },
+        {"gainInit": 1.0},
+    )
     builder_verbs: ClassVar[dict[str, Callable[..., Builder]]] = {**FORMAT_VERBS, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}
     inherited: ClassVar[tuple[str, ...]] = (
         "drop_out", "activation", "weight_init", "dist", "bias_init", "l1", "l2", "l1_bias", "l2_bias",
@@ -280,6 +306,8 @@ class FeedForwardConf(BaseLayerConf):
     n_in: Count | None = None
     n_out: Count | None = None
     takes: ClassVar[str] = "rows"
+    form: ClassVar[JavaForm] = BaseLayerConf.form.more(SIZES)
+    shape_fields: ClassVar[Mapping[str, Any]] = {"n_in": None, "n_out": None}
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)

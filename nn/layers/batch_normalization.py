@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,9 +14,10 @@ from optimize import Updater
 
 from ..conf.builder_names import of_parameter
 from ..conf.input_type import ConvolutionalFlatType, InputType
+from ..conf.java_form import TIMED, JavaForm
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 from .same_size import SameSizeConf
 
 Array = Any
@@ -26,7 +28,7 @@ LEAST_VARIANCE = 1e-30
 
 
 class BatchNormalizationCache(NamedTuple):
-    """What forward keeps for backprop."""
+    """What forward keeps for the way back."""
 
     centered: Array
     """x less the mean, None where inference can still compute it from x."""
@@ -38,7 +40,6 @@ class BatchNormalizationCache(NamedTuple):
     """1 / sqrt(variance + eps)."""
     factor: Array
     """gamma * inverse."""
-    training: bool
 
 
 def _centre(x: Array, mean: Array, out: Array) -> None:
@@ -100,27 +101,25 @@ class BatchNormalizationRuntime(LayerRuntime):
     """Forward and backward of a batch normalisation."""
 
     pure = splits = True
+    takes_dropout = False
     takes_weight_noise = False
 
     def setup(self) -> None:
         conf = self.conf
         self.decay = conf.decay if conf.minibatch else 0.0
         self._locked = (conf.gamma, conf.beta) if conf.gamma != 1.0 and conf.beta != 0.0 else (1.0, 0.0)
-        self._centre, self._scale = nd.Elementwise(_centre), nd.Elementwise(_scale)
-        self._normalise, self._factors = nd.Elementwise(_normalise), nd.Elementwise(_factors)
-        self._variance_of, self._back = nd.Elementwise(_variance_of), nd.Elementwise(_back)
-        self._slopes, self._way = nd.Elementwise(_slopes), nd.Elementwise(_way)
-        self._way_of_log = nd.Elementwise(_way_of_log)
+        self._centre, self._scale = nd.elementwise(_centre), nd.elementwise(_scale)
+        self._normalise, self._factors = nd.elementwise(_normalise), nd.elementwise(_factors)
+        self._variance_of, self._back = nd.elementwise(_variance_of), nd.elementwise(_back)
+        self._slopes, self._way = nd.elementwise(_slopes), nd.elementwise(_way)
+        self._way_of_log = nd.elementwise(_way_of_log)
 
     def may_split(self, training: bool) -> bool:
         return not training
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        return self.forward(x, training)[0]
-
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, BatchNormalizationCache]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
         self._check(x)
-        return self._of_batch(x) if training else self._of_running(x)
+        return self._of_batch(x, params, ctx) if ctx.training else self._of_running(x, params, ctx)
 
     def _check(self, x: Array) -> None:
         channels = self.conf.n_out
@@ -131,78 +130,78 @@ class BatchNormalizationRuntime(LayerRuntime):
                 f"{self.label}: expected input [N, {channels}] or [N, {channels}, ...], got {describe_shape(x.shape)}."
             )
 
-    def _of_batch(self, x: Array) -> tuple[Array, BatchNormalizationCache]:
-        x = nd.to_activation_order(x, self.buffers)
+    def _of_batch(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
+        x = nd.to_activation_order(x, ctx.buffer)
         count = x.shape[0] * math.prod(x.shape[2:])
         mean = nd.divi(nd.channel_sums(x), count)
-        centered, a = self.buffers("centered", x.shape), self.buffers("a", x.shape)
+        centered, a = ctx.buffer("centered", x.shape), ctx.buffer("a", x.shape)
         self._centre(x, self._across(x, mean), centered)
         variance = nd.channel_sums(centered, centered)
-        inverse, factor = self._scales(variance, count)
-        self._scale(centered, self._across(x, factor), self._shift(x), a)
-        return a, BatchNormalizationCache(centered, x, mean, variance, inverse, factor, True)
+        inverse, factor = self._scales(variance, count, params, ctx)
+        self._scale(centered, self._across(x, factor), self._shift(x, params), a)
+        return a, BatchNormalizationCache(centered, x, mean, variance, inverse, factor)
 
-    def _of_running(self, x: Array) -> tuple[Array, BatchNormalizationCache]:
-        mean, variance = self.params["mean"], self.buffers("variance", self._small)
+    def _of_running(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
+        mean, variance = params["mean"], ctx.buffer("variance", self._small)
         if self.conf.use_log_std:
-            self._variance_of(self.params["log10stdev"], variance)
+            self._variance_of(params["log10stdev"], variance)
         else:
-            nd.assign(variance, self.params["var"])
-        inverse, factor = self._scales(variance, 1.0)
-        a = self.buffers("a", x.shape)
-        self._normalise(x, self._across(x, mean), self._across(x, factor), self._shift(x), a)
-        return a, BatchNormalizationCache(None, x, mean, variance, inverse, factor, False)
+            nd.assign(variance, params["var"])
+        inverse, factor = self._scales(variance, 1.0, params, ctx)
+        a = ctx.buffer("a", x.shape)
+        self._normalise(x, self._across(x, mean), self._across(x, factor), self._shift(x, params), a)
+        return a, BatchNormalizationCache(None, x, mean, variance, inverse, factor)
 
     @property
     def _small(self) -> tuple[int, int]:
         return 1, self.conf.n_out
 
-    def _scales(self, variance: Array, divisor: float) -> tuple[Array, Array]:
+    def _scales(self, variance: Array, divisor: float, params: Params, ctx: Context) -> tuple[Array, Array]:
         """Divide the variance; return what x less the mean is multiplied by, without gamma and with it."""
-        inverse, factor = self.buffers("inverse", self._small), self.buffers("factor", self._small)
-        gamma = self._locked[0] if self.conf.lock_gamma_beta else self.params["gamma"]
+        inverse, factor = ctx.buffer("inverse", self._small), ctx.buffer("factor", self._small)
+        gamma = self._locked[0] if self.conf.lock_gamma_beta else params["gamma"]
         self._factors(variance, float(divisor), self.conf.eps, gamma, inverse, factor)
         return inverse, factor
 
-    def _shift(self, x: Array) -> Array | float:
-        return self._locked[1] if self.conf.lock_gamma_beta else self._across(x, self.params["beta"])
+    def _shift(self, x: Array, params: Params) -> Array | float:
+        return self._locked[1] if self.conf.lock_gamma_beta else self._across(x, params["beta"])
 
     def _across(self, x: Array, of_channels: Array) -> Array:
         """View ``[1, C]`` so that it broadcasts to ``[N, C, ...]``."""
         return nd.reshape_view(of_channels, (1, self.conf.n_out, *(1,) * (x.ndim - 2)))
 
-    def backprop_gradient(
-        self, epsilon: Array, cache: BatchNormalizationCache, need_epsilon: bool = True
+    def backward(
+        self, epsilon: Array, cache: BatchNormalizationCache, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        epsilon = nd.to_activation_order(epsilon, self.buffers)
+        epsilon = nd.to_activation_order(epsilon, ctx.buffer)
         centered = cache.centered
         if centered is None:
-            centered = self.buffers("centered", epsilon.shape)
+            centered = ctx.buffer("centered", epsilon.shape)
             self._centre(cache.x, self._across(epsilon, cache.mean), centered)
         total, product = nd.channel_sums(epsilon), nd.channel_sums(epsilon, centered)
         if not self.conf.lock_gamma_beta:
-            nd.multiply(product, cache.inverse, self.gradient_views["gamma"])
-            nd.assign(self.gradient_views["beta"], total)
-        self._follow(cache)
-        if not need_epsilon:
+            nd.multiply(product, cache.inverse, grads["gamma"])
+            nd.assign(grads["beta"], total)
+        self._follow(cache, params, grads, ctx)
+        if not ctx.needs_epsilon:
             return None
-        if not cache.training:
+        if not ctx.training:
             return nd.muli(epsilon, self._across(epsilon, cache.factor))
         count = epsilon.shape[0] * math.prod(epsilon.shape[2:])
         self._slopes(total, product, cache.inverse, cache.factor, float(count))
         self._back(epsilon, centered, *(self._across(epsilon, each) for each in (cache.factor, product, total)))
         return epsilon
 
-    def _follow(self, cache: BatchNormalizationCache) -> None:
+    def _follow(self, cache: BatchNormalizationCache, params: Params, grads: Params, ctx: Context) -> None:
         """Write how far the running statistics go: nowhere outside of training."""
         names = ("mean", "log10stdev" if self.conf.use_log_std else "var")
-        if not cache.training:
+        if not ctx.training:
             for name in names:
-                nd.fill(self.gradient_views[name], 0.0)
+                nd.fill(grads[name], 0.0)
             return
         way = self._way_of_log if self.conf.use_log_std else self._way
-        self._way(self.params["mean"], cache.mean, self.decay, self.gradient_views["mean"])
-        way(self.params[names[1]], cache.variance, self.decay, self.gradient_views[names[1]])
+        self._way(params["mean"], cache.mean, self.decay, grads["mean"])
+        way(params[names[1]], cache.variance, self.decay, grads[names[1]])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,6 +262,22 @@ class BatchNormalization(SameSizeConf):
         "beta_constraints": of_parameter("beta"), "gamma_constraints": of_parameter("gamma"),
     }  # fmt: skip
     takes: ClassVar[str] = "any"
+    form: ClassVar[JavaForm] = SameSizeConf.form.more(
+        {
+            "decay": ("decay", "number"),
+            "eps": ("eps", "number"),
+            "gamma": ("gamma", "number"),
+            "beta": ("beta", "number"),
+            "lockGammaBeta": ("lock_gamma_beta", "plain"),
+            "minibatch": ("minibatch", "plain"),
+            "useLogStd": ("use_log_std", "plain"),
+        },
+        {**TIMED, "cudnnAllowFallback": True, "cnn2DFormat": "NCHW"},
+        absent={"useLogStd": False},
+    )
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        "n_out": None, "n_in": 0, "use_log_std": False, "lock_gamma_beta": False,
+    }  # fmt: skip
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type) if isinstance(input_type, ConvolutionalFlatType) else None
@@ -281,7 +296,7 @@ class BatchNormalization(SameSizeConf):
         return self.updater  # type: ignore[return-value]
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        shape = (1, self.n_out or 0)
+        shape = (1, self.n_out or self.n_in or 0)
         trained = (
             ParamSpec("gamma", shape, "c", initial=self.gamma, penalised=False),
             ParamSpec("beta", shape, "c", initial=self.beta, penalised=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -11,8 +12,9 @@ from nd.checks import describe_shape
 
 from ..conf.distributions import Distribution
 from ..conf.input_type import FeedForwardType, InputType, RecurrentType
+from ..conf.java_form import JavaForm
 from ..params import ParamSpec
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 from .same_diff import SameDiffConf
 
 Array = Any
@@ -66,7 +68,7 @@ class Routed(NamedTuple):
 
 
 class CapsuleCache(NamedTuple):
-    """What forward keeps for backprop."""
+    """What forward keeps for the way back."""
 
     x: Array
     predictions: Array
@@ -78,99 +80,109 @@ class CapsuleRuntime(LayerRuntime):
     """Dynamic routing, and the way back through all of its iterations."""
 
     pure = splits = True
+    takes_dropout = False
 
     def setup(self) -> None:
         conf = self.conf
         self.I, self.J, self.D = conf.input_capsules, conf.capsules, conf.capsule_dimensions
-        matrices = (self.I, self.J * self.D, conf.input_capsule_dimensions)
-        self.W = nd.reshape_view(self.params["W"], matrices)
-        self.W_gradient = nd.reshape_view(self.gradient_views["W"], matrices)
-        self.b = self.b_gradient = None
-        if conf.has_bias:
-            self.b = nd.reshape_view(self.params["b"], (1, self.J, self.D))
-            self.b_gradient = nd.reshape_view(self.gradient_views["b"], (self.J, self.D))
+        self.shape = (self.I, self.J * self.D, conf.input_capsule_dimensions)  # of W as matrices
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, CapsuleCache]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, CapsuleCache | None]:
         check_capsules(self.label, x, (self.I, self.conf.input_capsule_dimensions))
-        predictions = self.buffers("predictions", (x.shape[0], self.I, self.J, self.D))
-        nd.batched_gemm(self.W, nd.permute(x, (1, 2, 0)), self._matrices(predictions))
+        if not ctx.activates:
+            return x, None
+        predictions = ctx.buffer("predictions", (x.shape[0], self.I, self.J, self.D))
+        W = nd.reshape_view(params["W"], self.shape)
+        nd.batched_gemm(W, nd.permute(x, (1, 2, 0)), self._matrices(predictions))
+        iterations = self._iterations(predictions, params, ctx)
+        return iterations[-1].v, CapsuleCache(x, predictions, iterations)
+
+    def _iterations(self, predictions: Array, params: Params, ctx: Context) -> list[Routed]:
+        """Return all iterations of the routing."""
+        b = nd.reshape_view(params["b"], (1, self.J, self.D)) if "b" in params else None
         iterations: list[Routed] = []
         logits = None
         for number in range(self.conf.routings):
-            coupling = None if logits is None else self._softmax(logits, number)
-            routed = self._route(predictions, coupling, number)
+            coupling = None if logits is None else self._softmax(logits, number, ctx)
+            routed = self._route(predictions, coupling, b, number, ctx)
             iterations.append(routed)
             if number < self.conf.routings - 1:
-                product = nd.multiply(predictions, routed.v[:, None, ...], self._product(predictions))
+                product = ctx.buffer("product", tuple(predictions.shape))
+                nd.multiply(predictions, routed.v[:, None, ...], product)
                 agreement = nd.sum(product, 3)
                 logits = agreement if logits is None else nd.addi(agreement, logits)
-        return iterations[-1].v, CapsuleCache(x, predictions, iterations)
+        return iterations
 
     def _matrices(self, predictions: Array) -> Array:
         """View ``[N, I, J, D]`` in the preferred memory order as ``[I, J * D, N]``."""
         return nd.reshape_view(nd.permute(predictions, (1, 2, 3, 0)), (self.I, self.J * self.D, predictions.shape[0]))
 
-    def _product(self, predictions: Array) -> Array:
-        return self.buffers("product", tuple(predictions.shape))
-
-    def _softmax(self, logits: Array, number: int) -> Array:
-        coupling = self.buffers(f"coupling{number}", tuple(logits.shape))
+    def _softmax(self, logits: Array, number: int, ctx: Context) -> Array:
+        """Return the couplings ``[N, I, J]`` of an iteration."""
+        coupling = ctx.buffer(f"coupling{number}", tuple(logits.shape))
         nd.exp(nd.subtract(logits, nd.max(logits, 2, True), coupling), coupling)
         return nd.divi(coupling, nd.sum(coupling, 2, True))
 
-    def _route(self, predictions: Array, coupling: Array | None, number: int) -> Routed:
+    def _route(self, predictions: Array, coupling: Array | None, b: Array | None, number: int, ctx: Context) -> Routed:
         """Return what reaches the capsules above, and what they make of it."""
         shape = (predictions.shape[0], self.J, self.D)
-        s, v = self.buffers(f"s{number}", shape), self.buffers(f"v{number}", shape)
+        s, v = ctx.buffer(f"s{number}", shape), ctx.buffer(f"v{number}", shape)
         if coupling is None:
             nd.divi(nd.sum_into(predictions, 1, s), self.J)
         else:
-            nd.sum_into(nd.multiply(predictions, coupling[..., None], self._product(predictions)), 1, s)
-        if self.b is not None:
-            nd.addi(s, self.b)
+            product = ctx.buffer("product", tuple(predictions.shape))
+            nd.sum_into(nd.multiply(predictions, coupling[..., None], product), 1, s)
+        if b is not None:
+            nd.addi(s, b)
         return Routed(coupling, s, squash(s, 2, v))
 
-    def backprop_gradient(self, epsilon: Array, cache: CapsuleCache, need_epsilon: bool = True) -> Array | None:
-        x, predictions, iterations = cache
-        delta = self.buffers("delta", tuple(predictions.shape))
-        nd.fill(delta, 0.0)
-        if self.b_gradient is not None:
-            nd.fill(self.b_gradient, 0.0)
-        dlogits = None
-        for routed in reversed(iterations):
-            if dlogits is not None:
-                epsilon = self._back_through_agreement(dlogits, routed.v, predictions, delta)
-            dlogits = self._back_through_routing(epsilon, routed, predictions, delta, dlogits)
-        matrices = self._matrices(delta)
-        nd.batched_gemm(matrices, nd.permute(x, (1, 0, 2)), self.W_gradient)
-        if not need_epsilon:
+    def backward(
+        self, epsilon: Array, cache: CapsuleCache, params: Params, grads: Params, ctx: Context
+    ) -> Array | None:
+        x = cache.x
+        matrices = self._matrices(self._back_through_iterations(epsilon, cache, grads, ctx))
+        nd.batched_gemm(matrices, nd.permute(x, (1, 0, 2)), nd.reshape_view(grads["W"], self.shape))
+        if not ctx.needs_epsilon:
             return None
-        below = self.buffers("epsilon", tuple(x.shape))
-        nd.batched_gemm(nd.permute(self.W, (0, 2, 1)), matrices, nd.permute(below, (1, 2, 0)))
+        W, below = nd.reshape_view(params["W"], self.shape), ctx.buffer("epsilon", tuple(x.shape))
+        nd.batched_gemm(nd.permute(W, (0, 2, 1)), matrices, nd.permute(below, (1, 2, 0)))
         return below
 
     def feed_forward_mask(self, mask: Array) -> None:
         """Return no mask: capsules are no time steps."""
         return
 
-    def _back_through_agreement(self, dlogits: Array, v: Array, predictions: Array, delta: Array) -> Array:
+    def _back_through_iterations(self, epsilon: Array, cache: CapsuleCache, grads: Params, ctx: Context) -> Array:
+        """Return dL/d(predictions); write dL/db."""
+        predictions = cache.predictions
+        delta = nd.fill(ctx.buffer("delta", tuple(predictions.shape)), 0.0)
+        b = nd.fill(nd.reshape_view(grads["b"], (self.J, self.D)), 0.0) if "b" in grads else None
+        dlogits = None
+        for coupling, s, v in reversed(cache.iterations):
+            if dlogits is not None:
+                epsilon = self._back_through_agreement(dlogits, v, predictions, delta, ctx)
+            ds = squash_backward(s, epsilon, 2, ctx.buffer("ds", tuple(s.shape)))
+            if b is not None:
+                nd.addi(b, nd.sum(ds, 0))
+            if coupling is None:
+                nd.addi(delta, (ds / self.J)[:, None, ...])
+            else:
+                dlogits = self._back_through_coupling(ds, coupling, predictions, delta, dlogits, ctx)
+        return delta
+
+    def _back_through_agreement(
+        self, dlogits: Array, v: Array, predictions: Array, delta: Array, ctx: Context
+    ) -> Array:
         """Return dL/dv of an iteration whose v has changed the logits; add to dL/d(predictions)."""
-        spread, product = dlogits[..., None], self._product(predictions)
+        spread, product = dlogits[..., None], ctx.buffer("product", tuple(predictions.shape))
         nd.addi(delta, nd.multiply(spread, v[:, None, ...], product))
         return nd.sum(nd.multiply(spread, predictions, product), 1)
 
-    def _back_through_routing(
-        self, epsilon: Array, routed: Routed, predictions: Array, delta: Array, dlogits: Array | None
-    ) -> Array | None:
-        """Return dL/d(logits) before an iteration, None before the first; add to the other gradients."""
-        coupling, s, _ = routed
-        ds = squash_backward(s, epsilon, 2, self.buffers("ds", tuple(s.shape)))
-        if self.b_gradient is not None:
-            nd.addi(self.b_gradient, nd.sum(ds, 0))
-        if coupling is None:
-            nd.addi(delta, (ds / self.J)[:, None, ...])
-            return None
-        spread, product = ds[:, None, ...], self._product(predictions)
+    def _back_through_coupling(
+        self, ds: Array, coupling: Array, predictions: Array, delta: Array, dlogits: Array | None, ctx: Context
+    ) -> Array:
+        """Return dL/d(logits) before an iteration; add to dL/d(predictions)."""
+        spread, product = ds[:, None, ...], ctx.buffer("product", tuple(predictions.shape))
         nd.addi(delta, nd.multiply(coupling[..., None], spread, product))
         dcoupling = nd.sum(nd.multiply(predictions, spread, product), 3)
         nd.subi(dcoupling, nd.sum(dcoupling * coupling, 2, True))
@@ -214,6 +226,21 @@ class CapsuleLayer(SameDiffConf):
     input_capsule_dimensions: Count | None = None
     runtime: ClassVar = CapsuleRuntime
     positional: ClassVar[tuple[str, ...]] = ("capsules", "capsule_dimensions", "routings")
+    form: ClassVar[JavaForm] = SameDiffConf.form.more(
+        {
+            "capsules": ("capsules", "size"),
+            "capsuleDimensions": ("capsule_dimensions", "size"),
+            "hasBias": ("has_bias", "plain"),
+            "inputCapsules": ("input_capsules", "size"),
+            "inputCapsuleDimensions": ("input_capsule_dimensions", "size"),
+            "routings": ("routings", "plain"),
+        },
+        {"paramWeightInit": None},
+    )
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        "capsules": None, "capsule_dimensions": None, "input_capsules": None, "input_capsule_dimensions": None,
+        "has_bias": False,
+    }  # fmt: skip
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         n, numbers = capsules_of(label, input_type)
@@ -248,20 +275,23 @@ class CapsuleStrengthRuntime(LayerRuntime):
     """Lengths of capsules."""
 
     pure = splits = True
+    takes_dropout = False
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         check_capsules(self.label, x, ("I", "D"))
-        squares = nd.square(x, self.buffers("squares", tuple(x.shape)))
-        a = nd.sum_into(squares, 2, self.buffers("a", tuple(x.shape[:2])))
+        if not ctx.activates:
+            return x, None
+        squares = nd.square(x, ctx.buffer("squares", tuple(x.shape)))
+        a = nd.sum_into(squares, 2, ctx.buffer("a", tuple(x.shape[:2])))
         nd.sqrt(a, a)
         return a, (x, a)
 
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        if not ctx.needs_epsilon:
             return None
         x, a = cache
         factor = nd.divide(epsilon, nd.where(nd.greater(a, 0.0), a, 1.0), epsilon)
-        return nd.multiply(x, factor[..., None], self.buffers("epsilon", tuple(x.shape)))
+        return nd.multiply(x, factor[..., None], ctx.buffer("epsilon", tuple(x.shape)))
 
     def feed_forward_mask(self, mask: Array) -> None:
         """Return no mask: capsules are no time steps."""
@@ -281,6 +311,7 @@ class CapsuleStrengthLayer(SameDiffConf):
     weight_init: str | Distribution | None = None  # type: ignore[assignment]  # it has no weights; Java writes none either
     runtime: ClassVar = CapsuleStrengthRuntime
     needed: ClassVar[tuple[str, ...]] = ("updater",)
+    form: ClassVar[JavaForm] = SameDiffConf.form.more(constants={"paramWeightInit": None})
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         capsules_of(label, input_type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,9 +11,12 @@ from nd.arguments import NonNegative
 from nd.losses import LossMixtureDensity, LossSparseMCXENT
 from optimize import Updater
 
+from ..conf.java_form import JavaForm
 from ..params import ParamSpec
+from .base import FeedForwardConf
+from .dense import Cache
 from .output import OutputLayer, OutputRuntime
-from .runtime import Cache
+from .runtime import Context, Kept, Params
 
 Array = Any
 
@@ -33,71 +37,70 @@ class CenterLossRuntime(OutputRuntime):
 
     pure = splits = True
 
-    def weights(self, training: bool) -> dict[str, Array]:
-        """Return what is multiplied and added; without `has_bias` b is there and trained, but not added, as in Java."""
-        found = super().weights(training)
-        return found if self.conf.has_bias else {"W": found["W"]}
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
+        """Do as a dense layer; without `has_bias` b is there and trained, but not added, as in Java."""
+        return super().forward(x, params if self.conf.has_bias else {"W": params["W"]}, ctx)
 
     def may_split(self, training: bool) -> bool:
         """In training centers move by means over the whole minibatch."""
         return not training and super().may_split(training)
 
-    def summed_loss(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+    def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss and ``lambda / 2 Σ |x - c_y|²``, sums over the minibatch; parameters as in `OutputMixin`."""
-        loss = super().summed_loss(labels, cache, mask)
-        return loss + self._distance(self._away(labels, cache.x), mask)
+        loss = super().summed_loss(labels, kept, mask)
+        return loss + self._distance(self._away(labels, kept), mask, kept.context)
 
-    def loss_and_delta(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Any]:
-        """Return the summed loss, and what `backprop_delta` needs."""
-        loss, delta = super().loss_and_delta(labels, cache, mask)
-        away = self._away(labels, cache.x)
-        return loss + self._distance(away, mask), CenterDelta(delta, away, labels, mask)
+    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Any]:
+        """Return the summed loss, and what `backward_delta` needs."""
+        loss, delta = super().loss_and_delta(labels, kept, mask)
+        away = self._away(labels, kept)
+        return loss + self._distance(away, mask, kept.context), CenterDelta(delta, away, labels, mask)
 
-    def score_array(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+    def score_array(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss and the distance of each example, ``[N]``; parameters as in `OutputMixin`."""
-        squares = nd.square(self._away(labels, cache.x))
+        squares = nd.square(self._away(labels, kept))
         if _of_rows(mask):
             nd.muli(squares, mask)
         distances = nd.multiply(nd.sum(squares, 1), 0.5 * self.conf.lambda_)
-        return nd.add(super().score_array(labels, cache, mask), distances)
+        return nd.add(super().score_array(labels, kept, mask), distances)
 
-    def _away(self, labels: Array, x: Array) -> Array:
-        away = self.buffers("away", tuple(x.shape))
-        nd.gemm(nd.astype(labels, self.dtype), self.params["cL"], away)
+    def _away(self, labels: Array, kept: Kept) -> Array:
+        """Return x - c_y ``[N, n_in]``."""
+        x = kept.cache.x
+        away = kept.context.buffer("away", tuple(x.shape))
+        nd.gemm(nd.astype(labels, self.dtype), kept.params["cL"], away)
         return nd.subtract(x, away, away)
 
-    def _distance(self, away: Array, mask: Array | None) -> Array:
-        squares = nd.square(away, self.buffers("squares", tuple(away.shape)))
+    def _distance(self, away: Array, mask: Array | None, ctx: Context) -> Array:
+        squares = nd.square(away, ctx.buffer("squares", tuple(away.shape)))
         if _of_rows(mask):
             nd.muli(squares, mask)
         return 0.5 * self.conf.lambda_ * nd.sum(squares)
 
-    def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        """As a dense layer; without labels centers stay."""
-        nd.fill(self.gradient_views["cL"], 0.0)
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
-        if cache.mask is not None:
-            nd.muli(delta, cache.mask)
-        return super().backprop_delta(delta, cache, need_epsilon)
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Do as a dense layer; without labels centers stay."""
+        nd.fill(grads["cL"], 0.0)
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
+        return super().backward_delta(delta, cache, params, grads, ctx)
 
-    def backprop_delta(self, delta: Any, cache: Cache, need_epsilon: bool) -> Array | None:
+    def backward_delta(self, delta: Any, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Continue from what `loss_and_delta` returned; also write how far the centers go."""
         delta, away, labels, mask = delta
-        self._write_ways(away, labels, mask)
-        epsilon = super().backprop_delta(delta, cache._replace(drop_mask=None), need_epsilon)
-        if epsilon is None:
+        self._write_ways(away, labels, mask, grads, ctx)
+        below = super().backward_delta(delta, cache, params, grads, ctx)
+        if below is None:
             return None
         nd.muli(away, self.conf.lambda_)
         if _of_rows(mask):
             nd.muli(away, mask)
-        return self.undropped(nd.addi(epsilon, away), cache.drop_mask)
+        return nd.addi(below, away)
 
-    def _write_ways(self, away: Array, labels: Array, mask: Array | None) -> None:
+    def _write_ways(self, away: Array, labels: Array, mask: Array | None, grads: Params, ctx: Context) -> None:
         """Write ``alpha Σ (c - x) / (1 + count)`` for each class; with `gradient_check` ``alpha lambda Σ (c - x)``."""
         conf, classes = self.conf, nd.astype(labels, self.dtype)
         if _of_rows(mask):
-            classes = nd.multiply(classes, mask, self.buffers("classes", tuple(classes.shape)))
-        ways = nd.gemm(classes, away, self.gradient_views["cL"], transpose_a=True)
+            classes = nd.multiply(classes, mask, ctx.buffer("classes", tuple(classes.shape)))
+        ways = nd.gemm(classes, away, grads["cL"], transpose_a=True)
         if conf.gradient_check:
             nd.muli(ways, -conf.alpha * conf.lambda_)
         else:
@@ -147,6 +150,14 @@ class CenterLossOutputLayer(OutputLayer):
     lambda_: NonNegative = 2e-4
     gradient_check: bool = False
     runtime: ClassVar = CenterLossRuntime
+    form: ClassVar[JavaForm] = OutputLayer.form.more(
+        {
+            "alpha": ("alpha", "number"),
+            "gradientCheck": ("gradient_check", "plain"),
+            "lambda": ("lambda_", "number"),
+        }
+    )
+    shape_fields: ClassVar[Mapping[str, Any]] = FeedForwardConf.shape_fields
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -14,10 +14,11 @@ from nd.checks import describe_shape
 from nd.convolution import Sizes, Window
 
 from ..conf.input_type import ConvolutionalType, InputType
+from ..conf.java_form import BIAS, IMAGES, WINDOW, JavaForm
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images
 from .base import FeedForwardConf
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 from .window_masks import reduced_mask
 
 Array = Any
@@ -107,15 +108,12 @@ def image_of(label: str, input_type: InputType) -> ConvolutionalType:
 
 
 class ConvolutionCache(NamedTuple):
-    """What forward keeps for backprop."""
+    """What forward keeps for the way back."""
 
     saved: Any
     z: Array
     a: Array
-    drop_mask: Array | None
     window: Window
-    weights: dict[str, Array]
-    """As forward used them."""
 
 
 class ConvolutionRuntime(LayerRuntime):
@@ -124,44 +122,37 @@ class ConvolutionRuntime(LayerRuntime):
     pure = splits = True
 
     def setup(self) -> None:
-        self.gradients = (self.gradient_views["W"], self.gradient_views.get("b"))
-        self.activation = self.conf.activation
         self.windows = self.make_windows()
 
     def make_windows(self) -> Windows:
         """Return the windows of this kind of convolution."""
         return Windows(self.label, self.conf)
 
-    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
         """Return z and what `convolve_back` needs."""
-        return convolution.conv2d(x, weights["W"], weights.get("b"), window, self.buffers)
+        return convolution.conv2d(x, params["W"], params.get("b"), window, ctx.buffer)
 
     def convolve_back(
-        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        """Write the gradients; return dL/dx unless nobody needs it."""
-        W, gradients = weights["W"], self.gradients
-        return convolution.conv2d_backward(delta, saved, W, window, gradients, self.buffers, need_epsilon)
+        """Write the gradients; return dL/dx, or None where `ctx.needs_epsilon` is False."""
+        gradients = grads["W"], grads.get("b")
+        return convolution.conv2d_backward(delta, saved, params["W"], window, gradients, ctx.buffer, ctx.needs_epsilon)
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        x, weights = self.drop_input(x, training)[0], self.weights(training)
-        return self.convolve(x, weights, self.windows.over(x, self.conf.n_in))[0]
-
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, ConvolutionCache]:
-        x, drop_mask = self.drop_input(x, training)
-        weights = self.weights(training)
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, ConvolutionCache]:
         window = self.windows.over(x, self.conf.n_in)
-        z, saved = self.convolve(x, weights, window)
-        a = self.activated(z, training)
-        return a, ConvolutionCache(saved, z, a, drop_mask, window, weights)
+        z, saved = self.convolve(x, window, params, ctx)
+        a = self.activate_sum(z, ctx)
+        return a, ConvolutionCache(saved, z, a, window)
 
-    def backprop_gradient(self, epsilon: Array, cache: ConvolutionCache, need_epsilon: bool = True) -> Array | None:
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
-        below = self.convolve_back(delta, cache.saved, cache.weights, cache.window, need_epsilon)
-        return below if cache.drop_mask is None else self.undropped(below, cache.drop_mask)
+    def backward(
+        self, epsilon: Array, cache: ConvolutionCache, params: Params, grads: Params, ctx: Context
+    ) -> Array | None:
+        delta = self.activation_gradient(epsilon, cache.z, cache.a)
+        return self.convolve_back(delta, cache.saved, cache.window, params, grads, ctx)
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
-        return reduced_mask(self.label, self.conf, mask, self.buffers)
+        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,8 +208,13 @@ class ConvolutionConf(FeedForwardConf):
         return (self.kernel_spec("W", shape, n_out),)
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        bias = (ParamSpec("b", (1, self.n_out or 0), "c", bias=True),) if self.has_bias else ()
+        bias = (ParamSpec("b", (1, self.outputs), "c", bias=True),) if self.has_bias else ()
         return (*bias, *self.weight_specs())
+
+    @property
+    def outputs(self) -> int:
+        """Channels that come out, 0 where they are not known."""
+        return self.n_out or 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,6 +249,12 @@ class ConvolutionLayer(ConvolutionConf):
     dilation: Count | Sequence[Count] = (1, 1)
     runtime: ClassVar = ConvolutionRuntime
     takes: ClassVar[str] = "images"
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **WINDOW}, IMAGES)
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        **FeedForwardConf.shape_fields,
+        "kernel_size": (5, 5),
+        "has_bias": True,
+    }
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -13,9 +13,12 @@ from nd.arguments import Count
 from nd.convolution import Sizes, Window
 
 from ..conf.input_type import InputType, RecurrentType
+from ..conf.java_form import BIAS, IMAGES, WINDOW, Codec, Fields, JavaForm
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_series
+from .base import FeedForwardConf
 from .convolution import ConvolutionConf, ConvolutionRuntime, Windows
+from .runtime import Context, Params
 from .window_masks import reduced_mask, window_mode
 
 Array = Any
@@ -44,7 +47,7 @@ class SeriesWindows:
 
     conf: Any
     label: str
-    buffers: Any
+    dtype: str
     windows: Windows
 
     def make_windows(self) -> Windows:
@@ -53,7 +56,7 @@ class SeriesWindows:
 
     def feed_forward_mask(self, mask: Array) -> Array:
         """Return the mask ``[N, out_t]`` of the activations, from that of the input, ``[N, T]``."""
-        return reduced_mask(self.label, self.conf, mask, self.buffers)
+        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
 
 
 def as_images(x: Array) -> Array:
@@ -76,22 +79,19 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
 
     pure = splits = True
 
-    def weights(self, training: bool) -> dict[str, Array]:
-        weights = super().weights(training)
-        return {**weights, "W": _as_kernels(weights["W"])}
-
-    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
-        z, saved = super().convolve(as_images(x), weights, window)
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+        kernels = {**params, "W": _as_kernels(params["W"])}
+        z, saved = super().convolve(as_images(x), window, kernels, ctx)
         return as_series(z), saved
 
     def convolve_back(
-        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        views, W = self.gradient_views, weights["W"]
-        gradient = nd.reshape_view(self.buffers("kernel_gradient", (math.prod(W.shape),)), tuple(W.shape), "c")
-        self.gradients = (gradient, views.get("b"))
-        below = super().convolve_back(as_images(delta), saved, weights, window, need_epsilon)
-        nd.assign(_as_kernels(views["W"]), gradient)
+        W = _as_kernels(params["W"])
+        gradient = nd.reshape_view(ctx.buffer("kernel_gradient", (math.prod(W.shape),)), tuple(W.shape), "c")
+        kernels, gradients = {**params, "W": W}, {**grads, "W": gradient}
+        below = super().convolve_back(as_images(delta), saved, window, kernels, gradients, ctx)
+        nd.assign(_as_kernels(grads["W"]), gradient)
         return None if below is None else as_series(below)
 
 
@@ -100,6 +100,21 @@ def series_after(label: str, conf: Any, input_type: InputType) -> RecurrentType:
     steps = series_of(label, input_type).time_series_length
     made = None if steps is None else series_window_of(label, conf, (steps,)).out[0]
     return RecurrentType(conf.n_out, made)
+
+
+def _along_time(across: int) -> Codec:
+    """A number for time, and the usual one for width 1."""
+    return Codec(lambda found: [*found, across], lambda value: value[0] if isinstance(value, list) else value)
+
+
+ALONG_TIME: Fields = {
+    "convolutionMode": WINDOW["convolutionMode"],
+    "kernelSize": ("kernel_size", _along_time(1)),
+    "stride": ("stride", _along_time(1)),
+    "padding": ("padding", _along_time(0)),
+    "dilation": ("dilation", _along_time(1)),
+}
+"""How windows along time are written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,11 +146,14 @@ class Convolution1DLayer(ConvolutionConf):
     """
 
     kernel_size: Count | Sequence[Count] | None = None  # type: ignore[assignment]
+    stride: Count | Sequence[Count] = (1,)
     axes: ClassVar[int] = 1
     causal: ClassVar[bool] = True
     takes: ClassVar[str] = "series"
     runtime: ClassVar = Convolution1DRuntime
     positional: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **ALONG_TIME}, {**IMAGES, "rnnDataFormat": "NCW"})
+    shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "kernel_size": (0,), "has_bias": True}
 
     def __post_init__(self) -> None:
         if self.kernel_size is None:

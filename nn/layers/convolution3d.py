@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,8 +12,10 @@ from nd.arguments import Count
 from nd.convolution import Sizes, Window
 
 from ..conf.input_type import Convolutional3DType, InputType
+from ..conf.java_form import BIAS, IMAGES, VOLUMES, VOLUMES_ABSENT, JavaForm
+from .base import FeedForwardConf
 from .convolution import ConvolutionConf, ConvolutionRuntime, Windows, window_of
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 Array = Any
 
@@ -35,14 +37,17 @@ class Convolution3DRuntime(ConvolutionRuntime):
     def make_windows(self) -> Windows:
         return Windows(self.label, self.conf, axes=3)
 
-    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
-        return convolution_kinds.conv3d(x, weights["W"], weights.get("b"), window, self.buffers)
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+        return convolution_kinds.conv3d(x, params["W"], params.get("b"), window, ctx.buffer)
 
     def convolve_back(
-        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        W, gradients = weights["W"], self.gradients
-        return convolution_kinds.conv3d_backward(delta, saved, W, window, gradients, self.buffers, need_epsilon)
+        W, gradients = params["W"], (grads["W"], grads.get("b"))
+        return convolution_kinds.conv3d_backward(delta, saved, W, window, gradients, ctx.buffer, ctx.needs_epsilon)
+
+
+VOLUME_FORM = FeedForwardConf.form.more({**BIAS, **VOLUMES}, {**IMAGES, "dataFormat": "NCDHW"}, absent=VOLUMES_ABSENT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +78,16 @@ class Convolution3D(ConvolutionConf):
     """
 
     kernel_size: Count | Sequence[Count] = (2, 2, 2)
+    stride: Count | Sequence[Count] = (1, 1, 1)
     axes: ClassVar[int] = 3
     runtime: ClassVar[type[LayerRuntime]] = Convolution3DRuntime
     takes: ClassVar[str] = "volumes"
+    form: ClassVar[JavaForm] = VOLUME_FORM.more(constants={"mode": "Same"})
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        **FeedForwardConf.shape_fields,
+        "kernel_size": (2, 2, 2),
+        "has_bias": True,
+    }
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         return self.with_n_in(label, volume_of(label, input_type).channels)

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 import nd
 from nd.arguments import Natural
 
+from ..conf.java_form import PARAMETERLESS, JavaForm
 from .places import SIDES, PlacesConf, PlacesRuntime, Sizes, interior, set_borders
+from .runtime import Context
 
 Array = Any
 
@@ -18,14 +20,14 @@ class CroppingRuntime(PlacesRuntime):
     """A view forward; one copy backward."""
 
     pure = splits = True
-    dropout = None
+    takes_dropout = False
 
-    def moved(self, x: Array) -> Array:
+    def moved(self, x: Array, ctx: Context) -> Array:
         self.conf.out_sizes(self.label, tuple(x.shape[2:]))  # raises where nothing is left
         return interior(x, self.conf.cropping)
 
-    def moved_back(self, epsilon: Array, shape: Sizes) -> Array:
-        below = nd.fill(self.buffers("epsilon", shape), 0.0)
+    def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
+        below = nd.fill(ctx.buffer("epsilon", shape), 0.0)
         nd.assign(interior(below, self.conf.cropping), epsilon)
         return below
 
@@ -42,6 +44,9 @@ class CroppingRuntime(PlacesRuntime):
 class _Cropping(PlacesConf):
     cropping: Natural | Sequence[Natural] = field(default=0, kw_only=False)
     runtime: ClassVar = CroppingRuntime
+    form: ClassVar[JavaForm] = PlacesConf.form.more(
+        {"cropping": ("cropping", "sizes")}, PARAMETERLESS, package="convolutional."
+    )
 
     @classmethod
     def Builder(cls, *cropping: Any) -> Any:
@@ -111,6 +116,7 @@ class Cropping2D(_Cropping):
     """
 
     axes: ClassVar[int] = 2
+    form: ClassVar[JavaForm] = _Cropping.form.more(constants={"dataFormat": "NCHW"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,11 @@ from nd import convolution, convolution_kinds
 from nd.arguments import Count
 from nd.convolution import Sizes, Window
 
+from ..conf.java_form import JavaForm
 from ..params import ParamSpec
 from .convolution import ConvolutionConf, ConvolutionLayer, ConvolutionRuntime, Windows
-from .convolution3d import Convolution3D
-from .window_masks import apart
+from .convolution3d import VOLUME_FORM, Convolution3D
+from .runtime import Context, Params
 
 Array = Any
 Geometry = tuple[Sizes, Sizes, Sizes, Sizes]
@@ -38,15 +39,14 @@ class Deconvolution2DRuntime(ConvolutionRuntime):
         """View a weight, or its gradient, as ``[n_in, n_out, *kernel]``."""
         return W
 
-    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
-        return convolution_kinds.deconv(x, self.kernel(weights["W"]), weights.get("b"), window, self.buffers)
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+        return convolution_kinds.deconv(x, self.kernel(params["W"]), params.get("b"), window, ctx.buffer)
 
     def convolve_back(
-        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        W_gradient, b_gradient = self.gradients
-        gradients = self.kernel(W_gradient), b_gradient
-        return convolution_kinds.deconv_backward(delta, saved, window, gradients, self.buffers, need_epsilon)
+        gradients = self.kernel(grads["W"]), grads.get("b")
+        return convolution_kinds.deconv_backward(delta, saved, window, gradients, ctx.buffer, ctx.needs_epsilon)
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
         """A place counts where a cell that counts reaches."""
@@ -62,7 +62,7 @@ class Deconvolution2DRuntime(ConvolutionRuntime):
             self.label, sizes, kernel, stride, padding, dilation, conf.convolution_mode
         )
         ones = nd.ones(1, 1, *kernel, dtype=self.dtype)
-        reached, _ = convolution_kinds.deconv(mask, ones, None, window, apart(self.buffers, "mask"))
+        reached, _ = convolution_kinds.deconv(mask, ones, None, window, nd.fresh_buffers(self.dtype))
         return nd.minimum(reached, 1.0, reached)
 
 
@@ -157,6 +157,7 @@ class Deconvolution3D(_Transposed, Convolution3D):
 
     kernel_size: Count | Sequence[Count] = (2, 2, 2)
     runtime: ClassVar = Deconvolution3DRuntime
+    form: ClassVar[JavaForm] = VOLUME_FORM
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:
         n_in, n_out = self.n_in or 0, self.n_out or 0

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import nd
 
+from ..conf.java_form import BIAS, TIMED, JavaForm
 from ..params import ParamSpec
 from .base import FeedForwardConf
-from .runtime import Cache, LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 Array = Any
+
+
+class Cache(NamedTuple):
+    """What forward keeps for the way back."""
+
+    x: Array
+    z: Array
+    a: Array
 
 
 class DenseRuntime(LayerRuntime):
@@ -19,49 +29,35 @@ class DenseRuntime(LayerRuntime):
 
     pure = splits = True
 
-    def setup(self) -> None:
-        self.W_gradient, self.b_gradient = self.gradient_views["W"], self.gradient_views.get("b")
-        self.activation = self.conf.activation
-        if self.b_gradient is not None:
-            self.b_gradient = nd.reshape_view(self.b_gradient, (self.conf.n_out,))
-
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        x, weights = self.drop_input(x, training)[0], self.weights(training)
-        z = self._product(x, weights["W"])
-        return z if "b" not in weights else nd.addi(z, weights["b"])
-
-    def _product(self, x: Array, W: Array) -> Array:
+    def product(self, x: Array, W: Array, ctx: Context) -> Array:
+        """Return x W ``[N, n_out]``; raise ShapeError unless x is ``[N, n_in]``."""
         self.check_rows(x, self.conf.n_in)
-        return nd.gemm(x, W, self.buffers("z", (x.shape[0], self.conf.n_out)))
+        return nd.gemm(x, W, ctx.buffer("z", (x.shape[0], self.conf.n_out)))
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
-        x, drop_mask = self.drop_input(x, training)
-        weights = self.weights(training)
-        z = self._product(x, weights["W"])
-        a = self.activated(z, training, weights.get("b"))
-        if mask is not None:
-            nd.muli(a, mask)
-        return a, Cache(x, z, a, drop_mask, mask, weights)
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
+        z = self.product(x, params["W"], ctx)
+        a = self.activate_sum(z, ctx, params.get("b"), ctx.mask)
+        return a, Cache(x, z, a)
 
-    def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
-        if cache.mask is not None:
-            nd.muli(delta, cache.mask)
-        return self.backprop_delta(delta, cache, need_epsilon)
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
+        return self.backward_delta(delta, cache, params, grads, ctx)
 
-    def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
+    def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Continue from ``delta = dL/dz [N, n_out]``."""
-        nd.affine_gradients(cache.x, delta, self.W_gradient, self.b_gradient)
-        if not need_epsilon:
+        b = None if "b" not in grads else nd.reshape_view(grads["b"], (self.conf.n_out,))
+        nd.affine_gradients(cache.x, delta, grads["W"], b)
+        if not ctx.needs_epsilon:
             return None
-        epsilon = nd.gemm(delta, cache.weights["W"], self.buffers("epsilon", cache.x.shape), transpose_b=True)
-        return epsilon if cache.drop_mask is None else self.undropped(epsilon, cache.drop_mask)
+        return nd.gemm(delta, params["W"], ctx.buffer("epsilon", cache.x.shape), transpose_b=True)
 
 
 class LayerNormCache(NamedTuple):
-    """What forward keeps for backprop, beside a dense layer's."""
+    """What forward keeps for the way back."""
 
-    dense: Cache
+    x: Array
+    z: Array
+    a: Array
     normal: Array
     """x W to mean 0 and variance 1 ``[N, n_out]``."""
     inverse: Array
@@ -73,48 +69,33 @@ class LayerNormalizedRuntime(DenseRuntime):
 
     pure = splits = True
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        x, weights = self.drop_input(x, training)[0], self.weights(training)
-        return self._normalised(x, weights)[0]
-
-    def _normalised(self, x: Array, weights: dict[str, Array]) -> tuple[Array, Array, Array]:
-        """Return z ``[N, n_out]``, x W normalised, and what it was multiplied by for that."""
-        product = self._product(x, weights["W"])
-        normal, z = self.buffers("normal", product.shape), product
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        product = self.product(x, params["W"], ctx)
+        normal, z = ctx.buffer("normal", product.shape), product
         nd.subtract(product, nd.mean(product, 1, keepdims=True), normal)
         variance = nd.mean(nd.square(normal), 1, keepdims=True)
         inverse = nd.where(variance > 0, 1.0 / nd.sqrt(nd.where(variance > 0, variance, 1.0)), 0.0)
         nd.muli(normal, inverse)
-        nd.multiply(normal, weights["g"], z)
-        return (z if "b" not in weights else nd.addi(z, weights["b"])), normal, inverse
+        nd.multiply(normal, params["g"], z)
+        if "b" in params:
+            nd.addi(z, params["b"])
+        a = self.activate_sum(z, ctx, mask=ctx.mask)
+        return a, LayerNormCache(x, z, a, normal, inverse)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        x, drop_mask = self.drop_input(x, training)
-        weights = self.weights(training)
-        z, normal, inverse = self._normalised(x, weights)
-        a = self.activated(z, training)
-        if mask is not None:
-            nd.muli(a, mask)
-        return a, LayerNormCache(Cache(x, z, a, drop_mask, mask, weights), normal, inverse)
-
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        dense, normal, inverse = cache
-        delta = self.activating.backprop(dense.z, dense.a, epsilon)
-        if dense.mask is not None:
-            nd.muli(delta, dense.mask)
-        if self.b_gradient is not None:
-            nd.sum_into(delta, 0, self.b_gradient)
-        nd.assign(self.gradient_views["g"], nd.channel_sums(delta, normal))
-        nd.muli(delta, dense.weights["g"])
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        delta, normal = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask), cache.normal
+        if "b" in grads:
+            nd.sum_into(delta, 0, nd.reshape_view(grads["b"], (self.conf.n_out,)))
+        nd.assign(grads["g"], nd.channel_sums(delta, normal))
+        nd.muli(delta, params["g"])
         along = nd.mean(nd.multiply(delta, normal), 1, keepdims=True)
         nd.subi(delta, nd.mean(delta, 1, keepdims=True))
         nd.subi(delta, nd.multiply(normal, along, normal))
-        nd.muli(delta, inverse)
-        nd.affine_gradients(dense.x, delta, self.W_gradient, None)
-        if not need_epsilon:
+        nd.muli(delta, cache.inverse)
+        nd.affine_gradients(cache.x, delta, grads["W"], None)
+        if not ctx.needs_epsilon:
             return None
-        below = nd.gemm(delta, dense.weights["W"], self.buffers("epsilon", dense.x.shape), transpose_b=True)
-        return self.undropped(below, dense.drop_mask)
+        return nd.gemm(delta, params["W"], ctx.buffer("epsilon", cache.x.shape), transpose_b=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +125,10 @@ class DenseLayer(FeedForwardConf):
     has_bias: bool = True
     has_layer_norm: bool = False
     runtime: ClassVar = DenseRuntime
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, "hasLayerNorm": ("has_layer_norm", "plain")}, TIMED)
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        "has_layer_norm": False, **FeedForwardConf.shape_fields, "has_bias": True,
+    }  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()

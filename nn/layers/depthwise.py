@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,10 +12,12 @@ from nd.arguments import Count
 from nd.convolution import Window
 
 from ..conf.builder_names import of_parameter
+from ..conf.java_form import JavaForm
 from ..params import ParamSpec
+from .base import FeedForwardConf
 from .convolution import ConvolutionLayer, ConvolutionRuntime
 from .deconvolution import refuse_identity
-from .window_masks import apart
+from .runtime import Context, Params
 
 Array = Any
 
@@ -24,14 +27,14 @@ class DepthwiseRuntime(ConvolutionRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
-        return convolution_kinds.depthwise(x, weights["W"], weights.get("b"), window, self.buffers)
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+        return convolution_kinds.depthwise(x, params["W"], params.get("b"), window, ctx.buffer)
 
     def convolve_back(
-        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        W, gradients = weights["W"], self.gradients
-        return convolution_kinds.depthwise_backward(delta, saved, W, window, gradients, self.buffers, need_epsilon)
+        W, gradients = params["W"], (grads["W"], grads.get("b"))
+        return convolution_kinds.depthwise_backward(delta, saved, W, window, gradients, ctx.buffer, ctx.needs_epsilon)
 
 
 class SeparableRuntime(ConvolutionRuntime):
@@ -39,30 +42,27 @@ class SeparableRuntime(ConvolutionRuntime):
 
     pure = splits = True
 
-    def setup(self) -> None:
-        super().setup()
-        self._inner = apart(self.buffers, "inner")
-        self._inner_gradient = self._of_channels(self.gradient_views["W"])
-        self.gradients = (self.gradient_views["pW"], self.gradient_views.get("b"))
-
     @staticmethod
     def _of_channels(W: Array) -> Array:
         """View ``[multiplier, n_in, kernel_h, kernel_w]`` as ``[kernel_h, kernel_w, n_in, multiplier]``."""
         return nd.permute(W, (2, 3, 1, 0))
 
-    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
-        between, kept = convolution_kinds.depthwise(x, self._of_channels(weights["W"]), None, window, self._inner)
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+        W, inner = self._of_channels(params["W"]), ctx.inner("inner").buffer
+        between, kept = convolution_kinds.depthwise(x, W, None, window, inner)
         cells = Window(window.out, (1, 1))
-        z, saved = convolution.conv2d(between, weights["pW"], weights.get("b"), cells, self.buffers)
+        z, saved = convolution.conv2d(between, params["pW"], params.get("b"), cells, ctx.buffer)
         return z, (kept, saved, cells)
 
     def convolve_back(
-        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
         kept, saved, cells = saved
-        between = convolution.conv2d_backward(delta, saved, weights["pW"], cells, self.gradients, self.buffers)
-        W, gradients = self._of_channels(weights["W"]), (self._inner_gradient, None)
-        return convolution_kinds.depthwise_backward(between, kept, W, window, gradients, self._inner, need_epsilon)
+        gradients = grads["pW"], grads.get("b")
+        between = convolution.conv2d_backward(delta, saved, params["pW"], cells, gradients, ctx.buffer)
+        W, gradients = self._of_channels(params["W"]), (self._of_channels(grads["W"]), None)
+        inner = ctx.inner("inner").buffer
+        return convolution_kinds.depthwise_backward(between, kept, W, window, gradients, inner, ctx.needs_epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +70,10 @@ class _Multiplying(ConvolutionLayer):
     """What has several kernels for every channel."""
 
     depth_multiplier: Count = 1
+    form: ClassVar[JavaForm] = ConvolutionLayer.form.more({"depthMultiplier": ("depth_multiplier", "plain")})
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        **FeedForwardConf.shape_fields, "depth_multiplier": 1, **ConvolutionLayer.shape_fields,
+    }  # fmt: skip
 
     def check(self, label: str) -> None:
         super().check(label)
@@ -109,6 +113,9 @@ class DepthwiseConvolution2D(_Multiplying):
     """
 
     runtime: ClassVar = DepthwiseRuntime
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        name: absent for name, absent in _Multiplying.shape_fields.items() if name != "n_out"
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,6 +128,10 @@ class DepthwiseConvolution2D(_Multiplying):
                 f"{self.depth_multiplier}, got {self.n_out}. Leave n_out out."
             )
         object.__setattr__(self, "n_out", made)
+
+    @property
+    def outputs(self) -> int:
+        return (self.n_in or 0) * self.depth_multiplier
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:
         shape = (*self.kernel_size, self.n_in or 0, self.depth_multiplier)  # type: ignore[misc]

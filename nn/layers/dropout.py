@@ -6,25 +6,23 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..conf.dropout import IDropout
+from ..conf.java_form import IDLE, JavaForm
 from .base import LayerConf
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 Array = Any
 
 
 class DropoutRuntime(LayerRuntime):
-    """Training: what its dropout makes of x. Otherwise: x."""
+    """Nothing but what every layer does with its input in training."""
 
     pure = splits = True
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        return self.drop_input(x, training)[0]
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, None]:
+        return x, None
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Array | None]:
-        return self.drop_input(x, training)
-
-    def backprop_gradient(self, epsilon: Array, cache: Array | None, need_epsilon: bool = True) -> Array | None:
-        return self.undropped(epsilon, cache) if need_epsilon else None
+    def backward(self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: Context) -> Array | None:
+        return epsilon if ctx.needs_epsilon else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,3 +42,4 @@ class DropoutLayer(LayerConf):
     drop_out: float | IDropout | None = field(default=None, kw_only=False)
     runtime: ClassVar = DropoutRuntime
     positional: ClassVar[tuple[str, ...]] = ("drop_out",)
+    form: ClassVar[JavaForm] = LayerConf.form.more(constants=IDLE)

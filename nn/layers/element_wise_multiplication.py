@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
 
+from ..conf.java_form import TIMED, JavaForm
 from ..params import ParamSpec
-from .runtime import Cache, LayerRuntime
+from .dense import Cache
+from .runtime import Context, LayerRuntime, Params
 from .same_size import SameSizeConf
 
 Array = Any
@@ -19,32 +22,17 @@ class ElementWiseMultiplicationRuntime(LayerRuntime):
 
     pure = splits = True
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        x, weights = self.drop_input(x, training)[0], self.weights(training)
-        return nd.addi(self._product(x, weights["W"]), weights["b"])
-
-    def _product(self, x: Array, W: Array) -> Array:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         self.check_rows(x, self.conf.n_in)
-        return nd.multiply(x, W, self.buffers("z", x.shape))
+        z = nd.multiply(x, params["W"], ctx.buffer("z", x.shape))
+        a = self.activate_sum(z, ctx, params["b"], ctx.mask)
+        return a, Cache(x, z, a)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
-        x, drop_mask = self.drop_input(x, training)
-        weights = self.weights(training)
-        z = self._product(x, weights["W"])
-        a = self.activated(z, training, weights["b"])
-        if mask is not None:
-            nd.muli(a, mask)
-        return a, Cache(x, z, a, drop_mask, mask, weights)
-
-    def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
-        if cache.mask is not None:
-            nd.muli(delta, cache.mask)
-        nd.assign(self.gradient_views["W"], nd.channel_sums(delta, cache.x))
-        nd.assign(self.gradient_views["b"], nd.channel_sums(delta))
-        if not need_epsilon:
-            return None
-        return self.undropped(nd.muli(delta, cache.weights["W"]), cache.drop_mask)
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
+        nd.assign(grads["W"], nd.channel_sums(delta, cache.x))
+        nd.assign(grads["b"], nd.channel_sums(delta))
+        return nd.muli(delta, params["W"]) if ctx.needs_epsilon else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +61,8 @@ class ElementWiseMultiplicationLayer(SameSizeConf):
     """
 
     runtime: ClassVar = ElementWiseMultiplicationRuntime
+    form: ClassVar[JavaForm] = SameSizeConf.form.more(constants=TIMED, package="misc.")
+    shape_fields: ClassVar[Mapping[str, Any]] = {"n_in": None}
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         n = self.n_in or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -12,59 +13,50 @@ from nd.checks import describe_shape
 from nd.rows import NO_ROW
 
 from ..conf.input_type import FeedForwardType, InputType, RecurrentType
+from ..conf.java_form import BIAS, TIMED, JavaForm
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor
 from .base import FeedForwardConf
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 Array = Any
 LARGEST = 2.0**62  # number of a row
 
 
 class EmbeddingCache(NamedTuple):
-    """What forward keeps for backprop."""
+    """What forward keeps for the way back."""
 
     indices: Array
     """``[n]``, of the rows that were looked up."""
     z: Array
     a: Array
-    mask: Array | None
 
 
 class EmbeddingRuntime(LayerRuntime):
     """Looks rows up, and adds to their gradients."""
 
     pure = splits = True
+    takes_dropout = False
     ends_backprop = True
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, EmbeddingCache]:
-        weights = self.weights(training)
-        z, indices = self._looked_up(x, weights["W"])
-        a = self.activated(z, training, self._across(weights["b"]) if "b" in weights else None)
-        if mask is not None:
-            mask = self._mask_across(mask)
-            nd.muli(a, mask)
-        return a, EmbeddingCache(indices, z, a, mask)
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, EmbeddingCache]:
+        z, indices = self._looked_up(x, params["W"], ctx)
+        b = self._across(params["b"]) if "b" in params else None
+        a = self.activate_sum(z, ctx, b, self._mask_across(ctx.mask))
+        return a, EmbeddingCache(indices, z, a)
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        weights = self.weights(training)
-        z = self._looked_up(x, weights["W"])[0]
-        return nd.addi(z, self._across(weights["b"])) if "b" in weights else z
-
-    def backprop_gradient(self, epsilon: Array, cache: EmbeddingCache, need_epsilon: bool = True) -> None:
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
-        if cache.mask is not None:
-            nd.muli(delta, cache.mask)
-        W_gradient = nd.fill(self.gradient_views["W"], 0.0)
+    def backward(self, epsilon: Array, cache: EmbeddingCache, params: Params, grads: Params, ctx: Context) -> None:
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, self._mask_across(ctx.mask))
+        W_gradient = nd.fill(grads["W"], 0.0)
         nd.scatter_add(W_gradient, cache.indices, self._rows_of(delta))
-        if "b" in self.gradient_views:
-            nd.assign(self.gradient_views["b"], nd.channel_sums(delta))
+        if "b" in grads:
+            nd.assign(grads["b"], nd.channel_sums(delta))
 
-    def _looked_up(self, x: Array, W: Array) -> tuple[Array, Array]:
+    def _looked_up(self, x: Array, W: Array, ctx: Context) -> tuple[Array, Array]:
         """Return z without the bias, and the numbers of the rows."""
         self._check(x)
         indices = self._numbers(x[:, 0])
-        z = self.buffers("z", (x.shape[0], self.conf.n_out))
+        z = ctx.buffer("z", (x.shape[0], self.conf.n_out))
         return nd.assign(z, nd.pull_rows(W, indices, self.label)), indices
 
     def _numbers(self, x: Array) -> Array:
@@ -88,7 +80,7 @@ class EmbeddingRuntime(LayerRuntime):
     def _across(self, b: Array) -> Array:
         return b
 
-    def _mask_across(self, mask: Array) -> Array:
+    def _mask_across(self, mask: Array | None) -> Array | None:
         return mask
 
     def _rows_of(self, delta: Array) -> Array:
@@ -100,13 +92,13 @@ class EmbeddingSequenceRuntime(EmbeddingRuntime):
 
     pure = splits = True
 
-    def _looked_up(self, x: Array, W: Array) -> tuple[Array, Array]:
+    def _looked_up(self, x: Array, W: Array, ctx: Context) -> tuple[Array, Array]:
         self._check(x)
         steps = x if x.ndim == 2 else x[:, 0, :]
         examples, length = steps.shape
         indices = self._numbers(nd.reshape(nd.permute(steps, (1, 0)), (-1,)))
         rows = nd.reshape(nd.pull_rows(W, indices, self.label), (length, examples, self.conf.n_out))
-        z = self.buffers("z", (examples, self.conf.n_out, length))
+        z = ctx.buffer("z", (examples, self.conf.n_out, length))
         return nd.assign(z, nd.permute(rows, (1, 2, 0))), indices
 
     def _check(self, x: Array) -> None:
@@ -122,8 +114,8 @@ class EmbeddingSequenceRuntime(EmbeddingRuntime):
     def _across(self, b: Array) -> Array:
         return nd.reshape_view(b, (1, self.conf.n_out, 1))
 
-    def _mask_across(self, mask: Array) -> Array:
-        return mask[:, None, :]
+    def _mask_across(self, mask: Array | None) -> Array | None:
+        return None if mask is None else mask[:, None, :]
 
     def _rows_of(self, delta: Array) -> Array:
         return nd.reshape(nd.permute(delta, (2, 0, 1)), (-1, self.conf.n_out))
@@ -162,6 +154,8 @@ class EmbeddingLayer(FeedForwardConf):
     runtime: ClassVar = EmbeddingRuntime
     takes_indices: ClassVar[bool] = True
     """Inputs are rows of the table, whatever the network's input type counts."""
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more(BIAS, TIMED)
+    shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "has_bias": True}
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         return self if input_type.size == 1 else self.with_n_in(label, input_type.size)
@@ -205,6 +199,11 @@ class EmbeddingSequenceLayer(EmbeddingLayer):
     input_length: Count = 1
     runtime: ClassVar = EmbeddingSequenceRuntime
     takes: ClassVar[str] = "series"
+    form: ClassVar[JavaForm] = EmbeddingLayer.form.more(
+        {"inputLength": ("input_length", "plain"), "inferInputLength": ("infer_input_length", "plain")},
+        {"outputFormat": "NCW"},
+        absent={"inputLength": 1, "inferInputLength": False},
+    )
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return None

@@ -9,10 +9,11 @@ import nd
 from optimize import NoOp, Regularization, Updater
 
 from ..conf.input_type import InputType
+from ..conf.java_form import JavaForm
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor
 from .base import LayerConf
-from .runtime import LayerRuntime
+from .runtime import Context, Kept, LayerRuntime, Params, State
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
@@ -23,31 +24,32 @@ Array = Any
 class FrozenRuntime(LayerRuntime):
     """The other layer outside of training; its gradients are zeros."""
 
-    pure = True
+    pure = splits = True
+    takes_dropout = False
+    takes_weight_noise = False
 
     def setup(self) -> None:
         conf = self.conf.layer
-        self.layer: LayerRuntime = conf.runtime(
-            conf, self.label, self.params, self.gradient_views, self.buffers, self.dtype
-        )
+        self.layer: LayerRuntime = conf.runtime(conf, self.label, self.dtype)
         self.ends_backprop = self.layer.ends_backprop
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        return self.layer.pre_output(x, False)
+    def initial_state(self, examples: int) -> State:
+        return self.layer.initial_state(examples)
+
+    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
+        return self.layer.propagate(x, state, params, ctx.inner("frozen", training=False))
+
+    def backward(self, epsilon: Array, cache: Kept, params: Params, grads: Params, ctx: Context) -> Array | None:
+        if not ctx.needs_epsilon:
+            return None
+        cache.context.needs_epsilon = True
+        below = self.layer.backpropagate(epsilon, cache, grads)
+        for view in grads.values():
+            nd.fill(view, 0.0)  # layers write theirs on the way
+        return below
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
         return self.layer.feed_forward_mask(mask)
-
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        return self.layer.forward(x, False, mask)
-
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
-            return None
-        epsilon = self.layer.backprop_gradient(epsilon, cache)
-        for view in self.gradient_views.values():
-            nd.fill(view, 0.0)  # layers write theirs on the way
-        return epsilon
 
     def may_split(self, training: bool) -> bool:
         return self.layer.may_split(False)
@@ -79,6 +81,9 @@ class FrozenLayer(LayerConf):
     runtime: ClassVar = FrozenRuntime
     inherited: ClassVar[tuple[str, ...]] = ()
     positional: ClassVar[tuple[str, ...]] = ("layer",)
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {"layer": ("layer", "layer")}, {"constraints": None}, package="misc."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -140,6 +145,10 @@ class FrozenLayerWithBackprop(FrozenLayer):
     The updater's state has a place for the parameters, where it stays at its start, as in Java. Source: DL4J
     ``FrozenLayerWithBackprop``.
     """
+
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {"underlying": ("layer", "layer")}, {"constraints": None}, package="misc."
+    )
 
     def updater_of(self, bias: bool) -> Updater:
         inner: Any = self.innermost

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,17 +13,18 @@ from nd.checks import check_choice, check_shape, describe_shape
 
 from ..conf.enums import PoolingType
 from ..conf.input_type import Convolutional3DType, ConvolutionalType, FeedForwardType, InputType, RecurrentType
+from ..conf.java_form import PARAMETERLESS, JavaForm
 from ..preprocessors import InputPreProcessor, to_images
 from .base import LayerConf
 from .places import type_of_places
-from .runtime import LayerRuntime
+from .runtime import Buffers, Context, LayerRuntime, Params
 
 Array = Any
 Axes = tuple[int, ...]
 
 
 class Pooled(NamedTuple):
-    """What forward keeps for backprop; sizes of a mask's axes are 1 where it says the same for all of the axis."""
+    """What forward keeps for the way back; sizes of a mask's axes are 1 where it says the same for all of the axis."""
 
     x: Array
     """``[N, C, ...]``, with a mask what counts of it."""
@@ -38,47 +39,47 @@ class Pooled(NamedTuple):
 class Pooling:
     """Forward and backward of one pooling type over all places of ``x [N, C, ...]``."""
 
-    def __init__(self, pnorm: int, buffers: Callable[..., Array]) -> None:
-        self.pnorm, self.buffers = pnorm, buffers
+    def __init__(self, pnorm: int) -> None:
+        self.pnorm = pnorm
 
-    def forward(self, x: Array, mask: Array | None, axes: Axes) -> tuple[Array, Pooled]:
+    def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
         """Return ``[N, C, 1, ...]`` and what `backward` needs."""
         raise NotImplementedError
 
-    def backward(self, epsilon: Array, saved: Pooled, axes: Axes) -> Array:
+    def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
         """Return dL/dx for ``epsilon [N, C, 1, ...]``."""
         raise NotImplementedError
 
-    def spread(self, epsilon: Array, saved: Pooled) -> Array:
+    def spread(self, epsilon: Array, saved: Pooled, buffer: Buffers) -> Array:
         """Return epsilon at every place that counts."""
-        below = nd.assign(self.buffers("epsilon", tuple(saved.x.shape)), epsilon)
+        below = nd.assign(buffer("epsilon", tuple(saved.x.shape)), epsilon)
         return below if saved.mask is None else nd.muli(below, saved.mask)
 
-    def masked(self, x: Array, mask: Array | None) -> Array:
+    def masked(self, x: Array, mask: Array | None, buffer: Buffers) -> Array:
         """Return x, 0 where a place does not count."""
-        return x if mask is None else nd.multiply(x, mask, self.buffers("masked", tuple(x.shape)))
+        return x if mask is None else nd.multiply(x, mask, buffer("masked", tuple(x.shape)))
 
 
 class SumPooling(Pooling):
     """The sum."""
 
-    def forward(self, x: Array, mask: Array | None, axes: Axes) -> tuple[Array, Pooled]:
-        total = nd.sum(self.masked(x, mask), axes, keepdims=True)
+    def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
+        total = nd.sum(self.masked(x, mask, buffer), axes, keepdims=True)
         return total, Pooled(x, mask, total, None)
 
-    def backward(self, epsilon: Array, saved: Pooled, axes: Axes) -> Array:
-        return self.spread(epsilon, saved)
+    def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
+        return self.spread(epsilon, saved, buffer)
 
 
 class AvgPooling(Pooling):
     """The mean over the places that count; 0 where none does."""
 
-    def forward(self, x: Array, mask: Array | None, axes: Axes) -> tuple[Array, Pooled]:
-        total, count = nd.sum(self.masked(x, mask), axes, keepdims=True), self._count(x, mask, axes)
+    def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
+        total, count = nd.sum(self.masked(x, mask, buffer), axes, keepdims=True), self._count(x, mask, axes)
         return nd.divide(total, count), Pooled(x, mask, total, count)
 
-    def backward(self, epsilon: Array, saved: Pooled, axes: Axes) -> Array:
-        return self.spread(nd.divide(epsilon, saved.count), saved)
+    def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
+        return self.spread(nd.divide(epsilon, saved.count), saved, buffer)
 
     @staticmethod
     def _count(x: Array, mask: Array | None, axes: Axes) -> Any:
@@ -92,20 +93,20 @@ class AvgPooling(Pooling):
 class MaxPooling(Pooling):
     """The maximum of the places that count; 0 where none does. The first of equals gets the gradient."""
 
-    def forward(self, x: Array, mask: Array | None, axes: Axes) -> tuple[Array, Pooled]:
+    def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
         if mask is None:
             best = nd.max(x, axes, keepdims=True)
             return best, Pooled(x, None, best, None)
         away = nd.where(nd.greater(mask, 0.0), nd.multiply(mask, 0.0), -math.inf)
-        seen = nd.add(x, away, self.buffers("masked", tuple(x.shape)))
+        seen = nd.add(x, away, buffer("masked", tuple(x.shape)))
         best, found = nd.max(seen, axes, keepdims=True), nd.greater(nd.max(mask, axes, keepdims=True), 0.0)
         return nd.where(found, best, 0.0), Pooled(seen, mask, best, found)
 
-    def backward(self, epsilon: Array, saved: Pooled, axes: Axes) -> Array:
+    def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
         x = saved.x
         if saved.mask is not None:
             epsilon = nd.where(saved.count, epsilon, 0.0)
-        below = nd.equal(x, saved.value, self.buffers("epsilon", tuple(x.shape)))
+        below = nd.equal(x, saved.value, buffer("epsilon", tuple(x.shape)))
         sizes = tuple(x.shape[axis] for axis in axes)
         places = math.prod(sizes)
         countdown = nd.subtract(places, nd.arange(places, dtype=nd.dtype_name(x)))
@@ -117,20 +118,20 @@ class MaxPooling(Pooling):
 class PnormPooling(Pooling):
     """The p-norm of the places that count."""
 
-    def forward(self, x: Array, mask: Array | None, axes: Axes) -> tuple[Array, Pooled]:
-        seen = self.masked(x, mask)
-        powers = nd.absolute(seen, self.buffers("powers", tuple(x.shape)))
+    def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
+        seen = self.masked(x, mask, buffer)
+        powers = nd.absolute(seen, buffer("powers", tuple(x.shape)))
         nd.power(powers, self.pnorm, powers)
         norm = nd.power(nd.sum(powers, axes, keepdims=True), 1.0 / self.pnorm)
         return norm, Pooled(seen, mask, norm, None)
 
-    def backward(self, epsilon: Array, saved: Pooled, axes: Axes) -> Array:
+    def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
         x, norm = saved.x, saved.value
         blank = nd.equal(norm, 0.0)
         share = nd.where(blank, 0.0, nd.multiply(epsilon, nd.power(nd.where(blank, 1.0, norm), 1 - self.pnorm)))
-        below = nd.absolute(x, self.buffers("epsilon", tuple(x.shape)))
+        below = nd.absolute(x, buffer("epsilon", tuple(x.shape)))
         nd.power(below, self.pnorm - 1, below)
-        nd.muli(below, nd.sign(x, self.buffers("powers", tuple(x.shape))))
+        nd.muli(below, nd.sign(x, buffer("powers", tuple(x.shape))))
         nd.muli(below, share)
         return below if saved.mask is None else nd.muli(below, saved.mask)
 
@@ -148,24 +149,25 @@ class GlobalPoolingRuntime(LayerRuntime):
     """Forward and backward of pooling over all places."""
 
     pure = splits = True
-    dropout = None
+    takes_dropout = False
 
     def setup(self) -> None:
-        self.pooling = POOLINGS[self.conf.pooling_type](self.conf.pnorm, self.buffers)
+        self.pooling = POOLINGS[self.conf.pooling_type](self.conf.pnorm)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        if not ctx.activates:
+            return x, None
         axes = self._axes_of(x)
-        if mask is not None:
-            mask = self._places_of(mask, tuple(x.shape))
-        pooled, saved = self.pooling.forward(x, mask, axes)
+        mask = None if ctx.mask is None else self._places_of(ctx.mask, tuple(x.shape))
+        pooled, saved = self.pooling.forward(x, mask, axes, ctx.buffer)
         return nd.reshape(pooled, tuple(x.shape[:2])) if self.conf.collapse_dimensions else pooled, saved
 
-    def backprop_gradient(self, epsilon: Array, cache: Pooled, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
+    def backward(self, epsilon: Array, cache: Pooled, params: Params, grads: Params, ctx: Context) -> Array | None:
+        if not ctx.needs_epsilon:
             return None
         n, channels, *sizes = cache.x.shape
         epsilon = nd.reshape(epsilon, (n, channels, *(1 for _ in sizes)))
-        return self.pooling.backward(epsilon, cache, tuple(range(2, cache.x.ndim)))
+        return self.pooling.backward(epsilon, cache, tuple(range(2, cache.x.ndim)), ctx.buffer)
 
     def feed_forward_mask(self, mask: Array) -> None:
         return None
@@ -235,6 +237,15 @@ class GlobalPoolingLayer(LayerConf):
     collapse_dimensions: bool = True
     runtime: ClassVar = GlobalPoolingRuntime
     positional: ClassVar[tuple[str, ...]] = ("pooling_type",)
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {
+            "collapseDimensions": ("collapse_dimensions", "plain"),
+            "pnorm": ("pnorm", "plain"),
+            "poolingDimensions": ("pooling_dimensions", "sizes"),
+            "poolingType": ("pooling_type", "pooling"),
+        },
+        PARAMETERLESS,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,10 +10,11 @@ from nd.arguments import NonNegative, Positive, Range
 from nd.checks import describe_shape
 
 from ..conf.input_type import InputType
+from ..conf.java_form import PARAMETERLESS, JavaForm
 from ..preprocessors import InputPreProcessor, to_images
 from .base import LayerConf
 from .convolution import image_of
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 Array = Any
 _Channels = Annotated[float, Range(">= 1 and whole", lambda value: value >= 1 and value % 1 == 0)]
@@ -21,7 +22,7 @@ _Channels = Annotated[float, Range(">= 1 and whole", lambda value: value >= 1 an
 
 
 class LocalResponseCache(NamedTuple):
-    """What forward keeps for backprop."""
+    """What forward keeps for the way back."""
 
     x: Array
     scale: Array
@@ -45,6 +46,7 @@ class LocalResponseRuntime(LayerRuntime):
     """Forward and backward of a local response normalisation."""
 
     pure = splits = True
+    takes_dropout = False
 
     def setup(self) -> None:
         conf = self.conf
@@ -68,9 +70,11 @@ class LocalResponseRuntime(LayerRuntime):
 
         self._forward, self._ratio, self._back = map(nd.Elementwise, (forward, ratio, back))
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, LocalResponseCache]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        if not ctx.activates:
+            return x, None
         self._check(x)
-        squares, scale, power, a = (self.buffers(name, x.shape) for name in ("squares", "scale", "power", "a"))
+        squares, scale, power, a = (ctx.buffer(name, x.shape) for name in ("squares", "scale", "power", "a"))
         self._sum_neighbours(nd.square(x, squares), scale)
         self._forward(x, scale, power, a)
         return a, LocalResponseCache(x, scale, power, a)
@@ -88,11 +92,13 @@ class LocalResponseRuntime(LayerRuntime):
             nd.addi(out[:, distance:, ...], x[:, :-distance, ...])
             nd.addi(out[:, :-distance, ...], x[:, distance:, ...])
 
-    def backprop_gradient(self, epsilon: Array, cache: LocalResponseCache, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
+    def backward(
+        self, epsilon: Array, cache: LocalResponseCache, params: Params, grads: Params, ctx: Context
+    ) -> Array | None:
+        if not ctx.needs_epsilon:
             return None
         x, scale, power, a = cache
-        ratios, neighbours = self.buffers("squares", x.shape), self.buffers("neighbours", x.shape)
+        ratios, neighbours = ctx.buffer("squares", x.shape), ctx.buffer("neighbours", x.shape)
         self._ratio(epsilon, a, scale, ratios)
         self._sum_neighbours(ratios, neighbours)
         self._back(epsilon, x, power, neighbours)
@@ -129,6 +135,10 @@ class LocalResponseNormalization(LayerConf):
     beta: float = 0.75
     runtime: ClassVar = LocalResponseRuntime
     positional: ClassVar[tuple[str, ...]] = ("k", "n", "alpha", "beta")
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {"n": ("n", "real"), "k": ("k", "number"), "alpha": ("alpha", "number"), "beta": ("beta", "number")},
+        {**PARAMETERLESS, "cudnnAllowFallback": True, "dataFormat": "NCHW"},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import nd
 from nd import convolution, convolution_kinds
-from nd.activations import ACTIVATIONS, Activation
+from nd.activations import ACTIVATIONS, Activation, get_activation
 from nd.arguments import Count
 from nd.convolution import Sizes, Window
 
 from ..conf.distributions import Distribution
 from ..conf.input_type import ConvolutionalType, InputType
+from ..conf.java_form import BIAS, SIZES, Codec, Fields, JavaForm
 from ..conf.weight_noise import IWeightNoise
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images, to_series
 from .convolution import ConvolutionConf, ConvolutionRuntime, image_of, window_of
 from .convolution1d import SeriesWindows, as_images, as_series, series_after, series_of, series_window_of
+from .runtime import Context, Params
+from .same_diff import SameDiffConf
 
 Array = Any
 
@@ -45,12 +48,12 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
-        self._check_positions(x, weights["W"], window)
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+        self._check_positions(x, params["W"], window)
         near = _neighbouring(window)
         if near.size != window.size:
             x = nd.copy(x[:, :, : near.size[0], : near.size[1]])
-        return convolution_kinds.locally_connected(x, weights["W"], weights.get("b"), near, self.buffers)
+        return convolution_kinds.locally_connected(x, params["W"], params.get("b"), near, ctx.buffer)
 
     def _check_positions(self, x: Array, W: Array, window: Window) -> None:
         if window.positions != W.shape[0]:
@@ -60,11 +63,11 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
             )
 
     def convolve_back(
-        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        near = _neighbouring(window)
+        near, gradients = _neighbouring(window), (grads["W"], grads.get("b"))
         epsilon = convolution_kinds.locally_connected_backward(
-            delta, saved, weights["W"], near, self.gradients, self.buffers, need_epsilon
+            delta, saved, params["W"], near, gradients, ctx.buffer, ctx.needs_epsilon
         )
         if epsilon is None or near.size == window.size:
             return epsilon
@@ -78,14 +81,14 @@ class LocallyConnectedSeriesRuntime(SeriesWindows, LocallyConnectedRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, weights: dict[str, Array], window: Window) -> tuple[Array, Any]:
-        z, saved = super().convolve(as_images(x), weights, window)
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+        z, saved = super().convolve(as_images(x), window, params, ctx)
         return as_series(z), saved
 
     def convolve_back(
-        self, delta: Array, saved: Any, weights: dict[str, Array], window: Window, need_epsilon: bool
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        below = super().convolve_back(as_images(delta), saved, weights, window, need_epsilon)
+        below = super().convolve_back(as_images(delta), saved, window, params, grads, ctx)
         return None if below is None else as_series(below)
 
 
@@ -167,6 +170,49 @@ class LocallyConnectedConf(ConvolutionConf):
         return (self.kernel_spec("W", shape, n_out), *bias)
 
 
+def _activation_to_json(activation: Activation) -> str:
+    """Return the name alone, as DL4J writes it here: the layers take no activation with other parameters."""
+    return next(name for name, found in ACTIVATIONS.items() if activation == found()).upper()
+
+
+def _windows(sizes: str | Codec) -> Fields:
+    keys = {"kernel": "kernel_size", "stride": "stride", "padding": "padding", "dilation": "dilation"}
+    return {key: (field, sizes) for key, field in {**keys, "inputSize": "input_size"}.items()}
+
+
+def _of_windows(name: str, axes: int) -> Callable[[Any], Any]:
+    """Return what a layer's windows say, as one number or as a list of them."""
+
+    def found(conf: LocallyConnectedConf) -> Any:
+        if conf.windows is None:
+            return None
+        sizes = getattr(conf.windows, name)[:axes]
+        return sizes[0] if axes == 1 else list(sizes)
+
+    return found
+
+
+def _derived(axes: int, padding: str) -> dict[str, Callable[[Any], Any]]:
+    return {
+        "featureDim": lambda conf: (conf.n_in or 0) * math.prod(conf.kernel_size),
+        "outputSize": _of_windows("out", axes),
+        padding: _of_windows("pad_after", axes),
+    }
+
+
+_ALONG_TIME = Codec(lambda value: None if value is None else value[0], lambda value: value)
+_FORM = SameDiffConf.form.more(
+    {
+        "activation": ("activation", Codec(_activation_to_json, get_activation)),
+        "weightInit": ("weight_init", "upper"),
+        **SIZES,
+        **BIAS,
+        "cm": ("convolution_mode", "mode"),
+    },
+    {"paramWeightInit": None},
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LocallyConnected1D(LocallyConnectedConf):
     """1D convolution with weights of its own at every time step: activation(conv(x, W) + b).
@@ -201,6 +247,9 @@ class LocallyConnected1D(LocallyConnectedConf):
     axes: ClassVar[int] = 1
     takes: ClassVar[str] = "series"
     runtime: ClassVar = LocallyConnectedSeriesRuntime
+    form: ClassVar[JavaForm] = _FORM.more(
+        _windows(_ALONG_TIME), absent={"dilation": 1}, derived=_derived(1, "paddingR")
+    )
 
     def window(self, label: str, size: Sizes) -> Window:
         return series_window_of(label, self, size)
@@ -257,6 +306,7 @@ class LocallyConnected2D(LocallyConnectedConf):
 
     takes: ClassVar[str] = "images"
     runtime: ClassVar = LocallyConnectedRuntime
+    form: ClassVar[JavaForm] = _FORM.more(_windows("sizes"), {"format": "NCHW"}, derived=_derived(2, "paddingBr"))
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)

@@ -12,10 +12,12 @@ from nd.checks import describe_shape
 from nd.losses import Loss, get_loss
 
 from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
+from ..conf.java_form import JavaForm
 from ..preprocessors import InputPreProcessor, to_images, to_series
 from .base import BaseLayerConf
-from .output import LossRuntime, OutputMixin
-from .runtime import Cache
+from .dense import Cache
+from .output import LossLayer, LossRuntime, OutputMixin
+from .runtime import Context, Kept, Params
 
 Array = Any
 
@@ -47,11 +49,11 @@ class OfPlacesMixin(OutputMixin):
     axes: tuple[str, ...]
     """Names of the axes of places, for messages."""
 
-    def loss_and_delta(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Array]:
+    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Array]:
         """Return the summed loss and its gradient ``dL/dz [places * N, C]``; parameters as for `summed_loss`."""
-        return super().loss_and_delta(*self._as_rows(labels, cache, mask))
+        return super().loss_and_delta(*self._as_rows(labels, kept, mask))
 
-    def summed_loss(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+    def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss summed over the places of the minibatch, a scalar array; it is not divided by their number.
 
         Raises
@@ -59,12 +61,12 @@ class OfPlacesMixin(OutputMixin):
         ShapeError
             The labels or the mask do not fit the output.
         """
-        return super().summed_loss(*self._as_rows(labels, cache, mask))
+        return super().summed_loss(*self._as_rows(labels, kept, mask))
 
-    def score_array(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+    def score_array(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss of each example, ``[N]``, summed over its places. Parameters as for `summed_loss`."""
-        of_rows = super().score_array(*self._as_rows(labels, cache, mask))
-        return nd.sum(nd.reshape(of_rows, (-1, cache.a.shape[0])), 0)
+        of_rows = super().score_array(*self._as_rows(labels, kept, mask))
+        return nd.sum(nd.reshape(of_rows, (-1, kept.cache.a.shape[0])), 0)
 
     def delta_of(self, epsilon: Array, cache: Cache) -> Array:
         """Return dL/dz for ``epsilon = dL/da``, both of the activations' shape; the activation is over channels."""
@@ -75,22 +77,23 @@ class OfPlacesMixin(OutputMixin):
         self.activating.backprop(rows_of_places(cache.z), rows_of_places(cache.a), rows)
         return from_rows_of_places(rows, shape)
 
-    def _as_rows(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Cache, Array | None]:
-        shape = tuple(cache.a.shape)
-        found = tuple(labels.shape)
+    def _as_rows(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Kept, Array | None]:
+        cache = kept.cache
+        shape, found = tuple(cache.a.shape), tuple(labels.shape)
         if len(found) != len(shape) or (found[0], *found[2:]) != (shape[0], *shape[2:]):
             raise nd.ShapeError(
                 f"{self.label}: labels must be {describe_shape(('N', 'C', *self.axes))}, here {describe_shape(shape)}, "
                 f"got {describe_shape(found)}. Give every place of every example its labels."
             )
-        rows = Cache(cache.x, rows_of_places(cache.z), rows_of_places(cache.a), None, None)
-        return rows_of_places(labels), rows, None if mask is None else self._rows_of_mask(mask, shape)
+        rows = kept._replace(cache=Cache(cache.x, rows_of_places(cache.z), rows_of_places(cache.a)))
+        masks = None if mask is None else self._rows_of_mask(mask, shape, kept.context)
+        return rows_of_places(labels), rows, masks
 
-    def _rows_of_mask(self, mask: Array, shape: tuple[int, ...]) -> Array:
+    def _rows_of_mask(self, mask: Array, shape: tuple[int, ...], ctx: Context) -> Array:
         """Return a mask as ``[places * N, 1]`` or ``[places * N, C]``."""
         full = self.over_places(mask, shape)
         columns = full.shape[1]
-        rows = self.buffers("mask_rows", (math.prod(shape) // shape[1], columns))
+        rows = ctx.buffer("mask_rows", (math.prod(shape) // shape[1], columns))
         nd.assign(from_rows_of_places(rows, shape), full)
         return rows
 
@@ -124,10 +127,9 @@ class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
     masks_output = False
 
     def setup(self) -> None:
-        super().setup()
         self.axes = self.conf.axes
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 2 + len(self.axes):
@@ -135,21 +137,19 @@ class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
                 f"{self.label}: expected input {describe_shape(('N', 'C', *self.axes))}, got "
                 f"{describe_shape(x.shape)}. Set the network's input type, or use a LossLayer for rows."
             )
-        if not self.activation.over_rows:
-            return super().forward(x, training, mask)
-        x, drop_mask = self.drop_input(x, training)
+        if not (ctx.activates and self.activation.over_rows):
+            return super().forward(x, params, ctx)
         rows = rows_of_places(x)
-        a = self.activating.value(rows, self.buffers("a", tuple(rows.shape)), training)
+        a = self.activating.value(rows, ctx.buffer("a", tuple(rows.shape)), ctx.training)
         a = from_rows_of_places(a, tuple(x.shape))
-        return a, Cache(x, x, a, drop_mask, mask)
+        return a, Cache(x, x, a)
 
-    def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
-        """Hand dL/dz on, rows as places; with dropout, to what was kept."""
-        return super().backprop_delta(from_rows_of_places(delta, cache.x.shape), cache, need_epsilon)
+    def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Hand dL/dz on, rows as places."""
+        return super().backward_delta(from_rows_of_places(delta, cache.x.shape), cache, params, grads, ctx)
 
-    def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        delta = self.delta_of(epsilon, cache)
-        return super().backprop_delta(delta, cache, need_epsilon)
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        return super().backward_delta(self.delta_of(epsilon, cache), cache, params, grads, ctx)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +194,7 @@ class CnnLossLayer(_LossOfPlaces):
     activation: str | Activation | None = "identity"
     axes: ClassVar[tuple[str, ...]] = ("H", "W")
     _takes: ClassVar = (ConvolutionalType, "convolutional(h, w, c)")
+    form: ClassVar[JavaForm] = LossLayer.form.more(constants={"format": "NCHW"})
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)
@@ -218,6 +219,7 @@ class Cnn3DLossLayer(_LossOfPlaces):
     activation: str | Activation | None = "identity"
     axes: ClassVar[tuple[str, ...]] = ("D", "H", "W")
     _takes: ClassVar = (Convolutional3DType, "convolutional3d(d, h, w, c)")
+    form: ClassVar[JavaForm] = LossLayer.form.more(constants={"dataFormat": "NCDHW"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,6 +239,7 @@ class RnnLossLayer(_LossOfPlaces):
 
     axes: ClassVar[tuple[str, ...]] = ("T",)
     _takes: ClassVar = (RecurrentType, "recurrent(size)")
+    form: ClassVar[JavaForm] = LossLayer.form.more(constants={"rnnDataFormat": "NCW"})
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_series(input_type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,24 +12,22 @@ from nd.activations import Activation
 from nd.arguments import Count, Retained
 from optimize.builder import Builder
 
+from ..conf.java_form import TIMED, JavaForm
 from ..params import ParamSpec
 from .base import BaseLayerConf, FeedForwardConf
 from .output import OutputMixin
-from .runtime import LayerRuntime
+from .runtime import Context, Kept, LayerRuntime, Params
 
 Array = Any
 
 
 class OcnnCache(NamedTuple):
-    """What forward keeps for backprop."""
+    """What forward keeps for the way back."""
 
     x: Array
     z: Array
     hidden: Array
     a: Array
-    drop_mask: Array | None
-    mask: Array | None
-    weights: dict[str, Array]
 
 
 class Outputs:
@@ -58,39 +57,32 @@ class Outputs:
 
 
 class OcnnRuntime(OutputMixin, LayerRuntime):
-    """One hidden layer, one output, and the radius r."""
+    """One hidden layer, one output, and the radius r.
 
-    pure = False
-    keeps_state = True
+    Unlike other layers it keeps something between calls, the outputs of an epoch. So it is not pure and does not
+    split: in training one computation after the other sees all examples.
+    """
+
+    pure = splits = False
 
     def setup(self) -> None:
-        self.activation = self.conf.activation
         self._outputs = Outputs(self.conf.window_size, self.dtype)
         self._epoch, self._epoch_of_outputs = 0, 0
 
     # ---- forward
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        x, weights = self.drop_input(x, training)[0], self.weights(training)
-        return self._out(x, weights, training)[2]
-
-    def _out(self, x: Array, weights: dict[str, Array], training: bool) -> tuple[Array, Array, Array]:
-        """Return z, hidden activations and outputs ``[N, 1]``."""
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, OcnnCache]:
+        """Return the outputs ``[N, 1]``, to which no activation is applied."""
         self.check_rows(x, self.conf.n_in)
         shape = (x.shape[0], self.conf.hidden_size)
-        z = nd.gemm(x, weights["v"], self.buffers("z", shape))
-        hidden = self.activating.value(z, self.buffers("hidden", shape), training)
-        return z, hidden, nd.gemm(hidden, weights["w"], self.buffers("a", (shape[0], 1)), transpose_b=True)
-
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, OcnnCache]:
-        x, drop_mask = self.drop_input(x, training)
-        weights = self.weights(training)
-        z, hidden, a = self._out(x, weights, training)
-        return a, OcnnCache(x, z, hidden, a, drop_mask, mask, weights)
+        z = nd.gemm(x, params["v"], ctx.buffer("z", shape))
+        hidden = self.activating.value(z, ctx.buffer("hidden", shape), ctx.training)
+        a = nd.gemm(hidden, params["w"], ctx.buffer("a", (shape[0], 1)), transpose_b=True)
+        return a, OcnnCache(x, z, hidden, a)
 
     # ---- loss
 
-    def summed_loss(self, labels: Array, cache: Any, mask: Array | None) -> Array:
+    def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return ``(|w|² + |v|²) / 2 + mean(max(r - out, 0)) / nu - r``; the labels are not looked at.
 
         Raises
@@ -98,29 +90,29 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
         ShapeError
             The mask is not ``[N, 1]``.
         """
-        short = self._short(cache, mask)
+        short = self._short(kept, mask)
         nd.maximum(short, 0.0, short)
-        weights, squares = cache.weights, 0.0
+        params, squares = kept.params, 0.0
         for name in ("w", "v"):
-            squares = squares + nd.sum(nd.square(weights[name]))
-        return 0.5 * squares + nd.sum(short) / (self.conf.nu * short.shape[0]) - nd.sum(weights["r"])
+            squares = squares + nd.sum(nd.square(params[name]))
+        return 0.5 * squares + nd.sum(short) / (self.conf.nu * short.shape[0]) - nd.sum(params["r"])
 
-    def _short(self, cache: OcnnCache, mask: Array | None) -> Array:
+    def _short(self, kept: Kept, mask: Array | None) -> Array:
         """Return r - out ``[N, 1]``, 0 where the mask is."""
-        out = cache.a
-        short = nd.subtract(cache.weights["r"], out, self.buffers("short", tuple(out.shape)))
+        out = kept.cache.a
+        short = nd.subtract(kept.params["r"], out, kept.context.buffer("short", tuple(out.shape)))
         if mask is None:
             return short
         if tuple(mask.shape) != tuple(out.shape):
             raise nd.ShapeError(f"{self.label}: mask must be {list(out.shape)}, got {list(mask.shape)}. Reshape it.")
         return nd.muli(short, mask)
 
-    def loss_and_delta(self, labels: Array, cache: Any, mask: Array | None) -> tuple[Array, Array]:
+    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Array]:
         """Return the loss and its gradient ``dL/d(out) [N, 1]``; moves r when an epoch has begun."""
-        self._follow(cache.a)
-        loss = self.summed_loss(labels, cache, mask)
-        short = self._short(cache, mask)
-        delta = nd.greater(short, 0.0, self.buffers("delta", tuple(short.shape)))
+        self._follow(kept)
+        loss = self.summed_loss(labels, kept, mask)
+        short = self._short(kept, mask)
+        delta = nd.greater(short, 0.0, kept.context.buffer("delta", tuple(short.shape)))
         if mask is not None:
             nd.muli(delta, mask)
         return loss, nd.muli(delta, -1.0 / (self.conf.nu * delta.shape[0]))
@@ -132,36 +124,39 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
     def scheduled_numbers(self) -> list[Any]:
         return [*super().scheduled_numbers(), self]
 
-    def _follow(self, out: Array) -> None:
-        """Keep the outputs of an epoch; in the first minibatch of the next let r be their percentile."""
+    def _follow(self, kept: Kept) -> None:
+        """Keep the outputs of an epoch; in the first minibatch of the next let r be their percentile.
+
+        As r is no weight, nothing ever stands in for it: it is the parameter itself that is written.
+        """
         if self._epoch != self._epoch_of_outputs:
             if self._outputs.count:
-                nd.fill(self.params["r"], self._outputs.percentile(self.conf.nu))
+                nd.fill(kept.params["r"], self._outputs.percentile(self.conf.nu))
             self._outputs.count, self._epoch_of_outputs = 0, self._epoch
-        self._outputs.add(out)
+        self._outputs.add(kept.cache.a)
 
     # ---- backward
 
-    def backprop_delta(self, delta: Array, cache: OcnnCache, need_epsilon: bool) -> Array | None:
+    def backward_delta(
+        self, delta: Array, cache: OcnnCache, params: Params, grads: Params, ctx: Context
+    ) -> Array | None:
         """Continue from ``dL/d(out) [N, 1]``; the weights and r are in the loss themselves too."""
-        epsilon = self.backprop_gradient(delta, cache, need_epsilon)
+        below = self.backward(delta, cache, params, grads, ctx)
         for name in ("w", "v"):
-            nd.addi(self.gradient_views[name], cache.weights[name])
-        nd.fill(self.gradient_views["r"], -1.0)
-        nd.subi(self.gradient_views["r"], nd.sum(delta))
-        return epsilon
+            nd.addi(grads[name], params[name])
+        nd.fill(grads["r"], -1.0)
+        nd.subi(grads["r"], nd.sum(delta))
+        return below
 
-    def backprop_gradient(self, epsilon: Array, cache: OcnnCache, need_epsilon: bool = True) -> Array | None:
-        gradients, weights = self.gradient_views, cache.weights
-        nd.gemm(epsilon, cache.hidden, gradients["w"], transpose_a=True)
-        nd.fill(gradients["r"], 0.0)
-        delta = nd.multiply(epsilon, weights["w"], self.buffers("delta_hidden", tuple(cache.z.shape)))
+    def backward(self, epsilon: Array, cache: OcnnCache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        nd.gemm(epsilon, cache.hidden, grads["w"], transpose_a=True)
+        nd.fill(grads["r"], 0.0)
+        delta = nd.multiply(epsilon, params["w"], ctx.buffer("delta_hidden", tuple(cache.z.shape)))
         self.activating.backprop(cache.z, cache.hidden, delta)
-        nd.affine_gradients(cache.x, delta, gradients["v"], None)
-        if not need_epsilon:
+        nd.affine_gradients(cache.x, delta, grads["v"], None)
+        if not ctx.needs_epsilon:
             return None
-        below = nd.gemm(delta, weights["v"], self.buffers("epsilon", tuple(cache.x.shape)), transpose_b=True)
-        return self.undropped(below, cache.drop_mask)
+        return nd.gemm(delta, params["v"], ctx.buffer("epsilon", tuple(cache.x.shape)), transpose_b=True)
 
 
 def _hidden_layer_size(builder: Builder, size: int) -> Builder:
@@ -220,6 +215,18 @@ class OCNNOutputLayer(FeedForwardConf):
     builder_verbs: ClassVar[dict[str, Any]] = {
         **BaseLayerConf.builder_verbs, "hidden_layer_size": _hidden_layer_size,
     }  # fmt: skip
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more(
+        {
+            "configureR": ("configure_r", "plain"),
+            "hiddenSize": ("hidden_size", "plain"),
+            "initialRValue": ("initial_r_value", "number"),
+            "nu": ("nu", "number"),
+            "windowSize": ("window_size", "plain"),
+        },
+        {**TIMED, "hasBias": True, "lastEpochSinceRUpdated": 0},
+        package="org.deeplearning4j.nn.conf.ocnn.",
+    )
+    shape_fields: ClassVar[Mapping[str, Any]] = {"n_in": None, "hidden_size": None}
 
     def __post_init__(self) -> None:
         super().__post_init__()

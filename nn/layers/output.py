@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,11 +13,12 @@ from nd.activations import Activation
 from nd.losses import Loss, get_loss
 
 from ..conf.input_type import InputType
+from ..conf.java_form import BIAS, LOSS, TIMED, WITHOUT_SIZES, JavaForm
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_rows
 from .base import BaseLayerConf, FeedForwardConf
-from .dense import DenseRuntime
-from .runtime import Cache, LayerRuntime
+from .dense import Cache, DenseRuntime
+from .runtime import Context, Kept, LayerRuntime, Params
 
 Array = Any
 
@@ -28,26 +29,28 @@ class OutputMixin:
     conf: Any
     label: str
     activation: Activation
-    buffers: Any
+    backward_delta: Callable[..., Array | None]
+    undropped: Callable[..., Array | None]
 
-    def loss_and_delta(self, labels: Array, cache: Cache, mask: Array | None) -> tuple[Array, Array]:
+    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Any]:
         """Return the loss summed over the minibatch, a scalar array, and its gradient ``dL/dz [N, n_out]``.
 
         Parameters and errors as for `summed_loss`.
         """
-        out = self.buffers("delta", cache.a.shape)
+        cache = kept.cache
+        out = kept.context.buffer("delta", cache.a.shape)
         masks = () if mask is None else (mask,)
         with self._named():
             return self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), out
 
-    def summed_loss(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+    def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss summed over the minibatch, a scalar array.
 
         Parameters
         ----------
         labels : array ``[N, n_out]``
-        cache : Cache
-            From this layer's forward.
+        kept : Kept
+            From this layer's forward pass.
         mask : array ``[N, 1]`` or ``[N, n_out]``, optional
             0 for labels that do not count.
 
@@ -56,13 +59,20 @@ class OutputMixin:
         ShapeError
             The labels do not fit the output.
         """
+        cache = kept.cache
         with self._named():
             return self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
 
-    def score_array(self, labels: Array, cache: Cache, mask: Array | None) -> Array:
+    def score_array(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss of each example, ``[N]``. Parameters and errors as for `summed_loss`."""
+        cache = kept.cache
         with self._named():
             return self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
+
+    def backpropagate_delta(self, delta: Any, kept: Kept, grads: Params) -> Array | None:
+        """Write the gradients, from what `loss_and_delta` returned; return dL/dx, None where nobody needs it."""
+        below = self.backward_delta(delta, kept.cache, kept.params, grads, kept.context)
+        return self.undropped(below, kept)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -86,7 +96,7 @@ class OutputMixin:
             return found
 
         if loss.pure and activation.pure:
-            return nd.Summed(score), nd.Summed(both)
+            return nd.summed(score), nd.summed(both)
         return score, both  # which may say something else the next time
 
 
@@ -101,21 +111,18 @@ class LossRuntime(OutputMixin, LayerRuntime):
 
     pure = splits = True
 
-    def setup(self) -> None:
-        self.activation = self.conf.activation
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
+        if not ctx.activates:
+            return x, None  # type: ignore[return-value]
+        a = self.activating.value(x, ctx.buffer("a", x.shape), ctx.training)
+        return a, Cache(x, x, a)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
-        x, drop_mask = self.drop_input(x, training)
-        a = self.activating.value(x, self.buffers("a", x.shape), training)
-        return a, Cache(x, x, a, drop_mask, mask)
+    def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Hand dL/dz on."""
+        return delta if ctx.needs_epsilon else None
 
-    def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
-        """Hand dL/dz on; with dropout, to what was kept."""
-        return self.undropped(delta, cache.drop_mask) if need_epsilon else None
-
-    def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
-        delta = self.activating.backprop(cache.z, cache.a, epsilon)
-        return self.backprop_delta(delta, cache, need_epsilon)
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        return self.backward_delta(self.activating.backprop(cache.z, cache.a, epsilon), cache, params, grads, ctx)
 
 
 def _with_loss(conf: Any) -> None:
@@ -144,6 +151,8 @@ class OutputLayer(FeedForwardConf):
     has_bias: bool = True
     runtime: ClassVar = OutputRuntime
     positional: ClassVar[tuple[str, ...]] = ("loss",)
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **LOSS}, TIMED)
+    shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "has_bias": True}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,6 +181,7 @@ class LossLayer(BaseLayerConf):
     activation: str | Activation | None = "identity"
     runtime: ClassVar = LossRuntime
     positional: ClassVar[tuple[str, ...]] = ("loss",)
+    form: ClassVar[JavaForm] = BaseLayerConf.form.more(LOSS, WITHOUT_SIZES)
 
     def __post_init__(self) -> None:
         super().__post_init__()

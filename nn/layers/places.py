@@ -15,7 +15,7 @@ from .base import LayerConf
 from .convolution import check_places, image_of
 from .convolution1d import series_of
 from .convolution3d import volume_of
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 Array = Any
 
@@ -100,35 +100,25 @@ SIDES = {
 class PlacesRuntime(LayerRuntime):
     """Forward and backward of a layer that moves numbers between places.
 
-    The dropout of the input is applied; a subclass whose Java model leaves it out says ``dropout = None``.
+    The dropout of the input is applied; a subclass whose Java model leaves it out says ``takes_dropout = False``.
     """
 
     pure = splits = True
 
-    def moved(self, x: Array) -> Array:
+    def moved(self, x: Array, ctx: Context) -> Array:
         """Return the activations."""
         raise NotImplementedError
 
-    def moved_back(self, epsilon: Array, shape: Sizes) -> Array:
+    def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
         """Return dL/dx, of that shape."""
         raise NotImplementedError
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Sizes]:
         check_places(self.label, x, self.conf.axes)
-        return self.moved(self.drop_input(x, training)[0])
+        return self.moved(x, ctx), tuple(x.shape)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, tuple[Sizes, Array | None]]:
-        check_places(self.label, x, self.conf.axes)
-        x, drop_mask = self.drop_input(x, training)
-        return self.moved(x), (tuple(x.shape), drop_mask)
-
-    def backprop_gradient(
-        self, epsilon: Array, cache: tuple[Sizes, Array | None], need_epsilon: bool = True
-    ) -> Array | None:
-        if not need_epsilon:
-            return None
-        shape, drop_mask = cache
-        return self.undropped(self.moved_back(epsilon, shape), drop_mask)
+    def backward(self, epsilon: Array, cache: Sizes, params: Params, grads: Params, ctx: Context) -> Array | None:
+        return self.moved_back(epsilon, cache, ctx) if ctx.needs_epsilon else None
 
     def known(self, sizes: Sizes, axis: int) -> bool:
         """Tell whether a mask of those lengths has one number for every place of an axis, not one for all of them."""

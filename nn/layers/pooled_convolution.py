@@ -2,77 +2,92 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from nd import convolution
 from nd.activations import Identity, Softmax
+from nd.convolution import Window
 
 from ..conf.enums import PoolingType
+from ..conf.noise import NumbersInForce
 from .convolution import ConvolutionRuntime
 from .frozen import FrozenRuntime
-from .runtime import LayerRuntime
+from .runtime import Activating, Context, Kept, LayerRuntime, Noising, Params, State
 from .subsampling import SubsamplingRuntime
 
 Array = Any
 
 
 class PooledCache(NamedTuple):
-    """What forward keeps for backprop."""
+    """What forward keeps for the way back."""
 
     saved: Any
     pooled: Array
-    drop_mask: Array | None
-    windows: tuple[Any, Any]
-    W: Array
+    windows: tuple[Window, Window]
 
 
-class PooledConvolution:
+class PooledConvolution(LayerRuntime):
     """Forward and backward of both layers; the convolution's own activations are never whole in memory.
 
     Only the winner of every window gets a gradient, and its activation is what pooling hands on: so the way back
-    through the activation is taken on the pooled array, a quarter as large.
+    through the activation is taken on the pooled array, a quarter as large. Parameters, dropout and weight noise are
+    the convolution's.
     """
+
+    pure = splits = True
 
     def __init__(self, convolution: ConvolutionRuntime, pooling: SubsamplingRuntime) -> None:
         self.convolution, self.pooling = convolution, pooling
-        self.buffers = convolution.buffers
-        self._both_buffers = (convolution.buffers, pooling.buffers)
-        self._activation = None if isinstance(convolution.activation, Identity) else convolution.activation
+        super().__init__(convolution.conf, convolution.label, convolution.dtype)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, PooledCache]:
-        """Return the pooled activations ``[N, n_out, out_h, out_w]`` and what `backprop_gradient` needs."""
-        layer, activation = self.convolution, self._activation
-        x, drop_mask = layer.drop_input(x, training)
-        weights = layer.weights(training)
-        window = layer.windows.over(x, layer.conf.n_in)
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, PooledCache]:
+        window = self.convolution.windows.over(x, self.conf.n_in)
         windows = (window, self.pooling.windows.over_size(window.out))
-        activate = None if activation is None else lambda z: layer.activating.value(z, z, training)
+        linear, activating = isinstance(self.activation, Identity), self.activating
+        activate = None if linear else lambda z: activating.value(z, z, ctx.training)
+        buffers = ctx.buffer, ctx.inner("pooling").buffer
         pooled, saved = convolution.conv2d_max_pool(
-            x, weights["W"], weights.get("b"), activate, windows, self._both_buffers, keep=training
+            x, params["W"], params.get("b"), activate, windows, buffers, keep=ctx.training
         )
-        return pooled, PooledCache(saved, pooled, drop_mask, windows, weights["W"])
+        return pooled, PooledCache(saved, pooled, windows)
 
-    def backprop_gradient(self, epsilon: Array, cache: PooledCache, need_epsilon: bool = True) -> Array | None:
-        """Write the convolution's gradients; return dL/dx unless nobody needs it. As `LayerRuntime`'s."""
-        layer = self.convolution
-        if self._activation is not None:
-            epsilon = layer.activating.backprop(cache.pooled, cache.pooled, epsilon)
-        below = convolution.conv2d_max_pool_backward(
-            epsilon, cache.saved, cache.W, cache.windows, layer.gradients, self._both_buffers, need_epsilon
+    def backward(self, epsilon: Array, cache: PooledCache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        if not isinstance(self.activation, Identity):
+            epsilon = self.activation_gradient(epsilon, cache.pooled, cache.pooled)
+        gradients = grads["W"], grads.get("b")
+        buffers = ctx.buffer, ctx.inner("pooling").buffer
+        return convolution.conv2d_max_pool_backward(
+            epsilon, cache.saved, params["W"], cache.windows, gradients, buffers, ctx.needs_epsilon
         )
-        return below if cache.drop_mask is None else layer.undropped(below, cache.drop_mask)
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
-        """Return the mask of the pooled activations, from that of the input."""
         between = self.convolution.feed_forward_mask(mask)
         return None if between is None else self.pooling.feed_forward_mask(between)
+
+    @cached_property
+    def drop_numbers(self) -> NumbersInForce:
+        """The convolution's, which are put in force for every iteration."""
+        return self.convolution.drop_numbers
+
+    @cached_property
+    def noising(self) -> Noising | None:
+        """The convolution's weight noise, whose numbers are put in force for every iteration."""
+        return self.convolution.noising
+
+    @cached_property
+    def activating(self) -> Activating:
+        """The convolution's."""
+        return self.convolution.activating
 
 
 class FrozenPooledConvolution(PooledConvolution):
     """Both frozen, with nothing to train below: forward as outside of training, and never backward."""
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, PooledCache]:
-        return super().forward(x, False, mask)
+    pure = splits = True
+
+    def propagate(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Kept, State]:
+        return super().propagate(x, state, params, ctx.inner("frozen", training=False))
 
 
 def paired(first: LayerRuntime, second: LayerRuntime, forward_only: bool) -> PooledConvolution | None:

@@ -14,9 +14,10 @@ from nd.checks import describe_shape
 from ..conf.constraints import FIELDS, UNSET, placed_constraints
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
+from ..conf.java_form import Codec, JavaForm
 from ..params import ParamSpec
 from .base import BaseLayerConf
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
@@ -46,19 +47,16 @@ class PReLURuntime(LayerRuntime):
     takes_weight_noise = False
 
     def setup(self) -> None:
-        self._value, self._back = nd.Elementwise(_value, scratch=(2,)), nd.Elementwise(_back, scratch=(3,))
-        self._alpha, self._shape = self.params["W"][None, ...], self.conf.alpha_shape
-        self._summed = (0, *(axis for axis, size in enumerate(self._shape, 1) if size == 1))
+        self._value, self._back = nd.elementwise(_value, scratch=(2,)), nd.elementwise(_back, scratch=(3,))
+        self._summed = (0, *(axis for axis, size in enumerate(self.conf.alpha_shape, 1) if size == 1))
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        return self.drop_input(x, training)[0]
-
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Array]:
+        if not ctx.activates:
+            return x, x
         self._check(x)
-        x, drop_mask = self.drop_input(x, training)
-        a = self.buffers("a", x.shape)
-        self._value(x, self._alpha, self.buffers("below", x.shape), a)
-        return a, (x, drop_mask)
+        a = ctx.buffer("a", x.shape)
+        self._value(x, params["W"][None, ...], ctx.buffer("below", x.shape), a)
+        return a, x
 
     def _check(self, x: Array) -> None:
         if not nd.is_array(x):
@@ -72,12 +70,17 @@ class PReLURuntime(LayerRuntime):
                 f"{self.label}: expected input {describe_shape(('N', *expected))}, got {describe_shape(x.shape)}."
             )
 
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        x, drop_mask = cache
-        product = self.buffers("product", x.shape)
-        self._back(x, self._alpha, epsilon, self.buffers("below", x.shape), product)
-        nd.assign(self.gradient_views["W"], nd.reshape(nd.sum(product, self._summed, keepdims=True), self._shape))
-        return self.undropped(epsilon, drop_mask) if need_epsilon else None
+    def backward(self, epsilon: Array, cache: Array, params: Params, grads: Params, ctx: Context) -> Array | None:
+        x, product = cache, ctx.buffer("product", cache.shape)
+        self._back(x, params["W"][None, ...], epsilon, ctx.buffer("below", x.shape), product)
+        summed = nd.sum(product, self._summed, keepdims=True)
+        nd.assign(grads["W"], nd.reshape(summed, self.conf.alpha_shape))
+        return epsilon if ctx.needs_epsilon else None
+
+
+_AXES = Codec(
+    lambda value: None if value is None else list(value), lambda value: None if value is None else tuple(value)
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +119,9 @@ class PReLULayer(BaseLayerConf):
     shared_axes: Count | Sequence[Count] | None = None
     weight_init: str | Distribution | None = "zero"
     runtime: ClassVar = PReLURuntime
+    form: ClassVar[JavaForm] = BaseLayerConf.form.more(
+        {"inputShape": ("input_shape", _AXES), "sharedAxes": ("shared_axes", _AXES)}, {"nin": 0, "nout": 0}
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -14,19 +14,19 @@ from nd.arguments import Count, Natural, NonNegative
 from optimize.builder import Builder
 
 from ..conf.input_type import InputType, RecurrentType
+from ..conf.java_form import WINDOW, JavaForm
 from ..params import ParamSpec
 from ..preprocessors import InputPreProcessor, to_images
-from .activating import Activating
 from .capsules import squash, squash_backward
 from .convolution import Windows, image_of, normalise_window, window_of
-from .runtime import LayerRuntime
+from .runtime import Activating, Context, LayerRuntime, Params
 from .same_diff import SameDiffConf
 
 Array = Any
 
 
 class PrimaryCache(NamedTuple):
-    """What forward keeps for backprop."""
+    """What forward keeps for the way back."""
 
     saved: Any
     z: Array
@@ -34,49 +34,54 @@ class PrimaryCache(NamedTuple):
     """The activations as capsules."""
     window: Any
     W: Array
+    """As a convolution wants it."""
 
 
 class PrimaryCapsulesRuntime(LayerRuntime):
     """A convolution, perhaps a rectifier, and squash."""
 
     pure = splits = True
+    takes_dropout = False
 
     def setup(self) -> None:
         conf = self.conf
         self.windows = Windows(self.label, conf)
-        kernel, out = tuple(conf.kernel_size), conf.capsule_dimensions * conf.channels
-        self.shape = (out, conf.input_channels, *kernel)
-        self.b = self.b_gradient = None
-        if conf.has_bias:
-            self.b = nd.reshape_view(self.params["b"], (1, out))
-            self.b_gradient = nd.reshape_view(self.gradient_views["b"], (1, out))
+        self.shape = (conf.capsule_dimensions * conf.channels, conf.input_channels, *conf.kernel_size)
         self.rectifier = Activating(LeakyReLU(alpha=conf.leak) if conf.leak else ReLU()) if conf.use_relu else None
 
-    def _kernel(self, name: str) -> Array:
+    def _kernel(self, name: str, ctx: Context) -> Array:
         """Return memory for W as a convolution wants it, ``[n_out, n_in, kernel_h, kernel_w]``."""
-        return nd.reshape_view(self.buffers(name, (math.prod(self.shape),)), self.shape)
+        return nd.reshape_view(ctx.buffer(name, (math.prod(self.shape),)), self.shape)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, PrimaryCache]:
+    def _bias(self, arrays: Params) -> Array | None:
+        """Return b or its gradient as a convolution wants it, ``[1, n_out]``."""
+        return nd.reshape_view(arrays["b"], (1, self.shape[0])) if "b" in arrays else None
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, PrimaryCache | None]:
         window = self.windows.over(x, self.conf.input_channels)
-        W = nd.assign(self._kernel("capsule_kernel"), nd.permute(self.params["W"], (3, 2, 0, 1)))
-        z, saved = convolution.conv2d(x, W, self.b, window, self.buffers)
+        if not ctx.activates:
+            return x, None
+        W = nd.assign(self._kernel("capsule_kernel", ctx), nd.permute(params["W"], (3, 2, 0, 1)))
+        z, saved = convolution.conv2d(x, W, self._bias(params), window, ctx.buffer)
         if self.rectifier is not None:
-            self.rectifier.value(z, z, training)
+            self.rectifier.value(z, z, ctx.training)
         numbers = self.conf.capsule_dimensions
         s = nd.reshape(z, (z.shape[0], math.prod(z.shape[1:]) // numbers, numbers))
-        v = squash(s, 2, self.buffers("v", tuple(s.shape)))
+        v = squash(s, 2, ctx.buffer("v", tuple(s.shape)))
         return v, PrimaryCache(saved, z, s, window, W)
 
-    def backprop_gradient(self, epsilon: Array, cache: PrimaryCache, need_epsilon: bool = True) -> Array | None:
+    def backward(
+        self, epsilon: Array, cache: PrimaryCache, params: Params, grads: Params, ctx: Context
+    ) -> Array | None:
         saved, z, s, window, W = cache
-        ds = squash_backward(s, epsilon, 2, self.buffers("ds", tuple(s.shape)))
+        ds = squash_backward(s, epsilon, 2, ctx.buffer("ds", tuple(s.shape)))
         delta = nd.reshape(ds, tuple(z.shape))
         if self.rectifier is not None:
             self.rectifier.backprop(z, z, delta)
-        gradient = self._kernel("capsule_kernel_gradient")
-        gradients = (gradient, self.b_gradient)
-        below = convolution.conv2d_backward(delta, saved, W, window, gradients, self.buffers, need_epsilon)
-        nd.assign(self.gradient_views["W"], nd.permute(gradient, (2, 3, 1, 0)))
+        gradient = self._kernel("capsule_kernel_gradient", ctx)
+        gradients = (gradient, self._bias(grads))
+        below = convolution.conv2d_backward(delta, saved, W, window, gradients, ctx.buffer, ctx.needs_epsilon)
+        nd.assign(grads["W"], nd.permute(gradient, (2, 3, 1, 0)))
         return below
 
     def feed_forward_mask(self, mask: Array) -> None:
@@ -145,6 +150,22 @@ class PrimaryCapsules(SameDiffConf):
     positional: ClassVar[tuple[str, ...]] = ("capsule_dimensions", "channels")
     builder_verbs: ClassVar[dict[str, Any]] = {
         **SameDiffConf.builder_verbs, "use_leaky_re_lu": _leaky_verb, "use_re_lu": _relu_verb,
+    }  # fmt: skip
+    form: ClassVar[JavaForm] = SameDiffConf.form.more(
+        {
+            "capsules": ("capsules", "size"),
+            "capsuleDimensions": ("capsule_dimensions", "size"),
+            **WINDOW,
+            "channels": ("channels", "plain"),
+            "hasBias": ("has_bias", "plain"),
+            "inputChannels": ("input_channels", "size"),
+            "leak": ("leak", "number"),
+            "useRelu": ("use_relu", "plain"),
+        },
+        {"paramWeightInit": None},
+    )
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        "capsule_dimensions": None, "channels": 32, "kernel_size": (9, 9), "input_channels": None, "has_bias": True,
     }  # fmt: skip
 
     def __post_init__(self) -> None:

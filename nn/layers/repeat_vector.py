@@ -10,9 +10,10 @@ from nd.arguments import Count
 from nd.checks import describe_shape
 
 from ..conf.input_type import InputType, RecurrentType
+from ..conf.java_form import IDLE, JavaForm
 from ..preprocessors import InputPreProcessor, to_rows
 from .base import LayerConf
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 
 Array = Any
 
@@ -22,27 +23,22 @@ class RepeatVectorRuntime(LayerRuntime):
 
     pure = splits = True
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        return self.forward(x, training)[0]
-
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Array | None]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, None]:
         if not nd.is_array(x) or x.ndim != 2:
             found = describe_shape(x.shape) if nd.is_array(x) else type(x).__name__
             raise nd.ShapeError(
                 f"{self.label}: expected input [N, C], got {found}. Set the input type that describes it."
             )
-        x, drop_mask = self.drop_input(x, training)
-        out = self.buffers("a", (*x.shape, self.conf.n))
-        return nd.assign(out, nd.reshape(x, (*x.shape, 1))), drop_mask
+        out = ctx.buffer("a", (*x.shape, self.conf.n))
+        return nd.assign(out, nd.reshape(x, (*x.shape, 1))), None
 
-    def backprop_gradient(self, epsilon: Array, cache: Array | None, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
+    def backward(self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: Context) -> Array | None:
+        if not ctx.needs_epsilon:
             return None
-        below = nd.sum_into(epsilon, 2, self.buffers("epsilon", tuple(epsilon.shape[:2])))
-        return self.undropped(below, cache)
+        return nd.sum_into(epsilon, 2, ctx.buffer("epsilon", tuple(epsilon.shape[:2])))
 
     def feed_forward_mask(self, mask: Array) -> Array:
-        return nd.assign(self.buffers("mask", (mask.shape[0], self.conf.n)), mask)
+        return nd.assign(nd.fresh_buffers(self.dtype)("mask", (mask.shape[0], self.conf.n)), mask)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +65,9 @@ class RepeatVector(LayerConf):
     n: Count = field(default=1, kw_only=False)
     runtime: ClassVar = RepeatVectorRuntime
     positional: ClassVar[tuple[str, ...]] = ("n",)
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {"n": ("n", "plain")}, {**IDLE, "dataFormat": "NCW"}, package="misc."
+    )
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)

@@ -9,10 +9,12 @@ import nd
 from nd.checks import describe_shape
 
 from ..conf.input_type import InputType, RecurrentType
+from ..conf.java_form import JavaForm
 from ..preprocessors import InputPreProcessor, to_series
+from .dense import Cache
 from .losses_of_places import OfPlacesMixin, from_rows_of_places, rows_of_places
 from .output import OutputLayer, OutputRuntime
-from .runtime import Cache
+from .runtime import Context, Params
 
 Array = Any
 
@@ -26,10 +28,6 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
     pure = splits = True
     axes = ("T",)
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        z = super().pre_output(self._rows(x), training)
-        return from_rows_of_places(z, x.shape)
-
     def _rows(self, x: Array) -> Array:
         n_in = self.conf.n_in
         if not nd.is_array(x):
@@ -41,29 +39,25 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
             )
         return rows_of_places(x)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Cache]:
-        x, drop_mask = self.drop_input(x, training)
-        rows, weights = self._rows(x), self.weights(training)
-        shape = tuple(x.shape)
-        z = self._product(rows, weights["W"])
-        a = from_rows_of_places(self.activated(z, training, weights.get("b")), shape)
-        cache = Cache(rows, from_rows_of_places(z, shape), a, drop_mask, mask, weights)
-        if mask is not None:
-            a = nd.multiply(a, self.over_places(mask, tuple(a.shape)), self.buffers("masked", tuple(a.shape)))
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
+        rows, shape = self._rows(x), tuple(x.shape)
+        z = self.product(rows, params["W"], ctx)
+        a = from_rows_of_places(self.activate_sum(z, ctx, params.get("b")), shape)
+        cache = Cache(rows, from_rows_of_places(z, shape), a)
+        if ctx.mask is not None and ctx.activates:
+            a = nd.multiply(a, self.over_places(ctx.mask, tuple(a.shape)), ctx.buffer("masked", tuple(a.shape)))
         return a, cache
 
-    def backprop_gradient(self, epsilon: Array, cache: Cache, need_epsilon: bool = True) -> Array | None:
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         delta = self.delta_of(epsilon, cache)
-        if cache.mask is not None:
-            nd.muli(delta, self.over_places(cache.mask, tuple(delta.shape)))
-        return self.backprop_delta(rows_of_places(delta), cache, need_epsilon)
+        if ctx.mask is not None:
+            nd.muli(delta, self.over_places(ctx.mask, tuple(delta.shape)))
+        return self.backward_delta(rows_of_places(delta), cache, params, grads, ctx)
 
-    def backprop_delta(self, delta: Array, cache: Cache, need_epsilon: bool) -> Array | None:
+    def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Continue from ``delta = dL/dz [T * N, n_out]``."""
-        epsilon = super().backprop_delta(delta, cache._replace(drop_mask=None), need_epsilon)
-        if epsilon is None:
-            return None
-        return self.undropped(from_rows_of_places(epsilon, tuple(cache.a.shape)), cache.drop_mask)
+        below = super().backward_delta(delta, cache, params, grads, ctx)
+        return None if below is None else from_rows_of_places(below, tuple(cache.a.shape))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +82,7 @@ class RnnOutputLayer(OutputLayer):
 
     runtime: ClassVar = RnnOutputRuntime
     takes: ClassVar[str] = "series"
+    form: ClassVar[JavaForm] = OutputLayer.form.more(constants={"rnnDataFormat": "NCW"})
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_series(input_type)

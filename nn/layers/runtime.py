@@ -1,4 +1,4 @@
-"""A layer at work: a runtime over views of the network's vectors."""
+"""A layer at work: what every layer does, around the mathematics that each one writes."""
 
 from __future__ import annotations
 
@@ -7,25 +7,70 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import nd
+from nd.activations import Activation
 from nd.checks import describe_shape
+from nd.java_names import JavaNames
 from nd.part import Part
 
-from .activating import Activating
-from .noising import NoisyRuntime
+from ..conf.dropout import IDropout
+from ..conf.noise import Noising, NumbersInForce
 
 Array = Any
+Buffers = Callable[..., Array]
+Params = dict[str, Array]
+State = tuple[Array, ...]
 
 
-class Cache(NamedTuple):
-    """What forward keeps for backprop."""
+class Context:
+    """One pass through one node of a network.
 
-    x: Array
-    z: Array
-    a: Array
-    drop_mask: Array | None
-    mask: Array | None
-    weights: Any = None
-    """Name -> parameter, as forward used it."""
+    Attributes
+    ----------
+    training : bool
+        Whether there is dropout and noise, and statistics are those of the minibatch.
+    mask : array ``[N, 1]``, ``[N, T]`` or ``[N, 1, H, W]``, or None
+        Of the node's first input: 0 for rows, time steps or places that do not count.
+    buffer : callable (name, shape) -> array
+        The node's memory, used again in the next step; outside of steps new memory.
+    needs_epsilon : bool
+        Whether the backward pass has to return dL/dx.
+    activates : bool
+        False for what goes into the activation: `LayerRuntime.pre_output`.
+    """
+
+    __slots__ = ("activates", "buffer", "mask", "needs_epsilon", "training")
+
+    def __init__(
+        self,
+        training: bool,
+        buffer: Buffers,
+        mask: Array | None = None,
+        needs_epsilon: bool = True,
+        activates: bool = True,
+    ) -> None:
+        self.training, self.buffer, self.mask = training, buffer, mask
+        self.needs_epsilon, self.activates = needs_epsilon, activates
+
+    def inner(self, prefix: str, training: bool | None = None) -> Context:
+        """Return the context of a layer inside of this one, with memory under names of its own."""
+
+        def buffer(name: str, *rest: Any) -> Array:
+            return self.buffer(f"{prefix}.{name}", *rest)
+
+        of = self.training if training is None else training
+        return Context(of, buffer, self.mask, self.needs_epsilon, self.activates)
+
+
+class Kept(NamedTuple):
+    """What a forward pass keeps for the way back."""
+
+    cache: Any
+    """The layer's own."""
+    params: Params
+    """As they were used: with weight noise, what stood in for them."""
+    dropped: Array | None
+    """What the dropout of the input needs."""
+    context: Context
 
 
 class LayerParams(dict[str, Array]):
@@ -36,57 +81,55 @@ class LayerParams(dict[str, Array]):
         return nd.reshape(nd.concat([nd.reshape(view, (-1,)) for view in self.values()]), (1, -1))
 
 
-class LayerRuntime(Part, NoisyRuntime):
-    """A layer at work.
+class LayerRuntime(Part, JavaNames):
+    """A layer at work. It keeps no arrays between calls: parameters, gradients and memory are arguments.
+
+    A layer writes `forward` and `backward`; one that carries something from one segment of a series to the next writes
+    `initial_state` and `forward_from` in the place of `forward`. Dropout of the input and weight noise are applied
+    around them, and masks by `activate` and `activation_gradient`. What `Part` says of it lets steps be recorded and
+    split.
 
     Parameters
     ----------
     conf : LayerConf
     label : str
         Who raises the errors.
-    params, gradient_views : dict of name -> array
-        Views of the network's vectors, in the parameters' own shapes.
-    buffers : callable (name, shape) -> array
-        Memory of the network's workspace.
     dtype : str
     """
 
-    def __init__(
-        self,
-        conf: Any,
-        label: str,
-        params: dict[str, Array],
-        gradient_views: dict[str, Array],
-        buffers: Callable[..., Array],
-        dtype: str,
-    ) -> None:
+    takes_dropout: ClassVar[bool] = True
+    """Whether the configured dropout of the input is applied, as on most layers in Java."""
+    takes_weight_noise: ClassVar[bool] = True
+    """Whether weight noise has an effect, as it has in Java on most layers."""
+    masks_output: ClassVar[bool] = True
+    """Whether what the network answers is multiplied by the labels' mask where this layer is the last."""
+    ends_backprop: bool = False
+    """Whether `backward` always returns None, so that layers below are not trained."""
+
+    def __init__(self, conf: Any, label: str, dtype: str) -> None:
         self.conf, self.label, self.dtype = conf, label, dtype
-        self.params = LayerParams(params)
-        self.gradient_views, self.buffers = gradient_views, buffers
+        self.params = LayerParams()
         self.setup()
 
     def setup(self) -> None:
         """Resolve what can be resolved once."""
 
-    def pre_output(self, x: Array, training: bool = False) -> Array:
-        """Return z, what the activation is applied to, for ``x [N, ...]``."""
-        return x
+    # ---- what a layer writes
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        """Return the activations and what `backprop_gradient` needs.
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        """Return the activations, and what `backward` needs.
 
         Parameters
         ----------
         x : array ``[N, ...]``
-        training : bool
-            Apply dropout and weight noise.
-        mask : array ``[N, 1]``, ``[N, T]`` or ``[N, 1, H, W]``, optional
-            0 for rows, time steps or places that do not count.
+            Not to be changed.
+        params : dict of name -> array
+        ctx : Context
         """
         raise NotImplementedError
 
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        """Write dL/d(parameters) into `gradient_views`; return dL/dx unless nobody needs it.
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Write dL/d(parameters) into `grads`; return dL/dx, or None where `ctx.needs_epsilon` is False.
 
         Parameters
         ----------
@@ -94,44 +137,140 @@ class LayerRuntime(Part, NoisyRuntime):
             dL/d(activations), a sum over examples. May be overwritten.
         cache : object
             From `forward`. Used up.
+        params : dict of name -> array
+            As `forward` had them.
+        grads : dict of name -> array
+            Views of the gradient vector.
+        ctx : Context
         """
         raise NotImplementedError
+
+    def initial_state(self, examples: int) -> State:
+        """Return what `forward_from` starts from, arrays ``[N, ...]``; nothing for layers without a state."""
+        return ()
+
+    def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
+        """Return what `forward` does, and the state after this segment: new arrays, or the buffers'."""
+        made = self.forward(x, params, ctx)
+        if not isinstance(made, tuple) or len(made) != 2:
+            raise nd.ConfigurationError(
+                f"{self.label}: forward must return (activations, cache), got {type(made).__name__}. Without a cache "
+                "return (activations, None)."
+            )
+        return *made, state
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
         """Return the mask of the layer's activations, from that of its input."""
         return mask
 
-    ends_backprop: bool = False
-    """Whether `backprop_gradient` always returns None, so that layers below are not trained."""
-    masks_output: ClassVar[bool] = True
-    """Whether what the network answers is multiplied by the labels' mask where this layer is the last."""
-    keeps_state: ClassVar[bool] = False
-    """Whether training leaves more behind than parameters: then one copy of the layer treats all, step by step."""
+    # ---- what a network calls
+
+    def propagate(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Kept, State]:
+        """Return activations, what `backpropagate` needs, and the state after it: `forward` with noise around it."""
+        dropped = None
+        if ctx.training:
+            if self.dropout is not None:
+                x, dropped = self.dropout.apply_dropout(x, self.drop_numbers.values, ctx.buffer)
+            if self.noising is not None:
+                params = self.noising.draw(params, ctx.buffer)
+        a, cache, state = self.forward_from(x, state, params, ctx)
+        return a, Kept(cache, params, dropped, ctx), state
+
+    def backpropagate(self, epsilon: Array, kept: Kept, grads: Params) -> Array | None:
+        """Write the gradients; return dL/dx of the layer's input, None where nobody needs it."""
+        return self.undropped(self.backward(epsilon, kept.cache, kept.params, grads, kept.context), kept)
+
+    def undropped(self, epsilon: Array | None, kept: Kept) -> Array | None:
+        """Take a gradient back through the dropout of the input."""
+        if kept.dropped is None or epsilon is None:
+            return epsilon
+        return self.dropout.backprop(epsilon, kept.dropped)  # type: ignore[union-attr]
 
     def may_split(self, training: bool) -> bool:
         """Tell whether parts of a minibatch give what the whole gives; numbers drawn in another order would not."""
         if not training:
             return self.splits
         activation, loss = getattr(self.conf, "activation", None), getattr(self.conf, "loss", None)
-        draws = self.dropout is not None or self.noising is not None or (activation is not None and activation.draws)
+        drops = self.conf.drop_out is not None and not self.conf.drop_out.does_nothing
+        draws = drops or self.noising is not None or (activation is not None and activation.draws)
         meeting = any(part is not None and not part.splits for part in (activation, loss))
         return self.splits and not draws and not meeting
+
+    def scheduled_numbers(self) -> list[NumbersInForce]:
+        """Return the numbers of this layer's noise that follow schedules."""
+        found = [] if self.dropout is None else [self.drop_numbers]
+        found += [] if self.noising is None else [self.noising.numbers]
+        return [numbers for numbers in found if numbers.scheduled]
+
+    # ---- noise
+
+    @cached_property
+    def dropout(self) -> IDropout | None:
+        """Dropout of the input, None when there is none or it keeps everything."""
+        configured = self.conf.drop_out
+        none = configured is None or configured.does_nothing or not self.takes_dropout
+        return None if none else configured
+
+    @cached_property
+    def drop_numbers(self) -> NumbersInForce:
+        """What dropout multiplies and compares with."""
+        return NumbersInForce(self.conf.drop_out, self.dtype)
+
+    @cached_property
+    def noising(self) -> Noising | None:
+        """Weight noise at work, None when there is none."""
+        noise, specs = getattr(self.conf, "weight_noise", None), self.conf.param_specs()
+        if noise is None or not specs or not self.takes_weight_noise:
+            return None
+        return Noising(noise, NumbersInForce(noise, self.dtype), specs)
+
+    # ---- activations and masks
+
+    @cached_property
+    def activation(self) -> Activation:
+        """The layer's activation."""
+        return self.conf.activation
 
     @cached_property
     def activating(self) -> Activating:
         """The layer's activation at work."""
-        return Activating(self.conf.activation)
+        return Activating(self.activation)
+
+    @cached_property
+    def _overwrites(self) -> bool:
+        """Whether the activation may lie where z was: nobody looks at z then."""
+        return self.activation.overwrites and not getattr(getattr(self.conf, "loss", None), "needs_z", False)
+
+    def activate_sum(self, z: Array, ctx: Context, b: Array | None = None, mask: Array | None = None) -> Array:
+        """Add b and apply the activation, in z's memory where the way back allows it; then multiply by a mask."""
+        if not ctx.activates:
+            return z if b is None else nd.addi(z, b)
+        a = z if self._overwrites else ctx.buffer("a", z.shape)
+        a = self.activating.value(z, a, ctx.training, b)
+        return a if mask is None else nd.muli(a, mask)
+
+    def activation_gradient(self, epsilon: Array, z: Array, a: Array, mask: Array | None = None) -> Array:
+        """Turn ``epsilon = dL/da`` into dL/dz in its memory, and multiply it by a mask."""
+        delta = self.activating.backprop(z, a, epsilon)
+        return delta if mask is None else nd.muli(delta, mask)
+
+    # ---- for programs that look inside
+
+    def pre_output(self, x: Array, training: bool = False) -> Array:
+        """Return z, what the activation is applied to, for ``x [N, ...]``, a new array."""
+        return self._output(x, Context(training, self._fresh, activates=False))
 
     def activate(self, x: Array, training: bool = False, mask: Array | None = None) -> Array:
         """Return the activations for ``x [N, ...]``, a new array; no preprocessor of the network comes before."""
-        with self.buffers.workspace.nested():  # type: ignore[attr-defined]
-            return nd.copy(self.forward(nd.as_array(x, self.dtype), training, mask)[0])
+        return nd.copy(self._output(nd.as_array(x, self.dtype), Context(training, self._fresh, mask)))
 
-    def activated(self, z: Array, training: bool, b: Array | None = None) -> Array:
-        """Add b and apply the activation, in z's memory where backprop allows it."""
-        needed = getattr(getattr(self.conf, "loss", None), "needs_z", False)
-        a = z if self.activating.activation.overwrites and not needed else self.buffers("a", z.shape)
-        return self.activating.value(z, a, training, b)
+    def _output(self, x: Array, ctx: Context) -> Array:
+        state = self.initial_state(x.shape[0]) if hasattr(x, "shape") else ()
+        return self.propagate(x, state, self.params, ctx)[0]
+
+    @property
+    def _fresh(self) -> Buffers:
+        return nd.fresh_buffers(self.dtype)
 
     def get_param(self, key: str) -> Array:
         """Return the view of one parameter, ``"W"``; raise ChoiceError for an unknown key."""
@@ -152,6 +291,8 @@ class LayerRuntime(Part, NoisyRuntime):
         """Return how many numbers the parameters have."""
         return sum(spec.length for spec in self.conf.param_specs())
 
+    # ---- checks
+
     def check_rows(self, x: Array, n_in: int) -> None:
         """Raise ShapeError unless x is ``[N, n_in]``."""
         if not nd.is_array(x):
@@ -161,3 +302,37 @@ class LayerRuntime(Part, NoisyRuntime):
                 f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. "
                 "Reshape it, or set the input type that describes it, such as InputType.convolutional(h, w, c)."
             )
+
+
+class Activating:
+    """What a layer does with its activation, in one pass where the backend compiles formulas.
+
+    Parameters
+    ----------
+    activation : Activation
+        One that is not pure, and one that draws random numbers, is run as it is written each time.
+    """
+
+    def __init__(self, activation: Activation) -> None:
+        self.activation = activation
+        self._fixed = activation.pure and not activation.draws
+        self._value = nd.elementwise(lambda z, a: activation.value(z, a))
+        self._biased = nd.elementwise(lambda z, b, a: activation.value_of_sum(z, b, a))
+        self._back = nd.elementwise(lambda z, a, epsilon: activation.backprop(z, a, epsilon, epsilon))
+
+    def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
+        """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
+        if not self._fixed:
+            return self.activation.value(z if b is None else nd.addi(z, b), a, training)
+        if b is None:
+            self._value(z, a)
+        else:
+            self._biased(z, b, a)
+        return a
+
+    def backprop(self, z: Array, a: Array, epsilon: Array) -> Array:
+        """Turn ``epsilon = dL/da`` into dL/dz in its memory; return it."""
+        if not self._fixed:
+            return self.activation.backprop(z, a, epsilon, epsilon)
+        self._back(z, a, epsilon)
+        return epsilon

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import nd
 
 from ..conf.distributions import Distribution
-from .base import BaseLayerConf
+from ..conf.java_form import JavaForm
+from .base import BaseLayerConf, LayerConf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,16 @@ class SameDiffConf(BaseLayerConf):
         if name not in ("activation", "bias_init", "weight_init", "dist", "weight_noise")
     )
     needed: ClassVar[tuple[str, ...]] = ("updater", "weight_init")
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {
+            "constraints": ("constraints", "constraints"),
+            "updater": ("updater", "updater"),
+            "biasUpdater": ("bias_updater", "updater"),
+            "gradientNormalization": ("gradient_normalization", "normalization"),
+            "gradientNormalizationThreshold": ("gradient_normalization_threshold", "number"),
+            "weightInit": ("weight_init", "init name"),
+        }
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 import nd
 from nd.arguments import Count, Natural
 
+from ..conf.java_form import PARAMETERLESS, Codec, JavaForm
 from .places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, set_per_axis, within
+from .runtime import Buffers, Context
 from .space_to_depth import check_divisible
 
 Array = Any
@@ -26,26 +28,26 @@ class SpaceToBatchRuntime(PlacesRuntime):
     def _padded(self, sizes: Sizes, padding: Sequence[int]) -> Sizes:
         return tuple(length + sum(padding[2 * axis : 2 * axis + 2]) for axis, length in enumerate(sizes))
 
-    def moved(self, x: Array) -> Array:
+    def moved(self, x: Array, ctx: Context) -> Array:
         padding, outer = self.conf.borders, tuple(x.shape[:2])
         sizes = self._padded(tuple(x.shape[2:]), padding)
         height, width = self.conf.out_sizes(self.label, tuple(x.shape[2:]))
         if any(padding):
-            x = within(self.buffers("padded", (*outer, *sizes)), x, padding)
-        return self._spread(x, self.conf.blocks, (height, width), "a")
+            x = within(ctx.buffer("padded", (*outer, *sizes)), x, padding)
+        return self._spread(x, self.conf.blocks, (height, width), ctx.buffer, "a")
 
-    def _spread(self, x: Array, blocks: Sequence[int], sizes: Sizes, name: str) -> Array:
+    def _spread(self, x: Array, blocks: Sequence[int], sizes: Sizes, buffer: Buffers, name: str) -> Array:
         """Return the examples of all blocks; a block of length 1 is the same for all of its axis."""
         (n, channels), (rows, columns), (height, width) = x.shape[:2], self.conf.blocks, sizes
         cells = nd.reshape_view(x, (n, channels, height, blocks[0], width, blocks[1]))
-        out = self.buffers(name, (rows * columns * n, channels, height, width))
+        out = buffer(name, (rows * columns * n, channels, height, width))
         nd.assign(nd.reshape_view(out, (rows, columns, n, channels, height, width)), nd.permute(cells, _EXAMPLES_FIRST))
         return out
 
-    def moved_back(self, epsilon: Array, shape: Sizes) -> Array:
+    def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
         (n, channels, *sizes), (rows, columns), padding = shape, self.conf.blocks, self.conf.borders
         height, width = epsilon.shape[2:]
-        below = self.buffers("epsilon", (n, channels, *self._padded(tuple(sizes), padding)))
+        below = ctx.buffer("epsilon", (n, channels, *self._padded(tuple(sizes), padding)))
         cells = nd.reshape_view(epsilon, (rows, columns, n, channels, height, width))
         nd.assign(nd.reshape_view(below, (n, channels, height, rows, width, columns)), nd.permute(cells, _AND_BACK))
         return interior(below, padding)
@@ -55,9 +57,13 @@ class SpaceToBatchRuntime(PlacesRuntime):
         padding = [border if known[side // 2] else 0 for side, border in enumerate(self.conf.borders)]
         blocks = [block if is_known else 1 for block, is_known in zip(self.conf.blocks, known, strict=True)]
         sizes = self._padded(tuple(mask.shape[2:]), padding)
-        mask = within(self.buffers("padded_mask", (*mask.shape[:2], *sizes)), mask, padding)
+        buffer = nd.fresh_buffers(self.dtype)
+        mask = within(buffer("padded_mask", (*mask.shape[:2], *sizes)), mask, padding)
         found = tuple(length // block for length, block in zip(sizes, blocks, strict=True))
-        return self._spread(mask, blocks, found, "mask")
+        return self._spread(mask, blocks, found, buffer, "mask")
+
+
+_ROWS = Codec(lambda rows: [list(row) for row in rows], lambda rows: tuple(tuple(row) for row in rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +104,9 @@ class SpaceToBatchLayer(PlacesConf):
     axes: ClassVar[int] = 2
     runtime: ClassVar = SpaceToBatchRuntime
     positional: ClassVar[tuple[str, ...]] = ("blocks", "padding")
+    form: ClassVar[JavaForm] = PlacesConf.form.more(
+        {"blocks": ("blocks", "sizes"), "padding": ("padding", _ROWS)}, {**PARAMETERLESS, "format": "NCHW"}
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

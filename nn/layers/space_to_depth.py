@@ -12,8 +12,9 @@ from nd.checks import describe_shape
 
 from ..conf.enums import CNN2DFormat
 from ..conf.input_type import InputType
+from ..conf.java_form import PARAMETERLESS, JavaForm
 from .places import PlacesConf, PlacesRuntime, Sizes, places_of, type_of_places
-from .window_masks import apart
+from .runtime import Context
 
 Array = Any
 
@@ -40,16 +41,16 @@ class SpaceToDepthRuntime(PlacesRuntime):
         height, width = check_divisible(self.label, tuple(sizes), (block, block))
         return nd.permute(nd.reshape_view(x, (n, channels, height, block, width, block)), (0, 3, 5, 1, 2, 4))
 
-    def moved(self, x: Array) -> Array:
+    def moved(self, x: Array, ctx: Context) -> Array:
         n, block = x.shape[0], self.conf.blocks
         cells = self._blocks_of(x, tuple(x.shape))
         channels, height, width = cells.shape[3:]
-        out = self.buffers("a", (n, block * block * channels, height, width))
+        out = ctx.buffer("a", (n, block * block * channels, height, width))
         nd.assign(nd.reshape_view(out, tuple(cells.shape)), cells)
         return out
 
-    def moved_back(self, epsilon: Array, shape: Sizes) -> Array:
-        below = self.buffers("epsilon", shape)
+    def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
+        below = ctx.buffer("epsilon", shape)
         cells = self._blocks_of(below, shape)
         nd.assign(cells, nd.reshape_view(epsilon, tuple(cells.shape)))
         return below
@@ -58,7 +59,7 @@ class SpaceToDepthRuntime(PlacesRuntime):
         size = tuple(mask.shape[2:])
         kernel = tuple(self.conf.blocks if self.known(mask.shape, 2 + axis) else 1 for axis in (0, 1))
         window = convolution.make_window(self.label, size, kernel, kernel)
-        return convolution.max_pool(mask, window, apart(self.buffers, "mask"))[0]
+        return convolution.max_pool(mask, window, nd.fresh_buffers(self.dtype))[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,9 @@ class SpaceToDepthLayer(PlacesConf):
     runtime: ClassVar = SpaceToDepthRuntime
     DataFormat: ClassVar = CNN2DFormat
     positional: ClassVar[tuple[str, ...]] = ("blocks", "data_format")
+    form: ClassVar[JavaForm] = PlacesConf.form.more(
+        {"blockSize": ("blocks", "plain")}, {**PARAMETERLESS, "dataFormat": "NCHW"}
+    )
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         channels, sizes = places_of(label, input_type, 2)

@@ -14,10 +14,11 @@ from nd.convolution import Window
 
 from ..conf.enums import PoolingType
 from ..conf.input_type import ConvolutionalType, InputType
+from ..conf.java_form import PARAMETERLESS, WINDOW, JavaForm
 from ..preprocessors import InputPreProcessor, to_images
 from .base import LayerConf
 from .convolution import Windows, image_of, normalise_window, window_of
-from .runtime import LayerRuntime
+from .runtime import Buffers, Context, LayerRuntime, Params
 from .window_masks import reduced_mask
 
 Array = Any
@@ -27,6 +28,7 @@ class SubsamplingRuntime(LayerRuntime):
     """Forward and backward of pooling."""
 
     pure = splits = True
+    takes_dropout = False
 
     def setup(self) -> None:
         self.windows = self.make_windows()
@@ -35,32 +37,34 @@ class SubsamplingRuntime(LayerRuntime):
         """Return the windows of this kind of pooling."""
         return Windows(self.label, self.conf)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
-        return self.pool(x, self.windows.over(x, None))
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        if not ctx.activates:
+            return x, None
+        return self.pool(x, self.windows.over(x, None), ctx.buffer)
 
-    def pool(self, x: Array, window: Window) -> tuple[Array, Any]:
-        """Return the pooled ``x [N, C, H, W]`` and what `backprop_gradient` needs."""
+    def pool(self, x: Array, window: Window, buffer: Buffers) -> tuple[Array, Any]:
+        """Return the pooled ``x [N, C, H, W]`` and what `backward` needs."""
         conf = self.conf
         if conf.pooling_type == PoolingType.MAX:
-            out, saved = convolution.max_pool(x, window, self.buffers)
+            out, saved = convolution.max_pool(x, window, buffer)
         elif conf.pooling_type == PoolingType.AVG:
-            out, saved = convolution.avg_pool(x, window, conf.avg_pool_include_pad_in_divisor, self.buffers)
+            out, saved = convolution.avg_pool(x, window, conf.avg_pool_include_pad_in_divisor, buffer)
         else:
-            out, saved = convolution.pnorm_pool(x, window, conf.pnorm, self.buffers)
+            out, saved = convolution.pnorm_pool(x, window, conf.pnorm, buffer)
         return out, (saved, window)
 
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        if not ctx.needs_epsilon:
             return None
         saved, window = cache
         if self.conf.pooling_type == PoolingType.MAX:
-            return convolution.max_pool_backward(epsilon, saved, window, self.buffers)
+            return convolution.max_pool_backward(epsilon, saved, window, ctx.buffer)
         if self.conf.pooling_type == PoolingType.AVG:
-            return convolution.avg_pool_backward(epsilon, saved, window, self.buffers)
-        return convolution.pnorm_pool_backward(epsilon, saved, window, self.conf.pnorm, self.buffers)
+            return convolution.avg_pool_backward(epsilon, saved, window, ctx.buffer)
+        return convolution.pnorm_pool_backward(epsilon, saved, window, self.conf.pnorm, ctx.buffer)
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
-        return reduced_mask(self.label, self.conf, mask, self.buffers)
+        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
 
 
 def normalise_pooling(conf: Any, axes: int, kinds: Sequence[str]) -> None:
@@ -117,6 +121,15 @@ class SubsamplingLayer(LayerConf):
     inherited: ClassVar[tuple[str, ...]] = ("drop_out", "convolution_mode")
     positional: ClassVar[tuple[str, ...]] = ("pooling_type", "kernel_size", "stride", "padding")
     PoolingType: ClassVar = PoolingType
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {
+            **WINDOW,
+            "poolingType": ("pooling_type", "pooling"),
+            "pnorm": ("pnorm", "plain"),
+            "avgPoolIncludePadInDivisor": ("avg_pool_include_pad_in_divisor", "plain"),
+        },
+        {**PARAMETERLESS, "cnn2dDataFormat": "NCHW", "cudnnAllowFallback": True, "eps": 1e-8},
+    )
 
     @classmethod
     def Builder(cls, *arguments: Any) -> Any:

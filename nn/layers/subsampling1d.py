@@ -10,10 +10,13 @@ import nd
 from nd.arguments import Count, Natural
 
 from ..conf.input_type import InputType
+from ..conf.java_form import JavaForm
 from ..preprocessors import InputPreProcessor, to_series
-from .convolution1d import SeriesWindows, as_images, as_series, series_window_of
+from .convolution1d import ALONG_TIME, SeriesWindows, as_images, as_series, series_window_of
 from .places import places_of, type_of_places
+from .runtime import Context, Params
 from .subsampling import SubsamplingLayer, SubsamplingRuntime
+from .window_masks import reduced_mask
 
 Array = Any
 
@@ -23,21 +26,23 @@ class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):
 
     pure = splits = True
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        if not ctx.activates:
+            return x, None
         window = self.windows.over(x, None)
-        out, saved = self.pool(as_images(x), window)
+        out, saved = self.pool(as_images(x), window, ctx.buffer)
         out = as_series(out)
-        if mask is None:
+        if ctx.mask is None:
             return out, (saved, None)
-        kept = self.feed_forward_mask(mask)[:, None, :]
-        return nd.multiply(out, kept, self.buffers("a", out.shape)), (saved, kept)
+        counted = reduced_mask(self.label, self.conf, ctx.mask, ctx.buffer)[:, None, :]
+        return nd.multiply(out, counted, ctx.buffer("a", out.shape)), (saved, counted)
 
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
-            return None
-        saved, kept = cache
-        epsilon = epsilon if kept is None else nd.muli(epsilon, kept)
-        return as_series(super().backprop_gradient(as_images(epsilon), saved))
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        saved, counted = cache
+        if ctx.needs_epsilon and counted is not None:
+            nd.muli(epsilon, counted)
+        below = super().backward(as_images(epsilon), saved, params, grads, ctx)
+        return None if below is None else as_series(below)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +81,7 @@ class Subsampling1DLayer(SubsamplingLayer):
     axes: ClassVar[int] = 1
     causal: ClassVar[bool] = False
     runtime: ClassVar = Subsampling1DRuntime
+    form: ClassVar[JavaForm] = SubsamplingLayer.form.more(ALONG_TIME)
 
     @classmethod
     def Builder(cls, *arguments: Any) -> Any:

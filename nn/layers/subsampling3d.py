@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import nd
 from nd import volumes
 from nd.arguments import Count, Natural
 from nd.convolution import Sizes
 
 from ..conf.enums import PoolingType
+from ..conf.java_form import PARAMETERLESS, VOLUMES, VOLUMES_ABSENT, JavaForm
 from .convolution import Windows, window_of
 from .places import PlacesConf
-from .runtime import LayerRuntime
+from .runtime import Context, LayerRuntime, Params
 from .subsampling import normalise_pooling
 from .window_masks import reduced_mask
 
@@ -28,23 +30,24 @@ class Subsampling3DRuntime(LayerRuntime):
     def setup(self) -> None:
         self.windows = Windows(self.label, self.conf, axes=3)
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None) -> tuple[Array, Any]:
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        if not ctx.activates:
+            return x, None
         window = self.windows.over(x, None)
-        x, drop_mask = self.drop_input(x, training)
         pool = volumes.max_pool3d if self.conf.pooling_type == PoolingType.MAX else volumes.avg_pool3d
-        out, saved = pool(x, window, self.buffers)
-        return out, (saved, window, drop_mask)
+        out, saved = pool(x, window, ctx.buffer)
+        return out, (saved, window)
 
-    def backprop_gradient(self, epsilon: Array, cache: Any, need_epsilon: bool = True) -> Array | None:
-        if not need_epsilon:
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        if not ctx.needs_epsilon:
             return None
-        saved, window, drop_mask = cache
+        saved, window = cache
         is_max = self.conf.pooling_type == PoolingType.MAX
         back = volumes.max_pool3d_backward if is_max else volumes.avg_pool3d_backward
-        return self.undropped(back(epsilon, saved, window, self.buffers), drop_mask)
+        return back(epsilon, saved, window, ctx.buffer)
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
-        return reduced_mask(self.label, self.conf, mask, self.buffers)
+        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,11 @@ class Subsampling3DLayer(PlacesConf):
     axes: ClassVar[int] = 3
     runtime: ClassVar = Subsampling3DRuntime
     positional: ClassVar[tuple[str, ...]] = ("pooling_type", "kernel_size", "stride", "padding")
+    form: ClassVar[JavaForm] = PlacesConf.form.more(
+        {**VOLUMES, "poolingType": ("pooling_type", "pooling")},
+        {**PARAMETERLESS, "cudnnAllowFallback": True, "dataFormat": "NCDHW"},
+        absent=VOLUMES_ABSENT,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 import nd
 from nd.arguments import Count
 
+from ..conf.java_form import PARAMETERLESS, Codec, JavaForm
 from .places import PlacesConf, PlacesRuntime, Sizes, set_per_axis
+from .runtime import Buffers, Context
 
 Array = Any
 
@@ -25,18 +27,18 @@ class UpsamplingRuntime(PlacesRuntime):
 
     pure = splits = True
 
-    def moved(self, x: Array) -> Array:
-        return self._repeated(x, self.conf.size, "a")
+    def moved(self, x: Array, ctx: Context) -> Array:
+        return self._repeated(x, self.conf.size, ctx.buffer, "a")
 
-    def _repeated(self, x: Array, factors: Sequence[int], name: str) -> Array:
+    def _repeated(self, x: Array, factors: Sequence[int], buffer: Buffers, name: str) -> Array:
         outer, sizes = tuple(x.shape[:2]), tuple(x.shape[2:])
-        out = self.buffers(name, (*outer, *(length * factor for length, factor in zip(sizes, factors, strict=True))))
+        out = buffer(name, (*outer, *(length * factor for length, factor in zip(sizes, factors, strict=True))))
         places = nd.reshape_view(out, (*outer, *_blocks(sizes, factors)))
         nd.assign(places, nd.reshape(x, (*outer, *_blocks(sizes, [1] * len(sizes)))))
         return out
 
-    def moved_back(self, epsilon: Array, shape: Sizes) -> Array:
-        below = self.buffers("epsilon", shape)
+    def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
+        below = ctx.buffer("epsilon", shape)
         for number, cell in enumerate(itertools.product(*map(range, self.conf.size))):
             every = zip(cell, self.conf.size, strict=True)
             part = epsilon[:, :, *(slice(first, None, factor) for first, factor in every)]
@@ -50,8 +52,11 @@ class UpsamplingRuntime(PlacesRuntime):
         series = mask.ndim == 2
         mask = nd.reshape(mask, (mask.shape[0], 1, mask.shape[1])) if series else mask
         factors = [size if self.known(mask.shape, 2 + axis) else 1 for axis, size in enumerate(self.conf.size)]
-        repeated = self._repeated(mask, factors, "mask")
+        repeated = self._repeated(mask, factors, nd.fresh_buffers(self.dtype), "mask")
         return nd.reshape(repeated, (mask.shape[0], repeated.shape[2])) if series else repeated
+
+
+_TWICE = Codec(lambda value: [*value, *value], lambda value: value[0] if isinstance(value, list) else value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +97,7 @@ class Upsampling1D(_Upsampling):
     """
 
     axes: ClassVar[int] = 1
+    form: ClassVar[JavaForm] = PlacesConf.form.more({"size": ("size", _TWICE)}, PARAMETERLESS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +123,7 @@ class Upsampling2D(_Upsampling):
     """
 
     axes: ClassVar[int] = 2
+    form: ClassVar[JavaForm] = PlacesConf.form.more({"size": ("size", "sizes")}, {**PARAMETERLESS, "format": "NCHW"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,3 +142,6 @@ class Upsampling3D(_Upsampling):
     """
 
     axes: ClassVar[int] = 3
+    form: ClassVar[JavaForm] = PlacesConf.form.more(
+        {"size": ("size", "sizes")}, {**PARAMETERLESS, "dataFormat": "NCDHW"}
+    )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import nd
 from nd import convolution
 
+from .runtime import Buffers
+
 Array = Any
-Buffers = Callable[..., Array]
 Geometry = tuple[int, int, int, int]
 
 _STAYS: Geometry = (1, 1, 0, 1)

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import nd
 from nd.arguments import Natural
 
+from ..conf.java_form import PARAMETERLESS, JavaForm
 from .places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, within
+from .runtime import Context
 
 Array = Any
 
@@ -17,31 +20,33 @@ class ZeroPaddingRuntime(PlacesRuntime):
     """One copy forward; a view backward."""
 
     pure = splits = True
-    dropout = None
+    takes_dropout = False
 
-    def moved(self, x: Array) -> Array:
+    def moved(self, x: Array, ctx: Context) -> Array:
         sizes = self.conf.out_sizes(self.label, tuple(x.shape[2:]))
-        return within(self.buffers("a", (*x.shape[:2], *sizes)), x, self.conf.padding)
+        return within(ctx.buffer("a", (*x.shape[:2], *sizes)), x, self.conf.padding)
 
-    def moved_back(self, epsilon: Array, shape: Sizes) -> Array:
+    def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
         return interior(epsilon, self.conf.padding)
 
     def feed_forward_mask(self, mask: Array) -> Array:
+        buffer = nd.fresh_buffers(self.dtype)
         if mask.ndim == 2:
             left, right = self.conf.padding
-            return within(self.buffers("mask", (mask.shape[0], left + mask.shape[1] + right)), mask, (left, right))
+            return within(buffer("mask", (mask.shape[0], left + mask.shape[1] + right)), mask, (left, right))
         padding, sizes = list(self.conf.padding), list(mask.shape[2:])
         for axis in range(len(sizes)):
             if not self.known(mask.shape, 2 + axis):
                 padding[2 * axis : 2 * axis + 2] = 0, 0
             sizes[axis] += sum(padding[2 * axis : 2 * axis + 2])
-        return within(self.buffers("mask", (*mask.shape[:2], *sizes)), mask, padding)
+        return within(buffer("mask", (*mask.shape[:2], *sizes)), mask, padding)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _ZeroPadding(PlacesConf):
     padding: Natural | Sequence[Natural] = field(default=0, kw_only=False)
     runtime: ClassVar = ZeroPaddingRuntime
+    form: ClassVar[JavaForm] = PlacesConf.form.more({"padding": ("padding", "sizes")}, PARAMETERLESS)
 
     @classmethod
     def Builder(cls, *padding: Any) -> Any:
@@ -105,6 +110,7 @@ class ZeroPaddingLayer(_ZeroPadding):
     """
 
     axes: ClassVar[int] = 2
+    form: ClassVar[JavaForm] = _ZeroPadding.form.more(constants={"dataFormat": "NCHW"})
 
 
 @dataclass(frozen=True, kw_only=True)

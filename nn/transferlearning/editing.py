@@ -120,7 +120,7 @@ class TransferLearning(Checked):
         ConfigurationError, ShapeError
             A layer does not exist, cannot be changed so, or does not fit on the one below it.
         """
-        with self.network._here():
+        with self.network.here():
             editing = _Editing(self.network, self.fine_tune_configuration or FineTuneConfiguration())
             for index, sizes in sorted(self.n_out_replace.items()):
                 n_out, *inits = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
@@ -132,7 +132,7 @@ class TransferLearning(Checked):
             if self.feature_extractor is not None:
                 editing.freeze(self.feature_extractor)
             new = editing.finish(self.validate_output_layer_config)
-        if self._keeps_outputs() and new._classes.classes == self.network._classes.classes:
+        if self._keeps_outputs() and new.classes.classes == self.network.classes.classes:
             new.class_names = self.network.class_names
         return new
 
@@ -356,36 +356,36 @@ def input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> I
 
 
 def _feature_extractor_verb(builder: Builder, layer: int) -> Builder:
-    builder._values["feature_extractor"] = layer
+    builder.given["feature_extractor"] = layer
     return builder
 
 
 def _n_out_verb(builder: Builder, layer: int, n_out: int, *inits: Init) -> Builder:
-    builder._values["n_out_replace"][layer] = (n_out, *inits)
+    builder.given["n_out_replace"][layer] = (n_out, *inits)
     return builder
 
 
 def _n_in_verb(builder: Builder, layer: int, n_in: int, *init: Init) -> Builder:
-    builder._values["n_in_replace"][layer] = (n_in, *init)
+    builder.given["n_in_replace"][layer] = (n_in, *init)
     return builder
 
 
 def _remove_verb(builder: Builder, count: int = 1) -> Builder:
-    if builder._values.get("remove_layers_from_output"):
+    if builder.given.get("remove_layers_from_output"):
         raise nd.ConfigurationError(
             f"TransferLearning.Builder: layers can be removed once, got {count} more. Say how many at once."
         )
-    builder._values["remove_layers_from_output"] = count
+    builder.given["remove_layers_from_output"] = count
     return builder
 
 
 def _layer_verb(builder: Builder, layer: LayerConf | Builder) -> Builder:
-    builder._values["add_layers"].append(layer.build() if isinstance(layer, Builder) else layer)
+    builder.given["add_layers"].append(layer.build() if isinstance(layer, Builder) else layer)
     return builder
 
 
 def _preprocessor_verb(builder: Builder, layer: int, preprocessor: InputPreProcessor) -> Builder:
-    builder._values["input_pre_processors"][layer] = preprocessor
+    builder.given["input_pre_processors"][layer] = preprocessor
     return builder
 
 

@@ -49,7 +49,7 @@ class TransferLearningHelper(JavaNames):
         layout, border = self.conf.layout(), self.frozen_till + 1
         self._split = next((view.start for view in layout.views if view.layer >= border), layout.length)
         params = network.params()
-        with network._here():
+        with network.here():
             below = self._part(0, border)
             below = replace(below, layers=tuple(layer.innermost for layer in below.layers))  # which may run as one
             self._frozen = MultiLayerNetwork(below).init(nd.copy(params[:, : self._split]))
@@ -129,18 +129,16 @@ class TransferLearningHelper(JavaNames):
 
     def _features(self, data: DataSet) -> tuple[Array, Array | None]:
         net = self._frozen
-        with net._here():
+        with net.here():
             if data.features_mask is None:
                 return nd.to_host(net.output(data.features)), None
-            with net._workspace.nested():
-                batch = Minibatch(net.dtype, net._inference_buffers, net._batch.accepts)
-                batch.set_features(data.features)
-                batch.set_masks(data.features_mask, None)
-                batch.check_features_mask()
-                activations, _ = net._whole.forward(batch.features, training=False, mask=batch.features_mask)
-                features = nd.to_host(nd.copy(activations[-1]))
-                mask = net._whole.mask_behind(batch.features_mask, batch.features.shape[0])
-                return features, None if mask is None else nd.to_host(nd.copy(mask))
+            batch = Minibatch(net.dtype, nd.fresh_buffers(net.dtype), net.batch.accepts)
+            batch.set_features(data.features)
+            batch.set_masks(data.features_mask, None)
+            batch.check_features_mask()
+            made = net.forward(batch.features, False, batch.features_mask)
+            features = nd.to_host(nd.copy(made.outputs[-1]))
+            return features, None if made.mask is None else nd.to_host(nd.copy(made.mask))
 
     @checked
     def fit_featurized(self, data: DataSet | DataSetIterator | Iterable[DataSet], epochs: Natural = 1) -> History:
@@ -155,7 +153,7 @@ class TransferLearningHelper(JavaNames):
 
     def _hand_back(self) -> None:
         network, tail = self.network, self._tail
-        with network._here():
+        with network.here():
             nd.assign(network.params()[:, self._split :], tail.params())
             if self._shares_state():
                 network.set_updater_state(tail.updater_state())

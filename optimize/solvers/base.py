@@ -13,14 +13,14 @@ from nd.arguments import checked
 from nd.interrupts import Held
 
 from ..api import Listener, Model, OptimizationConf, as_listeners
+from ..chunks import get_step_function
 from ..constraints import constrain
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
+from ..solver import OfModel
 from ..solver_state import OptimizerState
-from ..step_functions import get_step_function
-from ..step_watch import refuse
+from ..step_result import refuse
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd
-from .of_model import OfModel
 
 Array = Any
 UPWARD = {"default", "gradient"}
@@ -162,7 +162,8 @@ class BaseOptimizer(OfModel):
             iteration, generator = model.iteration_count, nd.random.get_random()
             drawn = generator.get_state()
             try:
-                here = self._iterate(here)
+                with self.lock:
+                    here = self._iterate(here)
             except BaseException:
                 if model.iteration_count == iteration:
                     generator.set_state(drawn)
@@ -174,7 +175,7 @@ class BaseOptimizer(OfModel):
 
     def _iterate(self, here: Trial | None) -> Trial:
         """Take a step from where the one before has led, None at first; return where it leads."""
-        if here is None or self._after != self._drawn:  # random numbers, which are others in every iteration
+        if here is None or self._after != self.drawn:  # random numbers, which are others in every iteration
             here = self._begun()
         for listener in tuple(self.listeners):
             listener.on_gradient_calculation(self.model)
@@ -183,8 +184,8 @@ class BaseOptimizer(OfModel):
     def _begun(self) -> Trial:
         """Return where an iteration begins, and remember the random numbers of its evaluations."""
         generator = nd.random.get_random()
-        self._drawn = generator.get_state()
-        here = self._evaluated()
+        self.drawn = generator.get_state()
+        here = self.evaluated()
         self._after = generator.get_state()
         self._check_finite(here)
         return replace(here, gradient=nd.copy(here.gradient))
@@ -217,9 +218,9 @@ class BaseOptimizer(OfModel):
         if getattr(model, "constraints", None) is not None:
             generator = nd.random.get_random()
             constrain(model)
-            generator.set_state(self._drawn)
+            generator.set_state(self.drawn)
             try:
-                found = self._evaluated()
+                found = self.evaluated()
             finally:
                 generator.set_state(self._after)
             found = replace(found, gradient=nd.copy(found.gradient))
@@ -240,7 +241,7 @@ class BaseOptimizer(OfModel):
             line.evaluate(found.step)
         return replace(found, step=0.0)
 
-    def _evaluated(self) -> Trial:
+    def evaluated(self) -> Trial:
         """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
         model, result = self.model, self.computed(self._input)
         result.gradient()  # whose score and gradient are looked at: nothing is left to the device
@@ -284,6 +285,6 @@ class _Line:
         nd.assign(self._params, self._origin)
         if step:
             optimizer.step_function(self._params, self._direction, step)
-        nd.random.get_random().set_state(optimizer._drawn)
-        found = optimizer._evaluated()
+        nd.random.get_random().set_state(optimizer.drawn)
+        found = optimizer.evaluated()
         return found.cost, found.gradient

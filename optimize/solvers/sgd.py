@@ -10,10 +10,9 @@ from nd.arguments import checked
 from nd.interrupts import Held
 
 from ..api import Listener, Model, OptimizationConf, as_listeners
-from ..constraints import constrain
+from ..chunks import get_step_function
+from ..solver import OfModel
 from ..solver_state import OptimizerState
-from ..step_functions import get_step_function
-from .of_model import OfModel
 
 
 class StochasticGradientDescent(OfModel):
@@ -40,7 +39,7 @@ class StochasticGradientDescent(OfModel):
     @checked
     def __init__(self, conf: OptimizationConf, model: Model, listeners: Collection[Listener]) -> None:
         super().__init__(model)
-        self.conf, self.listeners = conf, listeners
+        self.conf, self.listeners, self._averages = conf, listeners, conf.mini_batch
         as_listeners(listeners)
         default = "negative_gradient" if conf.minimize else "gradient"
         self.step_function = get_step_function(conf.step_function or default)
@@ -57,7 +56,12 @@ class StochasticGradientDescent(OfModel):
         """
         try:
             for _ in self._steps(iterations):
-                self._step(step)
+                with self.lock:
+                    self._step(self.model, step)
+                model: Any = self.model
+                for listener in tuple(self.listeners):
+                    listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
+                model.updater.watch.after_step(model)
         except BaseException:
             self.abandon()
             raise
@@ -74,30 +78,29 @@ class StochasticGradientDescent(OfModel):
         """Settle what the device has still to say, where training ends by another error."""
         self.model.updater.watch.give_up(self.model)
 
-    def _step(self, step: Any) -> None:
-        model: Any = self.model
-        watch = model.updater.watch
+    def _step(self, model: Any, step: Any) -> None:
+        """Compute the gradient and go a step. Where that raises, everything is as it was."""
+        iteration, generator, updater = model.iteration_count, nd.random.get_random(), model.updater
+        watch, drawn = updater.watch, generator.get_state()
         watch.begin_step()
-        iteration, generator = model.iteration_count, nd.random.get_random()
-        drawn = generator.get_state()
         try:
             result = self.computed(step)
             result.check_finite(iteration)
             self._hear_gradient(model, result)
-            batch_size = result.examples if self.conf.mini_batch else None
+            batch_size = result.examples if self._averages else None
             with Held():
                 if result.observed:
                     watch.begin_update(iteration, generator, drawn)
-                model.updater.update(batch_size, iteration, model.epoch_count, self.step_function, result=result)
+                updater.update(batch_size, iteration, model.epoch_count, self.step_function, result=result)
                 model.iteration_count += 1
-                constrain(model, watch if result.observed else None)
+                constraints = getattr(model, "constraints", None)
+                if constraints is not None:
+                    watched = watch if result.observed else None
+                    constraints.apply(model.iteration_count, model.epoch_count, watched)
         except BaseException:
             if model.iteration_count == iteration:
                 generator.set_state(drawn)
             raise
-        for listener in tuple(self.listeners):
-            listener.iteration_done(model, iteration, model.epoch_count)
-        watch.after_step(model)
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""

@@ -9,7 +9,7 @@ import nd
 from nd.arguments import Fraction, NonNegative
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater, corrected_rate
+from .base import Coefficients, States, Updater, corrected_rate, gain_over_epsilon
 
 Array = Any
 
@@ -40,6 +40,8 @@ class AdaBelief(Updater):
     beta2: Fraction = 0.999
     epsilon: NonNegative = 1e-14
     state_names: ClassVar[tuple[str, ...]] = ("M", "S")
+
+    gain = gain_over_epsilon
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         rate = self.at(self.learning_rate, iteration, epoch)

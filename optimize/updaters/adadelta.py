@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import nd
 from nd.arguments import Fraction, NonNegative
 
-from .base import Coefficients, States, Updater
+from .base import Coefficients, States, Updater, gain_over_epsilon
 
 Array = Any
 
@@ -34,6 +34,8 @@ class AdaDelta(Updater):
     rho: Fraction = 0.95
     epsilon: NonNegative = 1e-6
     state_names: ClassVar[tuple[str, ...]] = ("msg", "msdx")
+
+    gain = gain_over_epsilon
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return ()

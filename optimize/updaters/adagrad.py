@@ -9,7 +9,7 @@ import nd
 from nd.arguments import NonNegative
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater
+from .base import Coefficients, States, Updater, gain_over_epsilon
 
 Array = Any
 
@@ -39,6 +39,8 @@ class AdaGrad(Updater):
     @property
     def initial_state(self) -> tuple[float, ...]:
         return (1e-6,)
+
+    gain = gain_over_epsilon
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return (self.at(self.learning_rate, iteration, epoch),)

@@ -68,10 +68,27 @@ class Updater(Part, Checked):
         """
         raise NotImplementedError
 
+    def gain(self, coefficients: Coefficients) -> float:
+        """Return by what factor an update may exceed its gradient, roughly: infinite where nobody knows.
+
+        A step whose update might overflow is checked before it is kept, at the cost of a copy of the parameters.
+        """
+        return math.inf
+
     @staticmethod
     def at(value: float | Schedule, iteration: int, epoch: int) -> float:
         """Return a hyper-parameter's value now."""
         return value.value_at(iteration, epoch) if isinstance(value, Schedule) else value
+
+
+def gain_of_factors(updater: Updater, coefficients: Coefficients) -> float:
+    """Return `Updater.gain` of formulas that multiply by their coefficients."""
+    return max((1.0, *map(abs, coefficients)))
+
+
+def gain_over_epsilon(updater: Any, coefficients: Coefficients) -> float:
+    """Return `Updater.gain` of formulas that multiply by their coefficients and divide by no less than epsilon."""
+    return gain_of_factors(updater, coefficients) / updater.epsilon if updater.epsilon else math.inf
 
 
 def corrected_rate(rate: float, beta1: float, beta2: float, iteration: int, epsilon: float) -> float:

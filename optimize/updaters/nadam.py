@@ -9,7 +9,7 @@ import nd
 from nd.arguments import Fraction, NonNegative
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater
+from .base import Coefficients, States, Updater, gain_over_epsilon
 
 Array = Any
 
@@ -51,6 +51,8 @@ class Nadam(Updater):
         super().__post_init__()
         if self.beta1 == 1.0:
             raise nd.ConfigurationError(f"Nadam: beta1 must be < 1, got {self.beta1}.")
+
+    gain = gain_over_epsilon
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return (self.at(self.learning_rate, iteration, epoch) / (1.0 - self.beta1 ** (iteration + 1)),)

@@ -11,7 +11,7 @@ from nd.arguments import Fraction, NonNegative
 
 from ..builder import Builder
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater
+from .base import Coefficients, States, Updater, gain_of_factors
 
 Array = Any
 
@@ -65,6 +65,8 @@ class Nesterovs(Updater):
         if len(arguments) == 1 and not isinstance(arguments[0], Schedule):
             return Builder(cls, momentum=arguments[0])
         return super().Builder(*arguments)
+
+    gain = gain_of_factors
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         momentum = self.at(self.momentum, iteration, epoch)

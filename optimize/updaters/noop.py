@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Coefficients, States, Updater
+from .base import Coefficients, States, Updater, gain_of_factors
 
 Array = Any
 
@@ -20,6 +20,8 @@ class NoOp(Updater):
     """
 
     pure = True
+
+    gain = gain_of_factors
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return ()

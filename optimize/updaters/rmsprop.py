@@ -9,7 +9,7 @@ import nd
 from nd.arguments import Fraction, NonNegative
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater
+from .base import Coefficients, States, Updater, gain_over_epsilon
 
 Array = Any
 
@@ -41,6 +41,8 @@ class RmsProp(Updater):
     @property
     def initial_state(self) -> tuple[float, ...]:
         return (self.epsilon,)
+
+    gain = gain_over_epsilon
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return (self.at(self.learning_rate, iteration, epoch),)

@@ -9,7 +9,7 @@ import nd
 from nd.arguments import NonNegative
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater
+from .base import Coefficients, States, Updater, gain_of_factors
 
 Array = Any
 
@@ -30,6 +30,8 @@ class Sgd(Updater):
 
     pure = True
     learning_rate: NonNegative | Schedule = 1e-3
+
+    gain = gain_of_factors
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         return (self.at(self.learning_rate, iteration, epoch),)

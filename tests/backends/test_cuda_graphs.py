@@ -141,7 +141,7 @@ def test_memory_that_a_graph_knows_stays_when_larger_minibatches_come(device):
         net = MultiLayerNetwork(conf()).init()
         for data in BATCHES[:3]:
             net.fit_batch(data)
-        scopes = [layer.buffers for layer in net.gradients.workers[0].propagation.layers]
+        scopes = net.gradients.workers[0]._propagations[False]._buffers
         memory = [weakref.ref(each) for scope in scopes for each in scope._memory.values()]
         assert len(memory) > 5
         net.fit_batch(batch(50))

@@ -56,7 +56,7 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "PREPROCESSORS": ("nn/preprocessors.py", "nn/preprocessors.py", "InputPreProcessor"),
     "REGULARIZATIONS": ("optimize/regularization.py", "optimize/regularization.py", "Regularization"),
     "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
-    "STEP_FUNCTIONS": ("optimize/step_functions.py", "optimize/step_functions.py", "_step"),
+    "STEP_FUNCTIONS": ("optimize/chunks.py", "optimize/chunks.py", "_step"),
     "UPDATERS": ("optimize/updaters/__init__.py", "optimize/updaters", "Updater"),
     "WEIGHT_NOISES": ("nn/conf/weight_noise.py", "nn/conf/weight_noise.py", "IWeightNoise"),
 }

@@ -17,12 +17,12 @@ from nn.conf.dropout import DROPOUTS, IDropout
 from nn.conf.weight_noise import WEIGHT_NOISES, IWeightNoise
 from nn.weights import WEIGHT_INITS
 from optimize import LayerConstraint, Regularization, Schedule, Updater, WeightDecay
+from optimize.chunks import STEP_FUNCTIONS
 from optimize.constraints import CONSTRAINTS
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from optimize.regularization import REGULARIZATIONS
 from optimize.schedules import SCHEDULES
 from optimize.solvers import OPTIMIZERS
-from optimize.step_functions import STEP_FUNCTIONS
 from optimize.terminations import TERMINATIONS, TerminationCondition
 from optimize.updaters import UPDATERS
 

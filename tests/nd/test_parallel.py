@@ -12,7 +12,7 @@ import pytest
 import nd
 from backends import numpy_backend
 from backends.numpy_backend import NumpyBackend
-from nd.parallel import plan_work, run_lanes
+from nd.execution import plan_work, run_lanes
 from nd.state import state
 
 ROOT = pathlib.Path(__file__).parent.parent.parent

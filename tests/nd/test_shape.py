@@ -155,7 +155,7 @@ def test_fill_sets_every_element(backend, dtype):
 def test_activations_keep_their_elements(backend, dtype, order, shape):
     values = np.arange(np.prod(shape), dtype=dtype).reshape(shape)
     x = as_input(backend, values, order)
-    placed = nd.to_activation_order(x, nd.Workspace(dtype).scope())
+    placed = nd.to_activation_order(x, nd.Buffers(dtype))
     assert placed.shape == shape
     np.testing.assert_array_equal(nd.to_host(placed), values)
     np.testing.assert_array_equal(nd.to_host(x), values)
@@ -163,7 +163,7 @@ def test_activations_keep_their_elements(backend, dtype, order, shape):
 
 def test_on_numpy_the_batch_is_innermost_and_what_lies_so_is_not_copied():
     with nd.use_backend("numpy"):
-        buffers = nd.Workspace("float32").scope()
+        buffers = nd.Buffers("float32")
         placed = nd.to_activation_order(nd.create(X), buffers)
         assert placed.strides == (4, 4 * 4 * 2, 4 * 2)
         assert nd.to_activation_order(placed, buffers) is placed

@@ -241,9 +241,9 @@ def test_a_dropped_network_s_memory_goes_at_once():
             net.fit(ListDataSetIterator(DataSet(IMAGES, DIGITS), 8), epochs=1)
             net.output(IMAGES)
             net.score(DataSet(IMAGES, DIGITS))
-            parts = [weakref.ref(part) for part in (net, net._vectors, net._whole)]
+            parts = [weakref.ref(part) for part in (net, net.vectors, net.propagation, net.gradients, net.layers[0])]
             del net
-            assert [part() for part in parts] == [None] * 3
+            assert [part() for part in parts] == [None] * 5
             peaks.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()

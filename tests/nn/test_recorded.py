@@ -22,13 +22,13 @@ from nn import (
     OutputLayer,
     WeightNoise,
 )
-from nn.compute import is_pure
 from nn.conf.dropout import Dropout
+from nn.layers.dense import DenseRuntime
 from nn.preprocessors import CnnToFeedForwardPreProcessor
 from nn.propagation import Propagation
+from nn.worker import is_pure
 from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
-from optimize.chunks import Chunk, Segment
-from optimize.step_functions import negative_gradient_step
+from optimize.chunks import Chunk, Segment, negative_gradient_step
 from tests.step_plans import recorded, recorded_updates, workers_of
 
 RNG = np.random.default_rng(6)
@@ -45,8 +45,18 @@ def network(*layers, shape=ROWS, output=None, preprocessors=None):
     return MultiLayerNetwork(replace(conf, preprocessors={**conf.preprocessors, **(preprocessors or {})})).init()
 
 
+class MyRuntime(DenseRuntime):
+    """A layer at work of the user's own."""
+
+
 class Mine(DenseLayer):
     """A layer of the user's own."""
+
+    runtime = MyRuntime
+
+
+class OfTheLibrary(DenseLayer):
+    """A configuration of the user's own for a layer of the library's."""
 
 
 class MyNormal(NormalDistribution):
@@ -88,6 +98,7 @@ def test_everything_of_the_library_is_its_own_and_nothing_else():
     assert not is_pure(network(DenseLayer(n_out=4, weight_noise=WeightNoise(MyNormal()))).conf)
     assert not is_pure(network(DenseLayer(n_out=4, weight_noise=MyNoise(NormalDistribution()))).conf)
     assert not is_pure(network(Mine(n_out=4)).conf)
+    assert is_pure(network(OfTheLibrary(n_out=4)).conf)
     assert not is_pure(network(DenseLayer(n_out=4, drop_out=Alternating(0.5))).conf)
     assert not is_pure(network(DenseLayer(n_out=4), output=OutputLayer(n_out=3, loss=PerBatch())).conf)
     images = {"shape": InputType.convolutional(5, 5, 2)}

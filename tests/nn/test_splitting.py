@@ -272,8 +272,8 @@ def test_networks_train_in_threads_of_their_own(eager_to_split):
 
 def test_penalties_are_split_over_the_lanes():
     with nd.use_backend("numpy"):
-        vectors = MultiLayerNetwork(conf()).init()._made()
-        whole = vectors.penalty(0, 0)
+        vectors = MultiLayerNetwork(conf()).init().vectors
+        whole = vectors.penalty_sum.at(0, 0)
         assert sum(vectors.penalty_sum.share(0, 0, part, 3) for part in range(3)) == pytest.approx(whole, rel=1e-13)
         by_hand = sum(
             (0.003 * np.abs(flat).sum() if isinstance(penalty, L1Regularization) else 0.005 * (flat**2).sum())

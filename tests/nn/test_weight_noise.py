@@ -30,6 +30,7 @@ from nn.conf.weight_noise import WEIGHT_NOISES
 from nn.layers import LAYERS
 from optimize import MapSchedule
 from tests.cases.layers import LAYER_CASES, make_features
+from tests.layers_at_work import forward
 from tests.stand_ins import TOLERANCE, as_input
 from tests.step_plans import workers_of
 
@@ -210,7 +211,7 @@ def test_every_layer_with_parameters_gets_it(name):
         assert layer.noising is None
         return
     x = nd.create(make_features(case), dtype="float32")
-    for values in (lambda training: layer.forward(x, training)[0], lambda training: layer.pre_output(x, training)):
+    for values in (lambda training: forward(layer, x, training)[0], lambda training: layer.pre_output(x, training)):
         plain, noisy = (host(values(training)) for training in (False, True))
         assert (plain != noisy).any()
 
@@ -247,7 +248,8 @@ def noised_ones(kind):
         )
     ).init()
     nd.random.set_seed(2718)
-    return host(net.get_layer(0).weights(training=True)["W"]).astype(np.float64)
+    layer = net.get_layer(0)
+    return host(layer.noising.draw(layer.params, nd.fresh_buffers("float32"))["W"]).astype(np.float64)
 
 
 @pytest.mark.parametrize("p", [0.2, 0.7])

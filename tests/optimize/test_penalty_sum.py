@@ -6,7 +6,7 @@ import pytest
 import nd
 from optimize import L1Regularization, L2Regularization, Sgd, StepSchedule
 from optimize.chunks import Segment
-from optimize.penalty_sum import MergedPenaltySum, penalty_sum
+from optimize.regularization import MergedPenaltySum, penalty_sum
 from tests.step_plans import replanned
 
 L1, L2 = L1Regularization(0.3), L2Regularization(0.5)

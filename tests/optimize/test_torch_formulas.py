@@ -28,7 +28,7 @@ from optimize import (
     Sgd,
     WeightDecay,
 )
-from optimize.step_functions import negative_gradient_step
+from optimize.chunks import negative_gradient_step
 from optimize.updaters import UPDATERS
 
 LATER = 6  # the first step, from 1 on, with another rate where there is a schedule

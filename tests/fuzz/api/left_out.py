@@ -6,6 +6,7 @@ _LAYER = "a layer's author implements it, the network calls it while it is put t
 _STEP = "an inner step of training, called with arrays thousands of times a second; its author implements it"
 _HOOK = "a listener's author implements it, training calls it"
 _MADE = "made by the library and handed out, not by users"
+_CORE = "between a network and what trains and evaluates it, called with what these have made"
 _LOW = "the facade's own machinery for backends; the layers call it with arrays that they have made"
 
 EXEMPT: dict[str, str] = {
@@ -13,7 +14,7 @@ EXEMPT: dict[str, str] = {
         [f"*.{name}" for name in (
             "check", "following", "with_inputs", "with_n_in", "output_type", "preprocessor_for", "resolved",
             "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs", "out_sizes",
-            "sized", "window", "of_added_layers", "of_network",
+            "sized", "window", "of_added_layers", "of_network", "of_sizes",
         )], _LAYER,
     ),
     **dict.fromkeys(
@@ -21,7 +22,7 @@ EXEMPT: dict[str, str] = {
             "apply", "coefficients", "apply_dropout", "backprop", "get_parameter", "constrained", "on", "draw",
             "pre_process", "feed_forward_mask", "mask", "mask_into", "numbers", "value_of_sum", "at", "value_at",
             "count", "learning_rate_at", "coefficient_for", "terminate", "retained", "dropout_factors", "direction",
-            "first_step", "learn", "refine", "is_done", "set_state", "slope", "terms",
+            "first_step", "learn", "refine", "is_done", "set_state", "slope", "terms", "get_in_order", "gain",
         )], _STEP,
     ),
     **dict.fromkeys(
@@ -36,8 +37,8 @@ EXEMPT: dict[str, str] = {
             "nd.activations.Activation", "nd.losses.Loss", "nd.dataset.DataSetIterator", "nd.dataset.Normalizer",
             "nd.evaluation.IEvaluation", "nd.ops.ActivationOp", "nd.ops.Broadcast",
             "nd.dataset.DataSetPreProcessor", "nn.IDropout", "nn.IWeightNoise",
-            "nn.InputPreProcessor", "nn.layers.LayerConf", "nn.layers.BaseLayerConf", "nn.layers.FeedForwardConf",
-            "nn.layers.SameDiffConf", "nn.layers.LayerRuntime", "optimize.Schedule", "optimize.Updater",
+            "nn.InputPreProcessor", "nn.LayerConf", "nn.BaseLayerConf", "nn.FeedForwardConf",
+            "nn.SameDiffConf", "nn.LayerRuntime", "optimize.Schedule", "optimize.Updater",
             "optimize.LayerConstraint", "optimize.Listener", "optimize.TerminationCondition", "optimize.Regularization",
             "optimize.ConvexOptimizer", "optimize.earlystopping.ScoreCalculator",
             "optimize.earlystopping.EpochTerminationCondition", "optimize.earlystopping.EarlyStoppingListener",
@@ -54,9 +55,15 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "nd.cells", "nd.deferred_memory", "nd.plan_update", "nd.plan_work", "nd.run_lanes", "nd.staged",
-            "nd.to_activation_order",
+            "nd.cells", "nd.deferred_memory", "nd.elementwise", "nd.plan_update", "nd.plan_work", "nd.run_lanes",
+            "nd.staged", "nd.summed", "nd.to_activation_order",
         ), _LOW,
+    ),
+    **dict.fromkeys(
+        [f"nn.MultiLayerNetwork.{name}" for name in (
+            "begin_fit", "carrying", "checked_layer", "end_fit", "forward", "loss_and_output", "make",
+            "mask_of_outputs", "other_step", "score_from", "segments", "step_on",
+        )], _CORE,
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in ("read_body", "write_body", "from_fields", "fitted", "add")],

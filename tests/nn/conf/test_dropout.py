@@ -17,6 +17,7 @@ from nn import (
     OutputLayer,
     SubsamplingLayer,
 )
+from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
 RNG = np.random.default_rng(30)
@@ -77,8 +78,8 @@ def test_layers_draw_in_forward_order_each_over_its_input(backend):
 def test_the_same_mask_multiplies_epsilon(backend):
     layer = network(DenseLayer(n_in=5, n_out=5, drop_out=0.5, **IDENTITY)).get_layer(0)
     nd.random.set_seed(9)
-    cache = layer.forward(nd.create(X), training=True)[1]
-    epsilon = layer.backprop_gradient(nd.ones(6, 5, dtype="float64"), cache)
+    cache = forward(layer, nd.create(X), training=True)[1]
+    epsilon = backprop(layer, nd.ones(6, 5, dtype="float64"), cache)
     np.testing.assert_allclose(host(epsilon), masks(9, ((6, 5), 0.5))[0], **TOLERANCE["float64"])
 
 

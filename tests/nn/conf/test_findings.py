@@ -51,7 +51,7 @@ def read(found, strict=True):
 
 
 FOUR = (
-    (("backpropType",), "TruncatedBPTT"),
+    (("backpropType",), "Sideways"),
     (("confs", 0, "layer", "weightInitFn"), {"@class": "a.WeightInitOther"}),
     (("confs", 1, "layer", "layer", "activationFn"), UNKNOWN),
     (("confs", 2, "layer", "@class"), "a.LSTM"),
@@ -101,7 +101,7 @@ def test_what_is_malformed_is_no_finding():
 # ---- strict=False
 
 ONLY_TRAINING = {
-    "a kind of backprop": (("backpropType",), "TruncatedBPTT"),
+    "a kind of backprop": (("backpropType",), "Sideways"),
     "a bias updater": (("confs", 0, "layer", "biasUpdater"), UNKNOWN),
     "a constraint": (("confs", 0, "layer", "constraints"), [UNKNOWN]),
     "a dropout": (("confs", 0, "layer", "idropout"), UNKNOWN),
@@ -120,7 +120,7 @@ ONLY_TRAINING = {
 @pytest.mark.parametrize("name", ONLY_TRAINING)
 def test_what_only_training_needs_can_be_left_out(name, tmp_path):
     found = changed(ONLY_TRAINING[name])
-    with pytest.raises((nd.ConfigurationError, nd.ChoiceError), match=r"Mine|Fancy|hessian|TruncatedBPTT"):
+    with pytest.raises((nd.ConfigurationError, nd.ChoiceError), match=r"Mine|Fancy|hessian|Sideways"):
         read(found)
     path = ONLY_TRAINING[name][0]
     text = re.escape(

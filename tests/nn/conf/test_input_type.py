@@ -139,7 +139,7 @@ def test_shapes_and_sizes():
 def test_rows_to_images_and_back_in_c_order(backend, order):
     rows = np.arange(2 * 24, dtype=np.float64).reshape(2, 24)
     images = rows.reshape(2, 3, 2, 4)
-    buffers = nd.Workspace("float64").scope()
+    buffers = nd.Buffers("float64")
     to_images, to_rows = FeedForwardToCnnPreProcessor(2, 4, 3), CnnToFeedForwardPreProcessor(2, 4, 3)
     for preprocessor, given, made in ((to_images, rows, images), (to_rows, images, rows)):
         np.testing.assert_array_equal(
@@ -163,7 +163,7 @@ def test_rows_to_images_and_back_in_c_order(backend, order):
 )
 def test_what_does_not_fit_a_preprocessor(preprocessor, shape, message, backend):
     with pytest.raises(nd.ShapeError, match=message):
-        preprocessor.pre_process(nd.zeros(*shape), shape[0], nd.Workspace("float32").scope())
+        preprocessor.pre_process(nd.zeros(*shape), shape[0], nd.Buffers("float32"))
 
 
 def test_a_network_takes_flat_rows_and_images_alike(backend):
@@ -190,7 +190,7 @@ OTHER_KINDS = {
 @pytest.mark.parametrize("name", OTHER_KINDS)
 def test_series_and_volumes_change_shape_and_back(name, backend, order):
     preprocessor, given, made = OTHER_KINDS[name]
-    buffers = nd.Workspace("float64").scope()
+    buffers = nd.Buffers("float64")
     found = preprocessor.pre_process(as_input(backend, given, order), 2, buffers)
     np.testing.assert_array_equal(nd.to_host(found), made)
     np.testing.assert_array_equal(nd.to_host(preprocessor.backprop(as_input(backend, made, order), 2)), given)
@@ -235,4 +235,4 @@ def test_a_mask_of_places_cannot_be_one_of_rows(preprocessor, shape, message):
 def test_rows_that_are_no_time_steps(preprocessor):
     x = nd.zeros(7, 3) if isinstance(preprocessor, FeedForwardToRnnPreProcessor) else nd.zeros(7, 1, 1, 3)
     with pytest.raises(nd.ShapeError, match="rows must be time steps of 2 examples, got 7 rows"):
-        preprocessor.pre_process(x, 2, nd.Workspace("float32").scope())
+        preprocessor.pre_process(x, 2, nd.Buffers("float32"))

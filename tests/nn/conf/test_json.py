@@ -233,7 +233,7 @@ UNSUPPORTED = {
     "channels-last-between": (
         ("inputPreProcessors", "2", "format"), "NHWC", nd.ConfigurationError, "'NHWC' is not supported",
     ),
-    "truncated-bptt": (("backpropType",), "TruncatedBPTT", nd.ConfigurationError, "backpropType 'TruncatedBPTT'"),
+    "kind of backprop": (("backpropType",), "Sideways", nd.ChoiceError, "backpropType 'Sideways'.*TruncatedBPTT"),
     "integers": (("dataType",), "INT", nd.ConfigurationError, "dataType 'INT' is not supported, only BFLOAT16"),
     "penalty": (
         (*LAYER, "regularization"), [{"@class": "a.Lasso", "coeff": {"@class": "a.FixedSchedule", "value": 1.0}}],

@@ -38,12 +38,28 @@ def test_what_builders_take_is_written_and_read_again():
     document = json.loads(conf.to_json())
     assert {key: document[key] for key in conf.base.unused} == {
         "trainingWorkspaceMode": "NONE", "cacheMode": "DEVICE", "inferenceWorkspaceMode": "SINGLE",
-        "tbpttFwdLength": 7, "tbpttBackLength": 7,
     }  # fmt: skip
+    assert [document[key] for key in ("backpropType", "tbpttFwdLength", "tbpttBackLength")] == ["Standard", 7, 7]
+    assert (conf.backprop_type, conf.tbptt_fwd_length, conf.tbptt_back_length) == ("standard", 7, 7)
     assert document["confs"][0]["layer"]["cudnnAlgoMode"] == "NO_WORKSPACE"
     again = MultiLayerConfiguration.from_json(conf.to_json())
     assert (again.layers, again.base.unused) == (conf.layers, conf.base.unused)
     assert conf.base.dtype == "float64"
+
+
+@pytest.mark.parametrize("kind", [BackpropType.TruncatedBPTT, "TruncatedBPTT", "truncated_bptt"])
+def test_truncated_backprop_of_builders_is_that_of_the_configuration_and_of_its_json(kind):
+    layers = DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2)
+    builder = NeuralNetConfiguration.Builder().seed(3).list(*layers).backpropType(kind)
+    conf = builder.tBPTTForwardLength(5).tBPTTBackwardLength(4).build()
+    series = {"backprop_type": "truncated_bptt", "tbptt_fwd_length": 5, "tbptt_back_length": 4}
+    assert conf == NeuralNetConfiguration(seed=3).list(*layers, **series)
+    assert conf != NeuralNetConfiguration(seed=3).list(*layers)
+    document = json.loads(conf.to_json())
+    found = [document[key] for key in ("backpropType", "tbpttFwdLength", "tbpttBackLength")]
+    assert found == ["TruncatedBPTT", 5, 4]
+    assert not conf.base.unused
+    assert MultiLayerConfiguration.from_json(conf.to_json()) == conf
 
 
 def test_it_survives_files_and_changes_nothing(tmp_path):
@@ -58,8 +74,6 @@ def test_it_survives_files_and_changes_nothing(tmp_path):
 def test_what_java_would_compute_another_way_is_refused():
     with pytest.raises(nd.ConfigurationError, match="data format must be NCHW, NCW or NCDHW, got"):
         ConvolutionLayer.Builder(2, 2).dataFormat(CNN2DFormat.NHWC)
-    with pytest.raises(nd.ConfigurationError, match="backpropType must be Standard, got"):
-        NeuralNetConfiguration.Builder().list().backpropType(BackpropType.TruncatedBPTT)
 
 
 def test_a_builders_settings_can_be_asked_for_and_copied():

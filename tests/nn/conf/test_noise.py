@@ -26,6 +26,7 @@ from nn import (
 from nn.conf.dropout import DROPOUTS
 from nn.conf.noise import NumbersInForce
 from optimize import FixedSchedule, Listener, MapSchedule, StepSchedule
+from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
 RNG = np.random.default_rng(31)
@@ -86,8 +87,8 @@ def test_forward_and_back_whatever_the_memory_order(kind, backend, order):
     np.testing.assert_allclose(host(found), out, rtol=1e-6, atol=1e-6)
     nd.random.get_random().set_state(state)
     layer = net.get_layer(0)
-    cache = layer.forward(as_input(backend, x, order), training=True)[1]
-    epsilon = layer.backprop_gradient(nd.ones(*x.shape, dtype="float64"), cache)
+    cache = forward(layer, as_input(backend, x, order), training=True)[1]
+    epsilon = backprop(layer, nd.ones(*x.shape, dtype="float64"), cache)
     np.testing.assert_allclose(host(epsilon), back, rtol=1e-6, atol=1e-6)
 
 
@@ -97,7 +98,7 @@ def test_masks_are_the_same_in_c_f_and_batch_innermost_order(kind):
     innermost = np.moveaxis(np.ascontiguousarray(np.moveaxis(made, 0, -1)), -1, 0)
     for x in (made, np.asfortranarray(made), innermost):
         nd.random.set_seed(5)
-        found.append(host(layer.forward(x, training=True)[0]))
+        found.append(host(forward(layer, x, training=True)[0]))
     np.testing.assert_array_equal(found[1], found[0])
     np.testing.assert_array_equal(found[2], found[0])
 
@@ -320,8 +321,8 @@ def test_a_kind_of_ones_own(backend):
     np.testing.assert_allclose(host(net.feed_forward(X, train=True)[1]), X / 2)
     np.testing.assert_allclose(host(net.output(X)), X)
     layer = net.get_layer(0)
-    cache = layer.forward(nd.create(X), training=True)[1]
-    np.testing.assert_allclose(host(layer.backprop_gradient(nd.create(X), cache)), X + 1.0)
+    cache = forward(layer, nd.create(X), training=True)[1]
+    np.testing.assert_allclose(host(backprop(layer, nd.create(X), cache)), X + 1.0)
     with pytest.raises(
         nd.ConfigurationError, match=r"to_json: dropout Halving must be .* registered .*nn\.register\(Halving\)"
     ):

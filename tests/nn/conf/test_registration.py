@@ -25,15 +25,16 @@ from nn import (
     register,
     unregister,
 )
-from nn.compute import is_pure
-from nn.conf.forms.base import LAYER, LayerForm
 from nn.conf.json_values import NUMBER
 from nn.layers import BaseLayerConf, LayerConf, LayerRuntime, SameDiffConf
 from nn.layers.dense import DenseRuntime
 from nn.layers.output import LossRuntime
 from nn.params import ParamSpec
+from nn.worker import is_pure
 from optimize import Adam
+from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE
+from tests.step_plans import recorded
 
 EXAMPLE = pathlib.Path(__file__).parent.parent.parent.parent / "examples" / "custom_layer.py"
 RNG = np.random.default_rng(4)
@@ -43,14 +44,14 @@ X, Y = RNG.normal(size=(6, 3)), np.eye(2)[[0, 1, 1, 0, 1, 0]]
 class PowerRuntime(LayerRuntime):
     """x * w to a power."""
 
-    def forward(self, x, training, mask=None):
-        return nd.power(x * self.params["w"], self.conf.exponent), x
+    def forward(self, x, params, ctx):
+        return nd.power(x * params["w"], self.conf.exponent), x
 
-    def backprop_gradient(self, epsilon, cache, need_epsilon=True):
-        n, w = self.conf.exponent, self.params["w"]
+    def backward(self, epsilon, cache, params, grads, ctx):
+        n, w = self.conf.exponent, params["w"]
         slope = n * nd.power(cache * w, n - 1) * epsilon
-        nd.assign(self.gradient_views["w"], nd.sum(slope * cache, 0, True))
-        return slope * w if need_epsilon else None
+        nd.assign(grads["w"], nd.sum(slope * cache, 0, True))
+        return slope * w if ctx.needs_epsilon else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,13 +178,28 @@ def test_capsules_of_ones_own_are_written_as_those_of_the_library(registered):
         assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
 
 
-def test_a_form_of_ones_own(registered):
-    form = LayerForm({**LAYER, "n": ("exponent", NUMBER)}, {"kind": "power"})
+@pytest.mark.parametrize("codec", ["number", NUMBER])
+def test_a_form_of_ones_own(codec, registered):
+    form = BaseLayerConf.form.more({"n": ("exponent", codec)}, {"kind": "power"})
     registered(Power, form=form)
     conf = network(Power(exponent=5)).conf
     written = json.loads(conf.to_json())["confs"][0]["layer"]
     assert (written["n"], written["kind"]) == (5, "power")
     assert "exponent" not in written
+    assert MultiLayerConfiguration.from_json(conf.to_json()).layers[0].exponent == 5
+
+
+def test_a_form_that_the_class_says(registered):
+    @dataclass(frozen=True, kw_only=True)
+    class Squared(Power):
+        form: ClassVar = BaseLayerConf.form.more({"n": ("exponent", "number"), "width": ("size", "plain")})
+
+    registered(Squared)
+    conf = network(Squared(exponent=5)).conf
+    written = json.loads(conf.to_json())["confs"][0]["layer"]
+    assert (written["n"], written["width"]) == (5, 3)
+    assert not {"exponent", "size", "notes"} & set(written)
+    assert MultiLayerConfiguration.from_json(conf.to_json()).layers == conf.layers
 
 
 def test_what_is_not_registered_is_refused_both_ways(registered):
@@ -231,10 +247,10 @@ def test_names_that_are_none(java_class):
 class ForgetfulRuntime(LayerRuntime):
     """Leaves out what the class says."""
 
-    def forward(self, x, training, mask=None):
+    def forward(self, x, params, ctx):
         return (x, None) if self.conf.cached else x
 
-    def backprop_gradient(self, epsilon, cache, need_epsilon=True):
+    def backward(self, epsilon, cache, params, grads, ctx):
         return None
 
 
@@ -261,7 +277,7 @@ def behind_a_dense_layer(layer):
 
 def test_a_layer_that_keeps_the_gradient_from_those_below_has_to_say_so():
     for layer in (Forgetful(), FrozenLayer(Forgetful())):
-        with pytest.raises(nd.ConfigurationError, match=r"layer 1 .*: backprop_gradient must return dL/dx, as layer 0"):
+        with pytest.raises(nd.ConfigurationError, match=r"layer 1 .*: backward must return dL/dx, as layer 0"):
             behind_a_dense_layer(layer).fit(X, Y)
     for layer in (Ending(), FrozenLayer(Ending())):
         net = behind_a_dense_layer(layer)
@@ -291,6 +307,27 @@ def test_values_without_a_plain_form_are_refused(registered, value):
     registered(Power)
     with pytest.raises(nd.ConfigurationError, match=r"Power\.notes must be None, a number, .*form=LayerForm"):
         network(Power(notes=(value,))).conf.to_json()
+
+
+def test_the_layer_of_the_example_has_the_gradients_of_its_formula_and_is_recorded(backend):
+    names = runpy.run_path(str(EXAMPLE))
+    unregister(names["GatedLayer"])
+    layers = DenseLayer(n_out=3, activation="tanh"), names["GatedLayer"](n_out=4, sharpness=2.0), OutputLayer(n_out=2)
+    conf = NeuralNetConfiguration(seed=3, dtype="float64").list(*layers, input_type=InputType.feed_forward(3))
+    net = MultiLayerNetwork(conf).init()
+    assert is_pure(conf)
+    net.set_input(nd.create(X))
+    net.set_labels(nd.create(Y))
+
+    def summed_loss():
+        net.compute_gradient_and_score()
+        return net.score() * len(X)
+
+    summed_loss()
+    gradients = {key: nd.copy(g) for key, g in net.gradient().gradient_for_variable().items()}
+    for key, view in net.param_table().items():
+        check_derivative(summed_loss, view, gradients[key], 3)
+    assert recorded(net.gradients) == [0 if backend.name == "strict" else 1]
 
 
 def test_the_example(monkeypatch, capsys):

@@ -23,6 +23,7 @@ from nn import (
 from nn.layers.capsules import squash, squash_backward
 from optimize import Adam
 from tests.cases.layers.capsules import _squashed
+from tests.layers_at_work import backprop, forward
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE
 
@@ -198,7 +199,7 @@ def test_networks_defaults_that_are_not_for_capsules():
     net.set_input(np.ones((1, 2, 9, 7)))
     x = nd.create(np.ones((1, 18, 4)), "float64")
     layer = net.get_layer(2)
-    np.testing.assert_array_equal(nd.to_host(layer.forward(x, True)[0]), nd.to_host(layer.forward(x, False)[0]))
+    np.testing.assert_array_equal(nd.to_host(forward(layer, x, True)[0]), nd.to_host(forward(layer, x, False)[0]))
 
 
 @pytest.mark.parametrize(
@@ -264,7 +265,7 @@ def test_inputs_that_do_not_fit():
     with pytest.raises(nd.ShapeError, match=r"layer 0 \(CapsuleLayer\): expected input \[N, 3, 2\], got \[1, 2, 3\]"):
         net.output(np.ones((1, 2, 3)))
     with pytest.raises(nd.DTypeError, match=r"layer 0 \(CapsuleLayer\): expected an array, got list"):
-        net.get_layer(0).forward([[1.0]], False)
+        forward(net.get_layer(0), [[1.0]], False)
     strength = make_network(CapsuleStrengthLayer(), input_type=InputType.recurrent(3, 2))
     with pytest.raises(nd.ShapeError, match=r"\(CapsuleStrengthLayer\): expected input \[N, 3, 2\], got \[3, 2\]"):
         strength.output(np.ones((3, 2)))
@@ -272,9 +273,9 @@ def test_inputs_that_do_not_fit():
 
 def test_a_capsule_of_zeros_has_the_gradient_zero(backend):
     layer = make_network(CapsuleStrengthLayer(), input_type=InputType.recurrent(2, 2)).get_layer(0)
-    a, cache = layer.forward(nd.create([[[0.0, 0.0], [3.0, 4.0]]], "float64"), True)
+    a, cache = forward(layer, nd.create([[[0.0, 0.0], [3.0, 4.0]]], "float64"), True)
     np.testing.assert_allclose(nd.to_host(a), [[0.0, 5.0]], **TOLERANCE["float64"])
-    epsilon = layer.backprop_gradient(nd.ones(1, 2, dtype="float64"), cache)
+    epsilon = backprop(layer, nd.ones(1, 2, dtype="float64"), cache)
     np.testing.assert_allclose(nd.to_host(nd.copy(epsilon)), [[[0.0, 0.0], [0.6, 0.8]]], **TOLERANCE["float64"])
 
 

@@ -28,6 +28,7 @@ from nn.params import ParamSpec
 from optimize import Sgd
 from tests.cases.layers import LayerCase, make_features, make_labels
 from tests.cells import run_all
+from tests.layers_at_work import forward
 from tests.nn.layers.test_every_layer import ROWS, check_derivative, every_layer, make_network
 from tests.step_plans import recorded, workers_of
 
@@ -111,12 +112,17 @@ def examples_that_do_not_count_change_nothing(case):
     assert_those_that_count(case, net, x, y, found)
 
 
+def looks_back(case):
+    """Tell whether the layer keeps the outputs of an epoch."""
+    return type(case.layer).__name__ == "OCNNOutputLayer"
+
+
 def assert_those_that_count(case, net, x, y, found, features_mask=None):
     """Compare with the step of the examples that count alone: sums over them, the score divided by all N.
 
     What draws draws other numbers then; what couples examples, or keeps means of them, sees another minibatch.
     """
-    if not (case.draws or case.couples or net.get_layer(0).keeps_state):
+    if not (case.draws or case.couples or looks_back(case)):
         kept = step(net, x[COUNTED > 0], y[COUNTED > 0], features_mask)
         np.testing.assert_allclose(found[0] * N, kept[0] * COUNTED.sum(), **CLOSE)
         np.testing.assert_allclose(found[1], kept[1], **CLOSE)
@@ -147,7 +153,7 @@ def what_a_layer_silences_sends_no_gradient_back(case):
     net = network(case)
     x, y = batch(case, net)
     mask = mask_of_examples(x)
-    activations = nd.to_host(net.get_layer(0).forward(x, case.draws, mask)[0])
+    activations = nd.to_host(forward(net.get_layer(0), x, case.draws, mask)[0])
     silenced = len(activations) == N and not activations[COUNTED == 0].any()
     assert silenced == (type(case.layer.innermost).__name__ in SILENCES)
     if silenced and case.tail:
@@ -215,7 +221,7 @@ def test_pooling_sees_only_the_places_that_count(kind, shape):
 @every_layer
 def test_parts_give_what_the_whole_gives(case, eager_to_split):
     with nd.use_backend(Unrecorded(threads=1)) as whole_backend:
-        whole_backend.plan_work = lambda examples, work: nd.WorkPlan(((slice(0, examples),),), False)
+        whole_backend.plan_work = lambda examples, work: nd.WorkPlan(((slice(0, examples),),), False, True)
         net = network(case)
         params = net.params().copy()
         x, y = batch(case, net)
@@ -247,14 +253,14 @@ def test_steps_from_the_record_are_the_steps_themselves(case):
             outputs = [net.output(data.features) for data in batches]
             replayed = sum(recorded(net.gradients)) > 0
             found.append((net.params().copy(), *outputs))
-        assert replayed == (may_be_recorded(case, net) and type(backend) is NumpyBackend)
+        assert replayed == (may_be_recorded(case) and type(backend) is NumpyBackend)
     for mine, plain in zip(*found, strict=True):
         np.testing.assert_array_equal(mine, plain)
 
 
-def may_be_recorded(case, net):
+def may_be_recorded(case):
     """What decides on values (sparse labels are looked at) or keeps a state of its own is not; what draws is."""
-    return not (case.labels == "indices" or net.get_layer(0).keeps_state)
+    return not (case.labels == "indices" or looks_back(case))
 
 
 # ---- layers of a user's own, one of each family
@@ -263,11 +269,11 @@ def may_be_recorded(case, net):
 class ShiftedRuntime(LayerRuntime):
     """x + shift."""
 
-    def forward(self, x, training, mask=None):
+    def forward(self, x, params, ctx):
         return nd.add(x, self.conf.shift), None
 
-    def backprop_gradient(self, epsilon, cache, need_epsilon=True):
-        return epsilon if need_epsilon else None
+    def backward(self, epsilon, cache, params, grads, ctx):
+        return epsilon if ctx.needs_epsilon else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,16 +285,16 @@ class Shifted(LayerConf):
 class ScaledRuntime(LayerRuntime):
     """The activation of x * s."""
 
-    def forward(self, x, training, mask=None):
-        z = nd.multiply(x, self.params["s"])
-        a = self.activating.value(z, nd.zeros(*z.shape, dtype=self.dtype), training)
+    def forward(self, x, params, ctx):
+        z = nd.multiply(x, params["s"])
+        a = self.activating.value(z, nd.zeros(*z.shape, dtype=self.dtype), ctx.training)
         return a, (x, z, a)
 
-    def backprop_gradient(self, epsilon, cache, need_epsilon=True):
+    def backward(self, epsilon, cache, params, grads, ctx):
         x, z, a = cache
         delta = self.activating.backprop(z, a, epsilon)
-        nd.assign(self.gradient_views["s"], nd.sum(nd.multiply(delta, x), 0, True))
-        return nd.multiply(delta, self.params["s"]) if need_epsilon else None
+        nd.assign(grads["s"], nd.sum(nd.multiply(delta, x), 0, True))
+        return nd.multiply(delta, params["s"]) if ctx.needs_epsilon else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from nn import (
     SubsamplingLayer,
 )
 from tests.cases.layers.convolutions import out_and_before, patches, settings_of, window
+from tests.layers_at_work import forward
 from tests.stand_ins import as_input
 
 RNG = np.random.default_rng(13)
@@ -68,7 +69,7 @@ def test_a_place_counts_where_a_cell_under_its_window_does(backend, kind, name):
     expected = largest_under(mask, WINDOWS[name])
     np.testing.assert_array_equal(found, expected)
     assert 0 < expected.mean() < 1
-    a = layer.forward(nd.create(RNG.normal(size=(3, 2, *size)), dtype="float64"), False)[0]
+    a = forward(layer, nd.create(RNG.normal(size=(3, 2, *size)), dtype="float64"), False)[0]
     assert tuple(a.shape[2:]) == found.shape[2:]
 
 

@@ -21,6 +21,7 @@ from nn import (
     SubsamplingLayer,
 )
 from tests.java_check import theirs
+from tests.layers_at_work import forward
 from tests.stand_ins import as_input
 
 CASES = Path(__file__).parent.parent.parent / "cases"
@@ -76,8 +77,8 @@ def test_a_mask_is_handed_on_and_changes_no_activations(backend, name):
         )
     np.testing.assert_array_equal(nd.to_host(layer.feed_forward_mask(as_input(backend, MASK))), made)
     x, mask = as_input(backend, X), as_input(backend, MASK)
-    plain = nd.to_host(layer.forward(x, False)[0]).copy()
-    np.testing.assert_array_equal(nd.to_host(layer.forward(x, False, mask)[0]), plain)
+    plain = nd.to_host(forward(layer, x, False)[0]).copy()
+    np.testing.assert_array_equal(nd.to_host(forward(layer, x, False, mask)[0]), plain)
 
 
 def test_masked_convolutions_are_javas():
@@ -104,10 +105,10 @@ def test_masked_steps_change_nothing_that_is_trained(backend):
 @pytest.mark.parametrize("dilation", [1, 2])
 def test_causal_outputs_do_not_see_what_comes_later(backend, dilation):
     layer = network(conv(convolution_mode=ConvolutionMode.CAUSAL, dilation=dilation), conv(kernel_size=T)).get_layer(0)
-    before = nd.to_host(layer.forward(as_input(backend, X), False)[0]).copy()
+    before = nd.to_host(forward(layer, as_input(backend, X), False)[0]).copy()
     later = X.copy()
     later[:, :, 4:] += 1.0
-    after = nd.to_host(layer.forward(as_input(backend, later), False)[0])
+    after = nd.to_host(forward(layer, as_input(backend, later), False)[0])
     np.testing.assert_array_equal(after[:, :, :4], before[:, :, :4])
     assert (after[:, :, 4:] != before[:, :, 4:]).any(axis=(0, 1)).all()
 
@@ -164,7 +165,7 @@ def test_what_is_refused():
     ):
         network(conv(kernel_size=8))
     with pytest.raises(nd.ShapeError, match=r"expected input \[N, 2, T\], got \[3, 7, 2\]\. Set the input type to Inp"):
-        network(conv()).get_layer(0).forward(nd.create(X.transpose(0, 2, 1)), False)
+        forward(network(conv()).get_layer(0), nd.create(X.transpose(0, 2, 1)), False)
 
 
 @pytest.mark.parametrize("layer", [ConvolutionLayer(n_out=2), SubsamplingLayer("max")])

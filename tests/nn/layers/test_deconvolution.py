@@ -16,6 +16,7 @@ from nn import (
     NeuralNetConfiguration,
     OutputLayer,
 )
+from tests.layers_at_work import forward
 
 IMAGES, VOLUMES = InputType.convolutional(2, 2, 1), InputType.convolutional3d(3, 4, 5, 2)
 
@@ -94,4 +95,4 @@ def test_what_is_refused():
     with pytest.raises(
         nd.ShapeError, match=r"expected input \[N, 2, D, H, W\], got \[1, 2, 4, 5\]\. Set the input type"
     ):
-        layer.forward(nd.zeros(1, 2, 4, 5, dtype="float64"), False)
+        forward(layer, nd.zeros(1, 2, 4, 5, dtype="float64"), False)

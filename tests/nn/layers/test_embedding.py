@@ -22,6 +22,7 @@ from nn import (
 )
 from nn.preprocessors import CnnToFeedForwardPreProcessor, RnnToFeedForwardPreProcessor
 from optimize import Sgd
+from tests.layers_at_work import backprop, forward, memory_of_gradients
 from tests.nn.layers.test_every_layer import check_derivative, orders_of
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -61,7 +62,7 @@ def test_every_step_has_its_row(shape, masked, backend, dtype):
     layer, mask = sequence(dtype), MASK if masked else None
     for order in orders_of(backend):
         given = None if mask is None else as_input(backend, mask, order, dtype)
-        found = layer.forward(as_input(backend, INDICES.reshape(shape), order, dtype), False, given)[0]
+        found = forward(layer, as_input(backend, INDICES.reshape(shape), order, dtype), False, given)[0]
         np.testing.assert_allclose(nd.to_host(found), by_hand(layer, mask), **TOLERANCE[dtype])
 
 
@@ -72,11 +73,12 @@ def test_derivatives_of_a_series(masked, backend):
     weights = RNG.normal(size=(4, SIZE, 5))
 
     def weighted():
-        return float((nd.to_host(layer.forward(x, True, mask)[0]) * weights).sum())
+        return float((nd.to_host(forward(layer, x, True, mask)[0]) * weights).sum())
 
+    views = memory_of_gradients(layer)
     for _ in range(2):  # the gradient of the step before is gone
-        assert layer.backprop_gradient(nd.create(weights), layer.forward(x, True, mask)[1]) is None
-    gradients = {name: host(view) for name, view in layer.gradient_views.items()}
+        assert backprop(layer, nd.create(weights), forward(layer, x, True, mask)[1], views) is None
+    gradients = {name: host(view) for name, view in views.items()}
     for name, gradient in gradients.items():
         check_derivative(weighted, layer.params[name], gradient, 4 if backend.name != "strict" else 2)
     used = set(INDICES[MASK > 0] if masked else INDICES.ravel())
@@ -136,7 +138,7 @@ def test_an_index_that_is_not_whole_is_refused_and_changes_nothing(wrong, backen
     layer, steps = sequence(), INDICES.copy()
     steps[2, 1] = wrong
     with pytest.raises(nd.DataError, match=r"layer 0 \(EmbeddingSequenceLayer\): an index must be a whole number"):
-        layer.forward(as_input(backend, steps), False)
+        forward(layer, as_input(backend, steps), False)
 
 
 @pytest.mark.parametrize("wrong", [-1.0, 6.0, 1e6])
@@ -173,16 +175,16 @@ def test_input_of_another_shape_is_refused():
     layer = words().get_layer(0)
     for shape in ((4,), (4, 2), (4, 1, 1)):
         with pytest.raises(nd.ShapeError, match=r"\(EmbeddingLayer\): expected input \[N, 1\], the numbers of rows"):
-            layer.forward(np.zeros(shape), False)
+            forward(layer, np.zeros(shape), False)
     with pytest.raises(nd.DTypeError, match=r"\(EmbeddingLayer\): expected an array, got list"):
-        layer.forward([[1.0]], False)
+        forward(layer, [[1.0]], False)
     for shape in ((4,), (4, 2, 5), (4, 1, 1, 5)):
         with pytest.raises(nd.ShapeError, match=r"\(EmbeddingSequenceLayer\): expected input \[N, T\] or \[N, 1, T\]"):
-            sequence().forward(np.zeros(shape), False)
+            forward(sequence(), np.zeros(shape), False)
     fixed = sequence(infer_input_length=False, input_length=5)
-    assert tuple(fixed.forward(INDICES, False)[0].shape) == (4, SIZE, 5)
+    assert tuple(forward(fixed, INDICES, False)[0].shape) == (4, SIZE, 5)
     with pytest.raises(nd.ShapeError, match=r"\(EmbeddingSequenceLayer\): expected series of 5 time steps, got 4"):
-        fixed.forward(INDICES[:, :4], False)
+        forward(fixed, INDICES[:, :4], False)
 
 
 def test_weights_are_drawn_as_if_one_number_came_in():

@@ -7,12 +7,12 @@ import pytest
 
 import nd
 from nn import MultiLayerConfiguration, MultiLayerNetwork, NeuralNetConfiguration
-from nn.conf.forms import LAYER_FORMS
 from nn.conf.input_type import ConvolutionalType
 from nn.layers import LAYERS
 from nn.layers.output import OutputMixin
 from tests.cases.layers import LAYER_CASES, TAIL, make_features, make_labels
 from tests.cells import run_all
+from tests.layers_at_work import backprop, backprop_delta, forward
 from tests.stand_ins import TOLERANCE, as_input
 
 GRADIENT_ERROR = 1e-5  # largest relative error of a derivative, float64
@@ -80,7 +80,7 @@ def check_derivative(f, array, gradient, samples):
 
 
 def test_every_layer_has_rows():
-    assert sorted(LAYER_CASES) == sorted(LAYERS) == sorted(LAYER_FORMS) == list(LAYERS)
+    assert sorted(LAYER_CASES) == sorted(LAYERS) == list(LAYERS)
     for kind, rows in LAYER_CASES.items():
         assert len(rows) >= 2
         assert len({case.variant for case in rows}) == len(rows)
@@ -123,12 +123,16 @@ class Row:
     def epsilon(self, weights, need_epsilon=True):
         """Return dL/dx where `weights` are dL/da of the layer's activations, in training if it draws."""
         nd.random.set_seed(99)
-        cache = self.layer.forward(nd.create(self.x), self.case.draws)[1]
-        return self.layer.backprop_gradient(nd.create(weights), cache, need_epsilon=need_epsilon)
+        cache = forward(self.layer, nd.create(self.x), self.case.draws)[1]
+        return backprop(self.layer, nd.create(weights), cache, self.gradient_views, need_epsilon)
+
+    @property
+    def gradient_views(self):
+        return self.net.propagation.grads[0]
 
     @functools.cached_property
     def weights(self):
-        shape = self.layer.forward(nd.create(self.x), self.case.draws)[0].shape
+        shape = forward(self.layer, nd.create(self.x), self.case.draws)[0].shape
         return np.random.default_rng(4).normal(0.0, 1.0, shape)
 
 
@@ -191,7 +195,7 @@ def epsilon_matches_central_differences(row):
 
     def weighted_activations():
         nd.random.set_seed(99)
-        return float((nd.to_host(layer.forward(x, case.draws)[0]) * row.weights).sum())
+        return float((nd.to_host(forward(layer, x, case.draws)[0]) * row.weights).sum())
 
     check_derivative(weighted_activations, x, nd.copy(epsilon), SAMPLES)
 
@@ -205,15 +209,15 @@ def epsilon_of_a_loss_matches_central_differences(row):
 
     def loss():
         nd.random.set_seed(99)
-        return nd.item(layer.summed_loss(y, layer.forward(x, True)[1], None))
+        return nd.item(layer.summed_loss(y, forward(layer, x, True)[1], None))
 
     check_derivative(loss, x, epsilon_of_loss(layer, x, y), SAMPLES)
 
 
 def epsilon_of_loss(layer, x, y):
     nd.random.set_seed(99)
-    cache = layer.forward(x, True)[1]
-    return nd.copy(layer.backprop_delta(layer.loss_and_delta(y, cache, None)[1], cache, True))
+    cache = forward(layer, x, True)[1]
+    return nd.copy(backprop_delta(layer, layer.loss_and_delta(y, cache, None)[1], cache))
 
 
 def gradients_are_those_of_numpy(row):
@@ -243,9 +247,9 @@ def host_or_none(array):
 def epsilon_is_not_computed_when_nobody_needs_it(row):
     ones = np.ones_like(row.weights)
     assert row.epsilon(ones, need_epsilon=False) is None
-    without = {name: nd.to_host(nd.copy(view)) for name, view in row.layer.gradient_views.items()}
+    without = {name: nd.to_host(nd.copy(view)) for name, view in row.gradient_views.items()}
     row.epsilon(ones)
-    for name, view in row.layer.gradient_views.items():
+    for name, view in row.gradient_views.items():
         np.testing.assert_array_equal(nd.to_host(view), without[name], err_msg=name)
 
 

@@ -121,7 +121,7 @@ def test_a_minibatch_still_comes_in_parts():
 def kinds(net, frozen):
     """What the recorded training step runs, after one."""
     net.fit(IMAGES, IMAGE_LABELS)
-    return [type(stage.layer).__name__ for stage in net.gradients.workers[0].propagation._stages][:frozen]
+    return [type(node.layer).__name__ for node in net.parts.fused][:frozen]
 
 
 def test_a_frozen_convolution_and_its_pooling_run_as_one_where_no_gradient_passes():
@@ -197,13 +197,13 @@ def test_images_through_a_frozen_convolution_in_the_middle():
 @pytest.mark.parametrize(("where", "calls"), [((0,), 0), ((0, 1), 0), ((0, 2), 1), ((1,), 1), ((1, 2), 2)])
 def test_backpropagation_ends_where_nothing_below_is_trained(where, calls, monkeypatch):
     made = []
-    original = FrozenRuntime.backprop_gradient
+    original = FrozenRuntime.backpropagate
 
     def counted(self, *arguments):
         made.append(self.label)
         return original(self, *arguments)
 
-    monkeypatch.setattr(FrozenRuntime, "backprop_gradient", counted)
+    monkeypatch.setattr(FrozenRuntime, "backpropagate", counted)
     net = stack(*(FrozenLayer if index in where else same for index in range(3)))
     net.set_input(X)
     net.set_labels(Y)

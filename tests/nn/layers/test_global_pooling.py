@@ -5,6 +5,7 @@ import pytest
 
 import nd
 from nn import GlobalPoolingLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
 KINDS = ("avg", "max", "pnorm", "sum")
@@ -61,7 +62,7 @@ def test_what_a_mask_leaves_out_does_not_count(kind, places, of_mask, backend, d
     x, mask = RNG.normal(size=(N, C, *places)).astype(dtype), make_mask(of_mask).astype(dtype)
     conf = NeuralNetConfiguration(seed=1, dtype=dtype).list(GlobalPoolingLayer(kind, pnorm=3))
     layer = MultiLayerNetwork(conf).init().get_layer(0)
-    found, _ = layer.forward(as_input(backend, x), True, as_input(backend, as_given(mask, places)))
+    found, _ = forward(layer, as_input(backend, x), True, as_input(backend, as_given(mask, places)))
     lists = places_that_count(x.astype("float64"), mask[:, None])
     expected = [[by_hand(kind, 3, values) for values in row] for row in lists]
     np.testing.assert_allclose(nd.to_host(found), expected, **TOLERANCE[dtype])
@@ -76,10 +77,10 @@ def test_the_gradient_of_a_masked_pooling(kind, places, of_mask, backend):
     given = as_input(backend, as_given(mask, places))
 
     def loss(array):
-        return float((nd.to_host(layer.forward(nd.create(array), True, given)[0]) * epsilon).sum())
+        return float((nd.to_host(forward(layer, nd.create(array), True, given)[0]) * epsilon).sum())
 
-    cache = layer.forward(nd.create(x), True, given)[1]
-    below = nd.to_host(layer.backprop_gradient(nd.create(epsilon), cache))
+    cache = forward(layer, nd.create(x), True, given)[1]
+    below = nd.to_host(backprop(layer, nd.create(epsilon), cache))
     counts = np.broadcast_to(mask[:, None], x.shape)
     assert not below[counts == 0].any()
     for _ in range(6):
@@ -99,11 +100,11 @@ def test_the_first_of_equal_maxima_gets_the_gradient(shape, masked, backend, ord
     first[1] = first[0] if not masked else 2 * int(np.prod(shape[1:])) if shape[0] > 2 else 0
     layer = pooling("max")
     given = as_input(backend, as_given(mask, shape), order) if masked else None
-    found, cache = layer.forward(as_input(backend, x, order), True, given)
+    found, cache = forward(layer, as_input(backend, x, order), True, given)
     expected = np.zeros((2, 3, int(np.prod(shape))))
     expected[0, :, first[0]] = 7.0
     expected[1, :, first[1]] = 7.0
-    below = nd.to_host(layer.backprop_gradient(nd.create(np.full((2, 3), 7.0)), cache))
+    below = nd.to_host(backprop(layer, nd.create(np.full((2, 3), 7.0)), cache))
     np.testing.assert_array_equal(below.reshape(expected.shape), expected)
     assert set(nd.to_host(found).ravel()) <= {-4.0, -5.0}
 
@@ -111,9 +112,9 @@ def test_the_first_of_equal_maxima_gets_the_gradient(shape, masked, backend, ord
 def test_a_norm_of_zero_has_no_gradient(backend):
     """Where Java divides 0 by 0."""
     layer, x = pooling("pnorm"), np.array([[[0.0, 0.0], [3.0, -4.0]]])
-    found, cache = layer.forward(as_input(backend, x), True)
+    found, cache = forward(layer, as_input(backend, x), True)
     np.testing.assert_allclose(nd.to_host(found), [[0.0, 5.0]], rtol=1e-14)
-    below = nd.to_host(layer.backprop_gradient(nd.ones(1, 2, dtype="float64"), cache))
+    below = nd.to_host(backprop(layer, nd.ones(1, 2, dtype="float64"), cache))
     np.testing.assert_allclose(below, [[[0.0, 0.0], [0.6, -0.8]]], rtol=1e-14)
 
 
@@ -121,11 +122,11 @@ def test_a_norm_of_zero_has_no_gradient(backend):
 def test_axes_may_stay(kind, backend):
     x, epsilon = RNG.normal(size=(2, 3, 4, 5)), RNG.normal(size=(2, 3))
     gone, stays = pooling(kind), pooling(kind, collapse_dimensions=False)
-    (a, one), (b, other) = (layer.forward(as_input(backend, x), True) for layer in (gone, stays))
+    (a, one), (b, other) = (forward(layer, as_input(backend, x), True) for layer in (gone, stays))
     assert (tuple(a.shape), tuple(b.shape)) == ((2, 3), (2, 3, 1, 1))
     np.testing.assert_array_equal(nd.to_host(a), nd.to_host(b)[:, :, 0, 0])
-    below = nd.to_host(gone.backprop_gradient(nd.create(epsilon), one))
-    again = nd.to_host(stays.backprop_gradient(nd.create(epsilon[:, :, None, None]), other))
+    below = nd.to_host(backprop(gone, nd.create(epsilon), one))
+    again = nd.to_host(backprop(stays, nd.create(epsilon[:, :, None, None]), other))
     np.testing.assert_array_equal(below, again)
 
 
@@ -167,15 +168,15 @@ def test_inputs_that_cannot_be(backend):
     with pytest.raises(nd.ConfigurationError, match=r"layer 0 .*must be all axes behind .*2x2x3.*got \(2,\)"):
         base.list(GlobalPoolingLayer(pooling_dimensions=(2,)), input_type=InputType.convolutional(2, 2, 3))
     with pytest.raises(nd.ShapeError, match=r"layer 0 .*expected input .* with 3 axes, got \[2, 3, 4, 4\]"):
-        pooling("max", pooling_dimensions=(2,)).forward(nd.zeros(2, 3, 4, 4, dtype="float64"), False)
+        forward(pooling("max", pooling_dimensions=(2,)), nd.zeros(2, 3, 4, 4, dtype="float64"), False)
     with pytest.raises(nd.ShapeError, match=r"expected input .*, got \[2, 3\]. Rows need no pooling"):
-        pooling("max").forward(nd.zeros(2, 3, dtype="float64"), False)
+        forward(pooling("max"), nd.zeros(2, 3, dtype="float64"), False)
     with pytest.raises(nd.DTypeError, match="expected an array, got list"):
-        pooling("max").forward([[[1.0]]], False)
+        forward(pooling("max"), [[[1.0]]], False)
     with pytest.raises(nd.ShapeError, match=r"mask: expected \[2, 5\], got \[2, 4\]"):
-        pooling("avg").forward(nd.zeros(2, 3, 5, dtype="float64"), False, nd.ones(2, 4, dtype="float64"))
+        forward(pooling("avg"), nd.zeros(2, 3, 5, dtype="float64"), False, nd.ones(2, 4, dtype="float64"))
     with pytest.raises(nd.ShapeError, match=r"mask: expected \[2, 1, 5, 4\], or 1 in .* got \[2, 1, 5, 3\]"):
-        pooling("avg").forward(nd.zeros(2, 3, 5, 4, dtype="float64"), False, nd.ones(2, 1, 5, 3, dtype="float64"))
+        forward(pooling("avg"), nd.zeros(2, 3, 5, 4, dtype="float64"), False, nd.ones(2, 1, 5, 3, dtype="float64"))
 
 
 def test_rows_follow_where_no_input_type_says_so():

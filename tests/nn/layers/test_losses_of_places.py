@@ -21,6 +21,7 @@ from nn import (
     RnnOutputLayer,
 )
 from nn.conf.json import layer_from_json, layer_to_json
+from tests.layers_at_work import backprop, backprop_delta, forward
 from tests.stand_ins import TOLERANCE, as_input
 from tests.step_plans import workers_of
 
@@ -82,12 +83,12 @@ def test_a_mask_takes_places_out_of_score_and_gradient(kind, name, backend):
     mask, full = masks_of(kind)[name]
     layer = make_network(LAYERS[kind](loss="l2", activation="tanh"), input_type=TYPES[kind]).get_layer(0)
     p = np.tanh(x)
-    cache = layer.forward(as_input(backend, x, dtype="float64"), True)[1]
+    cache = forward(layer, as_input(backend, x, dtype="float64"), True)[1]
     labels, given = as_input(backend, y, "f", "float64"), as_input(backend, mask, dtype="float64")
     loss, delta = layer.loss_and_delta(labels, cache, given)
     assert nd.item(loss) == pytest.approx((full * (p - y) ** 2).sum(), rel=1e-12)
     assert nd.item(layer.summed_loss(labels, cache, given)) == pytest.approx(nd.item(loss), rel=1e-12)
-    epsilon = nd.to_host(nd.copy(layer.backprop_delta(delta, cache, True)))
+    epsilon = nd.to_host(nd.copy(backprop_delta(layer, delta, cache)))
     np.testing.assert_allclose(epsilon, full * 2.0 * (p - y) * (1.0 - p**2), **TOLERANCE["float64"])
 
 
@@ -128,8 +129,8 @@ def test_a_features_mask_reaches_the_loss_and_silences_the_activations(backend):
     out = nd.to_host(net.output(as_input(backend, x), features_mask=as_input(backend, mask)))
     np.testing.assert_allclose(out, nd.to_host(net.output(x)) * mask[:, None], **TOLERANCE["float64"])
     layer = net.get_layer(0)
-    _, cache = layer.forward(nd.create(x, "float64"), True, nd.create(mask, "float64"))
-    epsilon = layer.backprop_gradient(nd.ones(*y.shape, dtype="float64"), cache)
+    _, cache = forward(layer, nd.create(x, "float64"), True, nd.create(mask, "float64"))
+    epsilon = backprop(layer, nd.ones(*y.shape, dtype="float64"), cache)
     assert not (nd.to_host(nd.copy(epsilon)) * (1.0 - mask[:, None])).any()
     assert nd.to_host(nd.copy(epsilon))[:, :, 0].all()
 
@@ -182,7 +183,7 @@ def test_rows_are_refused(layer):
     with pytest.raises(nd.ShapeError, match=rf"{type(layer).__name__}\): expected input \[N, .*\], got \[2, 3\]\. Set"):
         net.output(np.ones((2, 3)))
     with pytest.raises(nd.DTypeError, match="expected an array, got list"):
-        net.get_layer(0).forward([[1.0]], False)
+        forward(net.get_layer(0), [[1.0]], False)
 
 
 def test_images_and_series_come_as_rows_where_the_input_type_says_so():

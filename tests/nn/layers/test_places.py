@@ -27,6 +27,7 @@ from nn import (
     ZeroPaddingLayer,
 )
 from nn.conf.json import layer_from_json, layer_to_json
+from tests.layers_at_work import backprop, forward
 from tests.stand_ins import as_input
 
 RNG = np.random.default_rng(9)
@@ -96,27 +97,27 @@ def test_something_must_be_left(layer, input_type, sizes, backend):
     with pytest.raises(nd.ShapeError, match=rf"layer 0 .*cropping must leave something, got {sizes}"):
         NeuralNetConfiguration(seed=1).list(layer, input_type=input_type)
     with pytest.raises(nd.ShapeError, match=rf"layer 0 .*cropping must leave something, got {sizes}"):
-        at_work(layer).forward(nd.zeros(2, *input_type.shape, dtype="float64"), False)
+        forward(at_work(layer), nd.zeros(2, *input_type.shape, dtype="float64"), False)
 
 
 def test_what_is_cut_off_and_what_is_put_around_are_opposites(backend):
     x = RNG.normal(size=(2, 3, 4, 5))
     padded, cropped = at_work(ZeroPaddingLayer((1, 2, 0, 3))), at_work(Cropping2D((1, 2, 0, 3)))
-    wide, there = padded.forward(as_input(backend, x), False)
-    narrow, back = cropped.forward(wide, False)
+    wide, there = forward(padded, as_input(backend, x), False)
+    narrow, back = forward(cropped, wide, False)
     np.testing.assert_array_equal(nd.to_host(narrow), x)
     assert nd.to_host(wide).sum() == pytest.approx(x.sum(), rel=1e-12)
-    np.testing.assert_array_equal(nd.to_host(cropped.backprop_gradient(narrow, back)), nd.to_host(wide))
-    np.testing.assert_array_equal(nd.to_host(padded.backprop_gradient(wide, there)), x)
+    np.testing.assert_array_equal(nd.to_host(backprop(cropped, narrow, back)), nd.to_host(wide))
+    np.testing.assert_array_equal(nd.to_host(backprop(padded, wide, there)), x)
 
 
 def test_cropping_and_the_way_back_through_padding_are_views():
     with nd.use_backend("numpy"):
         x = nd.create(RNG.normal(size=(2, 3, 6, 5)))
-        assert np.shares_memory(at_work(Cropping2D(1)).forward(x, False)[0], x)
+        assert np.shares_memory(forward(at_work(Cropping2D(1)), x, False)[0], x)
         layer = at_work(ZeroPaddingLayer(1))
-        a, cache = layer.forward(x, True)
-        assert np.shares_memory(layer.backprop_gradient(a, cache), a)
+        a, cache = forward(layer, x, True)
+        assert np.shares_memory(backprop(layer, a, cache), a)
 
 
 # ---- blocks
@@ -156,18 +157,18 @@ def test_images_must_consist_of_blocks(layer, message, backend):
     with pytest.raises(nd.ShapeError, match=rf"layer 0 .*height and width .*{message}"):
         NeuralNetConfiguration(seed=1).list(layer, input_type=InputType.convolutional(5, 4, 3))
     with pytest.raises(nd.ShapeError, match=rf"layer 0 .*height and width .*{message}"):
-        at_work(layer).forward(nd.zeros(2, 3, 5, 4, dtype="float64"), False)
+        forward(at_work(layer), nd.zeros(2, 3, 5, 4, dtype="float64"), False)
 
 
 def test_blocks_become_examples_in_tensorflows_order(backend):
     """The examples of tf.nn.space_to_batch's documentation, with the channels before the places."""
     x = np.arange(1.0, 17.0).reshape(1, 1, 4, 4)
-    found = nd.to_host(at_work(SpaceToBatchLayer(2)).forward(as_input(backend, x), False)[0])
+    found = nd.to_host(forward(at_work(SpaceToBatchLayer(2)), as_input(backend, x), False)[0])
     expected = [[[1, 3], [9, 11]], [[2, 4], [10, 12]], [[5, 7], [13, 15]], [[6, 8], [14, 16]]]
     np.testing.assert_array_equal(found[:, 0], expected)
     x = np.arange(1.0, 17.0).reshape(2, 1, 2, 4)
     layer = at_work(SpaceToBatchLayer(2, ((0, 0), (2, 0))))
-    found = nd.to_host(layer.forward(as_input(backend, x), False)[0])
+    found = nd.to_host(forward(layer, as_input(backend, x), False)[0])
     expected = [
         [[0, 1, 3]],
         [[0, 9, 11]],
@@ -255,9 +256,9 @@ def test_a_mask_of_blocks_goes_where_the_images_go(shape, backend):
     layer = at_work(SpaceToBatchLayer(2, ((0, 0), (1, 0))))
     mask = mask_of(*shape)
     images = np.broadcast_to(mask, (3, 1, 4, 5))
-    spread = nd.to_host(layer.forward(as_input(backend, images), False)[0])
+    spread = nd.to_host(forward(layer, as_input(backend, images), False)[0])
     found = np.broadcast_to(nd.to_host(layer.feed_forward_mask(as_input(backend, mask))), spread.shape)
-    real = nd.to_host(layer.forward(as_input(backend, np.ones((3, 1, 4, 5))), False)[0]) > 0
+    real = nd.to_host(forward(layer, as_input(backend, np.ones((3, 1, 4, 5))), False)[0]) > 0
     np.testing.assert_array_equal(found[real], spread[real])
     if shape[3] > 1:
         assert not found[~real].any()
@@ -285,16 +286,16 @@ def test_another_kind_of_input_is_refused(layer, kind, shape, backend):
     with pytest.raises(nd.ConfigurationError, match=rf"layer 0: expected {kind}, got "):
         layer.output_type("layer 0", other)
     with pytest.raises(nd.ShapeError, match=re.escape(f"expected input {shape}, got [2, 3]")):
-        at_work(layer).forward(nd.zeros(2, 3, dtype="float64"), False)
+        forward(at_work(layer), nd.zeros(2, 3, dtype="float64"), False)
     with pytest.raises(nd.DTypeError, match="expected an array, got list"):
-        at_work(layer).forward([[1.0]], False)
+        forward(at_work(layer), [[1.0]], False)
 
 
 def test_repeated_rows_are_rows(backend):
     with pytest.raises(nd.ShapeError, match=r"layer 0 \(RepeatVector\): expected input \[N, C\], got \[2, 3, 4\]"):
-        at_work(RepeatVector(2)).forward(nd.zeros(2, 3, 4, dtype="float64"), False)
+        forward(at_work(RepeatVector(2)), nd.zeros(2, 3, 4, dtype="float64"), False)
     with pytest.raises(nd.ShapeError, match=r"expected input \[N, C\], got list"):
-        at_work(RepeatVector(2)).forward([[1.0]], False)
+        forward(at_work(RepeatVector(2)), [[1.0]], False)
 
 
 def test_rows_become_images_and_series_before_such_layers():

@@ -16,6 +16,7 @@ from nn import (
     PReLULayer,
 )
 from optimize import L2Regularization, MaxNormConstraint, NonNegativeConstraint, Sgd
+from tests.layers_at_work import forward
 
 IMAGES = InputType.convolutional(4, 5, 3)
 
@@ -96,7 +97,7 @@ def test_alpha_is_a_weight():
     layers = ConvolutionLayer(n_out=2, kernel_size=2), PReLULayer(shared_axes=(2, 3)), OutputLayer(n_out=2)
     base = NeuralNetConfiguration(seed=2, l2=0.5, l1_bias=0.25, updater=Sgd(0.1), bias_updater=Sgd(9.0))
     net = MultiLayerNetwork(base.list(*layers, input_type=IMAGES)).init()
-    penalties = {(flat.shape[0], type(penalty)) for flat, penalty in net._made().penalties}
+    penalties = {(flat.shape[0], type(penalty)) for flat, penalty in net.vectors.penalties}
     assert (2, L2Regularization) in penalties
     (alpha,) = [view for view in net.conf.layout().views if view.key == "1_W"]
     (block,) = [b for b in net.updater._blocks if any(s.start == alpha.start for s in b.segments)]
@@ -127,6 +128,6 @@ def test_what_does_not_fit_is_refused():
         one(InputType.recurrent(6))
     layer = MultiLayerNetwork(one(IMAGES, shared_axes=2)).init().get_layer(0)
     with pytest.raises(nd.ShapeError, match=r"\(PReLULayer\): expected input \[N, 3, any, 5\], got \[2, 3, 4, 6\]"):
-        layer.forward(np.ones((2, 3, 4, 6), np.float32), False)
+        forward(layer, np.ones((2, 3, 4, 6), np.float32), False)
     with pytest.raises(nd.DTypeError, match=r"\(PReLULayer\): expected an array, got list"):
-        layer.forward([1.0], False)
+        forward(layer, [1.0], False)

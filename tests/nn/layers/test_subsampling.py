@@ -5,15 +5,16 @@ import pytest
 
 import nd
 from nn import MultiLayerNetwork, NeuralNetConfiguration, SubsamplingLayer
+from tests.layers_at_work import backprop, forward
 from tests.stand_ins import as_input
 
 
 def pooled_and_back(layer, x, epsilon):
     """Return activations and dL/dx of one pooling layer."""
     net = MultiLayerNetwork(NeuralNetConfiguration(seed=1, dtype="float64").list(layer)).init()
-    a, cache = net.get_layer(0).forward(x, training=True)
+    a, cache = forward(net.get_layer(0), x, training=True)
     found = nd.to_host(nd.copy(a))
-    return found, nd.to_host(net.get_layer(0).backprop_gradient(nd.create(epsilon), cache))
+    return found, nd.to_host(backprop(net.get_layer(0), nd.create(epsilon), cache))
 
 
 @pytest.mark.parametrize("mode", ["truncate", "same"])

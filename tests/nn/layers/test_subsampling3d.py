@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import nd
 from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, Subsampling3DLayer
 from tests.cases.layers.poolings import POOLS, pooled
+from tests.layers_at_work import backprop, forward
 from tests.stand_ins import TOLERANCE, as_input
 
 
@@ -21,11 +22,11 @@ def at_work(layer):
 def test_the_first_of_equal_cells_in_row_major_order_gets_the_gradient(kernel, backend, order):
     x, epsilon = np.full((2, 3, 6, 6, 4), 4.0), np.random.default_rng(1)
     layer = at_work(Subsampling3DLayer("max", kernel_size=kernel, stride=kernel))
-    found, cache = layer.forward(as_input(backend, x, order), True)
+    found, cache = forward(layer, as_input(backend, x, order), True)
     epsilon = epsilon.normal(size=found.shape)
     expected = np.zeros(x.shape)
     expected[:, :, :: kernel[0], :: kernel[1], :: kernel[2]] = epsilon
-    np.testing.assert_array_equal(nd.to_host(layer.backprop_gradient(nd.create(epsilon), cache)), expected)
+    np.testing.assert_array_equal(nd.to_host(backprop(layer, nd.create(epsilon), cache)), expected)
 
 
 @pytest.mark.parametrize("winners", [*itertools.combinations(itertools.product((0, 1), repeat=3), 2)])
@@ -34,8 +35,8 @@ def test_ties_of_two_cells(winners, backend):
     for place in winners:
         x[(0, 0, *place)] = 3.0
     layer = at_work(Subsampling3DLayer("max", kernel_size=2))
-    cache = layer.forward(as_input(backend, x), True)[1]
-    below = nd.to_host(layer.backprop_gradient(nd.create(np.full((1, 1, 1, 1, 1), 5.0)), cache))
+    cache = forward(layer, as_input(backend, x), True)[1]
+    below = nd.to_host(backprop(layer, nd.create(np.full((1, 1, 1, 1, 1), 5.0)), cache))
     expected = np.zeros((2, 2, 2))
     expected[min(winners)] = 5.0
     np.testing.assert_array_equal(below[0, 0], expected)
@@ -66,9 +67,9 @@ def test_sizes_numbers_and_sums_are_the_formulas(size, kernel, stride, padding, 
     assert made == InputType.convolutional3d(*expected.shape[2:], 2)
     with nd.use_backend("numpy"):
         working = at_work(layer)
-        found, cache = working.forward(nd.create(x), True)
+        found, cache = forward(working, nd.create(x), True)
         np.testing.assert_allclose(nd.to_host(found), expected, **TOLERANCE["float64"])
-        below = nd.to_host(working.backprop_gradient(nd.ones(*found.shape, dtype="float64"), cache))
+        below = nd.to_host(backprop(working, nd.ones(*found.shape, dtype="float64"), cache))
     assert below.sum() == pytest.approx(expected.size, rel=1e-12)
 
 
@@ -118,4 +119,4 @@ def test_what_cannot_be_is_refused(backend):
     with pytest.raises(nd.ConfigurationError, match="expected volumes, got convolutional"):
         layer.output_type("layer 0", InputType.convolutional(4, 4, 2))
     with pytest.raises(nd.ShapeError, match=r"expected input \[N, C, D, H, W\], got \[2, 3, 4, 4\]"):
-        at_work(Subsampling3DLayer()).forward(nd.zeros(2, 3, 4, 4, dtype="float64"), False)
+        forward(at_work(Subsampling3DLayer()), nd.zeros(2, 3, 4, 4, dtype="float64"), False)

@@ -21,7 +21,7 @@ from optimize.earlystopping import (
     ScoreImprovementEpochTerminationCondition,
     TerminationReason,
 )
-from optimize.step_watch import StepWatch
+from optimize.step_result import StepWatch
 
 NAN = float("nan")
 BATCHES = 2  # in an epoch

@@ -1,0 +1,84 @@
+"""How a layer is written in DL4J's JSON, said beside its configuration as data that costs nothing to import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+_PACKAGE = "org.deeplearning4j.nn.conf.layers."
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Codec(NamedTuple):
+    """How one kind of value is written and read."""
+
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+Fields = Mapping[str, tuple[str, str | Codec]]
+
+
+class JavaForm(NamedTuple):
+    """How a layer is written: its fields, and what must always be so. `nn.conf.forms` makes codecs of the names.
+
+    A layer that says nothing has the form of the class that it comes from.
+    """
+
+    fields: Fields
+    """JSON key -> the configuration's field, and how it is written: a name in `nn.conf.forms.CODECS`, or a codec."""
+    constants: Mapping[str, Any] = _NOTHING
+    """What Java writes and there is no field for: it must be so, but for what `nn.conf.json` lists as unused."""
+    package: str = ""
+    """Below the layers' package; one that begins with "org." is whole."""
+    absent: Mapping[str, Any] = _NOTHING
+    """What Java takes where one of its fields is missing, if it is not the dataclass's default."""
+    derived: Mapping[str, Callable[[Any], Any]] = _NOTHING
+    """What Java writes beside the fields and finds by itself."""
+
+    def more(self, fields: Fields = _NOTHING, constants: Mapping[str, Any] = _NOTHING, **others: Any) -> JavaForm:
+        """Return a form with further fields and constants; `others` stand in the place of what is here."""
+        return self._replace(fields={**self.fields, **fields}, constants={**self.constants, **constants}, **others)
+
+    def java_class(self, class_name: str) -> str:
+        """Return what Java calls a class of that name."""
+        return (self.package if self.package.startswith("org.") else _PACKAGE + self.package) + class_name
+
+
+# ---- what several layers have: fields
+
+BIAS: Fields = {"hasBias": ("has_bias", "plain")}
+LOSS: Fields = {"lossFn": ("loss", "loss")}
+SIZES: Fields = {"nin": ("n_in", "plain"), "nout": ("n_out", "plain")}
+WINDOW: Fields = {
+    "convolutionMode": ("convolution_mode", "mode"),
+    "kernelSize": ("kernel_size", "pair"),
+    "stride": ("stride", "pair"),
+    "padding": ("padding", "pair"),
+    "dilation": ("dilation", "pair"),
+}
+VOLUMES: Fields = {key: (field, "mode" if codec == "mode" else "sizes") for key, (field, codec) in WINDOW.items()}
+
+# ---- and constants
+
+TIMED = {"timeDistributedFormat": None}
+"""Of every layer with n_in in files of 1.0.0-M1 and later: see `nn.older_weights`."""
+PARAMETERLESS = {"constraints": None, "gradientNormalization": "None", "gradientNormalizationThreshold": 0.0}
+CUDNN = {
+    "cudnnAlgoMode": "PREFER_FASTEST", "cudnnAllowFallback": True, "cudnnBwdDataAlgo": None,
+    "cudnnBwdFilterAlgo": None, "cudnnFwdAlgo": None,
+}  # fmt: skip
+IMAGES = {**TIMED, **CUDNN, "cnn2dDataFormat": "NCHW"}
+"""Java's convolutions over one and three axes have a format of images too."""
+WITHOUT_SIZES = {**TIMED, "nin": 0, "nout": 0}
+IDLE: dict[str, Any] = {
+    **TIMED, "gainInit": 1.0, "constraints": None, "gradientNormalization": "None",
+    "gradientNormalizationThreshold": 1.0,
+    "activationFn": {"@class": "org.nd4j.linalg.activations.impl.ActivationSigmoid"},
+    "biasInit": 0.0, "biasUpdater": None, "nin": 0, "nout": 0, "regularization": [], "regularizationBias": [],
+    "iupdater": {"@class": "org.nd4j.linalg.learning.config.Sgd", "learningRate": 0.001},
+    "weightInitFn": {"@class": "org.deeplearning4j.nn.weights.WeightInitXavier"}, "weightNoise": None,
+}  # fmt: skip
+"""Of layers without parameters that Java derives from those that have them: it reads none without."""
+VOLUMES_ABSENT = {"dilation": [1, 1, 1]}
