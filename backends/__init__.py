@@ -17,7 +17,7 @@ __all__ = ["BACKENDS", "Backend", "get_backend"]
 
 logger = logging.getLogger("nd")
 
-BACKENDS = {"cupy": "backends.cupy_backend:CupyBackend", "numpy": "backends.numpy_backend:NumpyBackend"}
+BACKENDS = {"cupy": "backends.cuda.cupy_backend:CupyBackend", "numpy": "backends.cpu.numpy_backend:NumpyBackend"}
 """Name -> where its class is; a class is imported when it is first asked for."""
 
 _instances: dict[str, Backend] = {}

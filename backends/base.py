@@ -13,14 +13,14 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 from .argument_checks import ArgumentChecks
-from .batched import BatchedProducts
-from .channel_sums import ChannelSums
-from .convolution_kinds import ConvolutionKinds
-from .embedding import EmbeddingRows
 from .errors import DTypeError
-from .random_bits import RandomBits
+from .generic.batched import BatchedProducts
+from .generic.channel_sums import ChannelSums
+from .generic.convolution_kinds import ConvolutionKinds
+from .generic.embedding import EmbeddingRows
+from .generic.random_bits import RandomBits
+from .generic.volume_pooling import VolumePooling
 from .scheduling import Scheduling
-from .volume_pooling import VolumePooling
 
 Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")

@@ -48,7 +48,7 @@ BEST = (
 
 def make_backend(graphs: bool, tf32: bool) -> Any:
     """Return a new backend on the device; raise BackendError where there is none."""
-    from backends.cupy_backend import CupyBackend
+    from backends.cuda.cupy_backend import CupyBackend
 
     before = {name: os.environ.get(name) for name in ("ND_CUDA_GRAPH", "ND_TF32")}
     os.environ.update(ND_CUDA_GRAPH=str(int(graphs)), ND_TF32=str(int(tf32)))

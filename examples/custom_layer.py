@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import nd
 from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer, register
 from nn.layers import FeedForwardConf, LayerRuntime
-from nn.params import ParamSpec
+from nn.step.params import ParamSpec
 from optimize import Adam
 
 

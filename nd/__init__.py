@@ -17,7 +17,7 @@ from backends.errors import (
 )
 
 from . import checks, random
-from .arithmetic import (
+from .arrays.arithmetic import (
     absolute,
     add,
     addi,
@@ -53,7 +53,9 @@ from .arithmetic import (
     tanh,
     where,
 )
-from .arrays import (
+from .arrays.channels import channel_sums
+from .arrays.convolution import col2im, im2col
+from .arrays.creation import (
     activation_like,
     arange,
     as_array,
@@ -82,9 +84,9 @@ from .arrays import (
     transpose,
     zeros,
 )
-from .channels import channel_sums
-from .convolution import col2im, im2col
-from .execution import (
+from .arrays.rows import pull_rows, scatter_add
+from .execution.recording import Program, Recordings, record, traceable
+from .execution.workers import (
     Buffers,
     Elementwise,
     Summed,
@@ -101,18 +103,19 @@ from .execution import (
 )
 from .on_demand import names_on_demand
 from .random import rand, randn
-from .recording import Program, Recordings, record, traceable
-from .rows import pull_rows, scatter_add
 from .state import backend, default_dtype, eager, is_eager, set_backend, set_default_dtype, use_backend
 
 if TYPE_CHECKING:
     from . import activations, dataset, evaluation, losses, ops, serde
-    from .executioner import add_hook, exec, execRandom, remove_hook
-    from .memory_manager import get_memory_manager
+    from .execution.executioner import add_hook, exec, execRandom, remove_hook
+    from .execution.memory_manager import get_memory_manager
 else:
     __getattr__, __dir__ = names_on_demand(
         __name__,
-        {"executioner": "add_hook exec execRandom remove_hook", "memory_manager": "get_memory_manager"},
+        {
+            "execution.executioner": "add_hook exec execRandom remove_hook",
+            "execution.memory_manager": "get_memory_manager",
+        },
         modules="activations dataset evaluation losses ops serde",
     )
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
 from backends.errors import ConfigurationError, DTypeError, ShapeError, check_choice
-from backends.random_bits import advanced
+from backends.generic.random_bits import advanced
 from nd.java_names import JavaNames
 
 from .arguments import checked, converted, rule_of, shown

@@ -17,9 +17,8 @@ import numpy as np
 from backends.errors import FormatError, ShapeError, check_choice, refuse_masked
 
 from .arguments import checked
-from .files import Target, replacing
-from .opening import Source, opening
-from .serde_buffers import (
+from .files.reading import Source, opening
+from .files.serde_buffers import (
     COMPRESSED,
     CORRUPT,
     ELEMENTS,
@@ -35,6 +34,7 @@ from .serde_buffers import (
     take,
     write_buffer,
 )
+from .files.writing import Target, replacing
 from .state import backend
 
 MAX_RANK = 32

@@ -29,36 +29,36 @@ if TYPE_CHECKING:
     from .conf.enums import PoolingType as PoolingType
     from .conf.enums import Updater as Updater
     from .conf.enums import WeightInit as WeightInit
-    from .conf.findings import ModelFileWarning as ModelFileWarning
     from .conf.input_type import InputType as InputType
     from .conf.network import MultiLayerConfiguration as MultiLayerConfiguration
     from .conf.network import NeuralNetConfiguration as NeuralNetConfiguration
     from .conf.parts import register as register
     from .conf.parts import unregister as unregister
+    from .conf.preprocessors import Cnn3DToFeedForwardPreProcessor as Cnn3DToFeedForwardPreProcessor
+    from .conf.preprocessors import CnnToFeedForwardPreProcessor as CnnToFeedForwardPreProcessor
+    from .conf.preprocessors import CnnToRnnPreProcessor as CnnToRnnPreProcessor
+    from .conf.preprocessors import FeedForwardToCnn3DPreProcessor as FeedForwardToCnn3DPreProcessor
+    from .conf.preprocessors import FeedForwardToCnnPreProcessor as FeedForwardToCnnPreProcessor
+    from .conf.preprocessors import FeedForwardToRnnPreProcessor as FeedForwardToRnnPreProcessor
+    from .conf.preprocessors import InputPreProcessor as InputPreProcessor
+    from .conf.preprocessors import RnnToCnnPreProcessor as RnnToCnnPreProcessor
+    from .conf.preprocessors import RnnToFeedForwardPreProcessor as RnnToFeedForwardPreProcessor
     from .conf.weight_noise import DropConnect as DropConnect
     from .conf.weight_noise import IWeightNoise as IWeightNoise
     from .conf.weight_noise import WeightNoise as WeightNoise
-    from .gradient import DefaultGradient as DefaultGradient
-    from .gradient import Gradient as Gradient
+    from .files.findings import ModelFileWarning as ModelFileWarning
+    from .files.model_file import LayerDescription as LayerDescription
+    from .files.model_file import ModelFile as ModelFile
+    from .files.serializer import add_normalizer_to_model as add_normalizer_to_model
+    from .files.serializer import restore_normalizer as restore_normalizer
     from .layers import *  # noqa: F403
-    from .model_file import LayerDescription as LayerDescription
-    from .model_file import ModelFile as ModelFile
-    from .multilayer import MultiLayerNetwork as MultiLayerNetwork
-    from .preprocessors import Cnn3DToFeedForwardPreProcessor as Cnn3DToFeedForwardPreProcessor
-    from .preprocessors import CnnToFeedForwardPreProcessor as CnnToFeedForwardPreProcessor
-    from .preprocessors import CnnToRnnPreProcessor as CnnToRnnPreProcessor
-    from .preprocessors import FeedForwardToCnn3DPreProcessor as FeedForwardToCnn3DPreProcessor
-    from .preprocessors import FeedForwardToCnnPreProcessor as FeedForwardToCnnPreProcessor
-    from .preprocessors import FeedForwardToRnnPreProcessor as FeedForwardToRnnPreProcessor
-    from .preprocessors import InputPreProcessor as InputPreProcessor
-    from .preprocessors import RnnToCnnPreProcessor as RnnToCnnPreProcessor
-    from .preprocessors import RnnToFeedForwardPreProcessor as RnnToFeedForwardPreProcessor
-    from .serializer import add_normalizer_to_model as add_normalizer_to_model
-    from .serializer import restore_normalizer as restore_normalizer
+    from .networks.multilayer import MultiLayerNetwork as MultiLayerNetwork
+    from .networks.weights import ScaledWeightInit as ScaledWeightInit
+    from .step.gradient import DefaultGradient as DefaultGradient
+    from .step.gradient import Gradient as Gradient
     from .transferlearning import FineTuneConfiguration as FineTuneConfiguration
     from .transferlearning import TransferLearning as TransferLearning
     from .transferlearning import TransferLearningHelper as TransferLearningHelper
-    from .weights import ScaledWeightInit as ScaledWeightInit
 else:
     from . import layers
 
@@ -72,23 +72,23 @@ else:
             "Activation ConvolutionMode GradientNormalization LossFunction OptimizationAlgorithm PoolingType "
             "Updater WeightInit"
         ),
-        "conf.findings": "ModelFileWarning",
         "conf.input_type": "InputType",
         "conf.network": "MultiLayerConfiguration NeuralNetConfiguration",
         "conf.parts": "register unregister",
-        "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
-        "gradient": "DefaultGradient Gradient",
-        "layers": " ".join(layers.__all__),
-        "model_file": "LayerDescription ModelFile",
-        "multilayer": "MultiLayerNetwork",
-        "preprocessors": (
+        "conf.preprocessors": (
             "Cnn3DToFeedForwardPreProcessor CnnToFeedForwardPreProcessor CnnToRnnPreProcessor "
             "FeedForwardToCnn3DPreProcessor FeedForwardToCnnPreProcessor FeedForwardToRnnPreProcessor "
             "InputPreProcessor RnnToCnnPreProcessor RnnToFeedForwardPreProcessor"
         ),
-        "serializer": "add_normalizer_to_model restore_normalizer",
+        "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
+        "files.findings": "ModelFileWarning",
+        "files.model_file": "LayerDescription ModelFile",
+        "files.serializer": "add_normalizer_to_model restore_normalizer",
+        "layers": " ".join(layers.__all__),
+        "networks.multilayer": "MultiLayerNetwork",
+        "networks.weights": "ScaledWeightInit",
+        "step.gradient": "DefaultGradient Gradient",
         "transferlearning": "FineTuneConfiguration TransferLearning TransferLearningHelper",
-        "weights": "ScaledWeightInit",
     }
     __getattr__, __dir__ = names_on_demand(__name__, _NAMES, modules="conf layers transferlearning")
     __all__ = sorted(" ".join((*_NAMES.values(), "layers transferlearning")).split())

@@ -169,7 +169,7 @@ def cupy():
 @pytest.fixture
 def device(cupy):
     """A CupyBackend of the test's own."""
-    from backends.cupy_backend import CupyBackend
+    from backends.cuda.cupy_backend import CupyBackend
 
     return CupyBackend()
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from backends import get_backend
 from backends.base import Backend
-from backends.numpy_backend import NumpyBackend
+from backends.cpu.numpy_backend import NumpyBackend
 
 TOLERANCE = {"float32": {"rtol": 2e-5, "atol": 2e-6}, "float64": {"rtol": 1e-12, "atol": 1e-13}}
 """How far a result may be from a float64 oracle, by dtype."""

@@ -1,7 +1,7 @@
 """How a network divides minibatches among workers, and what it has recorded."""
 
 import nd
-from nn.minibatch import StepInput
+from nn.step.minibatch import StepInput
 
 
 def workers_of(net, shape, training=True):

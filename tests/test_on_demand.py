@@ -90,7 +90,7 @@ def test_star_and_dir_give_all_names(package):
 
 
 def test_dir_gives_the_names_before_they_are_imported():
-    code = "import nn, sys; print('Dense' in dir(nn), 'DenseLayer' in dir(nn), 'nn.layers.dense' in sys.modules)"
+    code = "import nn, sys; print('Dense' in dir(nn), 'DenseLayer' in dir(nn), 'nn.layers.core.dense' in sys.modules)"
     assert in_a_process(code) == "False True False\n"
 
 
@@ -170,7 +170,7 @@ def test_asking_a_table_imports_nothing_else():
     code = (
         "import sys, nn\nfrom nn.layers import LAYERS\n"
         "print(len(LAYERS) > 40, 'none' in LAYERS, nn.DenseLayer in LAYERS.values(), LAYERS['dense'].__name__)\n"
-        "print([name for name in sys.modules if name in ('nn.layers.capsules', 'nn.layers.ocnn')])"
+        "print([name for name in sys.modules if name in ('nn.layers.capsules.capsules', 'nn.layers.losses.ocnn')])"
     )
     assert in_a_process(code) == "True False True DenseLayer\n[]\n"
 
@@ -184,7 +184,7 @@ def test_what_a_network_is_made_of_is_all_that_is_imported():
         "net = nn.MultiLayerNetwork(conf).init()\n"
         "x = nd.zeros(4, 2)\n"
         "for step in range(4): net.fit(x, nd.eye(4)[:, :2])\n"
-        "print('nn.layers.capsules' in sys.modules, 'optimize.listeners.tensorboard' in sys.modules)"
+        "print('nn.layers.capsules.capsules' in sys.modules, 'optimize.listeners.tensorboard' in sys.modules)"
     )
     assert in_a_process(code) == "False False\n"
 

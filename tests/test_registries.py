@@ -73,10 +73,10 @@ def test_registry_faults_are_found(table, fault):
 
 def test_enums_name_what_the_registries_list():
     from nd.activations import ACTIVATIONS
-    from nd.convolution import CONVOLUTION_MODES
+    from nd.arrays.convolution import CONVOLUTION_MODES
     from nd.losses import LOSSES
     from nn.conf import enums
-    from nn.weights import WEIGHT_INITS
+    from nn.networks.weights import WEIGHT_INITS
     from optimize.solvers import OPTIMIZERS
     from optimize.updaters import UPDATERS
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from backends.errors import DTypeError
-from backends.window import Window
+from backends.generic.window import Window
 
 logger = logging.getLogger("nd")
 

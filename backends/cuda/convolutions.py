@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.window import Window
+from backends.generic.window import Window
 
 from . import REALS, Kernels, packed_geometry
 from .splits import FLAT, SMALL, SQUARE, Splits, Tile

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from backends.errors import NotRecorded
-from backends.random_bits import advanced
+from backends.generic.random_bits import advanced
 
 Array = Any
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from backends.formula import NotElementwise
+from backends.cuda.formula import NotElementwise
 
 from . import BLOCK, REALS, options, saying_so_if_slow
 from .arguments import Plan, is_number, plan_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.embedding import EmbeddingRows
+from backends.generic.embedding import EmbeddingRows
 
 from . import REALS, Kernels
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from backends.base import Backend
-from backends.formula import Formula, NotElementwise, Symbol
+from backends.cuda.formula import Formula, NotElementwise, Symbol
 
 from . import source
 from .arguments import NARROW, Plan, is_number, is_vector, same_memory

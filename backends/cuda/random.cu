@@ -1,5 +1,5 @@
 // ND4J's counter-based generator: element i depends on the state and on i alone. The formula and its source stand in
-// backends/random_bits.py; here its eight passes over 64-bit arrays are one.
+// backends/generic/random_bits.py; here its eight passes over 64-bit arrays are one.
 
 __device__ inline unsigned int random_bits(unsigned long long root, unsigned long long node, long long i)
 {

@@ -15,7 +15,7 @@ from nd.dataset.class_labels import name_list
 from nd.dataset.csv_rows import CsvRows, Mark, Row
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
-from nd.opening import checked_path
+from nd.files.reading import checked_path
 from nd.state import default_dtype
 
 _WHO = "CsvDataSetIterator"

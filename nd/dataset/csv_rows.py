@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from backends.errors import DataError, FormatError
-from nd.opening import checked_path, opening
+from nd.files.reading import checked_path, opening
 
 _LONGEST_LINE = 1 << 24  # bytes
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -16,8 +16,8 @@ from nd.dataset.java_random import JavaRandom
 from nd.java_names import JavaNames, java_attribute
 
 if TYPE_CHECKING:
-    from nd.files import Target
-    from nd.opening import Source
+    from nd.files.reading import Source
+    from nd.files.writing import Target
 
 Array = Any  # numpy.ndarray, or the array of another backend
 

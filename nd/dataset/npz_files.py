@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from backends.errors import DataError, DTypeError, FormatError, NdError, ShapeError
-from nd.opening import Source, most_unpacked, name_of, opening
+from nd.files.reading import Source, most_unpacked, name_of, opening
 
 _NUMERIC_KINDS = "biuf"
 _DAMAGED = "The file is damaged or no .npz file; write it again with numpy.savez."

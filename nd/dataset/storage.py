@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 from backends.errors import FormatError, ShapeError
 from nd import serde
 from nd.dataset.dataset import DataSet
-from nd.files import Target, replacing
-from nd.opening import Source, name_of, opening
-from nd.serde_buffers import CORRUPT
+from nd.files.reading import Source, name_of, opening
+from nd.files.serde_buffers import CORRUPT
+from nd.files.writing import Target, replacing
 
 Array = Any
 

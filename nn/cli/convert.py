@@ -8,7 +8,7 @@ from typing import Any
 
 from nd import ConfigurationError, NdError
 
-from ..exchange import write_array_file
+from ..files.exchange import write_array_file
 from .models import add_lenient, is_array_file, load_network, normalizer_in
 
 HELP = "Write a model as another kind of file: the ending of OUT says which."

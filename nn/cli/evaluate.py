@@ -12,7 +12,7 @@ from nd import ConfigurationError
 from nd.dataset import DataSetIterator
 from nd.evaluation import ROC, Evaluation, EvaluationCalibration, IEvaluation, RegressionEvaluation, ROCMultiClass
 
-from ..multilayer import MultiLayerNetwork
+from ..networks.multilayer import MultiLayerNetwork
 from .data import add_data_arguments, iterator_of
 from .models import add_lenient, load_network
 

@@ -6,9 +6,9 @@ import argparse
 import pathlib
 from typing import Any
 
-from ..exchange import read_array_file
-from ..multilayer import MultiLayerNetwork
-from ..serializer import restore_normalizer
+from ..files.exchange import read_array_file
+from ..files.serializer import restore_normalizer
+from ..networks.multilayer import MultiLayerNetwork
 
 ARRAY_FILES = (".npz", ".safetensors")
 

@@ -13,9 +13,9 @@ from typing import Any, TextIO
 import nd
 from nd import ConfigurationError
 from nd.dataset import DataSetIterator
-from nd.files import replacing
+from nd.files.writing import replacing
 
-from ..multilayer import MultiLayerNetwork
+from ..networks.multilayer import MultiLayerNetwork
 from .data import add_data_arguments, iterator_of
 from .models import add_lenient, load_network
 

@@ -12,8 +12,8 @@ from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
 from ..conf.network import MultiLayerConfiguration
-from ..model_file import LayerDescription, ModelFile
-from ..multilayer import MultiLayerNetwork
+from ..files.model_file import LayerDescription, ModelFile
+from ..networks.multilayer import MultiLayerNetwork
 from ..transferlearning.editing import input_type_of
 from .models import is_array_file, load_network
 from .tables import table

@@ -53,7 +53,7 @@ class Updater(JavaEnum):
 
 
 class WeightInit(JavaEnum):
-    """How weights start; formulas in `nn.weights`."""
+    """How weights start; formulas in `nn.networks.weights`."""
 
     DISTRIBUTION = "distribution"
     IDENTITY = "identity"
@@ -152,7 +152,7 @@ class PoolingType(JavaEnum):
 
 
 class ConvolutionMode(JavaEnum):
-    """How windows meet the edge; see `nd.convolution.make_window`."""
+    """How windows meet the edge; see `nd.arrays.convolution.make_window`."""
 
     CAUSAL = "causal"
     SAME = "same"

@@ -21,15 +21,15 @@ Fields = Mapping[str, tuple[str, str | Codec]]
 
 
 class JavaForm(NamedTuple):
-    """How a layer is written: its fields, and what must always be so. `nn.conf.forms` makes codecs of the names.
+    """How a layer is written: its fields, and what must always be so. `nn.files.forms` makes codecs of the names.
 
     A layer that says nothing has the form of the class that it comes from.
     """
 
     fields: Fields
-    """JSON key -> the configuration's field, and how it is written: a name in `nn.conf.forms.CODECS`, or a codec."""
+    """JSON key -> the configuration's field, and how it is written: a name in `nn.files.forms.CODECS`, or a codec."""
     constants: Mapping[str, Any] = _NOTHING
-    """What Java writes and there is no field for: it must be so, but for what `nn.conf.json` lists as unused."""
+    """What Java writes and there is no field for: it must be so, but for what `nn.files.json` lists as unused."""
     package: str = ""
     """Below the layers' package; one that begins with "org." is whole."""
     absent: Mapping[str, Any] = _NOTHING
@@ -63,7 +63,7 @@ VOLUMES: Fields = {key: (field, "mode" if codec == "mode" else "sizes") for key,
 # ---- and constants
 
 TIMED = {"timeDistributedFormat": None}
-"""Of every layer with n_in in files of 1.0.0-M1 and later: see `nn.older_weights`."""
+"""Of every layer with n_in in files of 1.0.0-M1 and later: see `nn.files.older_weights`."""
 PARAMETERLESS = {"constraints": None, "gradientNormalization": "None", "gradientNormalizationThreshold": 0.0}
 CUDNN = {
     "cudnnAlgoMode": "PREFER_FASTEST", "cudnnAllowFallback": True, "cudnnBwdDataAlgo": None,

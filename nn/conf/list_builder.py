@@ -11,10 +11,10 @@ from nd.arguments import Count
 from optimize.builder import Builder
 
 from ..layers.base import LayerConf
-from ..preprocessors import InputPreProcessor
 from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
 from .enums import JAVA_BACKPROP_TYPES, OF_SERIES
 from .input_type import InputType
+from .preprocessors import InputPreProcessor
 
 if TYPE_CHECKING:
     from .network import MultiLayerConfiguration, NeuralNetConfiguration

@@ -19,8 +19,7 @@ from optimize.solvers import OPTIMIZERS
 from optimize.terminations import TerminationCondition, as_terminations
 
 from ..layers.base import LayerConf, label_of
-from ..params import ParamLayout
-from ..preprocessors import InputPreProcessor
+from ..step.params import ParamLayout
 from .builder_names import IGNORED_BY_NETWORKS, SETTING_NAMES, UNUSED_OF_NETWORKS
 from .constraints import FIELDS as CONSTRAINT_FIELDS
 from .constraints import normalise_constraints
@@ -31,6 +30,7 @@ from .input_type import InputType
 from .list_builder import list_verb
 from .output_layers import check_output_layers
 from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
+from .preprocessors import InputPreProcessor
 from .stacking import stack
 from .weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from .weight_noise import IWeightNoise
@@ -331,7 +331,7 @@ class MultiLayerConfiguration(Checked):
 
     def to_json(self) -> str:
         """Return DL4J 1.0's JSON: every layer whole; `input_type` and the defaults have no place in it."""
-        from .json import network_to_json
+        from ..files.json import network_to_json
 
         return network_to_json(self)
 
@@ -353,7 +353,7 @@ class MultiLayerConfiguration(Checked):
         ConfigurationError, ChoiceError
             It asks for something that this library does not have.
         """
-        from .json import network_from_json
+        from ..files.json import network_from_json
 
         return network_from_json(text, strict)
 

@@ -10,7 +10,7 @@ from nd.arguments import Checked
 from nd.part import Part
 from optimize import Schedule
 
-from ..params import ParamSpec
+from ..step.params import ParamSpec
 
 Array = Any
 Probability = float | Schedule

@@ -28,8 +28,8 @@ from nd.activations import (
 from nd.losses import Loss, LossBinaryXENT, LossMCXENT
 
 from ..layers.base import BaseLayerConf, LayerConf, label_of
-from ..layers.losses_of_places import CnnLossLayer, RnnLossLayer
-from ..layers.output import LossLayer, OutputLayer
+from ..layers.losses.losses_of_places import CnnLossLayer, RnnLossLayer
+from ..layers.losses.output import LossLayer, OutputLayer
 
 _OUTSIDE_OF_0_TO_1 = frozenset({
     ELU, SELU, Cube, HardTanh, Identity, LeakyReLU, RationalTanh, ReLU, ReLU6, RReLU, SoftPlus, SoftSign, Swish, Tanh,

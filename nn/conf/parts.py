@@ -17,9 +17,9 @@ from optimize.terminations import TERMINATIONS, TerminationCondition
 from optimize.updaters import UPDATERS
 
 from ..layers import LAYERS, LayerConf, LayerRuntime
-from ..preprocessors import PREPROCESSORS, InputPreProcessor
 from .distributions import DISTRIBUTIONS, Distribution
 from .dropout import DROPOUTS, IDropout
+from .preprocessors import PREPROCESSORS, InputPreProcessor
 from .weight_noise import WEIGHT_NOISES, IWeightNoise
 
 

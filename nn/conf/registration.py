@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from nd import ChoiceError
 
+from ..files.forms import LayerForm, with_codecs
+from ..files.json_values import LOSS, camel_case, own_codec
 from ..layers import LAYERS, BaseLayerConf, LayerConf
-from .forms import LayerForm, with_codecs
-from .json_values import LOSS, camel_case, own_codec
 from .parts import Registered, registered, registered_as, registered_names, unknown_part
 
 _OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "ConvolutionLayer"}
@@ -68,7 +68,7 @@ def layer_of(data: dict[str, Any]) -> Written:
 
 
 def _layers_of_java() -> Collection[str]:
-    from ..param_tables import PARAM_TABLES
+    from ..files.param_tables import PARAM_TABLES
 
     return PARAM_TABLES
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import nd
 
 from ..layers.base import LayerConf, label_of
-from ..layers.output import OutputMixin
-from ..preprocessors import InputPreProcessor
+from ..layers.losses.output import OutputMixin
 from .input_type import InputType
+from .preprocessors import InputPreProcessor
 
 if TYPE_CHECKING:
     from .network import NeuralNetConfiguration

@@ -8,7 +8,7 @@ from nd import ConfigurationError
 from nd.checks import check_choice
 from optimize.builder import Builder
 
-from ..weights import WEIGHT_INITS
+from ..networks.weights import WEIGHT_INITS
 from .distributions import Distribution
 
 _SAME = {"lecun_normal": "normal", "xavier_fan_in": "normal"}

@@ -21,8 +21,8 @@ from optimize.earlystopping import *  # noqa: F403
 from .. import *  # type: ignore[assignment]  # noqa: F403
 from ..conf.distributions import ConstantDistribution, Distribution
 from ..conf.enums import BackpropType, CNN2DFormat, Updater  # type: ignore[assignment]
-from ..conf.json_inits import INIT_CLASSES
-from ..weights import ScaledWeightInit
+from ..files.json_inits import INIT_CLASSES
+from ..networks.weights import ScaledWeightInit
 from .constants import (
     AlgoMode,
     CacheMode,

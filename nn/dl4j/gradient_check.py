@@ -10,7 +10,7 @@ from nd.dataset import DataSet
 from nd.java_names import JavaEnum
 from optimize.builder import Builder
 
-from ..multilayer import MultiLayerNetwork
+from ..networks.multilayer import MultiLayerNetwork
 
 Array = Any
 

@@ -10,7 +10,7 @@ from nd import ConfigurationError
 from nd.arguments import Count, Natural, checked, shown
 from nd.checks import check_choice
 from nd.evaluation.java_text import shortest
-from nd.files import Target, replacing
+from nd.files.writing import Target, replacing
 from nd.java_names import JavaEnum, JavaNames
 from optimize import CollectScoresListener, Listener, listeners
 from optimize import earlystopping as stopping
@@ -19,7 +19,7 @@ from optimize.earlystopping.iteration_conditions import SECONDS
 from optimize.listeners.checkpoint_folder import Checkpoint, find_checkpoint
 
 from ..conf.network import MultiLayerConfiguration
-from ..multilayer import MultiLayerNetwork
+from ..networks.multilayer import MultiLayerNetwork
 
 
 class ScoreStat(JavaNames):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import nd
-from nd import npy
 from nd.arguments import shown
+from nd.files import npy
 
 from .constants import DataType
 from .java_util import Arrays, Collections, Random

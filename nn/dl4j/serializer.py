@@ -6,12 +6,12 @@ import zipfile
 from typing import Any
 
 from nd import ConfigurationError, DataError, FormatError
+from nd.files.reading import Source
 from nd.java_names import Pair
-from nd.opening import Source
 
-from ..archive import has_entry, read_bytes, reading, with_entry
-from ..multilayer import MultiLayerNetwork
-from ..serializer import add_normalizer_to_model, restore_normalizer
+from ..files.archive import has_entry, read_bytes, reading, with_entry
+from ..files.serializer import add_normalizer_to_model, restore_normalizer
+from ..networks.multilayer import MultiLayerNetwork
 from .java_input import from_java
 from .java_output import to_java
 

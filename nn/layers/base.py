@@ -30,10 +30,10 @@ from ..conf.penalties import (
     without_effect,
     without_rivals,
 )
+from ..conf.preprocessors import InputPreProcessor, to_rows
 from ..conf.weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from ..conf.weight_noise import IWeightNoise
-from ..params import ParamSpec
-from ..preprocessors import InputPreProcessor, to_rows
+from ..step.params import ParamSpec
 from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class BaseLayerConf(LayerConf):
     ----------
     activation : str or Activation, optional
     weight_init : str or Distribution, optional
-        A name from `nn.weights`, or what to draw from.
+        A name from `nn.networks.weights`, or what to draw from.
     dist : Distribution, optional
         DL4J 0.x's way to give a distribution: in the place of weight_init, or beside "distribution".
     bias_init : float, optional

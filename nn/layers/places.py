@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
-from nd.convolution import Sizes, per_axis
+from nd.arrays.convolution import Sizes, per_axis
 
 from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
-from ..preprocessors import InputPreProcessor, to_images, to_series
+from ..conf.preprocessors import InputPreProcessor, to_images, to_series
 from .base import LayerConf
-from .convolution import check_places, image_of
-from .convolution1d import series_of
-from .convolution3d import volume_of
+from .convolution.convolution import check_places, image_of
+from .convolution.convolution1d import series_of
+from .convolution.convolution3d import volume_of
 from .runtime import Context, LayerRuntime, Params
 
 Array = Any

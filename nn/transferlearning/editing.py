@@ -15,6 +15,15 @@ from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
 from ..conf.network import MultiLayerConfiguration
 from ..conf.output_layers import check_output_layers
+from ..conf.preprocessors import (
+    Cnn3DToFeedForwardPreProcessor,
+    CnnToFeedForwardPreProcessor,
+    CnnToRnnPreProcessor,
+    FeedForwardToCnn3DPreProcessor,
+    FeedForwardToCnnPreProcessor,
+    InputPreProcessor,
+    RnnToCnnPreProcessor,
+)
 from ..conf.stacking import check_order, check_preprocessors
 from ..layers import (
     CapsuleLayer,
@@ -28,18 +37,9 @@ from ..layers import (
 )
 from ..layers.base import label_of
 from ..layers.same_size import SameSizeConf
-from ..multilayer import MultiLayerNetwork
-from ..params import ParamLayout
-from ..preprocessors import (
-    Cnn3DToFeedForwardPreProcessor,
-    CnnToFeedForwardPreProcessor,
-    CnnToRnnPreProcessor,
-    FeedForwardToCnn3DPreProcessor,
-    FeedForwardToCnnPreProcessor,
-    InputPreProcessor,
-    RnnToCnnPreProcessor,
-)
-from ..vectors import draw_param
+from ..networks.multilayer import MultiLayerNetwork
+from ..step.params import ParamLayout
+from ..step.vectors import draw_param
 from .fine_tune import FineTuneConfiguration
 
 Array = Any

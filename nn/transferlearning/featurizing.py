@@ -11,10 +11,10 @@ from nd.arguments import Natural, checked
 from nd.dataset import DataSet, DataSetIterator, ListDataSetIterator
 from nd.java_names import JavaNames
 
-from ..history import History
 from ..layers import FrozenLayer
-from ..minibatch import Minibatch
-from ..multilayer import MultiLayerNetwork
+from ..networks.history import History
+from ..networks.multilayer import MultiLayerNetwork
+from ..step.minibatch import Minibatch
 
 Array = Any
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from nd import ConfigurationError
 from nd.arguments import Count, Path, Positive, checked
-from nd.files import create_first_free, remove_leftovers
+from nd.files.writing import create_first_free, remove_leftovers
 
 from ..api import Listener
 from .checkpoint_folder import (

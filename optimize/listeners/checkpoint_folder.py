@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nd import NdError
-from nd.files import replacing
+from nd.files.reading import opening
+from nd.files.writing import replacing
 from nd.java_names import JavaNames
-from nd.opening import opening
 
 INFO = "checkpointInfo.txt"
 HEADER = "checkpointNum,timestamp,iteration,epoch,modelType,filename"

@@ -15,7 +15,7 @@ from nd.arguments import Count, Path, checked, shown
 from nd.dataset import DataSet
 from nd.evaluation import Evaluation, plot_confusion_matrix
 from nd.extras import optional
-from nd.files import replacing
+from nd.files.writing import replacing
 
 from ..api import Listener
 from .evaluative import evaluated

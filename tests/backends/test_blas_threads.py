@@ -8,10 +8,10 @@ import weakref
 import numpy as np
 import pytest
 
-from backends import numpy_backend
-from backends.blas_level1 import LEAST_ELEMENTS, LevelOne
-from backends.blas_threads import BlasThreads
-from backends.numpy_backend import NumpyBackend
+from backends.cpu import numpy_backend
+from backends.cpu.blas_level1 import LEAST_ELEMENTS, LevelOne
+from backends.cpu.blas_threads import BlasThreads
+from backends.cpu.numpy_backend import NumpyBackend
 
 SPELLINGS = (
     "scipy_openblas_{}_num_threads64_",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backends.caches import USUAL_L2, l2_cache_bytes
+from backends.cpu.caches import USUAL_L2, l2_cache_bytes
 
 
 @pytest.mark.parametrize(

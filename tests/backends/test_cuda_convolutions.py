@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from backends.cuda.convolutions import FEW, LARGEST
+from backends.cuda.cupy_backend import CupyBackend
 from backends.cuda.splits import LEAST_INNER
-from backends.cupy_backend import CupyBackend
-from backends.window import Window
+from backends.generic.window import Window
 from tests.backends.test_cuda_kernels import GENERIC, WINDOWS, both, numbers, ties, window
 
 EPS = {"float32": 2.0**-23, "float64": 2.0**-52}

@@ -5,8 +5,8 @@ import pytest
 
 import backends.cuda
 import nd
-from backends.cupy_backend import CupyBackend
-from backends.numpy_backend import NumpyBackend
+from backends.cpu.numpy_backend import NumpyBackend
+from backends.cuda.cupy_backend import CupyBackend
 from tests.stand_ins import twin
 
 RNG = np.random.default_rng(21)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import nd
+from backends.cuda.cupy_backend import CupyBackend
 from backends.cuda.draws import MOST_MOVES
-from backends.cupy_backend import CupyBackend
 from backends.errors import NotRecorded
 from nd.dataset import DataSet
 from nn import (
@@ -19,7 +19,7 @@ from nn import (
     OutputLayer,
     SubsamplingLayer,
 )
-from nn.propagation import Propagation
+from nn.step.propagation import Propagation
 from optimize import Adam, Listener, Nesterovs, StepSchedule
 
 RNG = np.random.default_rng(11)

@@ -5,12 +5,12 @@ import pytest
 
 import backends.cuda
 from backends.base import Backend
-from backends.cupy_backend import CupyBackend
+from backends.cpu.numpy_backend import NumpyBackend
+from backends.cuda.cupy_backend import CupyBackend
 from backends.errors import DTypeError
-from backends.numpy_backend import NumpyBackend
-from backends.random_bits import RandomBits
-from backends.window import Window
-from nd.convolution import make_window
+from backends.generic.random_bits import RandomBits
+from backends.generic.window import Window
+from nd.arrays.convolution import make_window
 from tests.stand_ins import TOLERANCE, twin
 
 GENERIC = NumpyBackend()

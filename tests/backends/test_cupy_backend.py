@@ -14,12 +14,12 @@ import pytest
 import backends
 import nd
 from backends.cuda import geometry, options, source
-from backends.cupy_backend import CupyBackend
+from backends.cuda.cupy_backend import CupyBackend
 from backends.errors import BackendError
-from backends.window import Window
+from backends.generic.window import Window
 
 ROOT = pathlib.Path(__file__).parents[2]
-MAKE_ONE = "from backends.cupy_backend import CupyBackend; CupyBackend()"
+MAKE_ONE = "from backends.cuda.cupy_backend import CupyBackend; CupyBackend()"
 
 
 def test_cupy_that_is_not_installed(monkeypatch):

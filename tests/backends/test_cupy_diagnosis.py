@@ -8,8 +8,8 @@ import types
 
 import pytest
 
-from backends import cupy_diagnosis
-from backends.cupy_backend import CupyBackend
+from backends.cuda import diagnosis as cupy_diagnosis
+from backends.cuda.cupy_backend import CupyBackend
 from backends.errors import BackendError
 
 NO_DRIVER = "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nd
+from backends.cpu.numpy_backend import NumpyBackend
 from backends.cuda import BLOCK
-from backends.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
 from optimize import L1Regularization, L2Regularization, WeightDecay
 from optimize.updaters import UPDATERS

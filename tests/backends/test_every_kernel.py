@@ -11,8 +11,8 @@ import pytest
 
 import nd
 from backends.cuda import Kernels, source
-from backends.cupy_backend import CupyBackend
-from backends.window import Window
+from backends.cuda.cupy_backend import CupyBackend
+from backends.generic.window import Window
 from tests.stand_ins import TOLERANCE, make_backend
 
 WINDOW = Window((7, 6), (3, 2), (2, 2), (1, 1), (1, 0), (1, 1))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from backends.cupy_backend import CupyBackend
+from backends.cuda.cupy_backend import CupyBackend
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import DenseLayer, LossLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import Adam, CollectScoresListener, Listener, Nesterovs, Sgd

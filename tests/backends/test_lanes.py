@@ -12,9 +12,9 @@ import time
 import numpy as np
 import pytest
 
+from backends.cpu.numpy_backend import UFUNC_BUFFER, NumpyBackend
+from backends.cpu.workers import Lanes, thread_count
 from backends.errors import BackendError
-from backends.lanes import Lanes, thread_count
-from backends.numpy_backend import UFUNC_BUFFER, NumpyBackend
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 PATIENCE = 20  # seconds, after which something hangs
@@ -45,7 +45,7 @@ def failing(error):
 
 def in_another_process(code):
     """Run Python code that finds this module's imports; return its exit status and what it printed."""
-    head = "import os, signal, sys, threading, time\nfrom backends.lanes import Lanes\n"
+    head = "import os, signal, sys, threading, time\nfrom backends.cpu.workers import Lanes\n"
     done = subprocess.run(
         [sys.executable, "-c", head + code], cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE, check=False
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nd
-from backends.cupy_backend import CupyBackend
+from backends.cuda.cupy_backend import CupyBackend
 from nd.dataset import DataSet
 from nn import (
     AlphaDropout,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from backends.base import Backend
-from backends.numpy_backend import NumpyBackend
-from backends.numpy_convolution import algorithm_for
-from backends.row_convolution import RowConvolution, rows_first
-from backends.toom_cook_rows import ToomCookRows
-from backends.window import Window
+from backends.cpu.convolution import algorithm_for
+from backends.cpu.numpy_backend import NumpyBackend
+from backends.cpu.row_convolution import RowConvolution, rows_first
+from backends.cpu.toom_cook_rows import ToomCookRows
+from backends.generic.window import Window
 from tests.stand_ins import TOLERANCE
 
 PLAIN = {

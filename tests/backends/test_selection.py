@@ -10,8 +10,8 @@ import pytest
 import backends
 import nd
 from backends import get_backend
+from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError, ChoiceError
-from backends.numpy_backend import NumpyBackend
 from nd.state import state
 from tests.stand_ins import StrictBackend
 
@@ -88,7 +88,7 @@ def test_auto_falls_back_to_numpy_and_says_why(monkeypatch, without_cupy, caplog
 
 
 def test_importing_takes_neither_cupy_nor_a_backend():
-    done = run("-c", "import sys, backends.cupy_backend, nd; print('cupy' in sys.modules, backends._instances)")
+    done = run("-c", "import sys, backends.cuda.cupy_backend, nd; print('cupy' in sys.modules, backends._instances)")
     assert (done.stdout, done.stderr) == ("False {}\n", "")
 
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from backends.cuda.cupy_backend import LEAST_TF32, CupyBackend, _use_tf32
 from backends.cuda.graphs import say_once
-from backends.cupy_backend import LEAST_TF32, CupyBackend, _use_tf32
 from backends.errors import BackendError
 from backends.settings import switch
 
@@ -51,7 +51,7 @@ def test_a_device_without_tf32_is_told_and_computes(cupy, caplog):
 def test_cupy_heeds_it_at_its_first_product(setting, says_so, launches):
     """By the type that it computes in."""
     program = (
-        "from backends.cupy_backend import CupyBackend; from cupy._core import _routines_linalg as linalg; "
+        "from backends.cuda.cupy_backend import CupyBackend; from cupy._core import _routines_linalg as linalg; "
         "CupyBackend(); print(linalg.compute_type_to_str(linalg.get_compute_type('f')))"
     )
     environment = {name: value for name, value in os.environ.items() if name != "CUPY_TF32"} | {

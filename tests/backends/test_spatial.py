@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from backends.window import Window
+from backends.generic.window import Window
 from tests.stand_ins import TOLERANCE, as_input
 
 WINDOWS = {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nd
+from backends.cpu.numpy_backend import NumpyBackend
 from backends.cuda.elementwise import BLOCK, MOST_BLOCKS
-from backends.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
 from nd.losses import LOSSES
 from optimize import L1Regularization, L2Regularization

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import nd
-from backends import numpy_backend
-from backends.numpy_backend import NumpyBackend
+from backends.cpu import numpy_backend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.activations import ACTIVATIONS
 from tests.stand_ins import make_backend
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from backends.numpy_backend import NumpyBackend
-from backends.row_convolution import Geometry
-from backends.toom_cook import best_tile, products, transforms
-from backends.toom_cook_rows import ToomCookRows
-from backends.window import Window
+from backends.cpu.numpy_backend import NumpyBackend
+from backends.cpu.row_convolution import Geometry
+from backends.cpu.toom_cook import best_tile, products, transforms
+from backends.cpu.toom_cook_rows import ToomCookRows
+from backends.generic.window import Window
 
 MOST = 9  # outputs and taps together: there are seven points and infinity
 SIZES = [(m, taps) for taps in range(1, MOST) for m in range(1, MOST - taps + 1)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nd
-from backends.cupy_backend import CupyBackend
+from backends.cuda.cupy_backend import CupyBackend
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 from tests.nn.test_training_step import BATCHES, CLOSE, network, on_host, train

@@ -1,7 +1,7 @@
 """What tests/test_architecture.py needs to know of the files: one line for each."""
 
 NUMPY_IN_ND = {
-    "nd/archives.py",
+    "nd/files/archives.py",
     "nd/dataset/by_class.py",
     "nd/dataset/by_value.py",
     "nd/dataset/checks.py",
@@ -36,9 +36,9 @@ NUMPY_IN_ND = {
     "nd/evaluation/regression_sums.py",
     "nd/evaluation/roc_points.py",
     "nd/evaluation/rows.py",
-    "nd/npy.py",
+    "nd/files/npy.py",
     "nd/serde.py",
-    "nd/serde_buffers.py",
+    "nd/files/serde_buffers.py",
 }
 """Modules of nd whose job is the host: files on disk, decoding, counting."""
 
@@ -53,7 +53,7 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "NORMALIZERS": ("nd/dataset/normalizers/__init__.py", "nd/dataset/normalizers", "Normalizer"),
     "OPS": ("nd/ops/__init__.py", "nd/ops", "Op"),
     "OPTIMIZERS": ("optimize/solvers/__init__.py", "optimize/solvers", "def optimize"),
-    "PREPROCESSORS": ("nn/preprocessors.py", "nn/preprocessors.py", "InputPreProcessor"),
+    "PREPROCESSORS": ("nn/conf/preprocessors.py", "nn/conf/preprocessors.py", "InputPreProcessor"),
     "REGULARIZATIONS": ("optimize/regularization.py", "optimize/regularization.py", "Regularization"),
     "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
     "STEP_FUNCTIONS": ("optimize/chunks.py", "optimize/chunks.py", "_step"),

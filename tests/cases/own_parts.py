@@ -11,9 +11,9 @@ from nd.activations import Activation, Tanh
 from nd.losses import LossMSE
 from nn import DenseLayer, Dropout, InputType, MultiLayerConfiguration, NeuralNetConfiguration, OutputLayer, register
 from nn.conf.distributions import Distribution
+from nn.conf.preprocessors import InputPreProcessor
 from nn.conf.weight_noise import IWeightNoise
 from nn.layers import LayerConf
-from nn.preprocessors import InputPreProcessor
 from optimize import Adam, LayerConstraint, Schedule, Updater
 from optimize.schedules import StepSchedule
 from optimize.terminations import TerminationCondition

@@ -15,7 +15,7 @@ from nd.losses import LOSSES, Loss
 from nn.conf.distributions import DISTRIBUTIONS, Distribution
 from nn.conf.dropout import DROPOUTS, IDropout
 from nn.conf.weight_noise import WEIGHT_NOISES, IWeightNoise
-from nn.weights import WEIGHT_INITS
+from nn.networks.weights import WEIGHT_INITS
 from optimize import LayerConstraint, Regularization, Schedule, Updater, WeightDecay
 from optimize.chunks import STEP_FUNCTIONS
 from optimize.constraints import CONSTRAINTS

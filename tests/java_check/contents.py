@@ -10,7 +10,7 @@ from nn import FrozenLayer, FrozenLayerWithBackprop, MultiLayerConfiguration
 from nn.conf.dropout import IDropout
 from nn.conf.parts import KINDS
 from nn.conf.weight_noise import IWeightNoise
-from nn.own_settings import own_settings
+from nn.files.own_settings import own_settings
 from optimize import Schedule
 
 

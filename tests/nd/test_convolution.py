@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from nd.convolution import CONVOLUTION_MODES, make_window, pair
+from nd.arrays.convolution import CONVOLUTION_MODES, make_window, pair
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
 SIZES, KERNELS, STRIDES, PADDINGS, DILATIONS = range(1, 10), range(1, 5), range(1, 4), range(3), range(1, 4)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nd
-from nd import convolution_kinds as kinds
-from nd.convolution import make_deconv_window, make_window
+from nd.arrays import convolution_kinds as kinds
+from nd.arrays.convolution import make_deconv_window, make_window
 from tests.stand_ins import TOLERANCE, as_input
 
 RNG = np.random.default_rng(8)
@@ -130,7 +130,7 @@ def test_equal_weights_everywhere_are_a_convolution(backend):
     x, W = RNG.normal(size=(2, 3, 5, 6)), RNG.normal(size=(4, 3, 3, 2))
     everywhere = np.repeat(W.reshape(4, -1).T[None], window.positions, 0)
     found, _ = kinds.locally_connected(as_input(backend, x), as_input(backend, everywhere), None, window, scratch())
-    expected, _ = nd.convolution.conv2d(as_input(backend, x), as_input(backend, W), None, window, scratch())
+    expected, _ = nd.arrays.convolution.conv2d(as_input(backend, x), as_input(backend, W), None, window, scratch())
     by_column = nd.to_host(expected).transpose(0, 1, 3, 2).reshape(found.shape)  # as Java numbers the windows
     np.testing.assert_allclose(nd.to_host(found), by_column, **TOLERANCE["float64"])
 
@@ -149,7 +149,7 @@ def test_depthwise_in_stretches_of_channels_is_the_same(backend, elements, monke
     )
     for c, m in np.ndindex(5, 3):
         alone = as_input(backend, W[:, :, c, m][None, None])
-        expected, _ = nd.convolution.conv2d(as_input(backend, x[:, c : c + 1]), alone, None, window, scratch())
+        expected, _ = nd.arrays.convolution.conv2d(as_input(backend, x[:, c : c + 1]), alone, None, window, scratch())
         np.testing.assert_allclose(nd.to_host(z)[:, 3 * c + m], nd.to_host(expected)[:, 0], **TOLERANCE["float64"])
     forth = float((nd.to_host(z) * delta).sum())  # linear in x and in W
     assert dot(below, x) == pytest.approx(forth, rel=1e-11)

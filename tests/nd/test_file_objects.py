@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 import nd
-from nd.files import replacing
+from nd.files.writing import replacing
 
 
 class Sink:

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from nd import files
-from nd.files import PARTIAL, create_first_free, replacing
+from nd.files import writing as files
+from nd.files.writing import PARTIAL, create_first_free, replacing
 
 try:
     import fcntl
@@ -71,7 +71,7 @@ def test_another_error_in_the_block_comes_out_as_it_is(tmp_path):
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-from nd.files import replacing
+from nd.files.writing import replacing
 try:
     with replacing("save", sys.argv[1]) as file:
         file.write(bytes(1_000_000))

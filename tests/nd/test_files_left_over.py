@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from nd.files import PARTIAL, remove_leftovers, replacing
+from nd.files.writing import PARTIAL, remove_leftovers, replacing
 
 try:
     import fcntl
@@ -24,7 +24,7 @@ def names(folder):
 
 KILLED = """
 import os, signal, sys
-from nd.files import replacing
+from nd.files.writing import replacing
 with replacing("save", sys.argv[1]) as file:
     file.write(b"part")
     file.flush()
@@ -62,7 +62,7 @@ def test_or_on_request(tmp_path):
 @posix
 def test_what_is_being_written_stays(tmp_path):
     """Another process looks, as one in another container would: no process number tells it who writes."""
-    look = f"from nd.files import remove_leftovers; remove_leftovers({str(tmp_path)!r}, 'f')"
+    look = f"from nd.files.writing import remove_leftovers; remove_leftovers({str(tmp_path)!r}, 'f')"
     with replacing("save", tmp_path / "f") as file:
         file.write(b"new")
         before = names(tmp_path)

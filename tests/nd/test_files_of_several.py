@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from nd.files import replacing
+from nd.files.writing import replacing
 
 
 def names(folder):
@@ -16,7 +16,7 @@ def names(folder):
 
 WRITER = """
 import os, sys, time
-from nd.files import replacing
+from nd.files.writing import replacing
 path, byte, end = sys.argv[1], sys.argv[2].encode(), time.monotonic() + float(sys.argv[3])
 print(os.getpid(), flush=True)
 while time.monotonic() < end:

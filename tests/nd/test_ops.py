@@ -9,7 +9,7 @@ import pytest
 
 import nd
 from nd import ops
-from nd.executioner import add_hook, exec, execRandom, remove_hook
+from nd.execution.executioner import add_hook, exec, execRandom, remove_hook
 from nd.ops import OPS, Op, RandomOp
 from tests.cases.ops import CASES, HAND, IDS, RANDOM, ROWS, real
 from tests.stand_ins import TOLERANCE, as_input, make_backend

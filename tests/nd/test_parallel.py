@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import nd
-from backends import numpy_backend
-from backends.numpy_backend import NumpyBackend
-from nd.execution import plan_work, run_lanes
+from backends.cpu import numpy_backend
+from backends.cpu.numpy_backend import NumpyBackend
+from nd.execution.workers import plan_work, run_lanes
 from nd.state import state
 
 ROOT = pathlib.Path(__file__).parent.parent.parent

@@ -9,7 +9,7 @@ import pytest
 
 import nd
 from nd import ops
-from nd.executioner import execRandom
+from nd.execution.executioner import execRandom
 from nd.random import Random, get_random
 from tests.cases.ops import RANDOM, normals, truncated_normals
 from tests.java_runs import drawn_as_by

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import nd
-from backends.numpy_backend import NumpyBackend
-from backends.numpy_embedding import CELLS
+from backends.cpu.embedding import CELLS
+from backends.cpu.numpy_backend import NumpyBackend
 from tests.stand_ins import TOLERANCE, as_input, make_backend
 
 RNG = np.random.default_rng(22)

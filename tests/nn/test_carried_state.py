@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import nd
-from backends import numpy_backend
-from backends.numpy_backend import NumpyBackend
+from backends.cpu import numpy_backend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, RnnOutputLayer, register
 from nn.layers import FeedForwardConf, LayerRuntime
-from nn.params import ParamSpec
+from nn.step.params import ParamSpec
 from optimize import Adam, CollectScoresListener, Listener, Sgd
 
 N, C, T, OUT, LENGTH = 6, 3, 10, 2, 4

@@ -13,7 +13,7 @@ import pytest
 import nd
 from nd import serde
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from nn.serializer import COEFFICIENTS, CONFIGURATION, UPDATER_STATE
+from nn.files.serializer import COEFFICIENTS, CONFIGURATION, UPDATER_STATE
 
 MOST_MEMORY = 50e6  # bytes that refusing a file may take
 MOST_SECONDS = 10.0

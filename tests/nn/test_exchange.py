@@ -8,9 +8,9 @@ import pytest
 import safetensors.numpy
 
 import nd
-from nd.archives import reading_arrays
+from nd.files.archives import reading_arrays
 from nn import ConvolutionLayer, DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from nn.exchange import read_array_file, write_array_file
+from nn.files.exchange import read_array_file, write_array_file
 from optimize import Adam
 
 KINDS = ("npz", "safetensors")

@@ -17,7 +17,7 @@ import pytest
 import nd
 from nd import serde
 from nn import DenseLayer, ModelFile, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from nn.serializer import COEFFICIENTS, CONFIGURATION, UPDATER_STATE
+from nn.files.serializer import COEFFICIENTS, CONFIGURATION, UPDATER_STATE
 
 MEGABYTE = 1 << 20
 MOST_MEMORY = 60 * MEGABYTE

@@ -9,7 +9,7 @@ import pytest
 import nd
 from nd.dataset import DataSet
 from nn import DenseLayer, Dropout, FrozenLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from nn.exchange import read_array_file, write_array_file
+from nn.files.exchange import read_array_file, write_array_file
 from optimize import (
     AdaDelta,
     Adam,

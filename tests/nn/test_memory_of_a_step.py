@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nd
-from backends.numpy_backend import UFUNC_BUFFER, NumpyBackend
+from backends.cpu.numpy_backend import UFUNC_BUFFER, NumpyBackend
 from nd.dataset import DataSet
 from nn import (
     BatchNormalization,

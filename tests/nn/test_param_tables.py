@@ -6,7 +6,7 @@ import pytest
 
 import nd
 from nn import MultiLayerConfiguration, NeuralNetConfiguration
-from nn.param_tables import PARAM_TABLES, VERTEX_TABLES, param_specs_of, param_specs_of_vertex
+from nn.files.param_tables import PARAM_TABLES, VERTEX_TABLES, param_specs_of, param_specs_of_vertex
 from tests.cases.layers import LAYER_CASES
 
 FF = {"nin": 3, "nout": 5}

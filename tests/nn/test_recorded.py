@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import nd
-from backends.numpy_backend import NumpyBackend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
+from nd.execution.recording import IDLE, MOST_KEYS
 from nd.losses import LOSSES
-from nd.recording import IDLE, MOST_KEYS
 from nn import (
     ConvolutionLayer,
     DenseLayer,
@@ -23,10 +23,10 @@ from nn import (
     WeightNoise,
 )
 from nn.conf.dropout import Dropout
-from nn.layers.dense import DenseRuntime
-from nn.preprocessors import CnnToFeedForwardPreProcessor
-from nn.propagation import Propagation
-from nn.worker import is_pure
+from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
+from nn.layers.core.dense import DenseRuntime
+from nn.step.propagation import Propagation
+from nn.step.worker import is_pure
 from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
 from optimize.chunks import Chunk, Segment, negative_gradient_step
 from tests.step_plans import recorded, recorded_updates, workers_of
@@ -167,7 +167,7 @@ def test_many_shapes_in_turn_are_not_recorded_again_and_again(monkeypatch):
     net = network(DenseLayer(n_out=4))
     made = []
     record = nd.record
-    monkeypatch.setattr("nd.recording.record", lambda run: made.append(1) or record(run))
+    monkeypatch.setattr("nd.execution.recording.record", lambda run: made.append(1) or record(run))
     for _ in range(5):
         for n in range(1, MOST_KEYS + 4):
             net.output(RNG.normal(size=(n, 6)))

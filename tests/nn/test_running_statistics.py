@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from backends.numpy_backend import NumpyBackend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import (
     ActivationLayer,

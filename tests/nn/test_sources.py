@@ -14,8 +14,8 @@ import pytest
 import nd
 from nd.dataset import CsvDataSetIterator, DataSet, Normalizer, NormalizerStandardize, NpzDataSetIterator
 from nn import DenseLayer, ModelFile, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from nn.exchange import read_array_file, write_array_file
-from nn.serializer import add_normalizer_to_model, restore_normalizer
+from nn.files.exchange import read_array_file, write_array_file
+from nn.files.serializer import add_normalizer_to_model, restore_normalizer
 from optimize import Adam
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)

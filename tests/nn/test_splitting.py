@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import nd
-from backends import numpy_backend
-from backends.numpy_backend import NumpyBackend
+from backends.cpu import numpy_backend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
-from nd.recording import MOST_KEYS
+from nd.execution.recording import MOST_KEYS
 from nn import (
     ConvolutionLayer,
     DenseLayer,
@@ -284,7 +284,7 @@ def test_penalties_are_split_over_the_lanes():
 
 def test_lanes_that_record_at_the_same_time_share_nothing(monkeypatch):
     """Every lane records its part of a new shape; threads change as often as they can."""
-    monkeypatch.setattr("backends.numpy_backend.LEAST_EXAMPLES", 1)
+    monkeypatch.setattr("backends.cpu.numpy_backend.LEAST_EXAMPLES", 1)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:

@@ -18,8 +18,8 @@ from nd.dataset.normalizers.statistics import ColumnStatistics
 from nd.java_names import JavaNamedABC, JavaNames
 
 if TYPE_CHECKING:
-    from nd.files import Target
-    from nd.opening import Source
+    from nd.files.reading import Source
+    from nd.files.writing import Target
 
 Array = Any
 Data = DataSet | DataSetIterator | Iterable[DataSet]

@@ -8,8 +8,8 @@ from typing import BinaryIO
 import numpy as np
 
 from backends.errors import FormatError
+from nd.files.serde_buffers import CORRUPT, take
 from nd.serde import read_array, write_array
-from nd.serde_buffers import CORRUPT, take
 
 
 def write_flag(stream: BinaryIO, flag: bool) -> None:

@@ -10,9 +10,9 @@ from typing import BinaryIO
 from backends.errors import ConfigurationError, FormatError
 from nd.arguments import checked
 from nd.dataset.normalizers.base import Normalizer
-from nd.files import Target, replacing
-from nd.opening import Source, name_of, opening, read_at_most
-from nd.serde_buffers import CORRUPT, read_number, read_utf
+from nd.files.reading import Source, name_of, opening, read_at_most
+from nd.files.serde_buffers import CORRUPT, read_number, read_utf
+from nd.files.writing import Target, replacing
 
 _HEADER = "NORMALIZER"
 _VERSION = 1

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 NAMES = {
     "nd.random": ("Random", "get_random", "set_random", "set_seed", "use_random"),
     "nd.serde": ("array_from_json", "array_to_json", "from_bytes", "load", "save", "to_bytes"),
-    "nn.preprocessors": (
+    "nn.conf.preprocessors": (
         "CnnToFeedForwardPreProcessor", "CnnToRnnPreProcessor", "FeedForwardToCnnPreProcessor",
         "FeedForwardToRnnPreProcessor", "RnnToCnnPreProcessor", "RnnToFeedForwardPreProcessor",
     ),

@@ -15,7 +15,7 @@ from nd.dataset import DataSet, DigitsDataSetIterator, NormalizerStandardize
 from nd.evaluation import Evaluation, RegressionEvaluation
 from nn import DenseLayer, LossLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from nn.cli import COMMANDS, main
-from nn.exchange import write_array_file
+from nn.files.exchange import write_array_file
 from optimize import Adam
 
 RNG = np.random.default_rng(17)

@@ -6,7 +6,7 @@ import pytest
 
 import nd
 from nd.activations import ACTIVATIONS
-from nd.convolution import CONVOLUTION_MODES
+from nd.arrays.convolution import CONVOLUTION_MODES
 from nd.losses import LOSSES
 from nn import (
     Activation,
@@ -35,11 +35,11 @@ from nn import (
     Updater,
     WeightInit,
 )
-from nn.conf.json_values import camel_case
+from nn.files.json_values import camel_case
 from nn.layers import LAYERS
-from nn.layers.global_pooling import POOLINGS
+from nn.layers.pooling.global_pooling import POOLINGS
 from nn.layers.same_size import SameSizeConf
-from nn.weights import WEIGHT_INITS
+from nn.networks.weights import WEIGHT_INITS
 from optimize import (
     AdaDelta,
     AdaGrad,

@@ -6,9 +6,9 @@ from typing import ClassVar
 import pytest
 
 from nn import DenseLayer
-from nn.conf.forms import CODECS, LayerForm, with_codecs
 from nn.conf.java_form import Codec, JavaForm
-from nn.conf.json_values import NUMBER, PLAIN
+from nn.files.forms import CODECS, LayerForm, with_codecs
+from nn.files.json_values import NUMBER, PLAIN
 from nn.layers import LAYERS, BaseLayerConf, LayerConf
 
 ELSEWHERE = {field.name for field in fields(BaseLayerConf)} | {"unused"}

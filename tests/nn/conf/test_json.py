@@ -28,7 +28,7 @@ from nn import (
     WeightNoise,
 )
 from nn.conf.distributions import DISTRIBUTIONS
-from nn.preprocessors import PREPROCESSORS, CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
+from nn.conf.preprocessors import PREPROCESSORS, CnnToFeedForwardPreProcessor, FeedForwardToCnnPreProcessor
 from optimize import (
     Adam,
     MapSchedule,

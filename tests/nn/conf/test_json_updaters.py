@@ -5,7 +5,8 @@ import json
 import pytest
 
 import nd
-from nn import DenseLayer, MultiLayerConfiguration, NeuralNetConfiguration, own_settings
+from nn import DenseLayer, MultiLayerConfiguration, NeuralNetConfiguration
+from nn.files import own_settings
 from optimize import (
     AdaDelta,
     Adam,

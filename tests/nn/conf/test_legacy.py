@@ -22,7 +22,7 @@ from nn import (
 from nn.conf.distributions import DISTRIBUTIONS
 from nn.conf.legacy import VERSIONS, detect_version, modernise, names, values
 from nn.conf.legacy.layers import NO_BASE
-from nn.param_tables import PARAM_TABLES
+from nn.files.param_tables import PARAM_TABLES
 from optimize import AdaDelta, AdaGrad, Adam, AdaMax, Nadam, Nesterovs, NoOp, RmsProp, Sgd, WeightDecay
 
 NAN = "NaN"

@@ -25,12 +25,12 @@ from nn import (
     register,
     unregister,
 )
-from nn.conf.json_values import NUMBER
+from nn.files.json_values import NUMBER
 from nn.layers import BaseLayerConf, LayerConf, LayerRuntime, SameDiffConf
-from nn.layers.dense import DenseRuntime
-from nn.layers.output import LossRuntime
-from nn.params import ParamSpec
-from nn.worker import is_pure
+from nn.layers.core.dense import DenseRuntime
+from nn.layers.losses.output import LossRuntime
+from nn.step.params import ParamSpec
+from nn.step.worker import is_pure
 from optimize import Adam
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE

@@ -20,7 +20,7 @@ from nn import (
     OutputLayer,
     PrimaryCapsules,
 )
-from nn.layers.capsules import squash, squash_backward
+from nn.layers.capsules.capsules import squash, squash_backward
 from optimize import Adam
 from tests.cases.layers.capsules import _squashed
 from tests.layers_at_work import backprop, forward

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import nd
-from backends import numpy_backend
-from backends.numpy_backend import NumpyBackend
+from backends.cpu import numpy_backend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import (
     DenseLayer,
@@ -23,8 +23,8 @@ from nn import (
     unregister,
 )
 from nn.layers import BaseLayerConf, FeedForwardConf, LayerConf, LayerRuntime
-from nn.layers.dense import DenseRuntime
-from nn.params import ParamSpec
+from nn.layers.core.dense import DenseRuntime
+from nn.step.params import ParamSpec
 from optimize import Sgd
 from tests.cases.layers import LayerCase, make_features, make_labels
 from tests.cells import run_all

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nd
-from backends import numpy_backend
-from backends.numpy_backend import NumpyBackend
+from backends.cpu import numpy_backend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import (
     Convolution1DLayer,
@@ -100,8 +100,8 @@ def test_recorded_in_parts_or_not_the_numbers_are_the_same(name, lanes, n, mask,
         found = trained(name, data, replayed=True)
         assert recorded(found.gradients) == [1] * lanes
         with monkeypatch.context() as patch:
-            patch.setattr("nn.worker.is_pure", lambda conf: False)
-            patch.setattr("nn.worker.NetworkParts.splits", lambda *_, **__: False)
+            patch.setattr("nn.step.worker.is_pure", lambda conf: False)
+            patch.setattr("nn.step.worker.NetworkParts.splits", lambda *_, **__: False)
             expected = trained(name, data, replayed=False)
             assert recorded(expected.gradients) == [0]
         np.testing.assert_allclose(found.params(), expected.params(), rtol=1e-11, atol=1e-13)

@@ -20,7 +20,7 @@ from nn import (
     NormalDistribution,
     OutputLayer,
 )
-from nn.preprocessors import CnnToFeedForwardPreProcessor, RnnToFeedForwardPreProcessor
+from nn.conf.preprocessors import CnnToFeedForwardPreProcessor, RnnToFeedForwardPreProcessor
 from optimize import Sgd
 from tests.layers_at_work import backprop, forward, memory_of_gradients
 from tests.nn.layers.test_every_layer import check_derivative, orders_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from backends.numpy_backend import NumpyBackend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
 from nn import (
     ConvolutionLayer,
@@ -23,7 +23,7 @@ from nn import (
     OutputLayer,
     SubsamplingLayer,
 )
-from nn.layers.frozen import FrozenRuntime
+from nn.layers.core.frozen import FrozenRuntime
 from optimize import Adam, MaxNormConstraint, Nesterovs
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE

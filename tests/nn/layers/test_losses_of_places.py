@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nd
-from backends.numpy_backend import NumpyBackend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nd.losses import LossMAE
 from nn import (
@@ -20,7 +20,7 @@ from nn import (
     RnnLossLayer,
     RnnOutputLayer,
 )
-from nn.conf.json import layer_from_json, layer_to_json
+from nn.files.json import layer_from_json, layer_to_json
 from tests.layers_at_work import backprop, backprop_delta, forward
 from tests.stand_ins import TOLERANCE, as_input
 from tests.step_plans import workers_of

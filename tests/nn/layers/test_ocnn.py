@@ -9,7 +9,7 @@ import pytest
 import nd
 from nd.dataset import DataSet
 from nn import DenseLayer, MultiLayerConfiguration, MultiLayerNetwork, NeuralNetConfiguration, OCNNOutputLayer
-from nn.layers.ocnn import Outputs
+from nn.layers.losses.ocnn import Outputs
 from optimize import Adam, Sgd
 from tests.nn.layers.test_every_layer import check_derivative
 from tests.stand_ins import TOLERANCE, as_input

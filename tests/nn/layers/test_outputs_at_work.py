@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd
-from backends.numpy_backend import NumpyBackend
+from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import (
     CapsuleLayer,
@@ -25,7 +25,7 @@ from nn import (
     RnnLossLayer,
     RnnOutputLayer,
 )
-from nn.propagation import Propagation
+from nn.step.propagation import Propagation
 from optimize import Adam, CollectScoresListener
 from tests.stand_ins import TOLERANCE
 from tests.step_plans import recorded
@@ -132,7 +132,7 @@ def test_what_is_recorded_is_what_is_computed_without(name, threads, monkeypatch
         *found, net = train(name, batches)
         programs = recorded(net.gradients) if threads == 1 else []
         assert programs == ([] if threads > 1 else [3] if name in RECORDED else [0])
-        monkeypatch.setattr("nn.worker.is_pure", lambda conf: False)
+        monkeypatch.setattr("nn.step.worker.is_pure", lambda conf: False)
         *expected, plain = train(name, batches)
         assert sum(recorded(plain.gradients)) == 0
     for one, other in zip(found, expected, strict=True):

@@ -26,7 +26,7 @@ from nn import (
     ZeroPadding3DLayer,
     ZeroPaddingLayer,
 )
-from nn.conf.json import layer_from_json, layer_to_json
+from nn.files.json import layer_from_json, layer_to_json
 from tests.layers_at_work import backprop, forward
 from tests.stand_ins import as_input
 

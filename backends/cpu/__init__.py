@@ -1,0 +1,1 @@
+"""The NumPy backend: workers, recording, convolution algorithms."""

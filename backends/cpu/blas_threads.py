@@ -1,0 +1,84 @@
+"""How many threads the BLAS under NumPy uses: read and set, where that BLAS is OpenBLAS."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ..holders import Holder, Holders
+
+SYMBOLS = (
+    ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"),  # NumPy's wheels
+    ("openblas_get_num_threads64_", "openblas_set_num_threads64_"),
+    ("scipy_openblas_get_num_threads", "scipy_openblas_set_num_threads"),
+    ("openblas_get_num_threads", "openblas_set_num_threads"),
+)
+
+
+class BlasThreads:
+    """Holds OpenBLAS at one thread while somebody needs it, and gives back what it found.
+
+    A BLAS that spreads its own work over the cores fights with threads that each call it, and its workers keep a
+    core busy for a while after every call. Several holders may overlap, in any order and from any thread: the first
+    sets it, the last restores what was there. One that is interrupted restores it too, and so does a forked child.
+
+    Parameters
+    ----------
+    library : ctypes library, optional
+        Where the symbols are; without it, what NumPy's own extension module has loaded.
+
+    Attributes
+    ----------
+    controllable : bool
+        Whether an OpenBLAS was found; otherwise `hold` and `release` do nothing.
+    """
+
+    def __init__(self, library: Any = None) -> None:
+        self._functions = _find(numpy_extension() if library is None else library)
+        self.controllable = self._functions is not None
+        self.holders = Holders(self._restore)
+        self._before: int | None = None
+
+    def count(self) -> int | None:
+        """Return the number of threads it uses now, None when it cannot be asked."""
+        return None if self._functions is None else self._functions[0]()
+
+    def hold(self) -> Holder:
+        """Ask for one thread until `release`, or until nobody refers to what is returned."""
+        holder = self.holders.add()
+        if self._functions is not None:
+            get, put = self._functions
+            with self.holders.lock:
+                if self._before is None:
+                    self._before = get()
+                    put(1)
+        return holder
+
+    def release(self, holder: Holder) -> None:
+        """End what `hold` began."""
+        self.holders.discard(holder)
+
+    def _restore(self) -> None:
+        if self._functions is not None and self._before is not None:
+            self._functions[1](self._before)
+            self._before = None
+
+
+def numpy_extension() -> Any:
+    """Return NumPy's extension module as a library: its symbols include those of the BLAS it is linked to."""
+    import numpy
+
+    try:
+        return ctypes.CDLL(numpy._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
+    except (AttributeError, OSError):
+        return None
+
+
+def _find(library: Any) -> tuple[Any, Any] | None:
+    for get_name, set_name in SYMBOLS:
+        get, put = getattr(library, get_name, None), getattr(library, set_name, None)
+        if get is not None and put is not None:
+            get.argtypes, get.restype = (), ctypes.c_int
+            put.argtypes, put.restype = (ctypes.c_int,), None
+            return get, put
+    return None

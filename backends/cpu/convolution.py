@@ -1,0 +1,112 @@
+"""Which algorithm NumPy convolves with, and its entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..generic.spatial import Buffers, SpatialPrimitives
+from ..generic.window import Window
+from . import pooled_rows, toom_cook
+from .row_convolution import Geometry, RowConvolution, Saved, rows_first, view
+from .toom_cook_rows import ToomCookRows
+
+Array = Any
+
+LEAST_COLUMNS = 64  # with fewer columns per output row, BLAS does better on im2col's one large product
+LEAST_DEPTH = 16  # channels times kernel_w below which Toom-Cook's transforms cost more than they save
+
+
+def algorithm_for(window: Window, W: Array, n: int, pooled: bool = False) -> RowConvolution | None:
+    """Return what convolves these windows, before 2x2 pooling or not; None where im2col is to do it."""
+    if window.stride[0] != 1 or window.dilation[0] != 1 or window.out[1] * n < LEAST_COLUMNS:
+        return None
+    return _algorithm(Geometry(window, W.shape[1], W.shape[0], n), np.dtype(W.dtype), pooled)
+
+
+@lru_cache(maxsize=256)
+def _algorithm(geometry: Geometry, dtype: Any, pooled: bool) -> RowConvolution:
+    taps, outputs = geometry.window.kernel[0], geometry.window.out[0]
+    tile = toom_cook.best_tile(taps, outputs)
+    if tile > 1 and taps > 2 and geometry.depth >= LEAST_DEPTH:
+        return ToomCookRows(geometry, dtype, tile)
+    return RowConvolution(geometry, split=pooled)
+
+
+def halves(window: Window, pool: Window) -> bool:
+    """Tell whether pooling takes 2x2 cells side by side and leaves none over."""
+    return pool.kernel == (2, 2) and pool.tiles_exactly and window.out == (2 * pool.out[0], 2 * pool.out[1])
+
+
+class NumpyConvolution(SpatialPrimitives):
+    """Mixin of `NumpyBackend`: convolution with image rows outermost in memory."""
+
+    def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
+        cells = self._padded(x, window, 0.0, buffers)
+        if not cells.flags.c_contiguous:
+            return super().im2col(x, window, buffers)
+        col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
+        channel, *steps, example = cells.strides
+        down = (step * far for step, far in zip(steps, window.dilation, strict=True))
+        along = (step * far for step, far in zip(steps, window.stride, strict=True))
+        target, strides = self.batch_last(col), (channel, *down, *along, example)
+        np.copyto(target, view(cells, target.shape, strides))  # windows overlap in the view, not in the copy
+        return col
+
+    def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        algorithm = algorithm_for(window, W, x.shape[0])
+        if algorithm is None:
+            return super().conv2d(x, W, b, window, buffers)
+        return algorithm.forward(x, W, b, buffers)
+
+    def conv2d_backward(
+        self,
+        delta: Array,
+        saved: Any,
+        W: Array,
+        window: Window,
+        gradients: tuple[Array, Array | None],
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        if not isinstance(saved, Saved):
+            return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+        return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
+
+    def conv2d_max_pool(
+        self,
+        x: Array,
+        W: Array,
+        b: Array | None,
+        activate: Callable[[Array], object] | None,
+        windows: tuple[Window, Window],
+        buffers: tuple[Buffers, Buffers],
+        keep: bool = True,
+    ) -> tuple[Array, Any]:
+        algorithm = algorithm_for(windows[0], W, x.shape[0], pooled=True) if halves(*windows) else None
+        if algorithm is None:
+            return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
+        return pooled_rows.forward(algorithm, x, W, b, activate, buffers[0], keep)
+
+    def conv2d_max_pool_backward(
+        self,
+        epsilon: Array,
+        saved: Any,
+        W: Array,
+        windows: tuple[Window, Window],
+        gradients: tuple[Array, Array | None],
+        buffers: tuple[Buffers, Buffers],
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        if not isinstance(saved, pooled_rows.PooledSaved):
+            return super().conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
+        return pooled_rows.backward(epsilon, saved, W, gradients, buffers[0], need_epsilon)
+
+    def like(self, x: Array, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
+        if not rows_first(x):
+            return buffers(name, shape, dtype)
+        n, channels, height, width = shape
+        return buffers(name, (n, height, channels, width), dtype).transpose(0, 2, 1, 3)

@@ -1,0 +1,273 @@
+"""The reference backend: NumPy, results written straight into `out`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..base import DTYPES, Array, Backend
+from ..errors import DTypeError
+from ..scheduling import UpdatePlan, Work, WorkPlan
+from .blas_level1 import LEAST_ELEMENTS, LevelOne
+from .blas_threads import BlasThreads
+from .convolution import NumpyConvolution
+from .embedding import NumpyEmbedding
+from .tape import UFUNC_BUFFER, TracedArray, quietly
+from .workers import Lanes, thread_count
+
+_OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
+LEAST_EXAMPLES = 8  # in a stretch of a minibatch
+VECTOR = 16  # examples that a stretch is a multiple of: 64 bytes, so that every row of it begins a cache line
+TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold it, and inner loops stay long
+LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
+MULTIPLICATIONS_PER_PARAMETER = 36  # that a lane has to save, because each lane has a gradient to be added
+
+LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
+LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
+DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
+
+
+def _stretches(start: int, stop: int, most: int) -> list[slice]:
+    """Cut a range into as few stretches as have about `most` examples, all but the last of whole cache lines."""
+    length = stop - start
+    size = -(-length // -(-length // most))
+    size += -size % VECTOR if size >= VECTOR else 0
+    return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
+
+
+def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:
+    """Make a NumPy-like module's ufuncs the elementwise primitives: they take (x, y, out) as Backend's do."""
+    for name in UFUNCS:
+        setattr(backend_class, name, staticmethod(getattr(module, name)))
+
+
+UFUNCS = (
+    "absolute", "add", "cos", "divide", "exp", "log", "multiply", "power", "sign", "sin", "sqrt", "square", "subtract",
+    "tanh",
+)  # fmt: skip
+
+
+class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
+    """NumPy on the host. Arrays are numpy.ndarray."""
+
+    name = "numpy"
+    update_chunk = 1 << 16  # elements: a chunk of parameters, gradient, state and scratch stays in the L2 cache
+    worker_elements = 1 << 16  # of an update that are worth a worker of their own
+    cached_elements = 1 << 16
+    multiplies_bool = True
+
+    def __init__(self, threads: int | None = None) -> None:
+        super().__init__(np)
+        self._dtypes = {name: np.dtype(name) for name in DTYPES}
+        self._dtype_names = {np.dtype(name): name for name in DTYPES}
+        self.threads = thread_count() if threads is None else threads
+        self._blas, self._level_one = BlasThreads(), LevelOne()
+        self._lanes = Lanes(self.threads)
+        self._recorder: Backend | None = None
+        self.lanes = self.threads if self._blas.controllable else 1
+        self._blas_as_found = self._blas.count() in (None, self.threads)
+        self._least_product = LEAST_PRODUCT if self.lanes > 1 else math.inf
+
+    def quiet(self) -> AbstractContextManager[object]:
+        return np.errstate(all="ignore")
+
+    def quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return quietly(function, *arguments)
+
+    def is_array(self, x: object) -> bool:
+        return isinstance(x, (np.ndarray, np.generic))  # reductions of everything give scalars
+
+    def asarray(self, data: Any, dtype: str) -> Array:
+        try:
+            array = np.asarray(data)
+            if array.dtype.kind not in "fiub":
+                raise TypeError(f"dtype {array.dtype}")
+            return np.asarray(array, dtype=self.dtype(dtype))
+        except (TypeError, ValueError) as error:
+            raise DTypeError(f"create: the data must be numbers in a regular nesting, got {error}.") from error
+
+    def from_host(self, array: Any, dtype: str) -> Array:
+        return np.array(array, dtype=dtype)
+
+    def to_host(self, x: Array) -> Any:
+        return np.asarray(x.get() if type(x).__module__ == "cupy" else x)
+
+    def describe(self) -> dict[str, str]:
+        blas = np.show_config("dicts")["Build Dependencies"]["blas"]
+        return {
+            "numpy": np.__version__,
+            "blas": f"{blas.get('name')} {blas.get('version')}",
+            "threads": f"{self.threads} (ND_NUM_THREADS)" if self._blas.controllable else "as the BLAS chooses",
+        }
+
+    def item(self, x: Array) -> float:
+        return x if type(x) in (int, float) else x.item()  # numpy.float64 is a float too
+
+    # ---- recording
+
+    def recorder(self) -> Any:
+        from .recorder import recorder_of  # whose class derives from this one
+
+        if self._recorder is None:
+            self._recorder = recorder_of(self)
+        return self._recorder
+
+    def traceable(self, x: Array) -> Array:
+        return x.view(TracedArray)
+
+    # ---- work side by side
+
+    def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
+        if work is None:
+            return super().plan_work(examples, work)
+        lanes = min(self.lanes, max(examples // LEAST_EXAMPLES, 1))
+        if examples * work.multiplications < LEAST_MULTIPLICATIONS + MULTIPLICATIONS_PER_PARAMETER * work.parameters:
+            lanes = 1
+        if work.multiplications <= DENSE * 3 * work.parameters:
+            lanes = 1
+        most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
+        shares = _stretches(0, examples, -(-examples // lanes))
+        workers = tuple(tuple(_stretches(share.start, share.stop, most)) for share in shares)
+        whole = len(workers) == len(workers[0]) == 1
+        return WorkPlan(workers, examples * work.multiplications < LIGHT, whole)
+
+    def plan_update(self, length: int) -> UpdatePlan:
+        workers = max(1, min(self.lanes, length // self.worker_elements))
+        borders = [number * length // workers for number in range(workers + 1)]
+        return UpdatePlan(tuple(itertools.pairwise(borders)), self.update_chunk, 0)
+
+    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+        if light and len(tasks) == 1 and self._blas_as_found:
+            return [tasks[0]()]
+        return self._run_held(tasks, self._lanes.run)
+
+    def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+        if light and len(tasks) == 1 and self._blas_as_found:
+            return [tasks[0]()]
+        return self._run_held(tasks, super().run_in_turn)
+
+    def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., list[Any]]) -> list[Any]:
+        """Run tasks while the BLAS has one thread for each of them."""
+        blas, before = self._blas.hold(), np.getbufsize()
+        try:
+            np.setbufsize(UFUNC_BUFFER)
+            return run(tasks)
+        finally:
+            np.setbufsize(before)
+            self._blas.release(blas)
+
+    # ---- creation and shape
+
+    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
+        return np.empty(tuple(shape), self.dtype(dtype), "C" if order == "c" else "F")
+
+    def to_activation_order(self, x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
+        turned = x.T if x.ndim == 2 else x.transpose(*range(1, x.ndim), 0)
+        if turned.flags.c_contiguous:
+            return x
+        return super().to_activation_order(x, buffer)
+
+    def fill(self, x: Array, value: float) -> Array:
+        x.fill(value)
+        return x
+
+    def assign(self, target: Array, source: Any) -> Array:
+        np.copyto(target, source, casting="unsafe")
+        return target
+
+    def copy(self, x: Array) -> Array:
+        return np.array(x, order="C")
+
+    def astype(self, x: Array, dtype: str) -> Array:
+        kind = self.dtype(dtype)
+        return x if x.dtype is kind or x.dtype == kind else np.astype(x, kind)
+
+    def reshape(self, x: Array, shape: Sequence[int]) -> Array:
+        return x.reshape(shape)
+
+    def reshape_view(self, x: Array, shape: Sequence[int]) -> Array:
+        if not _OLDEST:
+            return np.reshape(x, shape, copy=False)
+        tried = x.view(np.ndarray).reshape(shape)  # which a tape does not mind
+        if x.size and tried.__array_interface__["data"] != x.__array_interface__["data"]:
+            raise ValueError(f"reshape_view: {list(shape)} must not need a copy, got strides {x.strides}.")
+        return x.reshape(shape)
+
+    def transpose(self, x: Array) -> Array:
+        return x.T
+
+    def permute(self, x: Array, axes: Sequence[int]) -> Array:
+        return x.transpose(axes)
+
+    # ---- arithmetic that the generic code would do in several passes
+
+    def maximum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.maximum(x, y, out=out)  # only by keyword: NumPy deprecates a third positional argument here
+
+    def minimum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.minimum(x, y, out=out)
+
+    def greater(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.greater(x, y) if out is None else np.greater(x, y, out=out, casting="unsafe")
+
+    def greater_equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.greater_equal(x, y) if out is None else np.greater_equal(x, y, out=out, casting="unsafe")
+
+    def equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+        return np.equal(x, y) if out is None else np.equal(x, y, out=out, casting="unsafe")
+
+    def put_where(self, target: Array, value: Any, condition: Array) -> Array:
+        np.copyto(target, value, casting="unsafe", where=condition)
+        return target
+
+    def sum(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+        return np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+
+    def max(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+        return np.maximum.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+
+    def sum_into(self, x: Array, axis: int, out: Array) -> Array:
+        return np.add.reduce(x, axis=axis, out=out)
+
+    def row_products(self, x: Array, y: Array) -> Array:
+        return np.vecdot(x, y)
+
+    def dot(self, x: Array, y: Array) -> Array:
+        return np.dot(x, y)
+
+    def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        if out is None:
+            return np.matmul(a, b)
+        if out.flags.c_contiguous:
+            return self._dot(a, b, out)
+        if out.flags.f_contiguous:
+            self._dot(b.T, a.T, out.T)  # the same, written row by row
+            return out
+        return np.matmul(a, b, out=out)
+
+    def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
+
+    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+        run = None if y.size < LEAST_ELEMENTS else self._level_one.bound(alpha, x, beta, y)
+        if run is None:
+            return super().axpby(alpha, x, beta, y, scratch)
+        run()
+        return y
+
+    def _dot(self, a: Array, b: Array, out: Array) -> Array:
+        """a @ b into c-ordered memory; a large product outside of the lanes gets them all, some rows each."""
+        if out.size * b.shape[0] < self._least_product or self._lanes.busy:
+            return np.dot(a, b, out)  # as matmul, with less ado for small ones
+        borders = [number * len(a) // self.lanes for number in range(self.lanes + 1)]
+        self.run_lanes([partial(np.dot, a[i:j], b, out[i:j]) for i, j in itertools.pairwise(borders)])
+        return out
+
+
+bind_ufuncs(NumpyBackend, np)

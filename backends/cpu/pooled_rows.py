@@ -1,0 +1,113 @@
+"""Convolution and 2x2 max pooling as one: the convolution's output never leaves the cache.
+
+Two output rows at a time are computed, activated and pooled, and backward they are made anew from the gradient of the
+pooled rows and two comparisons per window. What lies in memory is a quarter of the output, and one byte per comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..generic.spatial import Buffers
+from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, RowConvolution, Saved, block
+
+Array = Any
+Activate = Callable[[Array], object]
+
+
+class PooledSaved(NamedTuple):
+    """What forward leaves for backward: the convolution's part, and who won in every window, as ``[H, C, W, N]``."""
+
+    convolution: Saved
+    left_won: Array
+    top_won: Array
+
+
+def forward(
+    algorithm: RowConvolution,
+    x: Array,
+    W: Array,
+    b: Array | None,
+    activate: Activate | None,
+    buffers: Buffers,
+    keep: bool = True,
+) -> tuple[Array, PooledSaved | None]:
+    """Return ``[N, n_out, out_h / 2, out_w / 2]`` and, with `keep`, what `backward` needs; out_h and out_w are even.
+
+    `activate` is applied to the convolution's output, in place.
+    """
+    window, _, n_out, n = algorithm.geometry
+    out_h, half_w = window.out[0], window.out[1] // 2
+    prepared = algorithm.prepared(x, W, buffers, exact=keep)
+    pooled = block(buffers, "pooled", (out_h // 2, n_out, half_w, n))
+    saved = None
+    if keep:
+        left_won = _flags(buffers, "left_won", (out_h, n_out, half_w, n))
+        top_won = _flags(buffers, "top_won", (out_h // 2, n_out, half_w, n))
+        saved = PooledSaved(algorithm.saved(x, prepared.columns), left_won, top_won)
+    for part, z in algorithm.output_rows(prepared, None if activate is None else b, buffers):
+        count, half = part.stop - part.start, slice(part.start // 2, part.stop // 2)
+        if activate is not None:
+            activate(z)
+        left, right = _sides(z, algorithm)
+        row = block(buffers, "row", (count, n_out, half_w, n))
+        np.maximum(left, right, out=row)
+        np.maximum(row[0::2], row[1::2], out=pooled[half])
+        if saved is not None:
+            np.greater_equal(left, right, out=saved.left_won[part])
+            np.greater_equal(row[0::2], row[1::2], out=saved.top_won[half])
+    if activate is None and b is not None:  # the largest plus b is the largest of all plus b: a quarter of the work
+        np.add(pooled, b.reshape(n_out, 1, 1), out=pooled)
+    return pooled.transpose(ROWS_FIRST_BACK), saved
+
+
+def backward(
+    epsilon: Array,
+    saved: PooledSaved,
+    W: Array,
+    gradients: tuple[Array, Array | None],
+    buffers: Buffers,
+    need_epsilon: bool,
+) -> Array | None:
+    """Write the convolution's gradients from the pooled epsilon; return dL/dx unless nobody needs it."""
+    (kept, algorithm), left_won, top_won = saved
+    window, _, n_out, n = algorithm.geometry
+    share = epsilon.transpose(ROWS_FIRST)
+    columns = window.out[1] * n
+
+    def expand(part: slice, rows: Array) -> None:
+        """Hand the epsilon of every window to the cell that won."""
+        half = slice(part.start // 2, part.stop // 2)
+        row = block(buffers, "row", (part.stop - part.start, *left_won.shape[1:]))
+        top, bottom = row[0::2], row[1::2]
+        np.multiply(share[half], top_won[half], out=top)
+        np.subtract(share[half], top, out=bottom)
+        left, right = _sides(rows, algorithm)
+        np.multiply(row, left_won[part], out=left)
+        np.subtract(row, left, out=right)
+
+    parts = algorithm.cached_rows(range(window.out[0]), columns * n_out * epsilon.itemsize)
+    if not need_epsilon and type(algorithm) is RowConvolution:
+        algorithm.gradients_by_rows(expand, parts, kept, gradients, buffers)
+        return None
+    rows = block(buffers, "delta_rows", (window.out[0], n_out, columns))
+    for part in parts:
+        expand(part, rows[part])
+    return algorithm.backward_rows(rows, kept, W, gradients, buffers, need_epsilon)
+
+
+def _sides(rows: Array, algorithm: RowConvolution) -> tuple[Array, Array]:
+    """View ``[rows, n_out, out_w * N]`` as left and right cells of the windows, ``[rows, n_out, out_w / 2, N]``."""
+    half_w, n = algorithm.geometry.window.out[1] // 2, algorithm.geometry.n
+    if algorithm.split:
+        cells = rows.reshape(*rows.shape[:2], 2, half_w, n)
+        return cells[:, :, 0], cells[:, :, 1]
+    cells = rows.reshape(*rows.shape[:2], half_w, 2, n)
+    return cells[:, :, :, 0], cells[:, :, :, 1]
+
+
+def _flags(buffers: Buffers, name: str, shape: tuple[int, ...]) -> Array:
+    return block(lambda *arguments: buffers(*arguments, "bool"), name, shape)

@@ -1,0 +1,147 @@
+"""The NumPy backend while a tape records: what it makes is traced, what a tape cannot hold is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..base import Backend
+from ..errors import NotRecorded
+from ..generic.random_bits import advanced
+from .numpy_backend import NumpyBackend
+from .tape import Tape, TracedArray, note, own_memory, plain, tape_in_use, writable
+
+Array = Any
+
+
+def recorder_of(backend: NumpyBackend) -> Backend:
+    """Return the backend on which computations of that one are recorded."""
+    return _Recorder(backend)
+
+
+class _Recorder(NumpyBackend):
+    """Runs computations as `NumpyBackend` does, on traced arrays.
+
+    Parameters
+    ----------
+    backend : NumpyBackend
+        Whose lanes run what is recorded.
+    """
+
+    silent = True
+
+    def __init__(self, backend: NumpyBackend) -> None:
+        self.__dict__.update(backend.__dict__)
+        self._plain = backend
+
+    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+        """Note the tasks of a lane each, which write their last argument, and run them."""
+        plainly = []
+        for task in tasks:
+            if not isinstance(task, partial):
+                raise NotRecorded("a tape cannot hold tasks that it does not know.")
+            writable(task.args[-1])
+            plainly.append(partial(task.func, *plain(task.args)))
+        note(super().run_lanes, plainly)
+        return super().run_lanes(plainly)
+
+    def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Tape, Array]:
+        """Run once; return the tape, and the result, whose memory the tape fills anew each time.
+
+        `generator` returns where random numbers are drawn from, then and each time.
+        """
+        tape = Tape(generator)
+        with tape.recording():
+            result = run()
+        if not isinstance(result, TracedArray):
+            raise NotRecorded(f"the result is {type(result).__name__}, nothing that the tape computed.")
+        return tape, result.view(np.ndarray)
+
+    # ---- arrays that are made while recording
+
+    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
+        return own_memory(super().empty(shape, dtype, order))
+
+    def copy(self, x: Array) -> Array:
+        return self.assign(self.empty(x.shape, self.dtype_name(x)), x)
+
+    def reshape(self, x: Array, shape: Sequence[int]) -> Array:
+        try:
+            return self.reshape_view(x, shape)
+        except ValueError:
+            return self.reshape_view(self.copy(x), shape)
+
+    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+        run = self._level_one.bound(plain(alpha), plain(x), plain(beta), writable(y))
+        if run is None:
+            return Backend.axpby(self, alpha, x, beta, y, scratch)
+        note(run)
+        run()
+        return y
+
+    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
+        made = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
+        pull = partial(self._pull_into, plain(table), plain(indices), plain(made), who)
+        note(pull)
+        pull()
+        return made
+
+    def _pull_into(self, table: Array, indices: Array, out: Array, who: str) -> None:
+        np.copyto(out, super().pull_rows(table, indices, who))
+
+    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
+        add = partial(super().scatter_add, writable(table), plain(indices), plain(updates))
+        note(add)
+        add()
+        return table
+
+    # ---- random draws, which are others each time
+
+    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
+        return self._drawn(root, node, self._plain.random_uniform, self.empty((n,), dtype), n, dtype)
+
+    def random_raw(self, root: int, node: int, n: int) -> Array:
+        return self._drawn(root, node, self._plain.random_raw, self.empty((n,), "uint64"), n)
+
+    def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
+        memory = writable(out)
+
+        def factors(root: int, node: int) -> Array:
+            return self._plain.dropout_factors(root, node, p, memory)
+
+        return self._drawn(root, node, factors, out)
+
+    def _drawn(self, root: int, node: int, draw: Callable[..., Array], out: Array, *arguments: Any) -> Array:
+        """Draw into an array, and note that it is drawn again from where the generator then stands."""
+        generator, memory = tape_in_use().generator, plain(out)
+        if generator is None or generator().get_state() != (root, node):
+            raise NotRecorded("a tape holds draws of this thread's generator only.")
+
+        def run() -> None:
+            made = draw(*generator().get_state(), *arguments)
+            if made is not memory:
+                np.copyto(memory, made)
+
+        note(run)
+        run()
+        return out
+
+    def random_moved(self, n: int) -> None:
+        generator: Any = tape_in_use().generator
+
+        def move() -> None:
+            here = generator()
+            here.node = advanced(here.node, n)
+
+        note(move)
+
+    # ---- what would not be the same the next time
+
+    def to_host(self, x: Array) -> Any:
+        raise NotRecorded("a tape cannot hold a copy to the host.")
+
+    def item(self, x: Array) -> float:
+        raise NotRecorded("a tape cannot hold a decision on a value.")

@@ -1,0 +1,269 @@
+"""Tapes: the NumPy calls of a computation, written down once and run again without the Python around them.
+
+While a tape records, arrays of class `TracedArray` note every ufunc and every copy that touches them, with its result's
+memory. Running the tape makes the same calls on the same memory: what is computed then depends on nothing but the
+contents of the arrays. What a tape cannot hold, a decision on a value or a random draw, raises `NotRecorded`.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import NotRecorded
+
+Array = Any
+
+
+class _Active(threading.local):
+    """The tape that records in this thread."""
+
+    tape: Tape | None = None
+
+
+_active = _Active()
+UFUNC_BUFFER = 1024  # elements; with NumPy's 8192 it copies slices of images through buffers, which takes twice as long
+_quiet = contextvars.Context()  # holds NumPy's settings, where tapes are played back
+_quiet.run(np.seterr, all="ignore")
+_quiet.run(np.setbufsize, UFUNC_BUFFER)
+
+
+def quietly(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function without NumPy's warnings of what is not finite, at a fifth of what numpy.errstate costs."""
+    return _quiet.copy().run(function, *arguments)
+
+
+class Tape:
+    """Calls without arguments, in their order.
+
+    Parameters
+    ----------
+    generator : callable
+        Returns the generator that random numbers are drawn from: what draws is repeated on the one of the day.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of the results that the calls have memory for.
+    """
+
+    def __init__(self, generator: Callable[[], Any] | None = None) -> None:
+        self.calls: list[Callable[[], object]] = []
+        self.generator = generator
+        self.size = 0
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Note what traced arrays of this thread do in the block."""
+        outer, _active.tape = _active.tape, self
+        try:
+            yield
+        finally:
+            _active.tape = outer
+
+    def replay(self) -> None:
+        """Make all calls again; whoever looks at the results says what is not finite."""
+        quietly(self._replay)
+
+    def _replay(self) -> None:
+        for call in self.calls:
+            call()
+
+
+def note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:
+    """Put a call on the tape of this thread, if one records."""
+    if _active.tape is not None:
+        _active.tape.calls.append(partial(function, *arguments, **options))
+
+
+def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: Array, options: dict[str, Any]) -> None:
+    """Note a ufunc with its arguments by position where it takes them so: NumPy is faster with them."""
+    if method == "__call__" and not options and ufunc.signature is None:
+        inputs, target = _in_memory_order(inputs, target)
+    if method == "__call__" and not options and ufunc not in (np.maximum, np.minimum):
+        note(ufunc, *inputs, target)
+    elif method == "reduce" and options.keys() <= {"axis", "keepdims"}:
+        note(ufunc.reduce, *inputs, options.get("axis", 0), None, target, options.get("keepdims", False))
+    else:
+        note(ufunc if method == "__call__" else getattr(ufunc, method), *inputs, out=target, **options)
+
+
+def _in_memory_order(inputs: tuple[Any, ...], target: Array) -> tuple[tuple[Any, ...], Array]:
+    """Permute the axes of all so that the result's lie in c order: NumPy finds one long loop without searching."""
+    if target.flags.c_contiguous or not all(isinstance(x, np.ndarray) and x.ndim in (0, target.ndim) for x in inputs):
+        return inputs, target
+    axes = sorted(range(target.ndim), key=lambda axis: -abs(target.strides[axis]))
+    return tuple(x.transpose(axes) if x.ndim else x for x in inputs), target.transpose(axes)
+
+
+def plain(x: Any) -> Any:
+    """Return a traced array as numpy.ndarray; anything else as it is, also inside of lists and tuples."""
+    if isinstance(x, TracedArray):
+        return x.view(np.ndarray)
+    if isinstance(x, (list, tuple)):
+        return type(x)(plain(each) for each in x)
+    return x
+
+
+def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a ufunc's inputs; Python's numbers as arrays of the dtype that NumPy would take them for, once for all."""
+    found = plain(inputs)
+    for other in found:
+        if isinstance(other, np.ndarray) and other.dtype.kind == "f":
+            return tuple(np.asarray(each, other.dtype) if type(each) in (int, float) else each for each in found)
+    return found
+
+
+def writable(target: Array) -> Array:
+    """Return where a tape writes; refuse memory that is not traced, because what reads it would not be noted."""
+    if _active.tape is not None and not isinstance(target, TracedArray):
+        raise NotRecorded("a tape cannot hold a result in an array that is not traceable.")
+    return plain(target)
+
+
+def _traced(x: Array) -> TracedArray:
+    return x.view(TracedArray)
+
+
+def own_memory(x: Array) -> TracedArray:
+    """Return a new array as a traced one, and count it as memory of the tape."""
+    if _active.tape is not None:
+        _active.tape.size += x.nbytes
+    return _traced(x)
+
+
+def tape_in_use() -> Tape:
+    """Return the tape that records in this thread; raise NotRecorded where none does."""
+    if _active.tape is None:
+        raise NotRecorded("nothing is recorded here.")
+    return _active.tape
+
+
+def _is_slice(key: Any, found: Any, memory: Array) -> bool:
+    """Tell whether what an index gave lies in the memory; a slice of nothing lies nowhere."""
+    if not isinstance(found, np.ndarray) or found.size:
+        return isinstance(found, np.ndarray) and np.may_share_memory(found, memory)
+    return not any(isinstance(each, (np.ndarray, list)) for each in (key if isinstance(key, tuple) else (key,)))
+
+
+def _refused(what: str) -> Any:
+    def refuse(self: TracedArray, *arguments: Any, **options: Any) -> Any:
+        if _active.tape is not None:
+            raise NotRecorded(f"a tape cannot hold {what} of an array.")
+        return getattr(np.ndarray, what)(self, *arguments, **options)
+
+    return refuse
+
+
+class TracedArray(np.ndarray):
+    """An array that tells the active tape what is done with it; without a tape it is like any other."""
+
+    def __array_finalize__(self, source: Any) -> None:
+        if _active.tape is not None and isinstance(source, TracedArray) and self.flags.owndata:
+            raise NotRecorded("a method of an array copied it behind the tape's back.")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        if _active.tape is None:
+            given = {} if out is None else {"out": plain(out)}
+            result = getattr(ufunc, method)(*plain(inputs), **given, **options)
+            return result if out is None else out[0] if ufunc.nout == 1 else out
+        if method not in ("__call__", "reduce") or ufunc.nout != 1:
+            raise NotRecorded(f"a tape cannot hold numpy.{ufunc.__name__}.{method}.")
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        inputs, options = _operands(inputs), {name: plain(value) for name, value in options.items()}
+        if out is None:
+            target = np.asarray(function(*inputs, **options))
+            _note_ufunc(ufunc, method, inputs, target, options)
+            return own_memory(target)
+        target = writable(out[0])
+        function(*inputs, out=target, **options)
+        _note_ufunc(ufunc, method, inputs, target, options)
+        return out[0]
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        if _active.tape is None:
+            return super().__array_function__(function, types, arguments, options)
+        if function is np.copyto:
+            writable(arguments[0])
+        if function is np.dot and len(arguments) == 3:
+            note(function, *plain(arguments[:2]), writable(arguments[2]))
+            function(*plain(arguments))
+            return arguments[2]
+        arguments, options = plain(arguments), {name: plain(value) for name, value in options.items()}
+        result = function(*arguments, **options)
+        if function is np.copyto:
+            note(function, *arguments, **options)
+            return None
+        if not isinstance(result, (np.ndarray, np.generic)):
+            raise NotRecorded(f"a tape cannot hold numpy.{function.__name__}.")
+        target = np.asarray(result)
+        if target.size and any(
+            isinstance(each, np.ndarray) and np.may_share_memory(each, target) for each in arguments
+        ):
+            return _traced(target)  # a view: nothing was computed
+        note(_RERUNS.get(function, _rerun), target, function, *arguments, **options)
+        return own_memory(target)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        memory = plain(self)
+        if _active.tape is None:
+            memory[plain(key)] = plain(value)
+            return
+        target = memory[key]
+        if not _is_slice(key, target, memory):
+            raise NotRecorded("a tape holds assignments to slices only.")
+        np.copyto(target, plain(value), casting="unsafe")
+        note(np.copyto, target, plain(value), casting="unsafe")
+
+    def fill(self, value: Any) -> None:
+        """Set every element."""
+        target = plain(self)
+        target.fill(value)
+        note(target.fill, value)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if _active.tape is None:
+            return found
+        if not _is_slice(key, plain(found), plain(self)):
+            raise NotRecorded("a tape holds slices of arrays only, not elements that are copied out of them.")
+        return found
+
+    for _name in (
+        "__bool__", "__contains__", "__float__", "__index__", "__int__", "argmax", "argmin", "item", "partition",
+         "put", "setfield", "sort", "tobytes", "tolist", "trace",
+    ):  # fmt: skip
+        locals()[_name] = _refused(_name)
+    del _name
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[index] for index in range(len(self))])
+
+    @property
+    def flat(self) -> Any:
+        """Iterates over the elements, which no tape holds."""
+        if _active.tape is not None:
+            raise NotRecorded("a tape cannot hold an iterator over an array.")
+        return plain(self).flat
+
+
+def _rerun(target: Array, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+    np.copyto(target, function(*arguments, **options))
+
+
+def _rerun_astype(target: Array, function: Callable[..., Any], x: Array, *_: Any, **__: Any) -> None:
+    np.copyto(target, x, casting="unsafe")
+
+
+def _rerun_dot(target: Array, function: Callable[..., Any], x: Array, y: Array) -> None:
+    function(x, y, out=target)
+
+
+_RERUNS: dict[Any, Callable[..., None]] = {np.astype: _rerun_astype, np.dot: _rerun_dot}
+"""Functions whose result goes straight into the memory of the first one."""

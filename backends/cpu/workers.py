@@ -1,0 +1,160 @@
+"""Lanes: threads that stay, so that splitting a millisecond of work over the cores costs microseconds."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+
+from ..errors import BackendError
+from ..holders import Holders
+
+Task = Callable[[], object]
+
+
+def thread_count() -> int:
+    """Return ``ND_NUM_THREADS``, or the number of cores that this process may use.
+
+    Raises
+    ------
+    BackendError
+        The variable is not a positive integer.
+    """
+    setting = os.environ.get("ND_NUM_THREADS", "").strip()
+    if not setting:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not setting.isdecimal() or int(setting) < 1:
+        raise BackendError(f"ND_NUM_THREADS: expected an integer >= 1, got {setting!r}. Unset it to use all cores.")
+    return int(setting)
+
+
+class Lanes:
+    """The calling thread and ``count - 1`` more, which wait between calls of `run`.
+
+    Parameters
+    ----------
+    count : int
+        Lanes, the caller's included. The threads are started when they are first needed.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._users = Holders()
+        self._workers: list[_Worker] = []
+        weakref.finalize(self, _stop, self._workers)
+        if hasattr(os, "register_at_fork"):
+            here = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _forget_threads(here()))
+
+    @property
+    def busy(self) -> bool:
+        """Whether they run something."""
+        return len(self._users) > 0
+
+    def run(self, tasks: Sequence[Task]) -> list[object]:
+        """Run tasks that do not depend on one another, the first in the calling thread; return what they return.
+
+        At most `count` tasks. Where the lanes are in use already, by another thread or by the task that calls, they
+        run one after the other, up to the first error. Side by side, the first error is raised when all have ended.
+        """
+        user = None if len(tasks) <= 1 else self._users.add_if_none()
+        if user is None:
+            return [task() for task in tasks]
+        try:
+            return self._run_side_by_side(tasks)
+        finally:
+            self._users.discard(user)
+
+    def forget_threads(self) -> None:
+        """In a forked child the threads are gone; new ones start on demand."""
+        self._workers.clear()
+
+    def _run_side_by_side(self, tasks: Sequence[Task]) -> list[object]:
+        while len(self._workers) < len(tasks) - 1:
+            self._workers.append(_Worker(len(self._workers) + 1))
+        jobs = [_Job(task) for task in tasks[1:]]
+        try:
+            for worker, job in zip(self._workers, jobs, strict=False):
+                worker.start(job)
+            first = tasks[0]()
+        finally:
+            for worker, job in zip(self._workers, jobs, strict=False):
+                worker.wait(job)
+        error = next((job.error for job in jobs if job.error is not None), None)
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error, jobs, job  # its traceback knows this frame: without a cycle all ends with the error
+        return [first, *(job.result for job in jobs)]
+
+
+def _forget_threads(lanes: Lanes | None) -> None:
+    if lanes is not None:
+        lanes.forget_threads()
+
+
+def _stop(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.stop()
+
+
+class _Job:
+    """A task on its way through a worker."""
+
+    __slots__ = ("context", "ended", "error", "interrupt", "result", "sent", "task")
+
+    def __init__(self, task: Task) -> None:
+        self.context = contextvars.copy_context()  # numpy.errstate lives there
+        self.task = task
+        self.result: object = None
+        self.sent = self.ended = False
+        self.error: BaseException | None = None
+        self.interrupt: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.result = self.context.run(self.task)
+        except BaseException as error:
+            self.error = error
+        self.ended = True
+
+
+class _Worker:
+    """One thread, which runs a job each time it is given one."""
+
+    def __init__(self, number: int) -> None:
+        self._inbox: SimpleQueue[_Job | None] = SimpleQueue()
+        self._wake: SimpleQueue[None] = SimpleQueue()
+        threading.Thread(target=self._loop, name=f"nd-lane-{number}", daemon=True).start()
+
+    def start(self, job: _Job) -> None:
+        self._inbox.put(job)
+        job.sent = True
+
+    def wait(self, job: _Job) -> None:
+        """Return when the job has ended; Ctrl-C is the job's error, if it has no other, and is waited through."""
+        while not job.ended:  # whatever a wake-up was for: Ctrl-C may swallow one, or make one too many
+            try:
+                if not job.sent:
+                    self.start(job)
+                self._wake.get()
+            except KeyboardInterrupt as error:
+                job.interrupt = error
+        while not self._wake.empty():
+            self._wake.get()
+        job.error = job.error or job.interrupt
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._inbox.put(None)
+
+    def _loop(self) -> None:
+        while (job := self._inbox.get()) is not None:
+            if not job.ended:  # given twice, if an interrupt came while it was given
+                job.run()
+            del job
+            self._wake.put(None)

@@ -1,0 +1,316 @@
+"""CuPy on a CUDA device: cuBLAS, CuPy's own elementwise kernels, and the kernels of `backends.cuda`.
+
+CuPy is imported when a `CupyBackend` is made, not with this module.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..base import DTYPES, Array, Backend
+from ..cpu.numpy_backend import UFUNCS
+from ..errors import BackendError
+from ..generic.spatial import Buffers
+from ..generic.window import Window
+from ..scheduling import UpdatePlan
+from ..settings import switch
+from . import REALS, Kernels
+from . import diagnosis as cupy_diagnosis
+from .convolutions import Convolutions
+from .elementwise import Elementwise, Summed
+from .embedding import CudaEmbedding
+from .graphs import capture_lock, say_once
+from .products import Products
+from .rows import Rows
+from .scratch import Scratches
+from .spatial import SpatialKernels, batch_innermost
+from .splits import Splits
+from .uploads import Uploads
+
+# CuPy's ufuncs take (x, y, out), and comparisons also store their 0 and 1 in the dtype of `out`.
+DEVICE_UFUNCS = (*UFUNCS, "equal", "greater", "greater_equal", "maximum", "minimum")
+
+
+LEAST_TF32 = 80  # compute capability
+MOST_MERGED = 4  # penalties that one kernel of an update treats
+MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
+
+
+class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
+    """CuPy on a CUDA device. Arrays are cupy.ndarray.
+
+    Raises
+    ------
+    BackendError
+        CuPy is missing, no CUDA device is visible, or a small computation on it fails.
+    """
+
+    name = "cupy"
+    compiles = True
+    keeps_addresses = True  # CUDA graphs
+
+    def __init__(self) -> None:
+        self.cupy, namespace = _import_cupy()
+        if not self.cupy.cuda.is_available():
+            raise cupy_diagnosis.no_device(self.cupy)
+        if switch("ND_TF32", False):
+            _use_tf32(self.cupy.cuda.Device().compute_capability)
+        super().__init__(namespace)
+        self._dtypes = {name: np.dtype(name) for name in DTYPES}
+        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
+        self._kernels = Kernels(self.cupy)
+        self._row_kernels = Rows(self._kernels)
+        self.uploads = Uploads(self.cupy, self._kernels)
+        self._scratches = Scratches(self.cupy)
+        splits = Splits(self._scratches, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
+        self._products = Products(self._kernels, splits)
+        self._convolutions = Convolutions(self._kernels, splits)
+        self._recorder: Any = None
+        self._graphs = switch("ND_CUDA_GRAPH", True)
+        if not self._graphs:
+            say_once("cupy: steps run eagerly, because ND_CUDA_GRAPH=0")
+        for name in DEVICE_UFUNCS:
+            setattr(self, name, getattr(self.cupy, name))
+        self._check_computes()
+
+    # ---- is it usable?
+
+    def _check_computes(self) -> None:
+        """Run one of our kernels, CuPy's own and cuBLAS: headers, compiler or library of any of them may be missing."""
+        try:
+            answer = self._probe()
+        except Exception as error:  # whatever breaks here, the backend is unusable for that reason
+            raise cupy_diagnosis.does_not_compute(self.cupy, error) from error
+        if answer != 72.0:
+            raise BackendError(
+                f"cupy: the device must compute, expected 72 from a small product, got {answer}. "
+                "Check the driver with nvidia-smi, or select ND_BACKEND=numpy."
+            )
+
+    def _probe(self) -> float:
+        image = self.full((4, 1, 2, 2), 3.0, "float32")
+        pooled, _ = self.max_pool(image, Window((2, 2), (2, 2)), self.fresh_buffers("float32"))
+        square = self.reshape(pooled, (2, 2))
+        return self.item(self.sum(self.matmul(square, square)))
+
+    def describe(self) -> dict[str, str]:
+        cuda = self.cupy.cuda
+        device = cuda.Device()
+        name = cuda.runtime.getDeviceProperties(device.id)["name"]
+        free, total = device.mem_info
+        try:
+            runtime = _version(cuda.get_local_runtime_version())
+        except Exception as error:  # it looks for libcudart, without which CuPy works
+            runtime = f"unknown: {error}"
+        return {
+            "cupy": self.cupy.__version__,
+            "cuda runtime": runtime,
+            "cuda driver": _version(cuda.runtime.driverGetVersion()),
+            "device": f"{device.id}: {name.decode()}, compute capability {device.compute_capability}",
+            "memory": f"{free >> 20} MiB free of {total >> 20} MiB",
+            **cupy_diagnosis.doubts(),
+        }
+
+    # ---- recording
+
+    def recorder(self) -> Any:
+        if not self._graphs:
+            return None
+        from .recorder import recorder_of  # whose class derives from this one
+
+        if self._recorder is None:
+            self._recorder = recorder_of(self)
+        return self._recorder
+
+    def plan_update(self, length: int) -> UpdatePlan:
+        return UpdatePlan(((0, length),), max(length, 1), MOST_MERGED)
+
+    def deferred_memory(self, count: int, dtype: str) -> Array:
+        return self.full((count,), 0.0, dtype)
+
+    # ---- arrays in and out
+
+    def is_array(self, x: object) -> bool:
+        return isinstance(x, self.cupy.ndarray)
+
+    def from_host(self, array: Any, dtype: str) -> Array:
+        """Return a copy of a numpy array on the device, through CuPy's pinned memory."""
+        kind = np.dtype(dtype)
+        if kind.itemsize < array.dtype.itemsize:
+            return self.cupy.asarray(array, kind)
+        return self.cupy.asarray(array).astype(kind, copy=False)  # images are bytes on the way and floats only there
+
+    def staged(self, array: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
+        out = buffer()
+        if not self.uploads.serves(array, out):
+            return None
+        self.uploads.copy(array, out)
+        return out
+
+    def to_host(self, x: Array) -> Any:
+        return self.cupy.asnumpy(x)
+
+    def item(self, x: Array) -> float:
+        return x if isinstance(x, (int, float)) else x.item()
+
+    def synchronize(self) -> None:
+        with capture_lock:
+            self.cupy.cuda.Device().synchronize()
+
+    # ---- creation and shape
+
+    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
+        axes, kind, c_or_f = tuple(shape), self.dtype(dtype), "C" if order == "c" else "F"
+        out_of_memory = self.cupy.cuda.memory.OutOfMemoryError
+        try:
+            return self.cupy.empty(axes, kind, c_or_f)
+        except out_of_memory:
+            self.cupy.get_default_memory_pool().free_all_blocks()  # what CuPy keeps for arrays of other sizes
+        try:
+            return self.cupy.empty(axes, kind, c_or_f)
+        except out_of_memory as error:
+            raise BackendError(self._out_of_memory(axes, kind)) from error
+
+    def _out_of_memory(self, axes: tuple[int, ...], kind: Any) -> str:
+        pool, (free, total) = self.cupy.get_default_memory_pool(), self.cupy.cuda.Device().mem_info
+        used, pooled, asked = pool.used_bytes(), pool.total_bytes(), math.prod(axes) * kind.itemsize
+        return (
+            f"cupy: an array {list(axes)} of {kind.name} must fit into the device's memory: "
+            f"{asked >> 20} MiB requested, got {free >> 20} MiB free of {total >> 20} MiB, "
+            f"{used >> 20} MiB used, {pooled >> 20} MiB pooled. "
+            "Use a smaller minibatch, or end other programs that nvidia-smi lists."
+        )
+
+    def fill(self, x: Array, value: float) -> Array:
+        x.fill(value)
+        return x
+
+    def assign(self, target: Array, source: Any) -> Array:
+        if isinstance(source, list):
+            source = self.cupy.asarray(source, target.dtype)
+        self.cupy.copyto(target, source, casting="unsafe")
+        return target
+
+    def copy(self, x: Array) -> Array:
+        return x.copy(order="C")
+
+    def astype(self, x: Array, dtype: str) -> Array:
+        return x.astype(self.dtype(dtype), copy=False)
+
+    def reshape(self, x: Array, shape: Sequence[int]) -> Array:
+        return x.reshape(tuple(shape))
+
+    def transpose(self, x: Array) -> Array:
+        return x.T
+
+    def permute(self, x: Array, axes: Sequence[int]) -> Array:
+        return x.transpose(tuple(axes))
+
+    def to_activation_order(self, x: Array, buffer: Buffers) -> Array:
+        return x if batch_innermost(x) else super().to_activation_order(x, buffer)
+
+    # ---- reductions and linear algebra
+
+    def sum(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+        return x.sum(axis=axis, keepdims=keepdims)
+
+    def max(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+        return x.max(axis=axis, keepdims=keepdims)
+
+    def sum_into(self, x: Array, axis: int, out: Array) -> Array:
+        return out if self._row_kernels.sum(x, axis, out) else x.sum(axis=axis, out=out)
+
+    def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
+        made = self.cupy.empty_like(x) if out is None else out
+        return made if self._row_kernels.softmax(x, axis, made, bias) else super().softmax(x, axis, out, bias)
+
+    def affine_gradients(self, x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
+        arrays = (x, delta, W_gradient) if b_gradient is None else (x, delta, W_gradient, b_gradient)
+        apart = b_gradient is not None and not b_gradient.flags.c_contiguous
+        if not apart and self._prefers_own(x.T, delta) and all(each.dtype == delta.dtype for each in arrays):
+            self._products.run(x.T, delta, W_gradient, b_gradient)
+        else:
+            super().affine_gradients(x, delta, W_gradient, b_gradient)
+
+    def _prefers_own(self, a: Array, b: Array) -> bool:
+        """Tell whether our kernel makes the product a @ b: cuBLAS needs more than one launch for some small ones."""
+        return a.dtype.char in REALS and a.shape[0] * a.shape[1] * b.shape[1] <= MOST_OWN
+
+    def dot(self, x: Array, y: Array) -> Array:
+        return self.cupy.dot(x, y)
+
+    def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        if out is None:
+            return self.cupy.matmul(a, b)
+        if a.ndim == 2 and a.dtype == b.dtype == out.dtype and self._prefers_own(a, b):
+            return self._products.run(a, b, out)
+        if out.flags.f_contiguous and not out.flags.c_contiguous:
+            self.cupy.matmul(b.T, a.T, out=out.T)  # the same product: cuBLAS then writes it where it belongs
+        else:
+            self.cupy.matmul(a, b, out=out)
+        return out
+
+    def run_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
+        compiled = formula.compiled.get(self)
+        if compiled is None:
+            compiled = formula.compiled[self] = Elementwise(self.cupy, formula.formula, formula.scratch)
+        if not compiled.run(arguments, current):
+            formula.formula(*arguments)
+
+    def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None) -> Any:
+        compiled = formula.compiled.get(self)
+        if compiled is None:
+            compiled = formula.compiled[self] = Summed(self.cupy, formula.formula, self._scratches)
+        totals = compiled.totals(arguments, current, out)
+        if totals is None:
+            return super().sum_formula(formula, arguments, current, out)
+        return self.cells(totals) if compiled.several else self.reshape(totals, ())
+
+    # ---- random numbers
+
+    def random_raw(self, root: int, node: int, n: int) -> Array:
+        out = self.empty((n,), "uint64")
+        self._kernels.launch("random_raw", "f", n, (out, np.uint64(root), np.uint64(node), n))
+        return out
+
+    def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
+        if out.dtype.char not in REALS or not batch_innermost(out):
+            return super().dropout_factors(root, node, p, out)
+        arguments = (out, np.uint64(root), np.uint64(node), p, out.shape[0], out.size)
+        self._kernels.launch("dropout_factors", out.dtype.char, out.size, arguments)
+        return out
+
+    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
+        kind = dtype if self.dtype(dtype).char in REALS else "float32"
+        out = self.empty((n,), kind)
+        self._kernels.launch("random_uniform", out.dtype.char, n, (out, np.uint64(root), np.uint64(node), n))
+        return self.astype(out, dtype)
+
+
+def _version(number: int) -> str:
+    """Format CUDA's 13020 as 13.2."""
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _use_tf32(capability: str) -> None:
+    """Let CuPy's products use TF32: all of this process, if it has made none yet, because it looks at its first one."""
+    if int(capability) < LEAST_TF32:
+        say_once(f"cupy: ND_TF32=1 changes nothing: the device has compute capability {capability}, TF32 came with 80")
+    else:
+        os.environ["CUPY_TF32"] = "1"
+
+
+def _import_cupy() -> tuple[ModuleType, ModuleType]:
+    try:
+        import cupy  # first: where neither is installed, its extra is the remedy, and it brings the other
+
+        return cupy, import_module("array_api_compat.cupy")
+    except Exception as error:  # a broken installation raises ImportError, OSError, ValueError, ...
+        raise cupy_diagnosis.not_importable(error) from error

@@ -1,0 +1,117 @@
+"""The CuPy backend while a CUDA graph is made: products by our own kernel, and nothing that makes the host wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import NotRecorded
+from . import REALS
+from .cupy_backend import CupyBackend
+from .draws import Draws
+from .graphs import Graph
+from .scratch import Scratch
+from .spatial import batch_innermost
+
+Array = Any
+
+
+def recorder_of(backend: CupyBackend) -> CupyBackend:
+    """Return the backend on which computations of that one are recorded."""
+    return _Recorder(backend)
+
+
+class _Recorder(CupyBackend):
+    """Runs computations as `CupyBackend` does, by what a graph can hold.
+
+    Parameters
+    ----------
+    backend : CupyBackend
+    """
+
+    silent = True
+
+    def __init__(self, backend: CupyBackend) -> None:
+        self.__dict__.update(backend.__dict__)
+        self._thread = threading.local()  # several may record, each a network of its own
+
+    @property
+    def _draws(self) -> Draws | None:
+        return getattr(self._thread, "draws", None)
+
+    def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Graph, Array]:
+        """Run once; return the graph, and the result, whose memory the graph fills anew each time.
+
+        `generator` returns where random numbers may be drawn from.
+        """
+        draws, scratch = Draws(self.cupy, generator()), Scratch(self.cupy)
+
+        def run_noting_draws() -> Array:
+            before, self._thread.draws = self._draws, draws
+            draws.begin()
+            try:
+                with self._scratches.holding(scratch):
+                    made = run()
+            finally:
+                self._thread.draws = before
+            draws.end()
+            return made
+
+        result = run_noting_draws()
+        if not self.is_array(result):
+            raise NotRecorded(f"the result is {type(result).__name__}, nothing that a graph computes.")
+        return Graph(self.cupy, run_noting_draws, result, draws), result
+
+    def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
+        if self._draws is None or out.dtype.char not in REALS or not batch_innermost(out):
+            raise NotRecorded("a graph cannot hold such random draws.")
+        move = self._draws.note(root, node)
+        if not self._draws.captured:
+            return super().dropout_factors(root, node, p, out)
+        arguments = (out, self._draws.slots, *move, p, out.shape[0], out.size)
+        self._kernels.launch("dropout_factors_from", out.dtype.char, out.size, arguments)
+        return out
+
+    def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
+        if self._draws is None:
+            raise NotRecorded("a graph cannot hold such random draws.")
+        move = self._draws.note(root, node)
+        if not self._draws.captured:
+            return super().random_uniform(root, node, n, dtype)
+        out = self.empty((n,), dtype if self.dtype(dtype).char in REALS else "float32")
+        self._kernels.launch("random_uniform_from", out.dtype.char, n, (out, self._draws.slots, *move, n))
+        return self.astype(out, dtype)
+
+    def random_moved(self, n: int) -> None:
+        if self._draws is not None:
+            self._draws.moved(n)
+
+    def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        if a.dtype.char not in REALS or a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2:
+            raise NotRecorded(f"a graph holds products of real matrices of one dtype, got {a.dtype} and {b.dtype}.")
+        made = self.empty((a.shape[0], b.shape[1]), self.dtype_name(a)) if out is None else out
+        return self._products.run(a, b, made)
+
+    def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        raise NotRecorded("a graph cannot hold products of many matrices.")
+
+    def _prefers_own(self, a: Array, b: Array) -> bool:
+        return a.dtype.char in REALS
+
+    def dot(self, x: Array, y: Array) -> Array:
+        return self.sum(self.multiply(x, y))
+
+    # ---- what would wait for the device, or not be the same the next time
+
+    def to_host(self, x: Array) -> Any:
+        raise NotRecorded("a graph cannot hold a copy to the host.")
+
+    def item(self, x: Array) -> float:
+        raise NotRecorded("a graph cannot hold a decision on a value.")
+
+    def svd(self, a: Array) -> tuple[Array, Array, Array]:
+        raise NotRecorded("a graph cannot hold a decomposition.")
+
+    def random_raw(self, root: int, node: int, n: int) -> Any:
+        raise NotRecorded("a graph cannot hold random draws.")

@@ -1,0 +1,1 @@
+"""Primitives of a backend, each once, for every library of arrays."""

@@ -1,0 +1,66 @@
+"""Rows of a table by their numbers, and what is added to them: embeddings and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+
+Array = Any
+NO_ROW = -(2**63)
+"""The index that stands for one that is no whole number, an int64."""
+
+
+class EmbeddingRows:
+    """Mixin of `Backend`. Indices are ``[n]`` int32 or int64."""
+
+    looks_at_indices = True
+    """Whether an index that is no row's raises at once."""
+
+    xp: Any
+    add: Callable[..., Array]
+    item: Callable[[Array], float]
+    to_host: Callable[[Array], Any]
+
+    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
+        """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order."""
+        self._check_rows(who, indices, table.shape[0])
+        return self.xp.take(table, indices, axis=0)
+
+    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
+        """Add updates ``[n, columns]`` to the table's rows in the order of the indices; returns the table."""
+        self._check_rows("scatter_add", indices, table.shape[0])
+        for i, row in enumerate(self.to_host(indices).tolist()):
+            line = table[row, ...]
+            self.add(line, updates[i, ...], line)
+        return table
+
+    def _check_rows(self, who: str, indices: Array, rows: int) -> None:
+        if indices.shape[0]:
+            check_limits(who, self.item(self.xp.min(indices)), self.item(self.xp.max(indices)), rows)
+
+
+def check_host_indices(who: str, data: Any, rows: int) -> None:
+    """As `check_limits`, of numbers that are still the host's and may not be whole."""
+    numbers = np.asarray(data)
+    if not numbers.size or numbers.dtype.kind not in "fiub":
+        return
+    if numbers.dtype.kind == "f" and not (np.isfinite(numbers) & (np.trunc(numbers) == numbers)).all():
+        check_limits(who, NO_ROW, NO_ROW, rows)
+    check_limits(who, numbers.min(), numbers.max(), rows)
+
+
+def check_limits(who: str, low: float, high: float, rows: int) -> None:
+    """Raise DataError unless indices from `low` to `high` are those of rows."""
+    if low == NO_ROW:
+        raise DataError(
+            f"{who}: an index must be a whole number, the number of a row, got one that is not. Check the data."
+        )
+    if low < 0 or high >= rows:
+        raise DataError(
+            f"{who}: an index must be the number of a row, 0 or more and less than {rows}, "
+            f"got {int(low if low < 0 else high)}. Check the data, or make the table larger."
+        )

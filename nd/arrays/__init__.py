@@ -1,0 +1,1 @@
+"""What makes, computes and changes arrays."""

@@ -1,0 +1,60 @@
+"""Kinds of convolution beside plain ones: over volumes, transposed, depthwise, with weights of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backends.generic.window import Window
+
+from ..state import state
+from .convolution import Buffers
+
+Array = Any
+
+
+def conv3d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    """Cross-correlate ``x [N, C, D, H, W]`` with ``W [n_out, C, *kernel]``; see `backends.generic`."""
+    return state.backend.conv3d(x, W, b, window, buffers)
+
+
+def conv3d_backward(
+    delta: Array, saved: Any, W: Array, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+) -> Array | None:
+    """Write the gradients of W and b, return that of x; see `backends.generic`."""
+    return state.backend.conv3d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+
+
+def deconv(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    """Transposed convolution of ``x [N, C, ...]`` with ``W [C, n_out, *kernel]``; see `backends.generic`."""
+    return state.backend.deconv(x, W, b, window, buffers)
+
+
+def deconv_backward(
+    delta: Array, saved: Any, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+) -> Array | None:
+    """Write the gradients of W and b, return that of x; see `backends.generic`."""
+    return state.backend.deconv_backward(delta, saved, window, gradients, buffers, need_epsilon)
+
+
+def depthwise(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    """Every channel of ``x [N, C, H, W]`` with ``W [*kernel, C, multiplier]``; see `backends.generic`."""
+    return state.backend.depthwise(x, W, b, window, buffers)
+
+
+def depthwise_backward(
+    delta: Array, saved: Any, W: Array, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+) -> Array | None:
+    """Write the gradients of W and b, return that of x; see `backends.generic`."""
+    return state.backend.depthwise_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+
+
+def locally_connected(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    """Weights ``W [positions, C * cells, n_out]`` at every position; see `backends.generic`."""
+    return state.backend.locally_connected(x, W, b, window, buffers)
+
+
+def locally_connected_backward(
+    delta: Array, saved: Any, W: Array, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+) -> Array | None:
+    """Write the gradients of W and b, return that of x; see `backends.generic`."""
+    return state.backend.locally_connected_backward(delta, saved, W, window, gradients, buffers, need_epsilon)

@@ -1,0 +1,286 @@
+"""Making arrays, their shape and dtype, copies, and the way to the host and back."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
+
+from ..arguments import EVEN_NAN, Natural, checked
+from ..explained import explained, settled
+from ..state import backend, state
+
+Array = Any
+DType = Any
+"""A name, or what has one: the dtype of an array, a class such as numpy.float64."""
+ORDERS = ("c", "f")
+
+
+@explained
+@checked
+def create(data: Any, dtype: DType | None = None, order: str = "c") -> Array:
+    """Return a new array that holds `data`.
+
+    Parameters
+    ----------
+    data : nested lists, scalar, numpy.ndarray, or array of the current backend
+        An array is copied; a numpy array is moved to the backend's device.
+    dtype : str, optional
+        ``"float32"``, ``"float64"``, ...; by default an array keeps its own and anything else gets the default dtype.
+    order : {"c", "f"}
+        Memory order of the result.
+
+    Raises
+    ------
+    DTypeError
+        The data are not numbers, or a masked array.
+    BackendError
+        `data` is an array of another backend.
+
+    Examples
+    --------
+    >>> import nd
+    >>> nd.create([[1.0, 2.0], [3.0, 4.0]]).shape
+    (2, 2)
+    """
+    here = backend()
+    source = as_array(data, dtype)
+    return here.assign(here.empty(source.shape, here.dtype_name(source), _order("create", order)), source)
+
+
+@explained
+def as_array(data: Any, dtype: DType | None = None) -> Array:
+    """Return `data` as an array of the current backend, without a copy where none is needed.
+
+    Same arguments and errors as `create`. A numpy array is host data and is moved; an array of any other backend
+    than the current one is refused.
+    """
+    if dtype is not None:
+        dtype = _dtype(dtype)
+    here = backend()
+    if type(data).__name__ != "ndarray":
+        refuse_masked("create", data)
+    if dtype is not None and here.is_array(data) and here.dtype_name(data) == dtype:
+        return data
+    if getattr(getattr(data, "dtype", None), "kind", "f") not in "fiub":
+        raise DTypeError(f"create: expected an array of numbers, got dtype {data.dtype}. Convert it with astype.")
+    if here.is_array(data):
+        return data if dtype is None else here.astype(data, dtype)
+    if type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "dtype"):
+        return here.from_host(data, str(data.dtype) if dtype is None else dtype)
+    here.guard_same_backend("create", data)
+    return here.asarray(data, state.dtype if dtype is None else dtype)
+
+
+def staged(data: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
+    """Return host data ``[N, ...]`` in `buffer()`, an activation of that shape and dtype, without waiting for the copy.
+
+    None where the data come from elsewhere or the backend has nothing better than `as_array`; then nothing is done.
+    """
+    here = state.backend
+    if not here.uploads or type(data).__module__.partition(".")[0] != "numpy" or getattr(data, "ndim", 0) < 2:
+        return None
+    refuse_masked("create", data)
+    return here.staged(data, dtype, buffer)
+
+
+@explained
+@checked
+def zeros(*shape: Any, dtype: DType | None = None, order: str = "c") -> Array:
+    """Return an array of zeros: ``zeros(3, 4)`` or ``zeros((3, 4))``."""
+    return _filled("zeros", shape, 0, dtype, order)
+
+
+@explained
+@checked
+def ones(*shape: Any, dtype: DType | None = None, order: str = "c") -> Array:
+    """Return an array of ones: ``ones(3, 4)`` or ``ones((3, 4))``."""
+    return _filled("ones", shape, 1, dtype, order)
+
+
+@explained
+@checked
+def full(*shape: Any, value: int | Annotated[float, EVEN_NAN], dtype: DType | None = None, order: str = "c") -> Array:
+    """Return an array whose every element is `value`."""
+    return _filled("full", shape, value, dtype, order)
+
+
+@explained
+@checked
+def create_uninitialized(*shape: Any, dtype: DType | None = None, order: str = "c") -> Array:
+    """Return an array whose elements are whatever the memory held."""
+    return backend().empty(
+        _shape("create_uninitialized", shape),
+        _dtype(dtype),
+        _order("create_uninitialized", order),
+    )
+
+
+@explained
+@checked
+def arange(start: int, stop: int | None = None, dtype: DType | None = None) -> Array:
+    """Return the integers from `start` (or 0) up to, not including, the last argument."""
+    first, last = (0, start) if stop is None else (start, stop)
+    return backend().arange(first, last, _dtype(dtype))
+
+
+@explained
+@checked
+def eye(n: Natural, dtype: DType | None = None) -> Array:
+    """Return the identity matrix ``[n, n]``."""
+    here = backend()
+    diagonal = here.arange(0, n, "int32")
+    equal = here.equal(here.reshape(diagonal, (n, 1)), here.reshape(diagonal, (1, n)))
+    return here.astype(equal, _dtype(dtype))
+
+
+def _filled(who: str, shape: Sequence[Any], value: float, dtype: DType | None, order: str) -> Array:
+    return backend().full(_shape(who, shape), value, _dtype(dtype), _order(who, order))
+
+
+def _dtype(dtype: DType | None) -> Any:
+    """Return the name of a dtype, the default's for None; the backend refuses what is none."""
+    if dtype is None or isinstance(dtype, str):
+        return dtype or state.dtype
+    return getattr(dtype, "name", getattr(dtype, "__name__", dtype))
+
+
+def _shape(who: str, shape: Sequence[Any]) -> tuple[int, ...]:
+    axes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else tuple(shape)
+    if not all(hasattr(axis, "__index__") and not isinstance(axis, bool) and axis >= 0 for axis in axes):
+        raise ShapeError(f"{who}: every length must be an integer >= 0, got {list(axes)}.")
+    return tuple(operator.index(axis) for axis in axes)
+
+
+def _order(who: str, order: str) -> str:
+    return check_choice(who, "order", order, ORDERS)
+
+
+@explained
+def reshape(x: Array, shape: int | Sequence[int]) -> Array:
+    """Reshape in c order, as a view where the strides allow one; a length of -1 is what is left over."""
+    if type(shape) is not tuple:
+        (shape,) = settled(reshape, shape=shape)
+    return state.backend.reshape(x, shape)
+
+
+@explained
+def reshape_view(x: Array, shape: Sequence[int], order: str = "c") -> Array:
+    """View contiguous memory in another shape, read in c or in f order; fails where only a copy would do."""
+    here = state.backend
+    if order == "c":
+        return here.reshape_view(x, tuple(shape))
+    check_choice("reshape_view", "order", order, ORDERS)
+    return here.transpose(here.reshape_view(x, tuple(reversed(shape))))
+
+
+def cells(vector: Array) -> tuple[Array, ...]:
+    """Return views ``[]`` of the elements of a vector."""
+    return state.backend.cells(vector)
+
+
+@explained
+def transpose(x: Array) -> Array:
+    """Reverse the axes, as a view."""
+    return state.backend.transpose(x)
+
+
+@explained
+def permute(x: Array, axes: Sequence[int]) -> Array:
+    """Reorder the axes, as a view."""
+    if axes is None:  # which to NumPy is the reverse order
+        (axes,) = settled(permute, axes=axes)
+    return state.backend.permute(x, axes)
+
+
+@explained
+def concat(arrays: Sequence[Array], axis: int = 0) -> Array:
+    """Join arrays along an existing axis."""
+    if type(axis) is not int:
+        (axis,) = settled(concat, axis=axis)
+    return state.backend.concat(arrays, axis)
+
+
+@explained
+def to_flattened(order: str, arrays: Sequence[Array]) -> Array:
+    """Return all elements one after the other, ``[n]``, each array read in c or in f order."""
+    check_choice("to_flattened", "order", order, ORDERS)
+    here = state.backend
+    turned = [here.transpose(each) if order == "f" else each for each in arrays]
+    return here.concat([here.reshape(each, (-1,)) for each in turned], 0)
+
+
+@explained
+def assign(target: Array, source: Any) -> Array:
+    """Copy `source` into `target`, broadcasting and casting; returns `target`."""
+    return state.backend.assign(target, source)
+
+
+@explained
+def fill(x: Array, value: int | Annotated[float, EVEN_NAN]) -> Array:
+    """Set every element of `x`; returns `x`."""
+    if type(value) is not float:
+        (value,) = settled(fill, value=value)
+    return state.backend.fill(x, value)
+
+
+@explained
+def copy(x: Array) -> Array:
+    """Return a c-ordered copy."""
+    if not hasattr(x, "dtype"):
+        x = as_array(x)
+    if state.backend.is_foreign(x):
+        state.backend.guard_same_backend("copy", x)
+    return state.backend.copy(x)
+
+
+def to_activation_order(x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
+    """Return activations in the backend's preferred memory order: `x` itself, or its copy in a buffer."""
+    return state.backend.to_activation_order(x, buffer)
+
+
+@explained
+def activation_like(x: Array) -> Array:
+    """Return an uninitialised array of the shape and dtype of `x` in the backend's preferred memory order."""
+    here = state.backend
+    return here.empty_activation(tuple(x.shape), here.dtype_name(x))
+
+
+@explained
+def to_host(x: Array) -> Any:
+    """Return `x` as a numpy.ndarray: the array itself on the NumPy backend, a copy from the device on others.
+
+    An array of the device is copied whatever backend is the current one.
+    """
+    return state.backend.to_host(x if hasattr(x, "dtype") else as_array(x))
+
+
+@explained
+def astype(x: Array, dtype: str) -> Array:
+    """Return `x` in that dtype; `x` itself when it already has it."""
+    return state.backend.astype(x, dtype)
+
+
+@explained
+def dtype_name(x: Array) -> str:
+    """Return the name of an array's dtype, ``"float32"`` for instance."""
+    return state.backend.dtype_name(x)
+
+
+@explained
+def item(x: Array) -> float:
+    """Return the only element of `x` as a Python number; on a GPU this waits for the device."""
+    return state.backend.item(x)
+
+
+def is_array(x: object) -> bool:
+    """Tell whether `x` is an array of the current backend."""
+    return state.backend.is_array(x)
+
+
+@explained
+def synchronize() -> None:
+    """Wait until the device has run everything issued so far."""
+    state.backend.synchronize()

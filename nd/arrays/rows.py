@@ -1,0 +1,115 @@
+"""Rows of a table by their numbers, and what is added to them: embeddings and their gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backends.generic.embedding import NO_ROW as NO_ROW
+from backends.generic.embedding import check_host_indices
+
+from ..explained import explained, settled
+from ..state import state
+
+Array = Any
+
+
+@explained
+def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
+    """Return the rows of a table that are named by their numbers, as a new array ``[n, columns]`` in c order.
+
+    Parameters
+    ----------
+    table : array ``[rows, columns]``
+    indices : array ``[n]`` of int32 or int64
+        0 to rows - 1 each, as often as one likes; NO_ROW says that there was no whole number. int64 saves a GPU a
+        conversion.
+    who : str
+        Named in errors.
+
+    Raises
+    ------
+    DataError
+        The table has no such row. A GPU, which would have to wait for that, gives a row of NaN instead.
+    DTypeError
+        The indices are no integers.
+    ShapeError
+        The table is no matrix, or the indices are no vector.
+    BackendError
+        An array belongs to another backend.
+
+    Notes
+    -----
+    Source: ND4J ``Nd4j.pullRows``.
+
+    Examples
+    --------
+    >>> import nd
+    >>> table = nd.create([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+    >>> nd.pull_rows(table, nd.create([2, 0], "int32")).tolist()
+    [[4.0, 5.0], [0.0, 1.0]]
+    """
+    if type(who) is not str:
+        settled(pull_rows, who=who)
+    here = state.backend
+    here.guard_same_backend(who, table, indices)
+    here.check_lookup(who, table, indices)
+    return here.pull_rows(table, indices, who)
+
+
+def check_indices(data: Any, rows: int, who: str) -> None:
+    """Raise DataError where data of the host are not the numbers of rows, if nobody looks at them on the device.
+
+    Parameters
+    ----------
+    data : array_like
+        Of any shape. Arrays of the device are not looked at.
+    rows : int
+        Of the table.
+    who : str
+        Named in the error.
+    """
+    here = state.backend
+    if not here.looks_at_indices and not here.is_array(data):
+        check_host_indices(who, data, rows)
+
+
+@explained
+def scatter_add(table: Array, indices: Array, updates: Array) -> Array:
+    """Add rows to those rows of a table that are named by their numbers, in place; returns the table.
+
+    Parameters
+    ----------
+    table : array ``[rows, columns]``
+        Numbers, in any memory order.
+    indices : array ``[n]`` of int32 or int64
+        As in `pull_rows`; updates of equal indices are added one after the other in their order, on every backend.
+    updates : array ``[n, columns]``
+        Of the table's dtype; shares no memory with it.
+
+    Raises
+    ------
+    DataError
+        The table has no such row; nothing was added then. A GPU leaves out that update instead.
+    DTypeError
+        The indices are no integers, or the updates have another dtype than the table.
+    ShapeError
+        The shapes disagree.
+    BackendError
+        An array belongs to another backend.
+
+    Notes
+    -----
+    ``table[indices[i], :] += updates[i, :]`` for i = 0 .. n-1. Source: ND4J ``Nd4j.scatterUpdate`` with ADD.
+
+    Examples
+    --------
+    >>> import nd
+    >>> gradient = nd.zeros(3, 2)
+    >>> nd.scatter_add(gradient, nd.create([2, 0, 2], "int32"), nd.ones(3, 2)).tolist()
+    [[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]]
+    """
+    here = state.backend
+    here.guard_same_backend("scatter_add", table, indices, updates)
+    here.check_lookup("scatter_add", table, indices)
+    here.check_updates("scatter_add", table, indices, updates)
+    return here.scatter_add(table, indices, updates)

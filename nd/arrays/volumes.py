@@ -1,0 +1,30 @@
+"""Pooling over volumes ``[N, C, D, H, W]``; see `nd.arrays.convolution` for windows, and for images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..state import state
+from .convolution import Buffers, Window
+
+Array = Any
+
+
+def max_pool3d(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    """Maximum of every window, and which cell won; see `backends.generic.volume_pooling`."""
+    return state.backend.max_pool3d(x, window, buffers)
+
+
+def max_pool3d_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
+    """Hand each epsilon to the cell that won, the first in row-major order."""
+    return state.backend.max_pool3d_backward(epsilon, saved, window, buffers)
+
+
+def avg_pool3d(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    """Mean over the real cells of every window."""
+    return state.backend.avg_pool3d(x, window, buffers)
+
+
+def avg_pool3d_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
+    """Spread each epsilon over the real cells of its window."""
+    return state.backend.avg_pool3d_backward(epsilon, saved, window, buffers)

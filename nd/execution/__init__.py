@@ -1,0 +1,1 @@
+"""How computations run: op by op, by several workers, recorded."""

@@ -1,0 +1,172 @@
+"""Running ops: the only dispatcher of Op objects."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from backends.errors import ArgumentError, DTypeError, check_choice
+from backends.reporting import Call, silence
+
+from ..arguments import argument_names, checked, refusal
+from ..ops import OPS, Op, RandomOp
+from ..random import Random, get_random
+from ..state import hear_calls
+
+Array = Any
+Hook = Callable[[Op], object]
+
+_hooks: list[Hook] = []
+
+
+def exec(op: Op | type[Op] | str, *args: Any, **kwargs: Any) -> Array:
+    """Compute ``op.z`` from ``op.x`` and ``op.y`` and return it; in place when z is x.
+
+    Parameters
+    ----------
+    op : Op, class of ops, or str
+        With a class, or a name from `nd.ops.OPS` in any case, the op is made from the other arguments.
+
+    Raises
+    ------
+    ChoiceError
+        No op has that name.
+    DTypeError
+        The op draws random numbers, or is no op.
+    BackendError
+        An array belongs to another backend.
+
+    Examples
+    --------
+    >>> import nd
+    >>> exec("relu", nd.create([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    >>> exec(nd.ops.Sum(nd.ones(2, 3), dimension=1)).tolist()
+    [3.0, 3.0]
+    """
+    if not isinstance(op, Op):
+        op = _make(op, args, kwargs)
+    elif args or kwargs:
+        raise DTypeError(f"exec: {op.who} must come without arguments, got {[*args, *kwargs]}. Give them to {op.who}.")
+    if op.random:
+        raise DTypeError(f"exec: expected an op that draws nothing, got {op.who}. Use nd.execRandom.")
+    return _run(op)
+
+
+def execRandom(op: RandomOp, rng: Random | None = None) -> Array:
+    """Compute ``op.z`` of an op that draws random numbers, and return it; in place when z is x.
+
+    Parameters
+    ----------
+    op : RandomOp
+    rng : nd.random.Random, optional
+        By default the one that this thread draws from, see `nd.random.get_random`.
+
+    Raises
+    ------
+    DTypeError
+        The op draws nothing, or is no op.
+    ArgumentError
+        The generator is none.
+    BackendError
+        An array belongs to another backend.
+    """
+    if not isinstance(op, RandomOp):
+        who = op.who if isinstance(op, Op) else repr(op)
+        raise DTypeError(f"execRandom: expected an op that draws random numbers, got {who}. Use nd.exec for others.")
+    if rng is not None and not isinstance(rng, Random):
+        raise refusal("execRandom", "rng", "a Random", rng, default=None)
+    op.rng = get_random() if rng is None else rng
+    return _run(op)
+
+
+@checked
+def add_hook(hook: Hook) -> None:
+    """Call ``hook(op)`` after every op: of `nd.exec` and `nd.execRandom`, and every call of a function that computes.
+
+    Parameters
+    ----------
+    hook : callable
+        op.who, op.x, op.y and op.z tell it what was done; of a call (`HeardCall`) also op.inputs and op.seconds. Called
+        in the thread that runs the op; added twice, twice. It hears nothing of what it computes itself.
+
+    Raises
+    ------
+    ArgumentError
+        It cannot be called.
+
+    Notes
+    -----
+    A step of a network that is recorded and replayed is not heard, and costs what it costs without a hook: in a block
+    ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of every step is heard. Arithmetic
+    by Python's operators on arrays (``a + b``) is the array library's own and is not heard.
+    """
+    _hooks.append(hook)
+    hear_calls(_hear)
+
+
+@checked
+def remove_hook(hook: Hook) -> None:
+    """Stop calling a hook that `add_hook` added; a hook that is not there is ignored."""
+    if hook in _hooks:
+        _hooks.remove(hook)
+    if not _hooks:
+        hear_calls(None)
+
+
+class HeardCall(Op):
+    """What a hook is told of a call of a function such as `nd.addi` or `nd.gemm`, by a network say.
+
+    Attributes
+    ----------
+    who : str
+        The backend's primitive.
+    inputs : tuple
+        Arrays and numbers that it was given, the array that it wrote included.
+    x, y : object
+        The first two of them, None where there are none.
+    z : object
+        What it returned; None where it returns nothing.
+    seconds : float
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.inputs, self.z, self.seconds, self._name = call.arguments, call.result, call.seconds, call.name
+        self.x, self.y = (*call.arguments, None, None)[:2]
+
+    @property
+    def who(self) -> str:
+        return self._name
+
+    def run(self) -> Array:
+        return self.z
+
+
+def _hear(call: Call) -> None:
+    op = HeardCall(call)
+    for hook in tuple(_hooks):
+        hook(op)
+
+
+def _make(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
+    if isinstance(op, str):
+        op = OPS[check_choice("exec", "op", op.lower(), OPS)]
+    if not (isinstance(op, type) and issubclass(op, Op)):
+        raise DTypeError(f"exec: expected an op, a class of ops or a name, got {op!r}. See nd.ops.")
+    try:
+        return op(*args, **kwargs)
+    except TypeError as error:
+        if argument_names(op, args, kwargs) is not None:
+            raise
+        expected = ", ".join(inspect.signature(op).parameters)
+        raise ArgumentError(f"exec: arguments of {op.__name__} must be {expected}, got others ({error}).") from None
+
+
+def _run(op: Op) -> Array:
+    z = op.run()
+    if _hooks:
+        with silence:
+            for hook in tuple(_hooks):
+                hook(op)
+    return z

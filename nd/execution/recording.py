@@ -1,0 +1,237 @@
+"""Recording: a computation is written down when it first runs, and replayed without the Python around it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any
+
+from backends.errors import NotRecorded
+
+from ..arguments import checked
+from ..arrays.creation import activation_like, create_uninitialized
+from ..explained import explained
+from ..random import get_random
+from ..state import backend, computing, state, use_backend
+
+logger = logging.getLogger("nd")
+
+Array = Any
+Arrays = Sequence[Array | None]
+Compute = Callable[[Arrays, Sequence[Any]], Array]
+MOST_KEYS = 32  # recordings of one owner
+MOST_BYTES = 1 << 28  # of the memory that only they need
+IDLE = 64  # runs after which a key that has not come again makes room for another
+
+
+class Program:
+    """What `record` wrote down.
+
+    Parameters
+    ----------
+    tape : object
+        The backend's: `replay` computes again, on the same memory, `size` is what only it needs of that, in bytes.
+    result : array
+        What the computation returned; `replay` fills it anew.
+    """
+
+    def __init__(self, tape: Any, result: Array) -> None:
+        self.tape, self.replay, self.result = tape, tape.replay, result
+
+    @property
+    def size(self) -> int:
+        """Bytes of the memory that only this program needs."""
+        return self.tape.size
+
+
+@checked
+def record(run: Callable[[], Array]) -> Program | None:
+    """Run a computation and write it down; None, without having run it, where the backend cannot record.
+
+    Parameters
+    ----------
+    run : callable
+        Reads and writes `traceable` arrays and buffers only, returns an array, and depends on nothing else that
+        changes.
+
+    Raises
+    ------
+    NotRecorded
+        The computation decides by a value, or draws random numbers where the backend cannot repeat that. Parts of it
+        may have run; the generator is as it was.
+    """
+    recorder, generator = backend().recorder(), get_random()
+    if recorder is None:
+        return None
+    drawn = generator.get_state()
+
+    def run_on_recorder() -> Array:
+        with use_backend(recorder), recorder.quiet():
+            return run()
+
+    try:
+        tape, result = recorder.record(run_on_recorder, get_random)
+    except NotRecorded:
+        generator.set_state(drawn)
+        raise
+    return Program(tape, result)
+
+
+@explained
+def traceable(x: Array) -> Array:
+    """Return a view of an array for computations that are recorded."""
+    return backend().traceable(x)
+
+
+class Recordings:
+    """The computations of one owner, recorded for every key: shapes, say, and whatever else decides what is done.
+
+    Parameters
+    ----------
+    dtype : str
+        Of the numbers that they are given.
+    pure : bool
+        Whether they read and write arrays only, by functions of this package, and take no decision on values. What is
+        not pure is computed as it is written each time.
+    most, most_bytes : int
+        Recordings that are kept, and bytes that only they need.
+
+    Notes
+    -----
+    The recording that has not run for the longest time makes room for another, once it has not run for 64 runs: where
+    more keys than that alternate, some are computed without a recording, because recording costs more than it saves
+    once. What cannot be recorded of one key does not keep others from it. In eager mode nothing is recorded.
+    """
+
+    def __init__(self, dtype: str, pure: bool, most: int = MOST_KEYS, most_bytes: int = MOST_BYTES) -> None:
+        self.dtype, self.pure, self.most, self.most_bytes = dtype, pure, most, most_bytes
+        self._known: dict[Hashable, _Recording | None] = {}  # the one that ran last comes last; None: cannot be
+        self._runs = 0
+
+    def __len__(self) -> int:
+        return sum(each is not None for each in self._known.values())
+
+    def run(
+        self,
+        key: Hashable,
+        compute: Compute,
+        arrays: Arrays = (),
+        numbers: Sequence[float] = (),
+        own: Sequence[bool] = (),
+    ) -> Array:
+        """Compute, by a recording where there is one; the result's memory is used again by the next run of the key.
+
+        Parameters
+        ----------
+        key : hashable
+            What decides how it is computed.
+        compute : callable
+            Takes arrays and numbers like these, returns an array.
+        arrays : sequence of array or None
+            Copied to where the recording reads them.
+        numbers : sequence of float
+            In a recording they are arrays ``[]``.
+        own : sequence of bool, optional
+            Which arrays lie where nobody else writes, in every run of the key: they are read there.
+        """
+        if not self.active:
+            return _plainly(compute, arrays, numbers)
+        self._runs += 1
+        found = self._known.get(key)
+        if found is not None:
+            found.last_run = self._runs
+            return found.replay(arrays, numbers)
+        if key in self._known or not self._make_room():
+            return _plainly(compute, arrays, numbers)
+        return self._first_run(key, compute, arrays, numbers, own)
+
+    def _first_run(
+        self, key: Hashable, compute: Compute, arrays: Arrays, numbers: Sequence[float], own: Sequence[bool]
+    ) -> Array:
+        """Record while it is computed."""
+        if backend().recorder() is None:
+            return _plainly(compute, arrays, numbers)
+        made = _Recording(self.dtype, arrays, numbers, own)
+        made.last_run = self._runs
+        try:
+            made.record(compute)
+        except NotRecorded as refused:
+            logger.debug("not recorded: %s", refused)
+            self._known[key] = None
+            return _plainly(compute, arrays, numbers)
+        self._known[key] = made
+        return made.program.result
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is recorded or replayed now."""
+        return self.pure and not state.eager
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._known.clear()
+
+    def _make_room(self) -> bool:
+        """Tell whether there is room for another; those that no longer run go."""
+        while self._known and (len(self._known) >= self.most or self._bytes() >= self.most_bytes):
+            oldest = min(self._known, key=self._last_run)
+            if self._runs - self._last_run(oldest) <= IDLE:
+                return False
+            del self._known[oldest]
+        return True
+
+    def _bytes(self) -> int:
+        return sum(each.program.size for each in self._known.values() if each is not None)
+
+    def _last_run(self, key: Hashable) -> int:
+        """Return when a key ran last; what cannot be recorded may go at any time."""
+        found = self._known[key]
+        return -IDLE if found is None else found.last_run
+
+
+class _Recording:
+    """A program, and where it reads what changes from run to run."""
+
+    program: Program
+    last_run = 0
+
+    def __init__(self, dtype: str, arrays: Arrays, numbers: Sequence[float], own: Sequence[bool]) -> None:
+        kept = own or (False,) * len(arrays)
+        self._arrays = [
+            each if each is None or stays else activation_like(each) for each, stays in zip(arrays, kept, strict=True)
+        ]
+        there = [(place, target) for place, target in enumerate(self._arrays) if target is not None]
+        self._copied = [(place, target) for place, target in there if not kept[place]]
+        self._own = [(place, target) for place, target in there if kept[place]]
+        self._numbers: Sequence[float] = ()
+        self._memory: Array = create_uninitialized(len(numbers), dtype=dtype) if numbers else None
+        self._put(arrays, numbers)
+
+    def record(self, compute: Compute) -> None:
+        """Compute while it is recorded; raise NotRecorded where that cannot be."""
+        arrays = [None if each is None else traceable(each) for each in self._arrays]
+        cells = () if self._memory is None else [traceable(each) for each in state.backend.cells(self._memory)]
+        self.program = record(partial(compute, arrays, cells))  # type: ignore[assignment]
+
+    def replay(self, arrays: Arrays, numbers: Sequence[float]) -> Array:
+        """Compute again, on these."""
+        self._put(arrays, numbers)
+        program = self.program
+        program.replay()
+        return program.result
+
+    def _put(self, arrays: Arrays, numbers: Sequence[float]) -> None:
+        for place, target in self._copied:
+            state.backend.assign(target, arrays[place])
+        for place, target in self._own:
+            if target is not arrays[place]:  # buffers that have grown since lie elsewhere
+                state.backend.assign(target, arrays[place])
+        if numbers != self._numbers:
+            state.backend.assign(self._memory, numbers)
+            self._numbers = numbers
+
+
+def _plainly(compute: Compute, arrays: Arrays, numbers: Sequence[Any]) -> Array:
+    with computing(backend()):
+        return compute(arrays, numbers)

@@ -1,0 +1,1 @@
+"""Files of arrays: reading and writing them, checked."""

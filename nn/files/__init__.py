@@ -1,0 +1,1 @@
+"""Files of networks: JSON of all releases, zips, checkpoints, arrays in other formats."""

@@ -1,0 +1,90 @@
+"""Networks as files of named arrays, .npz and .safetensors, for programs that know nothing of Deeplearning4j."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import nd
+from nd import FormatError
+from nd.files.archives import reading_arrays, write_arrays
+
+from .own_settings import read, written
+
+if TYPE_CHECKING:
+    from ..networks.multilayer import MultiLayerNetwork
+
+UPDATER_STATE = "updater_state"
+
+
+def write_array_file(network: MultiLayerNetwork, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+    """Write the parameters under their names, ``"0_W"``, in their own shapes.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork
+    path : path
+        Ends in ``.npz`` or ``.safetensors``; replaced only when the whole file is written.
+    save_updater : bool
+        Also write the updater's state, ``updater_state [1, m]``.
+
+    Raises
+    ------
+    ChoiceError
+        Another ending.
+    ConfigurationError
+        ``.safetensors`` without the package of that name.
+    OSError
+        The file cannot be written.
+
+    Notes
+    -----
+    The metadata (in an .npz the array ``__metadata__``) hold DL4J's JSON as ``configuration``, and as ``settings`` what
+    it has no place for. `read_array_file` makes the same network of it.
+    """
+    arrays = dict(network.param_table())
+    if save_updater and network.updater_state().shape[1]:
+        arrays[UPDATER_STATE] = network.updater_state()
+    conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
+    text, document, _ = written(conf, network.class_names)
+    write_arrays(path, arrays, {"configuration": text, "settings": json.dumps(document)})
+
+
+def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
+    """Read what `write_array_file` wrote, on the current backend; no weights are drawn.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    FormatError
+        It is damaged, holds other arrays, or no configuration.
+    ConfigurationError, ChoiceError
+        The configuration asks for something that this library does not have; another ending; a package is missing.
+    """
+    from ..networks.multilayer import MultiLayerNetwork
+
+    with reading_arrays(path) as file:
+        if "configuration" not in file.metadata:
+            raise FormatError(f"expected metadata with 'configuration', got {sorted(file.metadata) or 'none'}.")
+        settings = file.metadata.get("settings")
+        conf, names = read(file.metadata["configuration"], None if settings is None else _document(settings))
+        layout, dtype = conf.layout(), conf.base.dtype
+        found = [file.read(view.key, view.spec.shape, dtype) for view in layout.views]  # type: ignore[arg-type]
+        vector = nd.zeros(1, layout.length, dtype=dtype)
+        for view, array in zip(layout.views, found, strict=True):
+            nd.assign(view.of(vector), array)
+        network = MultiLayerNetwork(conf).init(vector)
+        network.class_names = names
+        if UPDATER_STATE in file.names:
+            shape = tuple(network.updater_state().shape)
+            network.set_updater_state(file.read(UPDATER_STATE, shape, dtype))  # type: ignore[arg-type]
+    return network
+
+
+def _document(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"settings must be JSON, got {error}.") from error

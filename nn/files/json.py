@@ -1,0 +1,379 @@
+"""DL4J 1.0's configuration JSON, both ways.
+
+Every kind of value has one codec; a layer is a table of JSON fields. What this library does not have is refused,
+never dropped: a file that asks for it would otherwise train differently.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from nd import ArgumentError, ConfigurationError, FormatError, NdError
+from nd.checks import check_choice
+from optimize.chunks import STEP_FUNCTIONS
+from optimize.solvers import OPTIMIZERS
+
+from ..conf.enums import JAVA_BACKPROP_TYPES
+from ..conf.java_form import CUDNN
+from ..conf.legacy import Dropped, Modern, modernise
+from ..conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor
+from ..conf.registration import layer_of, written_as
+from ..layers import BaseLayerConf, LayerConf
+from ..layers.base import label_of
+from .findings import MISSING, Finding, Findings, Unsupported, only_for_training, path_text, warn_of, without
+from .forms import LayerForm
+from .json_fields import JAVA_INT, parse
+from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
+from .own_schedules import put_own, take_own
+from .own_settings import own_settings
+
+_PREPROCESSOR_MUST_BE = {"format": "NCHW", "rnnDataFormat": "NCW"}
+_DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
+
+
+_UNUSED = {
+    "activationFn", "biasInit", "biasUpdater", "constraints", "eps", "gainInit", "gradientNormalization",
+    "gradientNormalizationThreshold", "iupdater", "lastEpochSinceRUpdated", "mode", "nin", "nout", "regularization",
+    "regularizationBias", "timeDistributedFormat", "weightInitFn", "weightNoise", *CUDNN,
+}  # fmt: skip
+"""Of what a layer has no field for, that which changes nothing here, whatever a file says: kept, and written again."""
+_FOUND_BY_JAVA = {"layerParams", "outputSize", "featureDim"}
+"""What Java writes of a layer that follows from the rest."""
+_UNUSED_OF_NETWORKS = {
+    "cacheMode": "NONE", "inferenceWorkspaceMode": "ENABLED", "trainingWorkspaceMode": "ENABLED",
+}  # fmt: skip
+"""The same of the whole network, with what Java's builder says."""
+_MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
+_ABSENT = {
+    "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
+    "hasBias": True, "inferInputLength": False,
+}  # fmt: skip
+"""What Java takes where a field is missing, if it is not the dataclass's default."""
+_OTHER_SPELLINGS = {"nin": "nIn", "nout": "nOut"}
+_NEEDED = ("activation", "updater", "weight_init", "bias_init")
+"""What no layer with parameters may lack, where it does not name in `needed` what it may not."""
+
+
+def layer_to_json(conf: LayerConf) -> Json:
+    """Return a layer as DL4J writes it."""
+    _, java_class, form = written_as(conf)
+    out: Json = {**conf.unused, "@class": java_class}
+    out |= {key: conf.unused.get(key, value) if key in _UNUSED else value for key, value in form.constants.items()}
+    out.update({key: codec.encode(getattr(conf, field)) for key, (field, codec) in form.fields.items()})
+    out.update({key: derive(conf) for key, derive in form.derived.items()})
+    if isinstance(conf, BaseLayerConf):
+        out["regularization"] = regularization_to_json(conf.regularization_of(bias=False))
+        out["regularizationBias"] = regularization_to_json(conf.regularization_of(bias=True))
+    return out
+
+
+def layer_from_json(data: Json) -> LayerConf:
+    """Read a layer; raise ConfigurationError where it asks for what this library does not have."""
+    java_name = class_name("layer", data)
+    layer_class, _, form = layer_of(data)
+    findings, values = _unsupported(java_name, data, form.constants), {}
+    absent = {**_ABSENT, **form.absent}
+    for key, (field, codec) in form.fields.items():
+        spelled = key if key in data else _OTHER_SPELLINGS.get(key, key)
+        if spelled in data or key in absent:
+            values[field] = findings.read((spelled,), codec.decode, data.get(spelled, absent.get(key)))
+    if issubclass(layer_class, BaseLayerConf):
+        for key, field in (("regularization", "regularization"), ("regularizationBias", "regularization_bias")):
+            penalties = findings.read((key,), regularization_from_json, java_name, data.get(key))
+            values |= {field: penalties} if penalties is not MISSING and penalties else {}
+    findings.settle()
+    return layer_class(**values, unused=_unused(data, form))
+
+
+def _unused(data: Json, form: LayerForm) -> Json:
+    """Return what a file says of a layer that has no field, and is not what is written anyway."""
+    known = {"@class", "type", "regularization", "regularizationBias", *form.fields, *form.derived, *_FOUND_BY_JAVA}
+    known |= {_OTHER_SPELLINGS.get(key, key) for key in form.fields}
+    found = {}
+    for key, value in data.items():
+        other = key in _UNUSED and value != form.constants[key] if key in form.constants else key not in known
+        if other:
+            found[key] = value
+    return found
+
+
+def _unsupported(java_name: str, data: Json, constants: Json) -> Findings:
+    """Note what of a layer or preprocessor must be another way than it is."""
+    findings = Findings()
+    expected = {**{key: value for key, value in constants.items() if key not in _UNUSED}, **_MUST_BE}
+    for key, only in expected.items():
+        findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
+    return findings
+
+
+def _refuse_other(java_name: str, key: str, found: Any, only: Any) -> None:
+    if found != only and found not in (None, []):
+        raise ConfigurationError(f"{java_name}: {key} {found!r} is not supported, only {only!r}.")
+
+
+def _preprocessor_fields(preprocessor: InputPreProcessor) -> Json:
+    name = type(preprocessor).__name__
+    formats = {"rnnDataFormat": "NCW"} if "Rnn" in name else {"format": "NCHW"} if name.startswith("CnnTo") else {}
+    return {
+        **{camel_case(field.name): getattr(preprocessor, field.name) for field in fields(preprocessor)},
+        **formats,
+    }
+
+
+def _preprocessor_of(found: Any, data: Json) -> InputPreProcessor:
+    findings = Findings()
+    for key, only in _PREPROCESSOR_MUST_BE.items():
+        findings.read((key,), _refuse_other, found.__name__, key, data.get(key, only), only)
+    findings.settle()
+    values = {field.name: data[camel_case(field.name)] for field in fields(found) if field.name != "ncdhw"}
+    if any(type(size) is not int or size < 1 for size in values.values()):
+        raise FormatError(f"configuration: sizes of {found.__name__} must be integers >= 1, got {[*values.values()]}.")
+    if "ncdhw" in {field.name for field in fields(found)}:
+        values["ncdhw"] = _flag({"ncdhw": True, **data}, "isNCDHW" if "isNCDHW" in data else "ncdhw")
+    return found(**values)
+
+
+PREPROCESSOR = part_codec(
+    "input preprocessor", "input preprocessor", "org.deeplearning4j.nn.conf.preprocessor.", PREPROCESSORS.values(),
+    _preprocessor_fields, _preprocessor_of,
+)  # fmt: skip
+
+
+def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
+    base, layer = conf.base, conf.layers[index]
+    names = [spec.name for spec in layer.param_specs()]
+    names = [*names[1:], "b"] if names[:1] == ["b"] else names  # Java lists a convolution's bias last
+    return {
+        "cacheMode": base.unused.get("cacheMode", "NONE"),
+        "dataType": _DATA_TYPES[str(base.dtype)],
+        "epochCount": conf.epoch_count,
+        "iterationCount": conf.iteration_count,
+        "layer": layer_to_json(layer),
+        "maxNumLineSearchIterations": base.max_num_line_search_iterations,
+        "miniBatch": base.mini_batch,
+        "minimize": base.minimize,
+        "optimizationAlgo": base.optimization_algo.upper(),
+        "seed": base.seed,
+        "stepFunction": None,
+        "variables": names,
+    }
+
+
+def network_to_json(conf: MultiLayerConfiguration) -> str:
+    """Return the whole configuration as DL4J 1.0 writes it."""
+    text, schedules = java_and_own(conf)
+    own = own_settings(conf.base) | {path: schedule["@class"] for path, schedule in schedules.items()}
+    if own:
+        said = ", ".join(f"{name} {value!r}" for name, value in own.items())
+        raise ConfigurationError(f"to_json: DL4J 1.0 has no place for {said}. Leave it out, or save a zip, which has.")
+    return text
+
+
+def java_and_own(conf: MultiLayerConfiguration) -> tuple[str, Json]:
+    """Return what Java can read, and the schedules that it does not have: path in the JSON -> schedule."""
+    whole = {
+        "backpropType": next(java for java, own in JAVA_BACKPROP_TYPES.items() if own == conf.backprop_type),
+        "confs": [_conf_to_json(conf, index) for index in range(len(conf.layers))],
+        "dataType": _DATA_TYPES[str(conf.base.dtype)],
+        "epochCount": conf.epoch_count,
+        "inputPreProcessors": {str(index): PREPROCESSOR.encode(p) for index, p in conf.preprocessors.items()},
+        "iterationCount": conf.iteration_count,
+        "tbpttBackLength": conf.tbptt_back_length,
+        "tbpttFwdLength": conf.tbptt_fwd_length,
+        "validateOutputLayerConfig": conf.base.validate_output_layer_config,
+    }
+    whole |= {key: conf.base.unused.get(key, usual) for key, usual in _UNUSED_OF_NETWORKS.items()}
+    schedules = take_own(whole)
+    return json.dumps(whole, indent=2, sort_keys=True, separators=(",", " : ")), schedules
+
+
+def with_own(text: str, schedules: Any) -> str:
+    """Return Java's text with what `java_and_own` took out of it."""
+    document = parse(text)
+    put_own(document, schedules)
+    return json.dumps(document)
+
+
+def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
+    """Read a whole configuration; see `MultiLayerConfiguration.from_json`."""
+    document, dropped = _reader(_parsed)(text)
+    warn_of(
+        [path_text(path) for path, _ in dropped], "Deeplearning4j 1.0 has no place for what this older file says of"
+    )
+    try:
+        return _reader(_network)(document)
+    except Unsupported as error:
+        if strict or not all(only_for_training(finding.path) for finding in error.findings):
+            raise error.settled() from error
+        warn_of([str(finding) for finding in error.findings], "left out, which training would need")
+        return _reader(_network)(without(document, error.findings))
+
+
+def _parsed(text: str) -> Modern:
+    document = parse(text)
+    if not isinstance(document, dict) or not isinstance(document.get("confs"), list) or not document["confs"]:
+        if isinstance(document, dict) and "vertices" in document:
+            raise FormatError(
+                "configuration: expected DL4J's MultiLayerConfiguration, got a ComputationGraphConfiguration. Read its "
+                "file with ModelFile.read."
+            )
+        raise FormatError(
+            "configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got "
+            f"{str(document)[:100]}. Is it another kind of file?"
+        )
+    return modernise(document)
+
+
+def network_document(text: str) -> tuple[Json, Json]:
+    """Return the configuration of any kind of network, parsed, and the same in 1.0's form; warn of what is dropped.
+
+    Raises
+    ------
+    FormatError
+        It is no configuration of a network.
+    """
+    document = parse(text)
+    if not isinstance(document, dict) or not _is_network(document):
+        raise FormatError(
+            "configuration: expected 'confs' of a MultiLayerConfiguration, or 'vertices' and 'networkInputs' of a "
+            "ComputationGraphConfiguration, got neither. Is it another kind of file?"
+        )
+    modern, dropped = _reader(modernise)(document)
+    _warn_of_dropped(dropped)
+    return document, modern
+
+
+def _is_network(document: Json) -> bool:
+    confs = document.get("confs")
+    return bool(isinstance(confs, list) and confs) or ("vertices" in document and "networkInputs" in document)
+
+
+def _warn_of_dropped(dropped: list[Dropped]) -> None:
+    lines = [path_text(path) for path, _ in dropped]
+    warn_of(lines, "Deeplearning4j 1.0 has no place for what this older file says of")
+
+
+def unsupported_in_layer(data: Any) -> list[Finding]:
+    """Return what of a layer, in 1.0's form, this library does not have."""
+    findings = Findings()
+    _reader(findings.read)((), layer_from_json, data)
+    return findings.found
+
+
+def unsupported_in(document: Json) -> list[Finding]:
+    """Return what of a network's configuration, in 1.0's form, this library does not have."""
+    try:
+        _reader(_network)(document)
+    except Unsupported as error:
+        return error.findings
+    except FormatError:
+        raise
+    except NdError as error:
+        return [Finding((), error)]
+    return []
+
+
+def _network(data: Json) -> MultiLayerConfiguration:
+    findings, confs = Findings(), data["confs"]
+    kind = data.get("backpropType") or "Standard"
+    findings.read(("backpropType",), check_choice, "configuration", "backpropType", kind, JAVA_BACKPROP_TYPES)
+    base, layers, preprocessors = _network_parts(findings, data, confs)
+    for index, layer in enumerate(layers):
+        layer.check(label_of(index, layer))
+        inner = layer.innermost
+        for field in getattr(inner, "needed", _NEEDED) if isinstance(inner, BaseLayerConf) else ():
+            if getattr(inner, field) is None:
+                raise FormatError(f"configuration: {label_of(index, layer)} must have {field}, got none.")
+    counts = [data.get(key, 0) for key in ("iterationCount", "epochCount")]
+    if any(type(count) is not int or not 0 <= count <= JAVA_INT for count in counts):
+        raise FormatError(f"configuration: iterationCount and epochCount must be 0 to {JAVA_INT}, got {counts}.")
+    return MultiLayerConfiguration(
+        base=base,
+        layers=layers,
+        preprocessors=preprocessors,
+        iteration_count=counts[0],
+        epoch_count=counts[1],
+        backprop_type=JAVA_BACKPROP_TYPES[kind],
+        tbptt_fwd_length=20 if data.get("tbpttFwdLength") is None else data["tbpttFwdLength"],
+        tbptt_back_length=20 if data.get("tbpttBackLength") is None else data["tbpttBackLength"],
+    )
+
+
+def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn what a malformed document does to Python code into a FormatError."""
+
+    def read(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except ArgumentError as error:
+            raise FormatError(f"configuration: {error}") from error
+        except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError) as error:
+            if isinstance(error, NdError):
+                raise
+            raise FormatError(f"configuration: malformed, {type(error).__name__}: {error}.") from error
+        except ValueError as error:
+            if isinstance(error, NdError):
+                raise
+            raise FormatError(f"configuration: malformed, {error}.") from error
+
+    return read
+
+
+def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[Any, Any, Any]:
+    """Return settings, layers and preprocessors; raise Unsupported with all that was found."""
+    first = confs[0]
+    dtype = findings.read(("dataType",), _dtype_from_json, data.get("dataType"))
+    algorithm = str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower()
+    where = ("confs", 0, "optimizationAlgo")
+    findings.read(where, check_choice, "configuration", "optimization_algo", algorithm, OPTIMIZERS)
+    steps = [
+        findings.read(("confs", index, "stepFunction"), _step_function_from_json, conf.get("stepFunction"))
+        for index, conf in enumerate(confs)
+    ]
+    layers = tuple(
+        findings.read(("confs", index, "layer"), layer_from_json, conf["layer"]) for index, conf in enumerate(confs)
+    )
+    stored = data.get("inputPreProcessors") or {}
+    preprocessors = {
+        int(index): findings.read(("inputPreProcessors", index), PREPROCESSOR.decode, p)
+        for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
+    }
+    findings.settle()
+    base = NeuralNetConfiguration(
+        seed=first.get("seed"),
+        dtype=dtype,
+        mini_batch=_flag(first, "miniBatch"),
+        minimize=_flag(first, "minimize"),
+        optimization_algo=algorithm,
+        step_function=steps[0],
+        max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
+        validate_output_layer_config=_flag(data, "validateOutputLayerConfig"),
+        unused={key: data[key] for key, usual in _UNUSED_OF_NETWORKS.items() if data.get(key) not in (None, usual)},
+    )
+    return base, layers, preprocessors
+
+
+def _flag(data: Json, key: str) -> bool:
+    found = data.get(key, True)
+    if not isinstance(found, bool):
+        raise FormatError(f"configuration: {key} must be true or false, got {found!r}.")
+    return found
+
+
+def _step_function_from_json(data: Any) -> str | None:
+    if data is None:
+        return None
+    by_class = {f"{camel_case(f'_{name}')}StepFunction": name for name in STEP_FUNCTIONS}
+    return by_class[check_choice("configuration", "stepFunction", class_name("stepFunction", data), by_class)]
+
+
+def _dtype_from_json(name: Any) -> str:
+    """Return the type to compute in: what was stored in 16 bits is computed in 32."""
+    found = {java: ours for ours, java in _DATA_TYPES.items()} | {"BFLOAT16": "float32", "HALF": "float32"}
+    if name is not None and name not in found:
+        raise ConfigurationError(f"configuration: dataType {name!r} is not supported, only {', '.join(sorted(found))}.")
+    return found[name or "FLOAT"]

@@ -1,0 +1,360 @@
+"""Codecs of the values inside DL4J's configuration JSON."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from nd import ChoiceError, ConfigurationError, FormatError
+from nd.activations import ACTIVATIONS
+from nd.arguments import shown
+from nd.checks import check_choice
+from nd.losses import LOSSES
+from optimize import L1Regularization, L2Regularization, Regularization, Schedule, WeightDecay
+from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
+from optimize.schedules import SCHEDULES, CycleSchedule, RampSchedule, as_schedule
+from optimize.updaters import UPDATERS
+
+from ..conf.distributions import DISTRIBUTIONS
+from ..conf.java_form import Codec
+from ..conf.parts import KINDS, kind_of, registered, registered_as, unknown_part
+
+Json = dict[str, Any]
+
+_ACTIVATIONS = "org.nd4j.linalg.activations.impl."
+_LOSSES = "org.nd4j.linalg.lossfunctions.impl."
+_UPDATERS = "org.nd4j.linalg.learning.config."
+_SCHEDULES = "org.nd4j.linalg.schedule."
+_REGULARIZATION = "org.nd4j.linalg.learning.regularization."
+_DISTRIBUTIONS = "org.deeplearning4j.nn.conf.distribution."
+
+
+def camel_case(name: str) -> str:
+    """Turn ``learning_rate`` into ``learningRate``."""
+    return re.sub(r"_([a-z0-9])", lambda letter: letter.group(1).upper(), name)
+
+
+def number(value: Any) -> Any:
+    """Return a number as it is; raise FormatError for anything else."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise FormatError(f"configuration: expected a number, got {value!r}.")
+
+
+def class_name(what: str, data: Any) -> str:
+    """Return the last part of an object's "@class"; raise FormatError if it has none."""
+    java = data.get("@class", data.get("type")) if isinstance(data, dict) else None
+    if not isinstance(java, str):
+        raise FormatError(f"{what}: expected an object with '@class', got {data!r}.")
+    return java.rpartition(".")[2]
+
+
+def java_class(found: type) -> str:
+    """Return the name of Java's class: ours, except for activations, which say it."""
+    return getattr(found, "java_class", found.__name__)
+
+
+def choose(what: str, data: Json, classes: Iterable[type]) -> Any:
+    """Return the class that an object's "@class" names; raise ChoiceError if it is none of these."""
+    by_class = {java_class(found): found for found in classes}
+    name = class_name(what, data)
+    if name not in by_class:
+        near = difflib.get_close_matches(name, by_class, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ChoiceError(f"{what}: unknown class {name!r}.{hint} Make one of your own known with nn.register.")
+    return by_class[name]
+
+
+# ---- parts: what the library has, and what users register
+
+
+def part_codec(
+    kind: str,
+    what: str,
+    package: str,
+    classes: Iterable[type],
+    encode_known: Callable[[Any], Json],
+    decode_known: Callable[[Any, Json], Any],
+    tag: str = "@class",
+) -> Codec:
+    """Return the codec of one kind of part; None is None.
+
+    Parameters
+    ----------
+    kind : str
+        As in `parts.KINDS`.
+    what : str
+        The field in the JSON, for messages.
+    package : str
+        Of Java's classes.
+    classes : iterable of type
+        The library's.
+    encode_known : callable (part) -> fields
+    decode_known : callable (class, fields) -> part
+    tag : str
+        Where Java's name of the class stands.
+    """
+    library = set(classes)
+
+    def encode(value: Any) -> Json | None:
+        if value is None:
+            return None
+        if type(value) in library:
+            return {tag: package + java_class(type(value)), **encode_known(value)}
+        own = registered(kind, type(value))
+        if own is None:
+            raise unknown_part(kind, type(value))
+        return {tag: own.java_class, **own_fields(value)}
+
+    def decode(data: Any) -> Any:
+        if data is None:
+            return None
+        own = registered_as(kind, class_name(what, data))
+        return decode_known(choose(what, data, library), data) if own is None else of_own_fields(own.part_class, data)
+
+    return Codec(encode, decode)
+
+
+def own_fields(part: Any) -> Json:
+    """Return the fields of a part of a user's own, each under its camelCase name."""
+    who = type(part).__name__
+    return {
+        camel_case(field.name): own_codec(f"{who}.{field.name}").encode(getattr(part, field.name))
+        for field in _fields_of(type(part))
+    }
+
+
+def of_own_fields(part_class: type, data: Json) -> Any:
+    """Make a part of a user's own from its fields; those that are missing have their defaults."""
+    values = {}
+    for field in _fields_of(part_class):
+        key = camel_case(field.name)
+        if key in data:
+            values[field.name] = own_codec(f"{part_class.__name__}.{field.name}").decode(data[key])
+    return part_class(**values)
+
+
+def _fields_of(part_class: type) -> list[Any]:
+    return [field for field in fields(part_class) if field.init] if is_dataclass(part_class) else []
+
+
+def own_codec(who: str) -> Codec:
+    """Return how a field of a user's own is written: None, bool, number, text, another part, tuples of those."""
+
+    def encode(value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            return [encode(each) for each in value]
+        if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
+            return value
+        kind = kind_of(type(value))
+        if kind is not None and kind.name in PART_CODECS:
+            return PART_CODECS[kind.name].encode(value)
+        raise ConfigurationError(
+            f"to_json: {who} must be None, a number, text, a part of a network or a tuple of those to be written, got "
+            f"{shown(value)}. Say how a layer's is written: register(..., form=LayerForm(...))."
+        )
+
+    def decode(value: Any) -> Any:
+        if isinstance(value, dict):
+            return _any_part(who, value)
+        return tuple(decode(each) for each in value) if isinstance(value, list) else value
+
+    return Codec(encode, decode)
+
+
+def _any_part(who: str, data: Json) -> Any:
+    """Read a part of a kind that nobody says."""
+    name = class_name(who, data)
+    for kind in KINDS:
+        of_library = {java_class(each) for each in kind.library.values()}
+        if kind.name in PART_CODECS and (name in of_library or registered_as(kind.name, name) is not None):
+            return PART_CODECS[kind.name].decode(data)
+    raise ChoiceError(f"{who}: unknown class {name!r}. Make one of your own known with nn.register.")
+
+
+def _by_fields(
+    kind: str,
+    what: str,
+    package: str,
+    classes: Iterable[type],
+    renamed: dict[str, str] | None = None,
+    tag: str = "@class",
+) -> Codec:
+    """Codec of dataclasses whose fields are written one by one under their camelCase names."""
+    to_java = renamed or {}
+
+    def encode(value: Any) -> Json:
+        out: Json = {}
+        for field in fields(value):
+            content = getattr(value, field.name)
+            if content is not None or package == _ACTIVATIONS:
+                out[to_java.get(field.name, camel_case(field.name))] = _array_form(content)
+        return out
+
+    def decode(found: Any, data: Json) -> Any:
+        values = {}
+        for field in fields(found):
+            key = to_java.get(field.name, camel_case(field.name))
+            if data.get(key) is not None:
+                values[field.name] = _from_array_form(field.name, data[key])
+        return found(**values)
+
+    return part_codec(kind, what, package, classes, encode, decode, tag)
+
+
+def _array_form(value: Any) -> Any:
+    """Write a loss's weights as ND4J's text form of an array: of floats where they are such, else of doubles."""
+    if isinstance(value, tuple):
+        kind = "FLOAT" if array("f", value).tolist() == list(value) else "DOUBLE"
+        return {"dataType": kind, "shape": [1, len(value)], "data": list(value)}
+    return value
+
+
+def _from_array_form(name: str, value: Any) -> Any:
+    from nd.serde import array_from_json
+
+    if isinstance(value, (dict, list)) or (name == "weights" and isinstance(value, str)):
+        return tuple(float(v) for v in array_from_json(value).ravel())
+    return value
+
+
+def _schedule_fields(schedule: Any) -> Json:
+    out = {}
+    for field in fields(schedule):
+        value = getattr(schedule, field.name)
+        if isinstance(value, Schedule):
+            value = schedule_to_json(value)
+        out[camel_case(field.name)] = str(value).upper() if field.name == "schedule_type" else value
+    if isinstance(schedule, CycleSchedule):  # Java's getters, which it does not read
+        out |= {"increment": schedule.increment, "stepSize": schedule.step_size}
+    return out
+
+
+def _schedule_of(found: Any, data: Json) -> Schedule:
+    if found is RampSchedule and "baseSchedule" not in data:
+        raise ConfigurationError(
+            "RampSchedule: its baseSchedule and numIter are not in the file: Java writes neither, and cannot read it "
+            "back. Load with strict=False, and set the updater."
+        )
+    return found(**{field.name: _of_schedule(field.name, data[camel_case(field.name)]) for field in fields(found)})
+
+
+def _of_schedule(name: str, value: Any) -> Any:
+    """Read a field of a schedule."""
+    if name == "schedule_type":
+        return value.lower()
+    if name == "base_schedule":
+        return schedule_from_json(value)
+    return {int(key): content for key, content in value.items()} if name == "values" else value
+
+
+SCHEDULE = part_codec("schedule", "schedule", _SCHEDULES, SCHEDULES.values(), _schedule_fields, _schedule_of)
+
+
+def schedule_to_json(schedule: Schedule) -> Json:
+    """Return a schedule as ND4J writes it."""
+    return SCHEDULE.encode(schedule)
+
+
+def schedule_from_json(data: Json) -> Schedule:
+    """Read a schedule."""
+    if data is None:
+        raise FormatError("configuration: expected a schedule with '@class', got none.")
+    return SCHEDULE.decode(data)
+
+
+_SCHEDULED = {"learning_rate": "learningRateSchedule", "momentum": "momentumISchedule"}
+
+
+def _updater_fields(updater: Any) -> Json:
+    out: Json = {}
+    for field in fields(updater):
+        value = getattr(updater, field.name)
+        if isinstance(value, Schedule):
+            out |= {camel_case(field.name): "NaN", _SCHEDULED[field.name]: schedule_to_json(value)}
+        else:
+            out[camel_case(field.name)] = value
+    return out
+
+
+def _updater_of(found: Any, data: Json) -> Any:
+    values: Json = {}
+    for field in fields(found):
+        schedule = data.get(_SCHEDULED.get(field.name, ""))
+        plain = data.get(camel_case(field.name))
+        if schedule is not None:
+            values[field.name] = schedule_from_json(schedule)
+        elif plain is not None:
+            values[field.name] = float(plain)
+    return found(**values)
+
+
+def regularization_to_json(penalties: Iterable[Regularization]) -> list[Json]:
+    """Return penalties as the list that DL4J writes."""
+    out: list[Json] = []
+    for penalty in penalties:
+        coefficient = schedule_to_json(as_schedule("to_json", penalty.coefficient))
+        found: Json = {_PENALTIES[type(penalty).__name__][1]: coefficient}
+        if isinstance(penalty, WeightDecay):
+            found["applyLR"] = penalty.apply_lr
+        out.append({"@class": _REGULARIZATION + java_class(type(penalty)), **found})
+    return out
+
+
+_PENALTIES: dict[str, tuple[Any, str]] = {
+    "L1Regularization": (L1Regularization, "l1"), "L2Regularization": (L2Regularization, "l2"),
+    "WeightDecay": (WeightDecay, "coeff"),
+}  # fmt: skip
+"""Java's class -> ours, Java's name of the coefficient."""
+
+
+def regularization_from_json(who: str, data: Any) -> tuple[Regularization, ...]:
+    """Read a list of penalties."""
+    penalties: list[Regularization] = []
+    for penalty in data or ():
+        name = class_name("regularization", penalty)
+        if name not in _PENALTIES:
+            raise ConfigurationError(
+                f"{who}: regularization {name!r} is not supported, only {', '.join(sorted(_PENALTIES))}."
+            )
+        kind, key = _PENALTIES[name]
+        more = (penalty["applyLR"],) if kind is WeightDecay else ()
+        penalties.append(kind(schedule_from_json(penalty[key]), *more))
+    return tuple(penalties)
+
+
+def _normalization_to_json(name: str | None) -> str:
+    return "".join(part.capitalize() for part in (name or "none").split("_"))
+
+
+def _normalization_from_json(name: str | None) -> str | None:
+    if name is None:
+        return None
+    by_java = {_normalization_to_json(ours): ours for ours in GRADIENT_NORMALIZATIONS}
+    return by_java[check_choice("configuration", "gradientNormalization", name, by_java)]
+
+
+NUMBER = Codec(lambda value: value, number)
+PLAIN = Codec(lambda value: value, lambda value: value)
+ACTIVATION = _by_fields("activation", "activationFn", _ACTIVATIONS, ACTIVATIONS.values())
+LOSS = _by_fields("loss", "lossFn", _LOSSES, LOSSES.values(), {"labels_width": "labelWidth"})
+DISTRIBUTION = _by_fields("distribution", "distribution", _DISTRIBUTIONS, DISTRIBUTIONS.values(), tag="type")
+UPDATER = part_codec("updater", "updater", _UPDATERS, UPDATERS.values(), _updater_fields, _updater_of)
+NORMALIZATION = Codec(_normalization_to_json, _normalization_from_json)
+PAIR = Codec(list, lambda value: tuple(value) if isinstance(value, list) else (value, value))
+MODE = Codec(lambda mode: mode.capitalize(), lambda mode: str(mode).lower())
+POOLING = Codec(lambda kind: kind.upper(), lambda kind: str(kind).lower())
+
+PART_CODECS: dict[str, Codec] = {
+    "activation": ACTIVATION,
+    "distribution": DISTRIBUTION,
+    "loss": LOSS,
+    "schedule": SCHEDULE,
+    "updater": UPDATER,
+}
+"""Kind of part -> codec; `noise_json` adds those of its kinds."""

@@ -1,0 +1,135 @@
+"""Codecs of what training adds at random and of what it holds parameters to, inside DL4J's configuration JSON."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from nd import ConfigurationError, FormatError
+from optimize import Schedule
+from optimize.constraints import CONSTRAINTS, LayerConstraint
+
+from ..conf.dropout import DROPOUTS, AlphaDropout, Dropout, GaussianDropout, GaussianNoise, SpatialDropout
+from ..conf.weight_noise import WEIGHT_NOISES, DropConnect, WeightNoise
+from .json_values import (
+    DISTRIBUTION,
+    PART_CODECS,
+    Codec,
+    Json,
+    number,
+    part_codec,
+    schedule_from_json,
+    schedule_to_json,
+)
+
+_PACKAGE = "org.deeplearning4j.nn.conf."
+
+
+class _Number(NamedTuple):
+    """How a number that may follow a schedule is spelled; Java's constructors take some by another name."""
+
+    field: str
+    key: str
+    schedule_key: str
+    other_keys: tuple[str, ...] = ()
+
+
+_P = _Number("p", "p", "pschedule", ("pSchedule",))
+_NUMBERS: dict[type, _Number] = {
+    AlphaDropout: _P,
+    DropConnect: _Number("p", "weightRetainProb", "weightRetainProbSchedule", ("weightRetainProbability",)),
+    Dropout: _P,
+    GaussianDropout: _Number("rate", "rate", "rateSchedule"),
+    GaussianNoise: _Number("stddev", "stddev", "stddevSchedule"),
+    SpatialDropout: _P,
+}
+_ALPHA = {"alpha": AlphaDropout.alpha, "lambda": AlphaDropout.lambda_}
+_CUDNN = {"helperAllowFallback": True}
+
+
+def _number_to_json(noise: Any, spelling: _Number) -> Json:
+    value = getattr(noise, spelling.field)
+    if isinstance(value, Schedule):
+        return {spelling.key: "NaN", spelling.schedule_key: schedule_to_json(value)}
+    return {spelling.key: value, spelling.schedule_key: None}
+
+
+def _number_from_json(what: str, data: Json, spelling: _Number) -> Any:
+    given = [
+        data[key] for key in (spelling.schedule_key, spelling.key, *spelling.other_keys) if data.get(key) is not None
+    ]
+    found = next((each for each in given if isinstance(each, dict)), given[0] if given else None)
+    if isinstance(found, dict):
+        return schedule_from_json(found)
+    try:
+        return float(number(found))
+    except FormatError as error:
+        raise FormatError(f"configuration: {what} must have a number {spelling.key!r}, got {found!r}.") from error
+
+
+def _dropout_fields(dropout: Any) -> Json:
+    more = _ALPHA if isinstance(dropout, AlphaDropout) else _CUDNN if type(dropout) is Dropout else {}
+    return {**_number_to_json(dropout, _NUMBERS[type(dropout)]), **more}
+
+
+def _dropout_of(found: Any, data: Json) -> Any:
+    if found is AlphaDropout:
+        _refuse_others(data, _ALPHA)
+    return found(_number_from_json(found.__name__, data, _NUMBERS[found]))
+
+
+def _refuse_others(data: Json, only: Json) -> None:
+    for key, value in only.items():
+        if data.get(key, value) != value:
+            raise ConfigurationError(f"idropout: {key} {data[key]!r} is not supported, only {value}.")
+
+
+def _weight_noise_fields(noise: Any) -> Json:
+    if isinstance(noise, DropConnect):
+        return {**_number_to_json(noise, _NUMBERS[DropConnect]), "applyToBiases": noise.apply_to_biases}
+    return {
+        "additive": noise.additive,
+        "applyToBias": noise.apply_to_biases,
+        "distribution": DISTRIBUTION.encode(noise.distribution),
+    }
+
+
+def _weight_noise_of(found: Any, data: Json) -> Any:
+    if found is WeightNoise:
+        distribution = DISTRIBUTION.decode(data["distribution"])
+        return WeightNoise(distribution, data.get("additive", True), data.get("applyToBias", False))
+    return DropConnect(_number_from_json("DropConnect", data, _NUMBERS[DropConnect]), data.get("applyToBiases", False))
+
+
+_CONSTRAINT_KEYS = {"max_norm": "maxNorm"}
+"""Field -> key, where the two differ."""
+
+
+def _constraint_fields(constraint: Any) -> Json:
+    out: Json = {"dimensions": None}
+    for field, value in vars(constraint).items():
+        out[_CONSTRAINT_KEYS.get(field, field)] = list(value) if isinstance(value, tuple) else value
+    return {**out, "epsilon": constraint.epsilon}
+
+
+def _constraint_of(found: Any, data: Json) -> LayerConstraint:
+    if data.get("epsilon", found.epsilon) != found.epsilon:
+        raise ConfigurationError(f"constraint: epsilon {data['epsilon']!r} is not supported, only {found.epsilon}.")
+    names = [field.name for field in fields(found)]
+    values = {name: data.get(_CONSTRAINT_KEYS.get(name, name)) for name in names}
+    return found(**{name: value for name, value in values.items() if value is not None})
+
+
+CONSTRAINT = part_codec(
+    "constraint", "constraint", f"{_PACKAGE}constraint.", CONSTRAINTS.values(), _constraint_fields, _constraint_of
+)
+DROPOUT = part_codec("dropout", "idropout", f"{_PACKAGE}dropout.", DROPOUTS.values(), _dropout_fields, _dropout_of)
+WEIGHT_NOISE = part_codec(
+    "weight noise", "weightNoise", f"{_PACKAGE}weightnoise.", WEIGHT_NOISES.values(), _weight_noise_fields,
+    _weight_noise_of,
+)  # fmt: skip
+PART_CODECS.update({"constraint": CONSTRAINT, "dropout": DROPOUT, "weight noise": WEIGHT_NOISE})
+CONSTRAINTS_LIST = Codec(
+    lambda constraints: [CONSTRAINT.encode(each) for each in constraints] if constraints else None,
+    lambda data: tuple(CONSTRAINT.decode(each) for each in data) if data else None,
+)

@@ -1,0 +1,145 @@
+"""Settings that DL4J 1.0's JSON has no place for: an entry of our own in the zip, which Java does not look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from nd import FormatError, NdError
+from optimize.terminations import TERMINATIONS, TerminationCondition, as_terminations
+
+from ..conf.input_type import INPUT_TYPES, InputType
+from ..conf.parts import registered, registered_as, unknown_part
+from .json_values import of_own_fields, own_fields
+
+if TYPE_CHECKING:
+    from ..conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+
+ENTRY = "ndwright.json"
+VERSION = 1
+_KIND = "termination condition"
+DEFAULTS: dict[str, Any] = {"iterations": 1, "lbfgs_memory": 4, "step_function": None, "terminations": None}
+
+
+def own_settings(base: NeuralNetConfiguration) -> dict[str, Any]:
+    """Return those that differ from their defaults, by name."""
+    return {name: getattr(base, name) for name, default in DEFAULTS.items() if getattr(base, name) != default}
+
+
+def plain(base: NeuralNetConfiguration) -> NeuralNetConfiguration:
+    """Return a copy without them."""
+    return replace(base, **DEFAULTS)
+
+
+def to_document(base: NeuralNetConfiguration) -> dict[str, Any]:
+    """Return all of them as plain values, and the version of this form."""
+    found = {name: getattr(base, name) for name in DEFAULTS}
+    conditions = as_terminations("save", base.terminations)
+    if conditions is not None:
+        found["terminations"] = [_written(condition) for condition in conditions]
+    return {"version": VERSION, **found}
+
+
+def written(conf: MultiLayerConfiguration, names: Sequence[str] | None) -> tuple[str, dict[str, Any], bool]:
+    """Return Java's JSON of a configuration, our document beside it, and whether anything in that is not the default.
+
+    `names` are those of the classes. Schedules that Java does not have are in the document, by their place in the JSON,
+    and so is the input type, so that a network that was read refuses the features that it did not take before.
+    """
+    from .json import java_and_own
+
+    text, schedules = java_and_own(replace(conf, base=plain(conf.base)))
+    more: dict[str, Any] = {"schedules": schedules} if schedules else {}
+    more |= {"class_names": list(names)} if names else {}
+    kind = next((name for name, known in INPUT_TYPES.items() if type(conf.input_type) is known), None)
+    more |= {"input_type": {"kind": kind, **asdict(conf.input_type)}} if kind else {}  # type: ignore[arg-type]
+    return text, {**to_document(conf.base), **more}, bool(own_settings(conf.base) or more)
+
+
+def read(text: str, document: Any, strict: bool = True) -> tuple[MultiLayerConfiguration, list[str] | None]:
+    """Return the configuration and the names of the classes that `written` wrote; without a document Java's alone.
+
+    Raises
+    ------
+    FormatError
+        The document is none, of a newer version, or does not fit the text.
+    """
+    from ..conf.network import MultiLayerConfiguration
+    from .json import with_own
+
+    if document is None:
+        return MultiLayerConfiguration.from_json(text, strict), None
+    _check_version(document)
+    schedules, names = document.get("schedules"), document.get("class_names")
+    conf = MultiLayerConfiguration.from_json(text if schedules is None else with_own(text, schedules), strict)
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise FormatError(f"{ENTRY}: class_names must be a list of texts, got {str(names)[:100]}.")
+    base, input_type = completed(conf.base, document), _input_type(document.get("input_type"))
+    return replace(conf, base=base, input_type=input_type), names
+
+
+def _input_type(written: Any) -> InputType | None:
+    if written is None:
+        return None
+    sizes = dict(written) if isinstance(written, dict) else {}
+    known = INPUT_TYPES.get(str(sizes.pop("kind", None)))
+    try:
+        if known is not None and sizes.keys() == {field.name for field in fields(known)}:
+            return known(**sizes)
+    except NdError as error:
+        raise FormatError(f"{ENTRY}: {error}") from error
+    raise FormatError(
+        f"{ENTRY}: input_type must be one of {', '.join(INPUT_TYPES)} with its sizes, got {written!r:.200}."
+    )
+
+
+def _check_version(document: Any) -> None:
+    if not isinstance(document, dict) or document.get("version") != VERSION:
+        found = document.get("version") if isinstance(document, dict) else document
+        raise FormatError(f"{ENTRY}: must have version {VERSION}, got {found!r}. Is the library too old for it?")
+
+
+def completed(base: NeuralNetConfiguration, document: Any) -> NeuralNetConfiguration:
+    """Return a copy with what a document says.
+
+    Raises
+    ------
+    FormatError
+        It is none, or of a newer version.
+    """
+    _check_version(document)
+    values = {name: document.get(name, default) for name, default in DEFAULTS.items()}
+    if values["terminations"] is not None:
+        values["terminations"] = _conditions(values["terminations"])
+    try:
+        return replace(base, **values)
+    except NdError as error:
+        raise FormatError(f"{ENTRY}: {error}") from error
+
+
+def _written(condition: TerminationCondition) -> dict[str, Any]:
+    name = next((name for name, known in TERMINATIONS.items() if known is type(condition)), None)
+    if name is not None:
+        return {"name": name, **asdict(condition)}
+    own = registered(_KIND, type(condition))
+    if own is None:
+        raise unknown_part(_KIND, type(condition))
+    return {"name": own.java_class, **own_fields(condition)}
+
+
+def _conditions(written: Any) -> Sequence[TerminationCondition]:
+    try:
+        return tuple(_condition(one) for one in written)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{ENTRY}: malformed terminations {written!r}, {type(error).__name__}: {error}.") from error
+
+
+def _condition(written: Any) -> TerminationCondition:
+    known = TERMINATIONS.get(written["name"])
+    if known is not None:
+        return known(**{field.name: float(written[field.name]) for field in fields(known)})
+    own = registered_as(_KIND, written["name"].rpartition(".")[2])
+    if own is None:
+        raise ValueError(f"unknown {written['name']!r}, make one of your own known with nn.register")
+    return of_own_fields(own.part_class, written)

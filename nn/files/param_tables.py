@@ -1,0 +1,263 @@
+"""Where the parameters of every Deeplearning4j layer lie, from its JSON alone: also of layers that cannot run here.
+
+What runs here says it in `param_specs`: its configuration is asked, made of the fields that its shapes follow from
+alone. For the rest there is one function for each family, from a layer's fields in 1.0's form to its parameters in the
+order of the vector.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from nd import ConfigurationError, FormatError
+
+from ..layers import LAYERS
+from ..step.params import ParamSpec
+from .json_fields import Json, class_of, flag, inner, size, sizes
+from .json_values import camel_case
+
+Specs = list[ParamSpec]
+
+# ---- layers that run here
+
+
+def _of_configuration(fields: Json) -> Specs:
+    layer_class = LAYERS.load(class_of(fields))
+    found = {name: _shape_field(fields, camel_case(name), absent) for name, absent in layer_class.shape_fields.items()}
+    return list(layer_class.of_sizes(found).param_specs())
+
+
+def _shape_field(fields: Json, key: str, absent: Any) -> Any:
+    """Read what a shape follows from; what Java takes where it is absent tells what kind of field it is."""
+    if isinstance(absent, bool):
+        return flag(fields, key, absent)
+    if isinstance(absent, tuple):
+        return sizes(fields, key, len(absent), list(absent))
+    return size(fields, key, absent)
+
+
+def _series(fields: Json) -> Specs:
+    """Weights of a Convolution1DLayer, which 1.0.0-M1 turned round; see `nn.files.older_weights`."""
+    found = _of_configuration(fields)
+    if "timeDistributedFormat" not in fields:
+        kernel, n_in, n_out = found[-1].shape
+        found[-1] = replace(found[-1], shape=(n_out, n_in, kernel, 1))
+    return found
+
+
+# ---- layers that do not, and those of which a file says it otherwise
+
+
+def _row(name: str, n: int) -> ParamSpec:
+    return ParamSpec(name, (1, n), "c", bias=True)
+
+
+def _lstm(peepholes: int, suffix: str = "") -> Callable[[Json], Specs]:
+    def specs(fields: Json) -> Specs:
+        n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
+        W = ParamSpec(f"W{suffix}", (n_in, 4 * n_out), "f")
+        return [W, ParamSpec(f"RW{suffix}", (n_out, 4 * n_out + peepholes), "f"), _row(f"b{suffix}", 4 * n_out)]
+
+    return specs
+
+
+def _graves_bidirectional(fields: Json) -> Specs:
+    return [*_lstm(3, "F")(fields), *_lstm(3, "B")(fields)]
+
+
+def _simple_rnn(fields: Json) -> Specs:
+    n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
+    found = [ParamSpec("W", (n_in, n_out), "f"), ParamSpec("RW", (n_out, n_out), "f"), _row("b", n_out)]
+    return [*found, ParamSpec("g", (1, 2 * n_out), "c")] if flag(fields, "hasLayerNorm", False) else found
+
+
+def _bidirectional(fields: Json) -> Specs:
+    both = (("f", inner(fields, "fwd")), ("b", inner(fields, "bwd", "fwd")))
+    return [spec_named(f"{side}{spec.name}", spec) for side, layer in both for spec in param_specs_of(layer)]
+
+
+def spec_named(name: str, spec: ParamSpec) -> ParamSpec:
+    """Return a parameter under another name."""
+    return ParamSpec(name, spec.shape, spec.order, spec.bias)
+
+
+def _wrapped(fields: Json) -> Specs:
+    return param_specs_of(inner(fields, "layer", "underlying"))
+
+
+def _prelu(fields: Json) -> Specs:
+    shape = list(sizes(fields, "inputShape"))
+    for axis in sizes(fields, "sharedAxes", None, []) if fields.get("sharedAxes") else ():
+        if not 1 <= axis <= len(shape):
+            raise FormatError(f"configuration: sharedAxes must be 1..{len(shape)}, got {axis}.")
+        shape[axis - 1] = 1
+    return [ParamSpec("W", tuple(shape), "f")]
+
+
+def _auto_encoder(fields: Json) -> Specs:
+    n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
+    return [ParamSpec("W", (n_in, n_out), "f"), _row("b", n_out), _row("vb", n_in)]
+
+
+def _distribution_size(distribution: Any, n: int) -> int:
+    """Return how many numbers describe n inputs."""
+    java = class_of(distribution)
+    if java == "GaussianReconstructionDistribution":
+        return 2 * n
+    if java != "CompositeReconstructionDistribution":
+        return n
+    counts = sizes(distribution, "distributionSizes")
+    parts = distribution.get("reconstructionDistributions")
+    if not isinstance(parts, list) or len(parts) != len(counts):
+        raise FormatError("configuration: a composite distribution must have a size for each of its parts.")
+    return sum(_distribution_size(part, count) for part, count in zip(parts, counts, strict=True))
+
+
+def _variational(fields: Json) -> Specs:
+    n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
+    encoder, decoder = (sizes(fields, f"{side}coderLayerSizes", None, [100]) for side in ("en", "de"))
+    last = _distribution_size(fields.get("outputDistribution"), n_in)
+    layers: list[tuple[str, int, int]] = []
+    for letter, start, found in (("e", n_in, encoder), ("d", n_out, decoder)):
+        steps = zip((start, *found), found, strict=False)
+        layers += [(f"{letter}{index}", before, after) for index, (before, after) in enumerate(steps)]
+        if letter == "e":
+            top = (*((n_in,)), *encoder)[-1]
+            layers += [("pZXMean", top, n_out), ("pZXLogStd2", top, n_out)]
+    layers.append(("pXZ", (n_out, *decoder)[-1], last))
+    return [
+        spec
+        for name, before, after in layers
+        for spec in (ParamSpec(f"{name}W", (before, after), "f"), _row(f"{name}b", after))
+    ]
+
+
+def _projections(fields: Json, queries: int, keys: int, values: int) -> Specs:
+    heads, head, n_out = size(fields, "nHeads", 1), size(fields, "headSize", 0), size(fields, "nOut")
+    named = (("Wq", queries), ("Wk", keys), ("Wv", values))
+    return [*(ParamSpec(name, (heads, head, n), "c") for name, n in named), ParamSpec("Wo", (heads * head, n_out), "c")]
+
+
+def _attention(fields: Json) -> Specs:
+    n_in = size(fields, "nIn")
+    return _projections(fields, n_in, n_in, n_in) if flag(fields, "projectInput", False) else []
+
+
+def _learned_attention(fields: Json) -> Specs:
+    return [ParamSpec("Q", (1, size(fields, "nIn"), size(fields, "nQueries")), "c"), *_attention(fields)]
+
+
+def _recurrent_attention(fields: Json) -> Specs:
+    n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
+    weights = [ParamSpec("W", (n_in, n_out), "c"), ParamSpec("RW", (n_out, n_out), "c")]
+    weights += _projections(fields, n_out, n_in, n_in) if flag(fields, "projectInput", False) else []
+    return [*weights, _row("b", n_out)] if flag(fields, "hasBias", True) else weights
+
+
+def _attention_vertex(fields: Json) -> Specs:
+    if not flag(fields, "projectInput", False):
+        return []
+    return _projections(fields, *(size(fields, f"nIn{of}") for of in ("Queries", "Keys", "Values")))
+
+
+def _locally_connected(axes: int) -> Callable[[Json], Specs]:
+    def specs(fields: Json) -> Specs:
+        n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
+        places = math.prod(sizes(fields, "outputSize", axes))
+        kernel = math.prod(sizes(fields, "kernel", axes, [2] * axes))
+        weights = [ParamSpec("W", (places, kernel * n_in, n_out), "c")]
+        return [*weights, _row("b", n_out)] if flag(fields, "hasBias", True) else weights
+
+    return specs
+
+
+def _none(fields: Json) -> Specs:
+    return []
+
+
+_TABLES: Mapping[str, Callable[[Json], Specs]] = {
+    "AutoEncoder": _auto_encoder,
+    "Bidirectional": _bidirectional,
+    "Convolution1DLayer": _series,  # the shape depends on the release
+    "FrozenLayer": _wrapped,  # what it wraps may be a layer that cannot run here
+    "FrozenLayerWithBackprop": _wrapped,
+    "GravesBidirectionalLSTM": _graves_bidirectional,
+    "GravesLSTM": _lstm(3),
+    "LSTM": _lstm(0),
+    "LastTimeStep": _wrapped,
+    "LearnedSelfAttentionLayer": _learned_attention,
+    "LocallyConnected1D": _locally_connected(1),  # a file has the output's size, and need not have the windows
+    "LocallyConnected2D": _locally_connected(2),
+    "MaskLayer": _none,
+    "MaskZeroLayer": _wrapped,
+    "PReLULayer": _prelu,  # axes of any number, and shared ones that must be among them
+    "RecurrentAttentionLayer": _recurrent_attention,
+    "SelfAttentionLayer": _attention,
+    "SimpleRnn": _simple_rnn,
+    "TimeDistributed": _wrapped,
+    "VariationalAutoencoder": _variational,
+    "Yolo2OutputLayer": _none,
+}
+PARAM_TABLES: Mapping[str, Callable[[Json], Specs]] = dict(
+    sorted({**dict.fromkeys(LAYERS.class_names, _of_configuration), **_TABLES}.items())
+)
+"""Class -> its parameters, sorted."""
+
+VERTEX_TABLES: Mapping[str, Callable[[Json], Specs]] = {
+    "AttentionVertex": _attention_vertex,
+    "DuplicateToTimeSeriesVertex": _none,
+    "ElementWiseVertex": _none,
+    "FrozenVertex": lambda fields: param_specs_of_vertex(inner(fields, "underlying")),
+    "L2NormalizeVertex": _none,
+    "L2Vertex": _none,
+    "LastTimeStepVertex": _none,
+    "LayerVertex": lambda fields: param_specs_of(inner(inner(fields, "layerConf"), "layer")),
+    "MergeVertex": _none,
+    "PoolHelperVertex": _none,
+    "PreprocessorVertex": _none,
+    "ReshapeVertex": _none,
+    "ReverseTimeSeriesVertex": _none,
+    "ScaleVertex": _none,
+    "ShiftVertex": _none,
+    "StackVertex": _none,
+    "SubsetVertex": _none,
+    "UnstackVertex": _none,
+}
+"""Class -> its parameters, sorted."""
+
+
+def param_specs_of(fields: Json) -> Specs:
+    """Return a layer's parameters in the order of the vector.
+
+    Parameters
+    ----------
+    fields : dict
+        A layer in 1.0's form, complete: with every n_in.
+
+    Raises
+    ------
+    ConfigurationError
+        Deeplearning4j has no such class; it is a user's own.
+    FormatError
+        A size is missing, or none.
+
+    Notes
+    -----
+    Source: DL4J's ``ParamInitializer`` classes.
+    """
+    return _of("layer", PARAM_TABLES, fields)
+
+
+def param_specs_of_vertex(fields: Json) -> Specs:
+    """Return a vertex's parameters, for a LayerVertex its layer's. Same errors as `param_specs_of`."""
+    return _of("vertex", VERTEX_TABLES, fields)
+
+
+def _of(what: str, tables: Mapping[str, Callable[[Json], Specs]], fields: Json) -> Specs:
+    java = class_of(fields)
+    if java not in tables:
+        raise ConfigurationError(f"{what}: the parameters of class {fields['@class']!r} are not known.")
+    return tables[java](fields)

@@ -1,0 +1,251 @@
+"""DL4J 1.0 model zips: configuration.json, coefficients.bin, updaterState.bin."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd import FormatError, serde
+from nd.files.reading import Source
+from nd.files.writing import Target
+
+from .archive import has_entry, read_bytes, read_text, read_vector, reading, with_entry, write_archive
+from .findings import warn_of
+from .older_weights import turn_older_weights
+from .own_settings import ENTRY, read, written
+
+if TYPE_CHECKING:
+    from ..networks.multilayer import MultiLayerNetwork
+
+CONFIGURATION = "configuration.json"
+COEFFICIENTS = "coefficients.bin"
+NO_PARAMS = "noParams.marker"
+UPDATER_STATE = "updaterState.bin"
+
+NORMALIZER = "normalizer.bin"
+
+_MOST_NORMALIZER = 64 << 20  # bytes
+_NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
+
+
+def write_model(
+    network: MultiLayerNetwork,
+    path: Target,
+    save_updater: bool = True,
+    normalizer: Any = None,
+) -> None:
+    """Write a network as Java's ``ModelSerializer`` does; Deeplearning4j opens the file.
+
+    Parameters
+    ----------
+    network : MultiLayerNetwork
+    path : path or binary file object
+        A file is replaced only when the whole of it is written. A file object is written to where it stands, and
+        need not be seekable.
+    save_updater : bool
+        Also write the updater's state, so that training can continue.
+    normalizer : normalizer of `nd.dataset`, optional
+        What the network's data went through; kept beside it, see `restore_normalizer`.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; one that was there before is untouched.
+    NumericError
+        A step that a device has not told of yet was not taken.
+
+    Notes
+    -----
+    What DL4J 1.0 has no place for (`iterations`, `step_function`, `terminations`, `lbfgs_memory`, schedules that it
+    does not have, names of classes, the input type) goes into an entry of our own, ``ndwright.json``, where there is
+    any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
+    """
+    conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
+    text, document, needed = written(conf, network.class_names)
+    more = {ENTRY: json.dumps(document).encode()} if needed else {}
+    if normalizer is not None:
+        more[NORMALIZER] = _normalizers().normalizer_to_bytes(normalizer)
+    write_entries(network, path, text, save_updater, more)
+
+
+def write_entries(
+    network: MultiLayerNetwork,
+    path: Target,
+    configuration: str,
+    save_updater: bool,
+    more: Mapping[str, bytes] = MappingProxyType({}),
+    compressed: bool = True,
+) -> None:
+    """Write a network with that configuration, Java's JSON, and more entries."""
+    network.params()
+    entries = {CONFIGURATION: _read_back(configuration, more.get(ENTRY)).encode()}
+    network.updater.watch.check(network)
+    with nd.use_backend(network.backend):
+        if network.num_params():
+            entries[COEFFICIENTS] = serde.to_bytes(network.params(), "c")
+        else:
+            entries.update({COEFFICIENTS: b"", NO_PARAMS: b""})
+        if save_updater and network.updater_state().shape[1]:
+            entries[UPDATER_STATE] = serde.to_bytes(network.updater_state(), "c")
+    write_archive("save", path, {**entries, **more}, compressed)
+
+
+def check_saveable(network: MultiLayerNetwork) -> None:
+    """Raise ConfigurationError where a file could not hold the network: a part of one's own is not registered, say."""
+    text, document, _ = written(network.conf, network.class_names)
+    _read_back(text, json.dumps(document).encode())
+
+
+def _read_back(text: str, beside: bytes | None) -> str:
+    """Return a configuration's text; raise ConfigurationError if no loader would read the same from it."""
+    try:
+        again, _, _ = written(*read(text, None if beside is None else json.loads(beside)))
+    except nd.NdError as error:
+        raise nd.ConfigurationError(f"save: what is written must be readable, got: {error}") from error
+    if again != text:
+        raise nd.ConfigurationError(
+            "save: the configuration must be read as it is written, got another, so nothing was saved. Let parts of "
+            "your own keep the fields that they are given."
+        )
+    return text
+
+
+def restore_multi_layer_network(path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
+    """Read a network on the current backend; no weights are drawn.
+
+    Parameters
+    ----------
+    path : path or binary file object
+        Of a file that any release of Deeplearning4j since 0.5 wrote. Of a file object its position does not matter;
+        one that cannot go back is read to its end.
+    load_updater : bool
+        Also take over the updater's state, if the file has it.
+    strict : bool
+        False: what only training needs and this library does not have (a dropout, a constraint, an updater of another
+        kind) is left out with a `ModelFileWarning`. What predictions depend on is always refused.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    FormatError
+        It is no model zip, is truncated or corrupt, has unsafe entries, or does not fit its own configuration.
+    ConfigurationError, ChoiceError
+        The configuration asks for something that this library does not have. One thing has its own error; several
+        are listed in one ConfigurationError, each with its path in the JSON.
+
+    Warns
+    -----
+    ModelFileWarning
+        The file says something that Java 1.0 drops on reading, and so does this library (learning rate schedules of
+        0.x and rates of biases, say): one warning for the file.
+
+    Notes
+    -----
+    The network computes in the type of the stored parameters, whatever the JSON says, as in Java. No entry is ever
+    unpacked to disk, and none is read past the size that the configuration calls for. `updater.bin` and
+    `preprocessor.bin`, objects of Java's own of releases before 0.5, are not read. Source: DL4J
+    ``ModelSerializer.restoreMultiLayerNetwork``. Differs: parameters of 16 bits are read as float32, in which NumPy
+    computes faster.
+    """
+    return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict))
+
+
+def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: bool = True) -> MultiLayerNetwork:
+    """Read a network from an open archive."""
+    from ..networks.multilayer import MultiLayerNetwork
+
+    text = read_text(path, archive, CONFIGURATION)
+    conf, names = read(text, read_own(path, archive), strict)
+    n = conf.layout().length
+    if n:
+        params = read_vector(path, archive, COEFFICIENTS, n)
+        conf = replace(conf, base=replace(conf.base, dtype=str(params.dtype)))
+    else:
+        params = nd.zeros(1, 0, dtype=conf.base.dtype)
+    network = MultiLayerNetwork(conf).init(params)
+    network.class_names = names
+    if load_updater and has_entry(archive, UPDATER_STATE):
+        _restore_state(path, archive, network, strict)
+    turn_older_weights(network, text)
+    return network
+
+
+def read_own(path: Any, archive: zipfile.ZipFile) -> Any:
+    """Return what this library has added to the archive, None where there is nothing."""
+    return json.loads(read_text(path, archive, ENTRY)) if has_entry(archive, ENTRY) else None
+
+
+def _restore_state(path: Any, archive: zipfile.ZipFile, network: MultiLayerNetwork, strict: bool) -> None:
+    n = network.updater_state().shape[1]
+    if n == 0:
+        return
+    try:
+        state = read_vector(path, archive, UPDATER_STATE, n)
+    except FormatError as error:
+        if strict:
+            raise
+        warn_of([str(error)], "the updater's state is left out")
+    else:
+        network.set_updater_state(nd.as_array(state, network.dtype))
+
+
+# ---- normalizers
+
+
+def add_normalizer_to_model(path: str | os.PathLike[str], normalizer: Any) -> None:
+    """Put a normalizer into a model zip, in the place of one that it has.
+
+    Parameters
+    ----------
+    path : path
+        Of a model zip of any kind of network. Replaced only when the whole file is written; its other entries stay
+        as they are.
+    normalizer : normalizer of `nd.dataset`
+
+    Raises
+    ------
+    FormatError
+        It is no zip, or a damaged one.
+    OSError
+        There is no such file, or it cannot be written; it is then untouched.
+
+    Notes
+    -----
+    Source: DL4J ``ModelSerializer.addNormalizerToModel``.
+    """
+    with_entry("add_normalizer_to_model", path, NORMALIZER, _normalizers().normalizer_to_bytes(normalizer))
+
+
+def restore_normalizer(path: Source) -> Any:
+    """Return the normalizer of a model zip; None if it has none.
+
+    Raises
+    ------
+    FormatError
+        It is no zip, a damaged one, or its normalizer is none that this library knows.
+
+    Notes
+    -----
+    Source: DL4J ``ModelSerializer.restoreNormalizerFromFile``.
+    """
+    content = reading("restore_normalizer", path, read_normalizer)
+    return None if content is None else _normalizers().normalizer_from_bytes(content)
+
+
+def read_normalizer(path: Any, archive: zipfile.ZipFile, check: bool = True) -> bytes | None:
+    """Return the bytes of an archive's normalizer, None if it has none; with `check` they must begin as such."""
+    if not has_entry(archive, NORMALIZER):
+        return None
+    return read_bytes(path, archive, NORMALIZER, _MOST_NORMALIZER, _NORMALIZER_HEADER if check else b"")
+
+
+def _normalizers() -> Any:
+    return importlib.import_module("nd.dataset.normalizers")

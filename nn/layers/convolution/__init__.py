@@ -1,0 +1,1 @@
+"""Convolutions, and what changes the size of images, series and volumes."""

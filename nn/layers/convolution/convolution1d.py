@@ -1,0 +1,181 @@
+"""Convolution1DLayer: z = conv(x, W) + b along time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import nd
+from nd.arguments import Count
+from nd.arrays import convolution
+from nd.arrays.convolution import Sizes, Window
+
+from ...conf.input_type import InputType, RecurrentType
+from ...conf.java_form import BIAS, IMAGES, WINDOW, Codec, Fields, JavaForm
+from ...conf.preprocessors import InputPreProcessor, to_series
+from ...step.params import ParamSpec
+from ..base import FeedForwardConf
+from ..pooling.window_masks import reduced_mask, window_mode
+from ..runtime import Context, Params
+from .convolution import ConvolutionConf, ConvolutionRuntime, Windows
+
+Array = Any
+
+
+def series_of(label: str, input_type: InputType) -> RecurrentType:
+    """Return the time series that a layer receives; raise ConfigurationError if it is none."""
+    if not isinstance(input_type, RecurrentType):
+        raise nd.ConfigurationError(
+            f"{label}: expected time series, got {input_type!r}. Use InputType.recurrent(n, t)."
+        )
+    return input_type
+
+
+def series_window_of(label: str, conf: Any, size: Sizes) -> Window:
+    """Return the windows along so many time steps, as those of images of width 1."""
+    geometry = (conf.kernel_size, conf.stride, conf.padding, conf.dilation)
+    kernel, stride, padding, dilation = ((*along, across) for along, across in zip(geometry, (1, 1, 0, 1), strict=True))
+    return convolution.make_window(
+        label, (*size, 1), kernel, stride, padding, dilation, window_mode(conf), ("length", "width")
+    )
+
+
+class SeriesWindows:
+    """What layers over series ``[N, C, T]`` share: to their primitives they are images ``[N, C, T, 1]``."""
+
+    conf: Any
+    label: str
+    dtype: str
+    windows: Windows
+
+    def make_windows(self) -> Windows:
+        """Return the windows along time."""
+        return Windows(self.label, self.conf, series_window_of, axes=1)
+
+    def feed_forward_mask(self, mask: Array) -> Array:
+        """Return the mask ``[N, out_t]`` of the activations, from that of the input, ``[N, T]``."""
+        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
+
+
+def as_images(x: Array) -> Array:
+    """View ``[N, C, T]`` as ``[N, C, T, 1]``."""
+    return nd.reshape(x, (*x.shape, 1))
+
+
+def as_series(x: Array) -> Array:
+    """View ``[N, C, T, 1]`` as ``[N, C, T]``."""
+    return nd.reshape(x, tuple(x.shape[:3]))
+
+
+def _as_kernels(W: Array) -> Array:
+    """View ``[kernel, n_in, n_out]`` as ``[n_out, n_in, kernel, 1]``."""
+    return nd.permute(W, (2, 1, 0))[..., None]
+
+
+class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
+    """A 2D convolution of width 1."""
+
+    pure = splits = True
+
+    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+        kernels = {**params, "W": _as_kernels(params["W"])}
+        z, saved = super().convolve(as_images(x), window, kernels, ctx)
+        return as_series(z), saved
+
+    def convolve_back(
+        self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
+    ) -> Array | None:
+        W = _as_kernels(params["W"])
+        gradient = nd.reshape_view(ctx.buffer("kernel_gradient", (math.prod(W.shape),)), tuple(W.shape), "c")
+        kernels, gradients = {**params, "W": W}, {**grads, "W": gradient}
+        below = super().convolve_back(as_images(delta), saved, window, kernels, gradients, ctx)
+        nd.assign(_as_kernels(grads["W"]), gradient)
+        return None if below is None else as_series(below)
+
+
+def series_after(label: str, conf: Any, input_type: InputType) -> RecurrentType:
+    """Return the series that windows along time make of others; raise ShapeError if they do not fit."""
+    steps = series_of(label, input_type).time_series_length
+    made = None if steps is None else series_window_of(label, conf, (steps,)).out[0]
+    return RecurrentType(conf.n_out, made)
+
+
+def _along_time(across: int) -> Codec:
+    """A number for time, and the usual one for width 1."""
+    return Codec(lambda found: [*found, across], lambda value: value[0] if isinstance(value, list) else value)
+
+
+ALONG_TIME: Fields = {
+    "convolutionMode": WINDOW["convolutionMode"],
+    "kernelSize": ("kernel_size", _along_time(1)),
+    "stride": ("stride", _along_time(1)),
+    "padding": ("padding", _along_time(0)),
+    "dilation": ("dilation", _along_time(1)),
+}
+"""How windows along time are written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convolution1DLayer(ConvolutionConf):
+    """1D convolution (cross-correlation) along time: activation(conv(x, W) + b).
+
+    Parameters
+    ----------
+    n_in, n_out : int
+        Channels in and out; n_in is inferred when the network has an input type.
+    kernel_size, stride, padding, dilation : int
+        In time steps; the kernel has to be given.
+    convolution_mode : {"truncate", "same", "strict", "causal"}, optional
+        See `nd.arrays.convolution.make_window`.
+    has_bias : bool
+
+    Notes
+    -----
+    Input ``[N, n_in, T]``, output ``[N, n_out, out_t]``. A mask ``[N, T]`` is handed on and changes no activations, as
+    in Java: a step counts where one under its window does; in modes same and causal with stride 1 the mask stays as it
+    is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since
+    1.0.0-M1; older files are read too, see `nn.files.older_weights`. Source: DL4J ``Convolution1DLayer``. Differs: the
+    way back uses the z of the way forth; Java computes it again without weight noise.
+
+    Examples
+    --------
+    >>> Convolution1DLayer(n_in=4, n_out=8, kernel_size=3, convolution_mode="causal").param_shapes()
+    {'b': (1, 8), 'W': (3, 4, 8)}
+    """
+
+    kernel_size: Count | Sequence[Count] | None = None  # type: ignore[assignment]
+    stride: Count | Sequence[Count] = (1,)
+    axes: ClassVar[int] = 1
+    causal: ClassVar[bool] = True
+    takes: ClassVar[str] = "series"
+    runtime: ClassVar = Convolution1DRuntime
+    positional: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **ALONG_TIME}, {**IMAGES, "rnnDataFormat": "NCW"})
+    shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "kernel_size": (0,), "has_bias": True}
+
+    def __post_init__(self) -> None:
+        if self.kernel_size is None:
+            raise nd.ConfigurationError(
+                "Convolution1DLayer: kernel_size must be given, got None. Say kernel_size=3, for example."
+            )
+        super().__post_init__()
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_series(input_type)
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        return self.with_n_in(label, series_of(label, input_type).n)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        self.check(label)
+        return series_after(label, self, input_type)
+
+    def weight_specs(self) -> tuple[ParamSpec, ...]:
+        shape = (*self.kernel_size, self.n_in or 0, self.n_out or 0)  # type: ignore[misc]
+        return (self.kernel_spec("W", shape, self.n_out or 0),)
+
+
+Convolution1D = Convolution1DLayer
+"""DL4J's other name."""

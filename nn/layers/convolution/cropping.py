@@ -1,0 +1,138 @@
+"""Cropping1D, Cropping2D and Cropping3D: what comes in without its borders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import nd
+from nd.arguments import Natural
+
+from ...conf.java_form import PARAMETERLESS, JavaForm
+from ..places import SIDES, PlacesConf, PlacesRuntime, Sizes, interior, set_borders
+from ..runtime import Context
+
+Array = Any
+
+
+class CroppingRuntime(PlacesRuntime):
+    """A view forward; one copy backward."""
+
+    pure = splits = True
+    takes_dropout = False
+
+    def moved(self, x: Array, ctx: Context) -> Array:
+        self.conf.out_sizes(self.label, tuple(x.shape[2:]))  # raises where nothing is left
+        return interior(x, self.conf.cropping)
+
+    def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
+        below = nd.fill(ctx.buffer("epsilon", shape), 0.0)
+        nd.assign(interior(below, self.conf.cropping), epsilon)
+        return below
+
+    def feed_forward_mask(self, mask: Array) -> Array:
+        if mask.ndim == 2:
+            return interior(mask, self.conf.cropping)
+        cropping = [
+            border if self.known(mask.shape, 2 + side // 2) else 0 for side, border in enumerate(self.conf.cropping)
+        ]
+        return interior(mask, cropping)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cropping(PlacesConf):
+    cropping: Natural | Sequence[Natural] = field(default=0, kw_only=False)
+    runtime: ClassVar = CroppingRuntime
+    form: ClassVar[JavaForm] = PlacesConf.form.more(
+        {"cropping": ("cropping", "sizes")}, PARAMETERLESS, package="convolutional."
+    )
+
+    @classmethod
+    def Builder(cls, *cropping: Any) -> Any:
+        """Start DL4J's fluent style: the borders one by one, one number for each axis, or a list."""
+        builder = super().Builder()
+        return builder.cropping(*cropping) if cropping else builder
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_borders(self, "cropping", self.axes)
+
+    def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
+        borders: Any = self.cropping
+        found = tuple(length - sum(borders[2 * axis : 2 * axis + 2]) for axis, length in enumerate(sizes))
+        if min(found) < 1:
+            raise nd.ShapeError(
+                f"{label}: cropping must leave something, got {', '.join(SIDES[self.axes])} = {borders} of places "
+                f"{list(sizes)}. Crop less."
+            )
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cropping1D(_Cropping):
+    """Time series without their first and last steps.
+
+    Parameters
+    ----------
+    cropping : int or pair of int
+        ``left, right``; one number for both.
+
+    Notes
+    -----
+    Input ``[N, C, T]``, output ``[N, C, T - left - right]``, a view. Dropout is not applied, even if configured; a mask
+    is cropped like the input. Source: DL4J ``Cropping1D``. Differs: Java hands the mask on as it is.
+
+    Examples
+    --------
+    >>> from nn import InputType
+    >>> Cropping1D((1, 2)).output_type("layer 0", InputType.recurrent(3, 8))
+    recurrent(3x5)
+    """
+
+    axes: ClassVar[int] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cropping2D(_Cropping):
+    """Images without their borders.
+
+    Parameters
+    ----------
+    cropping : int, pair of int or four int
+        ``top, bottom, left, right``; two numbers are height and width, on both sides; one is for all sides.
+
+    Notes
+    -----
+    Input ``[N, C, H, W]``, output ``[N, C, H - top - bottom, W - left - right]``, a view. Dropout is not applied, even
+    if configured; a mask is cropped like the input. Source: DL4J ``Cropping2D``. Differs: Java hands the mask on as it
+    is.
+
+    Examples
+    --------
+    >>> from nn import InputType
+    >>> Cropping2D((1, 2, 3, 0)).output_type("layer 0", InputType.convolutional(8, 8, 3))
+    convolutional(5x5x3)
+    """
+
+    axes: ClassVar[int] = 2
+    form: ClassVar[JavaForm] = _Cropping.form.more(constants={"dataFormat": "NCHW"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cropping3D(_Cropping):
+    """Volumes without their borders.
+
+    Parameters
+    ----------
+    cropping : int, three int or six int
+        ``front, back, top, bottom, left, right``; three numbers are depth, height and width, on both sides; one is for
+        all sides.
+
+    Notes
+    -----
+    Input ``[N, C, D, H, W]``, output ``[N, C, D - front - back, H - top - bottom, W - left - right]``, a view. Else as
+    `Cropping2D`. Source: DL4J ``Cropping3D``.
+    """
+
+    axes: ClassVar[int] = 3

@@ -1,0 +1,1 @@
+"""Layers of every network: dense, embedding, activation, dropout."""

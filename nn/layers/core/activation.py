@@ -1,0 +1,55 @@
+"""ActivationLayer: an activation function and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from nd.activations import Activation, get_activation
+
+from ...conf.java_form import PARAMETERLESS, JavaForm
+from ..base import LayerConf
+from ..runtime import Context, LayerRuntime, Params
+
+Array = Any
+
+
+class ActivationRuntime(LayerRuntime):
+    """Forward and backward of an activation over any shape."""
+
+    pure = splits = True
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        if not ctx.activates:
+            return x, None
+        a = self.activating.value(x, ctx.buffer("a", x.shape), ctx.training)
+        return a, (x, a)
+
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        z, a = cache
+        return self.activating.backprop(z, a, epsilon) if ctx.needs_epsilon else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActivationLayer(LayerConf):
+    """Applies an activation function to an input of any shape.
+
+    Parameters
+    ----------
+    activation : str or Activation
+
+    Notes
+    -----
+    Source: DL4J ``ActivationLayer``.
+    """
+
+    activation: str | Activation | None = field(default=None, kw_only=False)
+    runtime: ClassVar = ActivationRuntime
+    inherited: ClassVar[tuple[str, ...]] = ("drop_out", "activation")
+    positional: ClassVar[tuple[str, ...]] = ("activation",)
+    form: ClassVar[JavaForm] = LayerConf.form.more({"activationFn": ("activation", "activation")}, PARAMETERLESS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.activation is not None:
+            object.__setattr__(self, "activation", get_activation(self.activation))

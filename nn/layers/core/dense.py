@@ -1,0 +1,140 @@
+"""DenseLayer: z = x W + b."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import nd
+
+from ...conf.java_form import BIAS, TIMED, JavaForm
+from ...step.params import ParamSpec
+from ..base import FeedForwardConf
+from ..runtime import Context, LayerRuntime, Params
+
+Array = Any
+
+
+class Cache(NamedTuple):
+    """What forward keeps for the way back."""
+
+    x: Array
+    z: Array
+    a: Array
+
+
+class DenseRuntime(LayerRuntime):
+    """Forward and backward of a fully connected layer."""
+
+    pure = splits = True
+
+    def product(self, x: Array, W: Array, ctx: Context) -> Array:
+        """Return x W ``[N, n_out]``; raise ShapeError unless x is ``[N, n_in]``."""
+        self.check_rows(x, self.conf.n_in)
+        return nd.gemm(x, W, ctx.buffer("z", (x.shape[0], self.conf.n_out)))
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
+        z = self.product(x, params["W"], ctx)
+        a = self.activate_sum(z, ctx, params.get("b"), ctx.mask)
+        return a, Cache(x, z, a)
+
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
+        return self.backward_delta(delta, cache, params, grads, ctx)
+
+    def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Continue from ``delta = dL/dz [N, n_out]``."""
+        b = None if "b" not in grads else nd.reshape_view(grads["b"], (self.conf.n_out,))
+        nd.affine_gradients(cache.x, delta, grads["W"], b)
+        if not ctx.needs_epsilon:
+            return None
+        return nd.gemm(delta, params["W"], ctx.buffer("epsilon", cache.x.shape), transpose_b=True)
+
+
+class LayerNormCache(NamedTuple):
+    """What forward keeps for the way back."""
+
+    x: Array
+    z: Array
+    a: Array
+    normal: Array
+    """x W to mean 0 and variance 1 ``[N, n_out]``."""
+    inverse: Array
+    """1 / standard deviation ``[N, 1]``, 0 where all of x W are equal."""
+
+
+class LayerNormalizedRuntime(DenseRuntime):
+    """A dense layer whose x W is normalised over the layer, example by example."""
+
+    pure = splits = True
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        product = self.product(x, params["W"], ctx)
+        normal, z = ctx.buffer("normal", product.shape), product
+        nd.subtract(product, nd.mean(product, 1, keepdims=True), normal)
+        variance = nd.mean(nd.square(normal), 1, keepdims=True)
+        inverse = nd.where(variance > 0, 1.0 / nd.sqrt(nd.where(variance > 0, variance, 1.0)), 0.0)
+        nd.muli(normal, inverse)
+        nd.multiply(normal, params["g"], z)
+        if "b" in params:
+            nd.addi(z, params["b"])
+        a = self.activate_sum(z, ctx, mask=ctx.mask)
+        return a, LayerNormCache(x, z, a, normal, inverse)
+
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        delta, normal = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask), cache.normal
+        if "b" in grads:
+            nd.sum_into(delta, 0, nd.reshape_view(grads["b"], (self.conf.n_out,)))
+        nd.assign(grads["g"], nd.channel_sums(delta, normal))
+        nd.muli(delta, params["g"])
+        along = nd.mean(nd.multiply(delta, normal), 1, keepdims=True)
+        nd.subi(delta, nd.mean(delta, 1, keepdims=True))
+        nd.subi(delta, nd.multiply(normal, along, normal))
+        nd.muli(delta, cache.inverse)
+        nd.affine_gradients(cache.x, delta, grads["W"], None)
+        if not ctx.needs_epsilon:
+            return None
+        return nd.gemm(delta, params["W"], ctx.buffer("epsilon", cache.x.shape), transpose_b=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenseLayer(FeedForwardConf):
+    """Fully connected layer: activation(x W + b), or with layer normalisation activation(g normal(x W) + b).
+
+    Parameters
+    ----------
+    n_in, n_out : int
+        Numbers in and out per example; n_in is inferred when the network has an input type.
+    has_bias : bool
+    has_layer_norm : bool
+        Normalise the n_out numbers of each example to mean 0 and variance 1, and multiply them by the gains g.
+
+    Notes
+    -----
+    Input ``[N, n_in]``, output ``[N, n_out]``. Vector: W ``[n_in, n_out]`` in f order, b ``[1, n_out]``, with layer
+    normalisation g ``[1, n_out]``, weights as W, which start at 1. Source: DL4J ``DenseLayer``; Ba, Kiros and Hinton
+    2016, without an epsilon, as Java.
+
+    Examples
+    --------
+    >>> DenseLayer(n_in=3, n_out=4, activation="relu").param_shapes()
+    {'W': (3, 4), 'b': (1, 4)}
+    """
+
+    has_bias: bool = True
+    has_layer_norm: bool = False
+    runtime: ClassVar = DenseRuntime
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, "hasLayerNorm": ("has_layer_norm", "plain")}, TIMED)
+    shape_fields: ClassVar[Mapping[str, Any]] = {
+        "has_layer_norm": False, **FeedForwardConf.shape_fields, "has_bias": True,
+    }  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.has_layer_norm and self.runtime is DenseRuntime:
+            object.__setattr__(self, "runtime", LayerNormalizedRuntime)
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        gains = (ParamSpec("g", (1, self.n_out or 0), "c", initial=1.0),) if self.has_layer_norm else ()
+        return (*self.matrix_specs(self.has_bias), *gains)

@@ -1,0 +1,45 @@
+"""DropoutLayer: dropout and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ...conf.dropout import IDropout
+from ...conf.java_form import IDLE, JavaForm
+from ..base import LayerConf
+from ..runtime import Context, LayerRuntime, Params
+
+Array = Any
+
+
+class DropoutRuntime(LayerRuntime):
+    """Nothing but what every layer does with its input in training."""
+
+    pure = splits = True
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, None]:
+        return x, None
+
+    def backward(self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: Context) -> Array | None:
+        return epsilon if ctx.needs_epsilon else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropoutLayer(LayerConf):
+    """Dropout as a layer of its own, or other noise, over an input of any shape.
+
+    Parameters
+    ----------
+    drop_out : float or IDropout
+        A number is the probability to **retain**.
+
+    Notes
+    -----
+    Source: DL4J ``DropoutLayer``.
+    """
+
+    drop_out: float | IDropout | None = field(default=None, kw_only=False)
+    runtime: ClassVar = DropoutRuntime
+    positional: ClassVar[tuple[str, ...]] = ("drop_out",)
+    form: ClassVar[JavaForm] = LayerConf.form.more(constants=IDLE)

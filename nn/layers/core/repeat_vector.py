@@ -1,0 +1,79 @@
+"""RepeatVector: rows as time series that do not change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import nd
+from nd.arguments import Count
+from nd.checks import describe_shape
+
+from ...conf.input_type import InputType, RecurrentType
+from ...conf.java_form import IDLE, JavaForm
+from ...conf.preprocessors import InputPreProcessor, to_rows
+from ..base import LayerConf
+from ..runtime import Context, LayerRuntime, Params
+
+Array = Any
+
+
+class RepeatVectorRuntime(LayerRuntime):
+    """One copy forward, a sum over time backward."""
+
+    pure = splits = True
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, None]:
+        if not nd.is_array(x) or x.ndim != 2:
+            found = describe_shape(x.shape) if nd.is_array(x) else type(x).__name__
+            raise nd.ShapeError(
+                f"{self.label}: expected input [N, C], got {found}. Set the input type that describes it."
+            )
+        out = ctx.buffer("a", (*x.shape, self.conf.n))
+        return nd.assign(out, nd.reshape(x, (*x.shape, 1))), None
+
+    def backward(self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: Context) -> Array | None:
+        if not ctx.needs_epsilon:
+            return None
+        return nd.sum_into(epsilon, 2, ctx.buffer("epsilon", tuple(epsilon.shape[:2])))
+
+    def feed_forward_mask(self, mask: Array) -> Array:
+        return nd.assign(nd.fresh_buffers(self.dtype)("mask", (mask.shape[0], self.conf.n)), mask)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatVector(LayerConf):
+    """Makes time series of rows: the row at every step.
+
+    Parameters
+    ----------
+    n : int
+        Time steps.
+
+    Notes
+    -----
+    Input ``[N, C]``, output ``[N, C, n]``. The dropout of the input is applied; a mask ``[N, 1]`` holds for all steps.
+    Source: DL4J ``RepeatVector``. Differs: Java hands the mask on as it is, and leaves the dropout out on the way back.
+
+    Examples
+    --------
+    >>> from nn import InputType
+    >>> RepeatVector(4).output_type("layer 0", InputType.feed_forward(3))
+    recurrent(3x4)
+    """
+
+    n: Count = field(default=1, kw_only=False)
+    runtime: ClassVar = RepeatVectorRuntime
+    positional: ClassVar[tuple[str, ...]] = ("n",)
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {"n": ("n", "plain")}, {**IDLE, "dataFormat": "NCW"}, package="misc."
+    )
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_rows(input_type)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        return RecurrentType(input_type.size, self.n)
+
+    def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
+        return self, ("series", before[1]) if before is not None and before[0] == "rows" else None

@@ -1,0 +1,191 @@
+"""OutputLayer and LossLayer: where the score and the first delta come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import nd
+from nd.activations import Activation
+from nd.losses import Loss, get_loss
+
+from ...conf.input_type import InputType
+from ...conf.java_form import BIAS, LOSS, TIMED, WITHOUT_SIZES, JavaForm
+from ...conf.preprocessors import InputPreProcessor, to_rows
+from ...step.params import ParamSpec
+from ..base import BaseLayerConf, FeedForwardConf
+from ..core.dense import Cache, DenseRuntime
+from ..runtime import Context, Kept, LayerRuntime, Params
+
+Array = Any
+
+
+class OutputMixin:
+    """What the network asks of a layer with a loss."""
+
+    conf: Any
+    label: str
+    activation: Activation
+    backward_delta: Callable[..., Array | None]
+    undropped: Callable[..., Array | None]
+
+    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Any]:
+        """Return the loss summed over the minibatch, a scalar array, and its gradient ``dL/dz [N, n_out]``.
+
+        Parameters and errors as for `summed_loss`.
+        """
+        cache = kept.cache
+        out = kept.context.buffer("delta", cache.a.shape)
+        masks = () if mask is None else (mask,)
+        with self._named():
+            return self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), out
+
+    def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
+        """Return the loss summed over the minibatch, a scalar array.
+
+        Parameters
+        ----------
+        labels : array ``[N, n_out]``
+        kept : Kept
+            From this layer's forward pass.
+        mask : array ``[N, 1]`` or ``[N, n_out]``, optional
+            0 for labels that do not count.
+
+        Raises
+        ------
+        ShapeError
+            The labels do not fit the output.
+        """
+        cache = kept.cache
+        with self._named():
+            return self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
+
+    def score_array(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
+        """Return the loss of each example, ``[N]``. Parameters and errors as for `summed_loss`."""
+        cache = kept.cache
+        with self._named():
+            return self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
+
+    def backpropagate_delta(self, delta: Any, kept: Kept, grads: Params) -> Array | None:
+        """Write the gradients, from what `loss_and_delta` returned; return dL/dx, None where nobody needs it."""
+        below = self.backward_delta(delta, kept.cache, kept.params, grads, kept.context)
+        return self.undropped(below, kept)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say in errors which layer it is."""
+        try:
+            yield
+        except nd.ShapeError as error:
+            raise nd.ShapeError(f"{self.label}: {error}") from error
+
+    @cached_property
+    def _loss_formulas(self) -> tuple[Callable[..., Array], Callable[..., Array]]:
+        """The score, of labels, z, activations and perhaps a mask; and that with its gradient into an array."""
+        loss, activation = self.conf.loss, self.activation
+
+        def score(labels: Array, z: Array, p: Array, mask: Array | None = None) -> Array:
+            return loss.score(labels, z, p, activation, mask)
+
+        def both(labels: Array, z: Array, p: Array, out: Array, mask: Array | None = None) -> Array:
+            found = loss.score(labels, z, p, activation, mask)
+            loss.gradient(labels, z, p, activation, mask, out)
+            return found
+
+        if loss.pure and activation.pure:
+            return nd.summed(score), nd.summed(both)
+        return score, both  # which may say something else the next time
+
+
+class OutputRuntime(OutputMixin, DenseRuntime):
+    """A dense layer with a loss."""
+
+    pure = splits = True
+
+
+class LossRuntime(OutputMixin, LayerRuntime):
+    """An activation and a loss, without parameters."""
+
+    pure = splits = True
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
+        if not ctx.activates:
+            return x, None  # type: ignore[return-value]
+        a = self.activating.value(x, ctx.buffer("a", x.shape), ctx.training)
+        return a, Cache(x, x, a)
+
+    def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Hand dL/dz on."""
+        return delta if ctx.needs_epsilon else None
+
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        return self.backward_delta(self.activating.backprop(cache.z, cache.a, epsilon), cache, params, grads, ctx)
+
+
+def _with_loss(conf: Any) -> None:
+    object.__setattr__(conf, "loss", get_loss(conf.loss))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputLayer(FeedForwardConf):
+    """Fully connected layer with a loss: the last layer of a network that is trained.
+
+    Parameters
+    ----------
+    loss : str or Loss
+    activation : str or Activation
+        Softmax unless another is given here: the network's is for hidden layers. None takes that one.
+    n_in, n_out : int
+    has_bias : bool
+
+    Notes
+    -----
+    As `DenseLayer`. The score is the loss summed over the minibatch, divided by its size. Source: DL4J ``OutputLayer``.
+    """
+
+    loss: str | Loss = "mcxent"
+    activation: str | Activation | None = "softmax"
+    has_bias: bool = True
+    runtime: ClassVar = OutputRuntime
+    positional: ClassVar[tuple[str, ...]] = ("loss",)
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **LOSS}, TIMED)
+    shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "has_bias": True}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _with_loss(self)
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        return self.matrix_specs(self.has_bias)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossLayer(BaseLayerConf):
+    """Activation and loss without parameters: the output has the size of the input.
+
+    Parameters
+    ----------
+    loss : str or Loss
+    activation : str or Activation
+        Identity unless another is given here; None takes the network's.
+
+    Notes
+    -----
+    Input and output ``[N, n]``. Source: DL4J ``LossLayer``.
+    """
+
+    loss: str | Loss = "mcxent"
+    activation: str | Activation | None = "identity"
+    runtime: ClassVar = LossRuntime
+    positional: ClassVar[tuple[str, ...]] = ("loss",)
+    form: ClassVar[JavaForm] = BaseLayerConf.form.more(LOSS, WITHOUT_SIZES)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _with_loss(self)
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_rows(input_type)

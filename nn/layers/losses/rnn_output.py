@@ -1,0 +1,103 @@
+"""RnnOutputLayer: a dense layer with a loss at every time step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import nd
+from nd.checks import describe_shape
+
+from ...conf.input_type import InputType, RecurrentType
+from ...conf.java_form import JavaForm
+from ...conf.preprocessors import InputPreProcessor, to_series
+from ..core.dense import Cache
+from ..runtime import Context, Params
+from .losses_of_places import OfPlacesMixin, from_rows_of_places, rows_of_places
+from .output import OutputLayer, OutputRuntime
+
+Array = Any
+
+
+class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
+    """A dense layer over the rows that the time steps are.
+
+    In the cache x is ``[T * N, n_in]``, z and a are ``[N, n_out, T]``.
+    """
+
+    pure = splits = True
+    axes = ("T",)
+
+    def _rows(self, x: Array) -> Array:
+        n_in = self.conf.n_in
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim != 3 or x.shape[1] != n_in:
+            raise nd.ShapeError(
+                f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))}, got {describe_shape(x.shape)}. "
+                "Set the network's input type, or use an OutputLayer for rows."
+            )
+        return rows_of_places(x)
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
+        rows, shape = self._rows(x), tuple(x.shape)
+        z = self.product(rows, params["W"], ctx)
+        a = from_rows_of_places(self.activate_sum(z, ctx, params.get("b")), shape)
+        cache = Cache(rows, from_rows_of_places(z, shape), a)
+        if ctx.mask is not None and ctx.activates:
+            a = nd.multiply(a, self.over_places(ctx.mask, tuple(a.shape)), ctx.buffer("masked", tuple(a.shape)))
+        return a, cache
+
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        delta = self.delta_of(epsilon, cache)
+        if ctx.mask is not None:
+            nd.muli(delta, self.over_places(ctx.mask, tuple(delta.shape)))
+        return self.backward_delta(rows_of_places(delta), cache, params, grads, ctx)
+
+    def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Continue from ``delta = dL/dz [T * N, n_out]``."""
+        below = super().backward_delta(delta, cache, params, grads, ctx)
+        return None if below is None else from_rows_of_places(below, tuple(cache.a.shape))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RnnOutputLayer(OutputLayer):
+    """Fully connected layer with a loss at every time step: the last layer of a network over time series.
+
+    Parameters
+    ----------
+    loss : str or Loss
+    activation : str or Activation
+        Softmax unless another is given here; None takes the network's.
+    n_in, n_out : int
+    has_bias : bool
+
+    Notes
+    -----
+    Input ``[N, n_in, T]``, output and labels ``[N, n_out, T]``; labels' masks ``[N, T]``, or ``[N, n_out, T]`` for
+    single outputs. Vector as `DenseLayer`. The score is the sum over all time steps divided by N, not by T. A mask of
+    the features multiplies the activations, and stands in for one of the labels where there is none. Source: DL4J
+    ``RnnOutputLayer``.
+    """
+
+    runtime: ClassVar = RnnOutputRuntime
+    takes: ClassVar[str] = "series"
+    form: ClassVar[JavaForm] = OutputLayer.form.more(constants={"rnnDataFormat": "NCW"})
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_series(input_type)
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        return self.with_n_in(label, self._series(label, input_type).n)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        self.check(label)
+        return RecurrentType(self.n_out, self._series(label, input_type).time_series_length)  # type: ignore[arg-type]
+
+    @staticmethod
+    def _series(label: str, input_type: InputType) -> RecurrentType:
+        if not isinstance(input_type, RecurrentType):
+            raise nd.ConfigurationError(
+                f"{label}: expected time series, got {input_type!r}. Use InputType.recurrent, or an OutputLayer."
+            )
+        return input_type

@@ -1,0 +1,100 @@
+"""Subsampling1DLayer: pooling along time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nd
+from nd.arguments import Count, Natural
+
+from ...conf.input_type import InputType
+from ...conf.java_form import JavaForm
+from ...conf.preprocessors import InputPreProcessor, to_series
+from ..convolution.convolution1d import ALONG_TIME, SeriesWindows, as_images, as_series, series_window_of
+from ..places import places_of, type_of_places
+from ..runtime import Context, Params
+from .subsampling import SubsamplingLayer, SubsamplingRuntime
+from .window_masks import reduced_mask
+
+Array = Any
+
+
+class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):
+    """Pooling of images of width 1."""
+
+    pure = splits = True
+
+    def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
+        if not ctx.activates:
+            return x, None
+        window = self.windows.over(x, None)
+        out, saved = self.pool(as_images(x), window, ctx.buffer)
+        out = as_series(out)
+        if ctx.mask is None:
+            return out, (saved, None)
+        counted = reduced_mask(self.label, self.conf, ctx.mask, ctx.buffer)[:, None, :]
+        return nd.multiply(out, counted, ctx.buffer("a", out.shape)), (saved, counted)
+
+    def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
+        saved, counted = cache
+        if ctx.needs_epsilon and counted is not None:
+            nd.muli(epsilon, counted)
+        below = super().backward(as_images(epsilon), saved, params, grads, ctx)
+        return None if below is None else as_series(below)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subsampling1DLayer(SubsamplingLayer):
+    """1D pooling, along time.
+
+    Parameters
+    ----------
+    pooling_type : {"max", "avg", "pnorm"}
+    kernel_size, stride, padding, dilation : int
+        In time steps.
+    pnorm : int, optional
+        The p of "pnorm".
+    convolution_mode : {"truncate", "same", "strict"}, optional
+    avg_pool_include_pad_in_divisor : bool
+        Whether padding counts in an average.
+
+    Notes
+    -----
+    Input ``[N, C, T]``, output ``[N, C, out_t]``. With a mask ``[N, T]`` the activations of the steps that do not count
+    are 0: a step counts where one under its window does; in mode same with stride 1 the mask stays as it is. What
+    `SubsamplingLayer` says of equal maxima, dropout and norms of 0 holds here too. Source: DL4J
+    ``Subsampling1DLayer``, also by its name ``Pooling1D``.
+
+    Examples
+    --------
+    >>> layer = Subsampling1DLayer("avg", kernel_size=3, stride=2, convolution_mode="truncate")
+    >>> layer.output_type("layer 0", InputType.recurrent(4, 9))
+    recurrent(4x4)
+    """
+
+    kernel_size: Count | Sequence[Count] = 2
+    stride: Count | Sequence[Count] = 1
+    padding: Natural | Sequence[Natural] = 0
+    dilation: Count | Sequence[Count] = 1
+    axes: ClassVar[int] = 1
+    causal: ClassVar[bool] = False
+    runtime: ClassVar = Subsampling1DRuntime
+    form: ClassVar[JavaForm] = SubsamplingLayer.form.more(ALONG_TIME)
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Any:
+        """Start DL4J's fluent style: ``Builder(PoolingType.AVG, 3, 2)``, or ``Builder(3, 2)`` for a maximum."""
+        return super().Builder(*(("max", *arguments) if arguments and isinstance(arguments[0], int) else arguments))
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_series(input_type)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        channels, (steps,) = places_of(label, input_type, 1)
+        return type_of_places(channels, [None if steps is None else series_window_of(label, self, (steps,)).out[0]])
+
+
+Pooling1D = Subsampling1DLayer
+"""DL4J's other name of it."""

@@ -1,0 +1,394 @@
+"""What all networks share: vectors, generator, the minibatch that is set, one step, scores."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Self
+
+import nd
+from nd.arguments import checked, converted, shown
+from nd.dataset import DataSet
+from nd.java_names import JavaNames
+from nd.random import Random
+from nd.rules import INTEGER, SWITCH, Refused
+from nd.state import computing, within
+from optimize import Listener, NetworkUpdater, Solver
+from optimize.api import listens
+from optimize.constraints import Constraining
+from optimize.step_result import StepResult
+
+from ..layers.losses.output import OutputMixin
+from ..step.gradient import DefaultGradient
+from ..step.minibatch import FeaturesCheck, Minibatch, StepInput
+from ..step.predictions import OutputComputer
+from ..step.propagation import Propagation, loss_mask
+from ..step.vectors import FlatVectors, copy_vector
+from ..step.worker import GradientComputer, NetworkParts
+from .class_labels import ClassLabels
+from .history import History
+from .progress import FitProgress
+
+Array = Any
+
+
+class NetworkCore(JavaNames):
+    """Nodes over one parameter vector, and one step of them: what `Network` is built on.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+
+    Attributes
+    ----------
+    last : StepResult or None
+        What the last step has computed: DL4J's getters read it.
+    state : tuple of array
+        What layers carry from one segment of a series to the next: that of the last segment that was trained on.
+    random : Random
+        Where all that the network draws comes from.
+    lock : RLock
+        Held by whatever computes with the network's memory: threads take turns, step by step.
+    """
+
+    def __init__(self, conf: Any) -> None:
+        self.conf = conf
+        self.listeners: list[Listener] = []
+        self.iteration_count, self.epoch_count = conf.iteration_count, conf.epoch_count
+        self.last_etl_ms = 0.0
+        self.batch_size = 0
+        self.dtype: str = conf.base.dtype
+        self.last: StepResult | None = None
+        self.state: tuple[Array, ...] = ()
+        self.history: History | None = None
+        self.random = Random(conf.base.seed or 0)
+        self.lock = threading.RLock()
+        self.progress = FitProgress()
+        self.classes = ClassLabels(conf)
+        self._vectors: FlatVectors | None = None
+        self._solver: Solver | None = None
+        self._drawn: Random | None = None  # where it stood before the last feed_forward in training
+        self._watched = False  # whether listeners look at a forward pass, whose memory must stay
+
+    # ---- making
+
+    def init(self, params: Any = None) -> Self:
+        """Make the vectors on the current backend and draw the weights from the configuration's seed.
+
+        `params`, an array ``[1, n]``, takes the place of drawn weights; ShapeError if it is of another length. The
+        network's generator, `random`, is then a copy of the one that this thread draws from. It becomes the thread's
+        current one, so that `nd.random.set_seed` and `nd.rand` act on it as in Java. Where there are parameters
+        already, loaded or trained, they stay, as in Java, unless others are given.
+        """
+        if self._vectors is not None:
+            if params is not None:
+                self.set_params(params)
+            return self
+        generator = nd.random.get_random().copy() if params is not None else Random(self.conf.base.seed or 0)
+        self.make(params, generator)
+        nd.random.set_random(generator)
+        return self
+
+    def make(self, params: Any, generator: Random) -> None:
+        """Make everything but the thread's current generator; `init` for those who bring one."""
+        self.backend = nd.backend()
+        self._vectors = vectors = FlatVectors(self.conf)
+        parts = self.parts = NetworkParts(self.conf, vectors)
+        self.propagation = Propagation(parts.nodes, vectors.layout, vectors.params, vectors.gradient, self.dtype)
+        self.gradients = GradientComputer(parts, self.propagation)
+        self.outputs = OutputComputer(parts)
+        self.layers = [node.layer for node in parts.nodes]
+        for node, views in zip(parts.nodes, self.propagation.params, strict=True):
+            node.layer.params.update(views)
+        accepts = FeaturesCheck(self.conf)
+        self.batch = Minibatch(self.dtype, nd.Buffers(self.dtype), accepts)
+        self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
+        vectors.updater.watch.doubt = accepts.doubt
+        self._feature_buffers = nd.Buffers(self.dtype)  # of predictions
+        self._solver = None
+        vectors.draw_weights(generator) if params is None else self.set_params(params)
+        self.random = generator
+
+    def is_init_called(self) -> bool:
+        """Return whether there are parameters."""
+        return self._vectors is not None
+
+    @property
+    def vectors(self) -> FlatVectors:
+        """The flat vectors and what goes over the whole of them; raise ConfigurationError before `init`."""
+        self.check_init()
+        return self._vectors  # type: ignore[return-value]
+
+    def check_init(self) -> None:
+        """Raise ConfigurationError unless there are parameters."""
+        if self._vectors is None:
+            raise nd.ConfigurationError(f"{type(self).__name__}: init() must come first. Call net.init().")
+
+    @property
+    def updater(self) -> NetworkUpdater:
+        """The updaters over the flat vectors, with their state."""
+        return self.vectors.updater
+
+    @property
+    def constraints(self) -> Constraining | None:
+        """What the parameters are held to after every update, None for nothing."""
+        return self.vectors.constraints
+
+    def here(self) -> AbstractContextManager[object]:
+        """Make the network's backend the current one for a block."""
+        return within(self.backend)
+
+    def made_solver(self) -> Solver:
+        """Return the solver, which stays while its settings do: some optimizers learn from step to step."""
+        made = self._solver
+        if made is None or made.conf is not self.conf:
+            made = self._solver = Solver(self.conf, self)
+            made.optimizer.belong_to_model()
+        made.optimizer.listeners = self.listeners
+        return made
+
+    @property
+    def solver(self) -> Solver | None:
+        """The solver, if one has been made."""
+        return self._solver
+
+    # ---- parameters
+
+    def params(self) -> Array:
+        """Return the flat parameter vector ``[1, n]`` itself, not a copy."""
+        return self.vectors.params
+
+    def set_params(self, params: Any) -> None:
+        """Copy a vector ``[1, n]`` or ``[n]`` into the parameters; raise ShapeError if it is of another length."""
+        target = self.params()
+        with self.lock, self.here():
+            self.updater.watch.give_up(self)
+            copy_vector("set_params", params, target)
+        self._solver = None  # what it has learned is of other parameters
+
+    @checked
+    def num_params(self, backwards: bool = False) -> int:
+        """Return the length of the parameter vector; `backwards` is Java's, and changes nothing."""
+        return self.conf.layout().length
+
+    @checked
+    def param_table(self, backprop_params_only: bool = False) -> dict[str, Array]:
+        """Return key -> view: ``"0_W"`` is the weight of layer 0, in its own shape; all are trained by backprop."""
+        return dict(self.vectors.param_table)
+
+    @checked
+    def get_param(self, key: str) -> Array:
+        """Return the view of one parameter, ``"0_W"``; raise ChoiceError for an unknown key."""
+        table = self.param_table()
+        return table[nd.checks.check_choice("get_param", "parameter", key, table)]
+
+    def gradient(self) -> DefaultGradient:
+        """Return the gradient of the last minibatch by name: sums over examples, after `compute_gradient_and_score`."""
+        self.flattened_gradients()
+        return self.vectors.gradients
+
+    def flattened_gradients(self) -> Array:
+        """Return the flat gradient vector ``[1, n]`` itself; after `fit` it holds the last update."""
+        vectors = self.vectors
+        if self.last is not None and self.last.gradients:
+            self.last.gradient()
+        return vectors.gradient
+
+    def updater_state(self) -> Array:
+        """Return the updater's state vector ``[1, m]`` itself, in DL4J's order; m = 0 without state."""
+        return self.updater.state
+
+    def set_updater_state(self, state: Any) -> None:
+        """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
+        target = self.updater_state()
+        with self.lock, self.here():
+            self.updater.watch.give_up(self)
+            copy_vector("set_updater_state", state, target)
+
+    # ---- one minibatch
+
+    def set_input(self, x: Any) -> None:
+        """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
+        self.check_init()
+        with self.lock, self.here():
+            self.batch.set_features(x)
+        self.batch_size = self.batch.features.shape[0]
+
+    def get_input(self) -> Array:
+        """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
+        self.check_init()
+        return self.batch.features
+
+    def get_labels(self) -> Array:
+        """Return the labels of the minibatch that is set; None before."""
+        self.check_init()
+        return self.batch.labels
+
+    def set_labels(self, y: Any) -> None:
+        """Set the minibatch's labels ``[N, n_out]``."""
+        self.check_init()
+        with self.lock, self.here():
+            self.batch.set_labels(y)
+
+    def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
+        """Set the minibatch's masks; see `DataSet` for their shapes. None for none."""
+        self.check_init()
+        with self.lock, self.here():
+            self.batch.set_masks(features_mask, labels_mask)
+
+    def step_on(self, data: DataSet) -> StepInput:
+        """Set a minibatch; return what a step on it computes from. On the network's backend, with its lock."""
+        self.batch.set(data)
+        step = self.batch.step()
+        self.batch_size = step.examples
+        return step
+
+    def carrying(self, segment: StepInput, number: int) -> StepInput:
+        """Return a segment with what the one before has left; the first of a series begins anew."""
+        if not self.parts.states:
+            return segment
+        return segment.with_state((self.state if number else ()) or self.parts.initial_state(segment.examples))
+
+    def other_step(self, data: DataSet) -> StepInput:
+        """Return what is computed from other data than the minibatch that is set, which stays."""
+        batch = Minibatch(self.dtype, nd.fresh_buffers(self.dtype), self.batch.accepts)
+        batch.set(data)
+        return batch.step()
+
+    def compute_gradient_and_score(self, step: StepInput | None = None) -> StepResult:
+        """Run forward and backward on the minibatch that is set, or on `step`.
+
+        `score` is then that of the minibatch, `gradient` the sums over its examples, neither divided by the minibatch
+        size nor regularised.
+
+        Returns
+        -------
+        StepResult
+            Also `last`. A `step` is given by who has put the network's backend, lock and generator in force; the
+            gradient of it may still lie in parts.
+
+        Raises
+        ------
+        ConfigurationError
+            Input or labels are not set, or the last layer has no loss.
+        ShapeError
+            They do not fit the network.
+        """
+        if step is not None:
+            if not isinstance(step, StepInput):
+                raise nd.DTypeError(f"compute_gradient_and_score: step must be a StepInput, got {shown(step)}.")
+            return self._computed(step)
+        self.last_layer()
+        with self.lock, self.here(), nd.random.drawing(self.random):
+            result = self._computed(self.carrying(self.batch.step(), 0))
+            result.gradient()
+        return result
+
+    def _computed(self, step: StepInput) -> StepResult:
+        """Compute on the network's backend, with its lock and its generator in force."""
+        iteration, epoch, listeners = self.iteration_count, self.epoch_count, self.listeners
+        watching = bool(listeners) and listens(listeners, iteration, "on_forward_pass")
+        self.last = result = self.gradients.compute(step, iteration, epoch, self._show if watching else None)
+        if listeners:
+            self._show_gradient(result)
+        return result
+
+    def _show(self, activations: list[Array]) -> None:
+        """Let listeners look at activations in memory that what they ask the network for must leave alone."""
+        self._watched = True
+        try:
+            for listener in self.listeners:
+                listener.on_forward_pass(self, activations)
+        finally:
+            self._watched = False
+
+    def _show_gradient(self, result: StepResult) -> None:
+        looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass")
+        if looked_at:
+            result.gradient()
+        for listener in tuple(self.listeners):
+            listener.on_backward_pass(self)
+        if looked_at:
+            with computing(self.backend):  # it may be another one now
+                self.gradients.workers[0].observe(result.loss)
+
+    def last_layer(self) -> Any:
+        """Return the last layer; raise ConfigurationError unless it has a loss."""
+        self.check_init()
+        last = self.layers[-1]
+        if not isinstance(last, OutputMixin):
+            raise nd.ConfigurationError(
+                f"{last.label}: the last layer must have a loss to train on. End with an OutputLayer or a LossLayer."
+            )
+        return last
+
+    # ---- scores
+
+    def score(self, data: Any = None, training: bool = False) -> float:
+        """Return the score of the last minibatch, or of `data`: mean loss and regularisation.
+
+        The last minibatch's was computed before its update, as in DL4J. `data` is a DataSet, or (features, labels).
+        """
+        watch = self.updater.watch
+        if training is not False:
+            training = converted("score", "training", SWITCH, training, False)
+        if data is not None:
+            batch = self.classes.data_set("score", *data) if isinstance(data, tuple) and len(data) == 2 else data
+            if not isinstance(batch, DataSet):
+                raise nd.DTypeError(f"score: data must be a DataSet or (features, labels), got {shown(data)}.")
+            loss, _ = self.loss_and_output(batch, training)
+            return self.score_from(loss, batch.num_examples())
+        if self.last is None:
+            return float("nan")
+        if self.last.scored:
+            return self.last.score
+        score = self.last.score
+        watch.score_asked(self)
+        return score
+
+    def loss_and_output(self, data: DataSet, training: bool = False) -> tuple[Array, Array]:
+        """Return the summed loss ``[]`` and the outputs of other data than the minibatch that is set, which stays."""
+        last = self.last_layer()
+        with self.lock, self.here(), self.backend.quiet(), nd.random.drawing(self.random):
+            step = self.other_step(self.classes.formed_set(data))
+            made = self.forward(step.features, training, step.features_mask)
+            loss = last.summed_loss(step.labels, made.kept[-1], loss_mask(step, made))
+            return nd.copy(loss), nd.copy(made.outputs[-1])
+
+    def forward(self, x: Array, training: bool, mask: Array | None = None, **span: Any) -> Any:
+        """Run nodes one by one, with the noise of the iteration in force; see `Propagation.forward`."""
+        self.parts.at(self.iteration_count, self.epoch_count)
+        state = self.parts.initial_state(x.shape[0])
+        return self.propagation.forward(x, training, mask, state, fresh=self._watched, **span)
+
+    def score_from(self, loss: Array, examples: int) -> float:
+        """Return the score of so many examples with that summed loss."""
+        with self.here():
+            penalty = self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
+            return nd.item((loss / examples if self.conf.base.mini_batch else loss) + penalty)
+
+    # ---- classes
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """Names of the classes in the order of the outputs: set them, or `fit` learns them from labels that are texts.
+
+        They are kept in model files, and shown by evaluations.
+        """
+        return self.classes.names
+
+    @class_names.setter
+    def class_names(self, names: Sequence[str] | None) -> None:
+        self.classes.names = names
+
+    def checked_layer(self, who: str, layer: Any) -> int:
+        """Return the number of a layer; raise ConfigurationError if there is no such one."""
+        count = len(self.conf.layers)
+        try:
+            number: int = INTEGER.convert(layer)
+        except Refused:
+            number = -1
+        if not 0 <= number < count:
+            raise nd.ConfigurationError(f"{who}: layer must be 0..{count - 1}, got {layer!r}.")
+        return number

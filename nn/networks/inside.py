@@ -1,0 +1,311 @@
+"""What a program does inside a network: layers, parameters, scores of examples, gradients of errors of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.arguments import checked, shown
+from nd.dataset import DataSet
+from nd.java_names import JavaNames, Pair
+from optimize import L1Regularization, L2Regularization, Regularization
+from optimize.step_result import StepResult
+
+from ..step.gradient import DefaultGradient
+from ..step.minibatch import as_features
+from ..step.propagation import loss_mask
+from .inference import Inference
+
+if TYPE_CHECKING:
+    from ..layers.runtime import LayerRuntime
+
+Array = Any
+
+
+class Inside(Inference):
+    """What `fit` and `output` are made of, for programs that do it step by step."""
+
+    @property
+    def default_configuration(self) -> Any:
+        """The settings of the network as a whole, with the defaults of its layers."""
+        return self.conf.base
+
+    # ---- layers
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers."""
+        return len(self.conf.layers)
+
+    @property
+    def layer_wise_configurations(self) -> Any:
+        """The configuration, with the counts as they are now."""
+        return self.conf.with_counts(self.iteration_count, self.epoch_count)
+
+    @property
+    def layer_names(self) -> list[str]:
+        """Names of the layers."""
+        return [layer.name for layer in self.conf.layers]
+
+    def get_output_layer(self) -> LayerRuntime:
+        """Return the last layer at work."""
+        self.check_init()
+        return self.layers[-1]
+
+    def layer_size(self, layer: int) -> int:
+        """Return the n_out of a layer; 0 for one that has none."""
+        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
+
+    def layer_input_size(self, layer: int) -> int:
+        """Return the n_in of a layer; 0 for one that has none."""
+        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
+
+    def _size_of(self, layer: int, name: str) -> int:
+        return getattr(self.conf.layers[layer].innermost, name, None) or 0
+
+    @checked
+    def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:
+        """Return the activations of layer `stop` for ``x``, the input of layer `start`, outside of training.
+
+        Raises
+        ------
+        ConfigurationError
+            There are no such layers, or the first comes after the last.
+        """
+        first, last = (self.checked_layer("activate_selected_layers", each) for each in (start, stop))
+        if first > last:
+            raise nd.ConfigurationError(f"activate_selected_layers: start must be at most stop, got {start}, {stop}.")
+        return self._activations_of(first, last, x, False)
+
+    @checked
+    def activation_from_prev_layer(self, layer: int, x: Any, training: bool = False) -> Array:
+        """Return the activations of one layer for ``x``, the activations of the layer below; errors as above."""
+        layer = self.checked_layer("activation_from_prev_layer", layer)
+        return self._activations_of(layer, layer, x, training)
+
+    def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
+        self.check_init()
+        with self.lock, self.here(), nd.random.drawing(self.random):
+            x = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
+            return nd.copy(self.forward(x, training, start=first, stop=last + 1).outputs[-1])
+
+    # ---- parameters
+
+    @checked
+    def set_param(self, key: str, value: Any) -> None:
+        """Copy an array into one parameter, ``"0_W"``.
+
+        Raises
+        ------
+        ChoiceError, ShapeError
+            There is no such parameter, or it has another shape.
+        """
+        table = self.param_table()
+        view = table[nd.checks.check_choice("set_param", "parameter", key, table)]
+        with self.here():
+            value = nd.as_array(value, self.dtype)
+            if tuple(value.shape) != tuple(view.shape):
+                raise nd.ShapeError(f"set_param: {key} must be {list(view.shape)}, got {list(value.shape)}.")
+            nd.assign(view, value)
+
+    @checked
+    def set_param_table(self, table: Mapping[str, Any]) -> None:
+        """Copy arrays into the parameters of these names; errors as `set_param`."""
+        for key, value in table.items():
+            self.set_param(key, value)
+
+    # ---- scores
+
+    @checked
+    def score_examples(self, data: DataSet, add_regularization_terms: bool = True) -> Array:
+        """Return the score of each example, ``[N, 1]``, outside of training.
+
+        Parameters
+        ----------
+        data : DataSet
+        add_regularization_terms : bool
+            Add the whole of the penalties to each.
+        """
+        last = self.last_layer()
+        penalty = self.calc_regularization_score() if add_regularization_terms else 0.0
+        with self.lock, self.here(), nd.random.drawing(self.random):
+            step = self.other_step(self.classes.formed_set(data))
+            made = self.forward(step.features, False, step.features_mask)
+            scores = last.score_array(step.labels, made.kept[-1], loss_mask(step, made))
+            return nd.reshape(nd.add(scores, penalty), (-1, 1))
+
+    @checked
+    def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
+        """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
+        self.check_init()
+        with self.here():
+            return float(nd.item(nd.as_array(self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count))))
+
+    @checked
+    def calc_l1(self, backprop_params_only: bool = True) -> float:
+        """Return the part of the penalties that is L1's."""
+        return self._penalty_by(L1Regularization)
+
+    @checked
+    def calc_l2(self, backprop_params_only: bool = True) -> float:
+        """Return the part of the penalties that is L2's; weight decay has its own."""
+        return self._penalty_by(L2Regularization)
+
+    def _penalty_by(self, kind: type[Regularization]) -> float:
+        penalties = [(flat, penalty) for flat, penalty in self.vectors.penalties if type(penalty) is kind]
+        with self.here():
+            counts = self.iteration_count, self.epoch_count
+            return sum((nd.item(nd.as_array(each.score(flat, each.at(*counts)))) for flat, each in penalties), 0.0)
+
+    def f1_score(self, data: Any, labels: Any = None) -> float:
+        """Return the F1 score on a DataSet, or on features and their labels; masks have no part in it."""
+        if labels is not None:
+            data = DataSet(data, labels)
+        if not isinstance(data, DataSet):
+            raise nd.DTypeError(f"f1_score: data must be a DataSet or features with their labels, got {shown(data)}.")
+        if data.labels is None:
+            raise nd.DataError("f1_score: data must have labels, got none.")
+        evaluation = nd.evaluation.Evaluation()
+        with self.here():
+            evaluation.eval(data.labels, nd.to_host(self.output(data.features)))
+        return evaluation.f1()
+
+    def gradient_and_score(self) -> Pair:
+        """Return the gradient and the score of the last minibatch."""
+        return Pair(self.gradient(), self.score())
+
+    # ---- steps
+
+    def calculate_gradients(
+        self, features: Any, labels: Any, features_mask: Any = None, labels_mask: Any = None
+    ) -> Pair:
+        """Return the gradient, as `gradient` does, and that of the features, ``[N, ...]``, both sums over examples."""
+        self.set_input(features)
+        self.set_labels(labels)
+        self.set_masks(features_mask, labels_mask)
+        last, step = self.last_layer(), self.batch.step()
+        with self.lock, self.here(), nd.random.drawing(self.random):
+            made = self.forward(step.features, True, step.features_mask)
+            loss, delta = last.loss_and_delta(step.labels, made.kept[-1], loss_mask(step, made))
+            epsilon = self.propagation.backward(made, delta, step.examples, to_input=True)
+            vectors = self.vectors
+            penalty = vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
+            averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
+            gradients = [vectors.updater.gradient]
+            self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, watch, averaged=averaged)
+            return Pair(self.gradient(), nd.copy(epsilon))
+
+    def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
+        """Backpropagate errors that come from outside, for the minibatch that is set: `set_input` or `feed_forward`.
+
+        Parameters
+        ----------
+        epsilon : array of the activations' shape
+            dL/d(activations of the last layer).
+        workspace_manager : object
+            Java's; not used.
+
+        Returns
+        -------
+        gradient : DefaultGradient
+            As `gradient`, sums over examples. `update` of ``get_updater()`` turns it into what is subtracted.
+        epsilon : array ``[N, ...]``
+            dL/d(features).
+
+        Notes
+        -----
+        Dropout and weight noise are those of the last `feed_forward` in training. Source: DL4J
+        ``MultiLayerNetwork.backpropGradient``.
+        """
+        self.check_init()
+        if self.batch.features is None:
+            raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
+        random = self.random if self._drawn is None else self._drawn.copy()
+        with self.lock, self.here(), nd.random.drawing(random):
+            made = self.forward(self.batch.features, True, self.batch.features_mask)
+            delta, out = nd.copy(nd.as_array(epsilon, self.dtype)), made.outputs[-1]
+            if tuple(delta.shape) != tuple(out.shape):
+                raise nd.ShapeError(f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}.")
+            examples = self.batch.features.shape[0]
+            below = self.propagation.backward(made, delta, examples, to_input=True, external=True)
+            return Pair(self.gradient(), nd.copy(below))
+
+    @checked
+    def update(self, gradient: DefaultGradient) -> None:
+        """Add a gradient to the parameters that it has, as it is; `gradient` then returns it.
+
+        Source: DL4J ``MultiLayerNetwork.update``.
+        """
+        table, own = self.param_table(), self.gradient()
+        with self.here():
+            for key, part in gradient.gradient_for_variable().items():
+                view = table[nd.checks.check_choice("update", "parameter", key, table)]
+                nd.assign(own.get_gradient_for(key), nd.reshape(nd.as_array(part, self.dtype), tuple(view.shape)))
+                nd.addi(view, own.get_gradient_for(key))
+
+    @checked
+    def get_updater(self, initialize_if_absent: bool = True) -> UpdaterOfNetwork:
+        """Return the updater as Java's programs use it; `updater` is the one that trains, and is always there."""
+        return UpdaterOfNetwork(self)
+
+    def increment_epoch_count(self) -> None:
+        """Count an epoch, for own loops; `end_epoch` tells the listeners too."""
+        self.epoch_count += 1
+
+    def clear_masks(self) -> None:
+        """Forget the masks of the minibatch that is set."""
+        self.set_masks()
+
+    def clear(self) -> None:
+        """Forget the minibatch that is set."""
+        self.check_init()
+        self.batch.clear()
+
+
+class UpdaterOfNetwork(JavaNames):
+    """The updater of a network on its own: the gradient becomes what is subtracted from the parameters.
+
+    Examples
+    --------
+    ::
+
+        gradient, _ = net.backprop_gradient(errors)
+        net.get_updater().update(net, gradient, iteration, epoch, examples)
+        nd.subi(net.params(), gradient.gradient())
+
+    Notes
+    -----
+    Source: DL4J ``Updater``.
+    """
+
+    def __init__(self, network: Any) -> None:
+        self._network = network
+
+    def update(
+        self,
+        model: Any,
+        gradient: DefaultGradient,
+        iteration: int,
+        epoch: int,
+        batch_size: int,
+        workspace_manager: Any = None,
+    ) -> None:
+        """Turn a gradient, a sum over so many examples, into the update, in its memory; the state moves on."""
+        network, own = self._network, self._network.flattened_gradients()
+        with network.here():
+            vector = gradient.gradient()
+            if vector is not own:
+                nd.assign(own, vector)
+            network.updater.update(batch_size if network.conf.mini_batch else None, iteration, epoch, _no_step)
+            if vector is not own:
+                nd.assign(vector, own)
+
+    @property
+    def state_view_array(self) -> Array:
+        """The updater's state ``[1, m]``."""
+        return self._network.updater_state()
+
+
+def _no_step(params: Array, update: Array, rate: Any) -> None:
+    """Leave the parameters as they are."""

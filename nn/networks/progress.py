@@ -1,0 +1,161 @@
+"""How far calls of fit have come, as a checkpoint keeps it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import nd
+
+from ..files.json_fields import JAVA_INT
+
+if TYPE_CHECKING:
+    from .training import Training
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Where a call of fit stands.
+
+    Parameters
+    ----------
+    fitting : {"", "iterator", "minibatch"}
+        What it was given; "" between two calls.
+    epochs : int
+        Of this call that are complete; for one minibatch, how often its steps were taken.
+    within : bool
+        Whether an epoch has begun that is not complete.
+    steps : int
+        Steps that were taken on the minibatch that comes next, where a minibatch has several.
+    iterator : dict, optional
+        The iterator's state after the last minibatch whose steps were all taken.
+    obstacle : str
+        Why there is none.
+    iteration : int
+        Of the network.
+    random : (int, int), optional
+        State of the network's generator.
+    scored : (float, int), optional
+        Sum of the scores of the minibatches that were trained on in the epoch that is not complete, and their number;
+        None where the sum is not finite, or nobody wrote it down.
+    segment : int
+        Segments of the minibatch's series that were trained on, where it is trained on in segments.
+    state : tuple of array
+        What the layers carry into the next one; as it is read from JSON, the shapes of these.
+    """
+
+    fitting: str = ""
+    epochs: int = 0
+    within: bool = False
+    steps: int = 0
+    iterator: dict[str, Any] | None = None
+    obstacle: str = ""
+    iteration: int = 0
+    random: tuple[int, int] | None = None
+    scored: tuple[float, int] | None = None
+    segment: int = 0
+    state: tuple[Any, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values; of the state the shapes."""
+        return {**asdict(replace(self, state=())), "state": [list(each.shape) for each in self.state]}
+
+    @staticmethod
+    def from_json(values: Any) -> Progress:
+        """Read plain values.
+
+        Raises
+        ------
+        FormatError
+            One is missing, of another type, or out of range.
+        """
+        if not isinstance(values, dict):
+            raise nd.FormatError(f"load_checkpoint: progress must be an object, got {values!r:.200}.")
+        for name, (what, is_valid) in _VALID.items():
+            if not is_valid(values.get(name, _ABSENT.get(name))):
+                raise nd.FormatError(f"load_checkpoint: {name} must be {what}, got {values.get(name)!r:.200}.")
+        known: dict[str, Any] = {
+            field.name: values.get(field.name, _ABSENT.get(field.name)) for field in fields(Progress)
+        }
+        scored = None if known["scored"] is None else tuple(known["scored"])
+        state = tuple(map(tuple, known["state"]))
+        return Progress(**{**known, "random": tuple(values["random"]), "scored": scored, "state": state})
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= JAVA_INT
+
+
+def _is_random(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(n) is int and 0 <= n < 1 << 64 for n in value)
+
+
+def _is_scored(value: Any) -> bool:
+    if value is None:
+        return True
+    listed = isinstance(value, list) and len(value) == 2
+    return listed and type(value[0]) is float and math.isfinite(value[0]) and _is_count(value[1])
+
+
+def _are_shapes(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, list) and all(map(_is_count, each)) for each in value)
+
+
+_ABSENT: Mapping[str, Any] = {"segment": 0, "state": []}
+"""What files of before have not."""
+_COUNT = (f"an integer, 0 to {JAVA_INT}", _is_count)
+_VALID: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "epochs": _COUNT,
+    "fitting": ("'', 'iterator' or 'minibatch'", lambda value: value in ("", "iterator", "minibatch")),
+    "iteration": _COUNT,
+    "iterator": ("an object or null", lambda value: value is None or isinstance(value, dict)),
+    "obstacle": ("a text", lambda value: isinstance(value, str)),
+    "random": ("two integers, 0 to 2**64 - 1", _is_random),
+    "scored": ("null, or a finite number and a count", _is_scored),
+    "segment": _COUNT,
+    "state": ("a list of shapes", _are_shapes),
+    "steps": _COUNT,
+    "within": ("true or false", lambda value: isinstance(value, bool)),
+}
+"""Field -> what it must be, in words and as a check."""
+
+
+class FitProgress:
+    """What a network knows of its calls of fit.
+
+    Attributes
+    ----------
+    call : Training or None
+        The one that runs.
+    awaited : Progress or None
+        Of a checkpoint, for the next call to go on from.
+    last : Progress
+        Where the last call ended.
+    epoch_over : bool
+        The last minibatch of an epoch is trained on, and listeners are hearing of it; the epoch is not counted yet.
+    stop_reason : str or None
+        Why the call that runs is to stop.
+    stoppable : bool
+        Another loop runs that listeners may stop.
+    """
+
+    def __init__(self) -> None:
+        self.call: Training | None = None
+        self.awaited: Progress | None = None
+        self.last = Progress()
+        self.epoch_over = False
+        self.stop_reason: str | None = None
+        self.stoppable = False
+
+    def forget(self) -> None:
+        """Where the last call ended means nothing any more."""
+        if self.awaited is not None or self.last.within:
+            self.awaited, self.last = None, Progress()
+
+    def now(self) -> Progress:
+        """Return what a checkpoint has to keep."""
+        if self.call is not None:
+            return self.call.progress()
+        return self.awaited or self.last

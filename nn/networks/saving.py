@@ -1,0 +1,128 @@
+"""Networks in files and as copies."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Self
+
+import nd
+from nd.arguments import Natural, checked
+from nd.files.reading import Source
+from nd.files.writing import Target
+from optimize import OptimizerState
+from optimize.step_result import StepResult
+
+from .core import NetworkCore
+
+if TYPE_CHECKING:
+    from .multilayer import MultiLayerNetwork
+
+_MADE_AGAIN = frozenset({
+    "_feature_buffers", "_solver", "_vectors", "backend", "batch", "gradients", "last", "layers", "listeners", "lock",
+    "outputs", "parts", "progress", "propagation", "state",
+})  # fmt: skip
+"""Attributes that a copy makes itself, of the configuration or of what `__getstate__` says."""
+
+
+class Saved(NetworkCore):
+    """Writes a network to files, reads it, and copies it.
+
+    Notes
+    -----
+    A network can be pickled and copied (``pickle``, ``copy``, ``joblib``, ``multiprocessing``). Each copy is
+    independent, a shallow one too: it has parameters, states of updater and optimizer, counters and the progress of
+    `fit` of its own, and the attributes that somebody has given it, but no listeners, as a file has none: they hold
+    open files, windows and other networks. What was pickled is made on the backend that is current where it is read; a
+    copy is on the network's own.
+    """
+
+    @checked
+    def save(self, path: Target, save_updater: bool = True, normalizer: Any = None) -> None:
+        """Write a DL4J 1.0 model zip; see `nn.files.serializer.write_model`."""
+        from ..files.serializer import write_model
+
+        network: Any = self
+        network.updater.watch.give_up(network)
+        write_model(network, path, save_updater, normalizer)
+
+    def check_saveable(self) -> None:
+        """Raise ConfigurationError where a file could not hold the network, before it is trained for long."""
+        from ..files.serializer import check_saveable
+
+        check_saveable(self)  # type: ignore[arg-type]
+
+    @classmethod
+    @checked
+    def load(cls, path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
+        """Read a model zip of any DL4J release since 0.5; see `nn.files.serializer.restore_multi_layer_network`."""
+        from ..files.serializer import restore_multi_layer_network
+
+        return restore_multi_layer_network(path, load_updater, strict)
+
+    @checked
+    def save_checkpoint(self, path: Target, save_updater: bool = True) -> None:
+        """Write a model zip from which training continues bit for bit; see `nn.files.checkpoint`."""
+        from ..files.checkpoint import write_checkpoint
+
+        write_checkpoint(self, path, save_updater)  # type: ignore[arg-type]
+
+    @classmethod
+    @checked
+    def load_checkpoint(cls, path: Source, number: Natural | None = None) -> MultiLayerNetwork:
+        """Read a checkpoint, or from a folder the newest complete one, or that number; see `nn.files.checkpoint`."""
+        from ..files.checkpoint import read_checkpoint
+
+        return read_checkpoint(path, number)
+
+    # ---- copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        network: Any = self
+        kept = {name: value for name, value in vars(network).items() if name not in _MADE_AGAIN}
+        if not network.is_init_called():
+            return {"kept": kept}
+        with network.here():
+            network.updater.watch.give_up(network)
+            learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
+            return {
+                "kept": kept,
+                "params": nd.to_host(network.params()),
+                "updater_state": nd.to_host(network.updater_state()),
+                "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
+                "progress": (network.progress.awaited, network.progress.now()),
+                "score": network.score(),
+                "state": tuple(map(nd.to_host, network.state)),
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from .multilayer import MultiLayerNetwork
+
+        network: Any = self
+        kept = state["kept"]
+        MultiLayerNetwork.__init__(network, kept["conf"])
+        vars(network).update(kept)
+        if "params" not in state:
+            return
+        network.make(state["params"], kept["random"])  # the thread's own generator stays
+        network.set_updater_state(state["updater_state"])
+        learned = state["learned"]
+        if learned.numbers or learned.vectors:
+            vectors = tuple(nd.as_array(vector, network.dtype) for vector in learned.vectors)
+            network.made_solver().optimizer.set_state(learned._replace(vectors=vectors))
+        network.progress.awaited, network.progress.last = state["progress"]
+        network.last = StepResult.of_score(state["score"], network.updater.watch)
+        network.state = tuple(nd.as_array(each, network.dtype) for each in state["state"])
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        network: Any = self
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        state = copy.deepcopy(self.__getstate__(), memo)
+        if not network.is_init_called():
+            twin.__setstate__(state)
+            return twin
+        with network.here():
+            twin.__setstate__(state)
+        return twin

@@ -1,0 +1,285 @@
+"""What a network does to be trained: fit and its listeners, stopping, learning rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import nd
+from nd.arguments import Count, Natural, NonNegative, checked, shown
+from nd.dataset import DataSet
+from optimize import Listener, Schedule
+from optimize.api import as_listeners
+
+from ..conf.enums import BackpropType
+from ..step.minibatch import StepInput
+from .core import NetworkCore
+from .history import History
+from .training import Training
+from .training_data import FitSettings
+
+Array = Any
+
+
+class Trainable(NetworkCore):
+    """What a network does to be trained: fit and its listeners, stopping, learning rates."""
+
+    # ---- listeners
+
+    def set_listeners(self, *listeners: Listener | Sequence[Listener]) -> None:
+        """Put these, or one list of them, in the place of the listeners before; call `init` if nobody has, as Java."""
+        self.listeners[:] = as_listeners(listeners)
+        if not self.is_init_called():
+            self.init()
+
+    def add_listeners(self, *listeners: Listener | Sequence[Listener]) -> None:
+        """Add listeners, or one list of them, to those there are."""
+        self.listeners.extend(as_listeners(listeners))
+
+    # ---- fit
+
+    @checked
+    def fit(
+        self,
+        data: Any,
+        labels: Any = None,
+        epochs: Natural = 1,
+        *,
+        batch_size: Count | None = None,
+        shuffle: bool = True,
+        validation_data: Any = None,
+        class_weight: Mapping[Any, NonNegative] | None = None,
+        sample_weight: Any = None,
+    ) -> History:
+        """Train.
+
+        Parameters
+        ----------
+        data : DataSetIterator, DataSet, or array of features ``[N, ...]``
+            An iterator is read `epochs` times, each minibatch gives one step. Features or a DataSet are one minibatch:
+            `epochs` steps, and as in DL4J no epoch is counted, neither for schedules nor for listeners. With
+            `batch_size` they are cut into minibatches, and all is as with an iterator.
+        labels : array ``[N, n_out]``, or classes ``[N]``, optional
+            Beside features. Class numbers from 0, texts and pandas categories where the last layer has classes (a
+            softmax, or a single sigmoid for two); the network remembers the texts as `class_names`. Beside an iterator
+            one number is `epochs`, as in Java's ``fit(iterator, 5)``.
+        epochs : int
+            After `load_checkpoint`, of a checkpoint that was written during a call of fit, this continues that call:
+            epochs that it had completed count, so the same line trains what is left.
+        batch_size : int, optional
+            Examples in a minibatch of `data`; the last one has what is left.
+        shuffle : bool
+            With `batch_size`: take the examples in another order in each epoch, which follows from the network's seed,
+            the number of epochs that it had when this call began, and the epoch within the call. An iterator has its
+            own order.
+        validation_data : (features, labels), (features, labels, weights), DataSet or iterator, optional
+            Scored after every epoch, see `History`; `batch_size` examples at once.
+        class_weight : dict of class -> weight, optional
+            Multiplies the loss of the examples of that class, named by number or text; 1 for others.
+        sample_weight : array ``[N]``, for time steps also ``[N, T]``, optional
+            Multiplies the loss of every example. Not with an iterator: put weights into the masks of its labels.
+
+        Returns
+        -------
+        History
+            Also `network.history`.
+
+        Raises
+        ------
+        DataError
+            The iterator is empty, or labels are missing; or it cannot go on where a checkpoint's stood.
+        ConfigurationError
+            A checkpoint was written while another kind of data was fitted, or arguments do not go together.
+        ShapeError, DTypeError
+            The data do not fit the network.
+        NumericError
+            The score or the gradient is not finite; parameters, updater state and counters are as they were before
+            that minibatch.
+
+        Notes
+        -----
+        Weights go into the labels' mask: the score is the weighted sum of the examples' losses divided by their number
+        (not by the sum of weights), and the gradient is its derivative. Ctrl-C comes at once, only never within an
+        update: it is held back to the update's end, and what is saved then goes on by `load_checkpoint` and this method
+        as if nothing had come. `stop_training` ends after a minibatch. A network without parameters is initialised, as
+        in Java. Source: DL4J ``MultiLayerNetwork.fit``; what
+        follows `epochs` is not in Java.
+        """
+        if not self.is_init_called():
+            self.init()
+        if type(labels) is int and not hasattr(data, "shape"):
+            labels, epochs = None, labels
+        settings = FitSettings(batch_size, shuffle, validation_data, class_weight, sample_weight)
+        return Training(self, data, labels, epochs, settings).run()  # type: ignore[arg-type]
+
+    @checked
+    def stop_training(self, reason: str = "") -> None:
+        """End the call of `fit` that runs after the minibatch that it is at: for listeners, in any hook.
+
+        Early stopping ends so too, and says why in its result.
+
+        The epoch ends as usual if that was its last minibatch; otherwise it is not counted. Listeners hear
+        `on_fit_end` and are closed, fit returns, and `History.stopped` is the reason. A later fit is a new call; an
+        iterator goes on where it stands, as always.
+
+        Raises
+        ------
+        ConfigurationError
+            No call of fit runs.
+        """
+        if self.progress.call is None and not self.progress.stoppable:
+            raise nd.ConfigurationError(
+                "stop_training: must be called while fit runs, from a listener, got no running fit. Leave your own "
+                "loop instead."
+            )
+        self.progress.stop_reason = reason
+
+    @contextmanager
+    def stoppable(self) -> Iterator[Callable[[], str | None]]:
+        """Let listeners call `stop_training` inside a block, in a loop around `fit_batch`, which asks what this yields.
+
+        Examples
+        --------
+        ::
+
+            with net.stoppable() as stop_reason:
+                while stop_reason() is None:
+                    net.fit_batch(next(batches))
+        """
+        fits = self.progress
+        fits.stoppable, fits.stop_reason = True, None
+        try:
+            yield lambda: fits.stop_reason
+        finally:
+            fits.stoppable = False
+
+    def segments(self, step: StepInput) -> list[StepInput]:
+        """Return what is trained on one after the other: with truncated backprop the segments of the series.
+
+        Raises
+        ------
+        ShapeError
+            Truncated backprop needs features ``[N, C, T]`` and labels of as many time steps.
+        """
+        conf = self.conf
+        if conf.backprop_type == BackpropType.STANDARD:
+            return [step]
+        labels: Array = step.labels
+        times = step.features.shape[-1]
+        if step.features.ndim != 3 or labels.ndim != 3 or labels.shape[2] != times:
+            raise nd.ShapeError(
+                f"{type(self).__name__}: truncated backprop needs features [N, C, T] and labels [N, n_out, T], got "
+                f"{list(step.features.shape)} and {list(labels.shape)}. Set backprop_type='standard' for others."
+            )
+        length = conf.tbptt_fwd_length
+        return [step.times(slice(start, min(start + length, times))) for start in range(0, times, length)]
+
+    def state_after(self) -> tuple[Array, ...]:
+        """Return a copy of the state after the last step."""
+        with self.here():
+            return () if self.last is None else tuple(map(nd.copy, self.last.state))
+
+    def begin_fit(self, call: Any) -> None:
+        """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
+        with self.lock:
+            if self.progress.call is not None:
+                raise nd.ConfigurationError(
+                    "fit: one call at a time may train a network, got a second one while the first runs, in another "
+                    "thread or in a listener. Wait for it, or train a copy: net.clone()."
+                )
+            self.progress.call = call
+
+    def end_fit(self, call: Any) -> None:
+        """Let no call of fit run any more, if it is that one."""
+        if self.progress.call is call:
+            self.progress.call = None
+
+    def fit_batch(self, data: DataSet) -> None:
+        """Train on one minibatch; raise DTypeError for anything but a DataSet."""
+        self.check_init()
+        if not isinstance(data, DataSet):
+            raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
+        fits = self.progress
+        if fits.awaited is not None or fits.last.within:
+            fits.forget()
+        self.last_layer()
+        with self.lock, self.here(), nd.random.using(self.random):
+            segments = self.segments(self.step_on(data if self.batch.takes(data) else self.classes.formed_set(data)))
+            for number, segment in enumerate(segments):
+                self.made_solver().optimize(0, self.carrying(segment, number))
+                self.state = () if number + 1 == len(segments) else self.state_after()
+
+    @checked
+    def end_epoch(self, count: bool = True) -> None:
+        """Tell the listeners that an epoch is over and, by default, count it: for own loops around `fit_batch`."""
+        self.progress.epoch_over = True
+        try:
+            for listener in self.listeners:
+                listener.on_epoch_end(self)
+        finally:
+            self.progress.epoch_over = False
+        self.epoch_count += int(count)
+
+    # ---- learning rates
+
+    def set_learning_rate(self, *rate: float | Schedule | int | Mapping[int, float | Schedule]) -> None:
+        """Change the learning rate of all layers, or of one, also in the middle of `fit`.
+
+        Parameters
+        ----------
+        *rate
+            A number or a Schedule for all layers; or a layer's number, and what it gets; or a dict of both.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such layer, its updater has no learning rate, or the rate is no finite number.
+
+        Notes
+        -----
+        The updaters' state stays, steps that were recorded or captured too where the layers' rates stay alike. As in
+        Java a `bias_updater` keeps its own rate. Source: DL4J ``MultiLayerNetwork.setLearningRate``. Differs: Java
+        says nothing where there is no rate to be changed.
+        """
+        self.check_init()
+        layers = list(self.conf.layers)
+        for number, value in self._rates_of_layers(rate).items():
+            if not self._has_rate(number):
+                raise nd.ConfigurationError(
+                    f"set_learning_rate: layer {number} must have an updater with a learning rate, got "
+                    f"{getattr(layers[number], 'updater', None)!r}."
+                )
+            layers[number] = replace(layers[number], updater=replace(layers[number].updater, learning_rate=value))
+        self.conf = replace(self.conf, layers=tuple(layers))
+        if self._solver is not None:  # which goes on with what it has learned
+            self._solver.conf = self.conf
+        with self.here():
+            self.vectors.set_updaters(self.conf)
+
+    def _rates_of_layers(self, rate: tuple[Any, ...]) -> dict[int, Any]:
+        """Return layer -> rate for the arguments of `set_learning_rate`, at least one."""
+        if len(rate) == 1 and not isinstance(rate[0], Mapping):
+            rates = {number: rate[0] for number in range(len(self.conf.layers)) if self._has_rate(number)}
+            if not rates:
+                raise nd.ConfigurationError(
+                    "set_learning_rate: a layer must have a learning rate, got a network without."
+                )
+            return rates
+        if len(rate) not in (1, 2):
+            raise nd.ConfigurationError(f"set_learning_rate: expected a rate, or a layer and a rate, got {rate!r}.")
+        given = tuple(rate[0].items()) if len(rate) == 1 else (rate,)
+        if not given:
+            raise nd.ConfigurationError("set_learning_rate: expected a rate for a layer, got an empty dict.")
+        return {self.checked_layer("set_learning_rate", layer): each for layer, each in given}
+
+    def get_learning_rate(self, layer: int) -> float | None:
+        """Return the learning rate of a layer's weights now, None where it has none; see `set_learning_rate`."""
+        layer = self.checked_layer("get_learning_rate", layer)
+        if not self._has_rate(layer):
+            return None
+        return self.conf.layers[layer].updater.learning_rate_at(self.iteration_count, self.epoch_count)
+
+    def _has_rate(self, layer: int) -> bool:
+        return hasattr(getattr(self.conf.layers[layer], "updater", None), "learning_rate")

@@ -1,0 +1,1 @@
+"""One step: nodes forward and backward, parts of a minibatch, parameters and gradients."""

@@ -1,0 +1,272 @@
+"""What a network trains on in one step: data brought to its backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.arrays.rows import check_indices
+from nd.checks import describe_shape
+from nd.dataset import DataSet
+
+from ..layers.base import label_of
+
+if TYPE_CHECKING:
+    from ..conf.network import MultiLayerConfiguration
+    from .worker import NetworkParts
+
+Array = Any
+
+
+class StepInput:
+    """Features ``[N, ...]``, labels and masks of one minibatch, or of a segment of its series.
+
+    Parameters
+    ----------
+    features, labels, features_mask, labels_mask : array or None
+    state : tuple of array ``[N, ...]``
+        What layers carry on from the segment before.
+    own : tuple of bool
+        Which of features, labels and masks lie where nobody else writes, in every step of the same shapes.
+
+    Attributes
+    ----------
+    key : tuple
+        Shapes of everything: steps of one key take the same operations.
+    """
+
+    __slots__ = ("features", "features_mask", "key", "labels", "labels_mask", "own", "state")
+
+    def __init__(
+        self,
+        features: Array,
+        labels: Array | None = None,
+        features_mask: Array | None = None,
+        labels_mask: Array | None = None,
+        state: tuple[Array, ...] = (),
+        own: tuple[bool, ...] = (False, False, False, False),
+    ) -> None:
+        self.features: Array = features
+        self.labels: Array = labels
+        self.features_mask: Array = features_mask
+        self.labels_mask: Array = labels_mask
+        self.state, self.own = state, own
+        self.key = (
+            features.shape,
+            None if labels is None else labels.shape,
+            None if features_mask is None else features_mask.shape,
+            None if labels_mask is None else labels_mask.shape,
+            *(each.shape for each in state),
+        )
+
+    @property
+    def examples(self) -> int:
+        """N."""
+        return self.features.shape[0]
+
+    @property
+    def arrays(self) -> tuple[Array | None, ...]:
+        """Everything whose numbers change from step to step."""
+        return self.features, self.labels, self.features_mask, self.labels_mask, *self.state
+
+    def with_arrays(self, arrays: Sequence[Array | None]) -> StepInput:
+        """Return the same with others in the place of `arrays`."""
+        features, labels, features_mask, labels_mask, *state = arrays
+        return StepInput(features, labels, features_mask, labels_mask, tuple(state), self.own)
+
+    def with_state(self, state: tuple[Array, ...]) -> StepInput:
+        """Return the same with another state."""
+        return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, state, self.own)
+
+    def times(self, steps: slice) -> StepInput:
+        """Return views of some time steps of series ``[N, C, T]`` and of their masks ``[N, T]``."""
+        features_mask, labels_mask = (
+            None if mask is None else mask[:, steps] for mask in (self.features_mask, self.labels_mask)
+        )
+        labels: Array = self.labels
+        return StepInput(self.features[:, :, steps], labels[:, :, steps], features_mask, labels_mask)
+
+    def part(self, rows: slice) -> StepInput:
+        """Return views of some of the examples."""
+        if rows.start == 0 and rows.stop == self.features.shape[0]:
+            return self
+        features, labels, features_mask, labels_mask, *state = (
+            None if array is None else array[rows, ...] for array in self.arrays
+        )
+        return StepInput(features, labels, features_mask, labels_mask, tuple(state))
+
+
+def as_features(x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
+    """Bring features ``[N, ...]`` to the current backend, in that dtype and the preferred memory order.
+
+    Raises
+    ------
+    ShapeError
+        There is no axis of examples, or no example.
+    """
+    x = nd.as_array(x, dtype)
+    if x.ndim < 2 or x.shape[0] == 0:
+        raise nd.ShapeError(
+            f"MultiLayerNetwork: expected features [N, ...] with N >= 1, got {list(x.shape)}. "
+            "Give one row per example, also for a single one."
+        )
+    return nd.to_activation_order(x, buffers)
+
+
+class FeaturesCheck:
+    """What features a network takes.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+        With an input type; without one the layers alone say what fits them.
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration) -> None:
+        self.rows_are_series = conf.rows_are_series
+        self._type, self._label = conf.input_type, label_of(0, conf.layers[0])
+        self._allowed: list[tuple[int | None, ...]] = []
+        first: Any = conf.layers[0].innermost
+        self._rows = first.n_in if getattr(first, "takes_indices", False) else None
+        if self._type is not None and self._rows is None:
+            self._allowed = [self._type.shape]
+            if 0 in conf.preprocessors:  # what it would make of the features passes it
+                self._allowed.append(conf.preprocessors[0].output_type(self._type).shape)
+        self._fitting: tuple[int, ...] | None = None
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raise ShapeError where features of that shape do not fit the input type; once more of a shape is free."""
+        if shape[1:] == self._fitting:
+            return
+        if self._allowed and not any(_fits(shape[1:], allowed) for allowed in self._allowed):
+            axes = [("N", *("T" if size is None else size for size in allowed)) for allowed in self._allowed]
+            raise nd.ShapeError(
+                f"{self._label}: expected input {' or '.join(map(describe_shape, axes))}, got {describe_shape(shape)}. "
+                f"The network's input type is {self._type!r}: make the features fit, or set another input type."
+            )
+        self._fitting = shape[1:]
+
+    def check_indices(self, x: Any) -> None:
+        """Raise DataError where features of the host are not numbers of an embedding's rows, and a device is next."""
+        if self._rows is not None:
+            check_indices(x, self._rows, self._label)
+
+    @property
+    def doubt(self) -> str:
+        """What may be wrong with features that come from the device, and that nobody has looked at."""
+        return "" if self._rows is None else f" An index that is no row of {self._label} gives NaN on a GPU."
+
+
+def _fits(sizes: tuple[int, ...], allowed: tuple[int | None, ...]) -> bool:
+    return len(sizes) == len(allowed) and all(a in (None, s) for s, a in zip(sizes, allowed, strict=True))
+
+
+class Minibatch:
+    """Brings features, labels and masks to the network's backend, and remembers them.
+
+    Parameters
+    ----------
+    dtype : str
+    buffers : callable
+        Memory for features that lie in another order.
+    accepts : FeaturesCheck
+        Of the network.
+    """
+
+    def __init__(self, dtype: str, buffers: Callable[..., Array], accepts: FeaturesCheck) -> None:
+        self.dtype, self.buffers, self.accepts = dtype, buffers, accepts
+        self.rank = self.columns = 0
+        """Of labels, where they are known."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.features: Array = None
+        self.labels: Array = None
+        self.features_mask: Array = None
+        self.labels_mask: Array = None
+        self._own = [False] * 4
+
+    def set_features(self, x: Any) -> None:
+        """Set features ``[N, ...]``."""
+        self.accepts.check_indices(x)  # before they take the place of what was set
+        found: Array = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
+        uploaded = found is not None
+        if not uploaded:
+            found = as_features(x, self.dtype, self.buffers)
+        self.accepts.check(tuple(found.shape))
+        self.features, self._own[0] = found, uploaded
+
+    def set_labels(self, y: Any) -> None:
+        """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
+        found = nd.staged(y, self.dtype, lambda: self.buffers("labels", tuple(y.shape)))
+        self._own[1] = found is not None
+        self.labels = nd.as_array(y, self.dtype) if found is None else found
+
+    def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
+        """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their shape; None for none."""
+        self.features_mask = None if features_mask is None else nd.as_array(features_mask, self.dtype)
+        self.labels_mask = None if labels_mask is None else nd.as_array(labels_mask, self.dtype)
+
+    def takes(self, data: DataSet) -> bool:
+        """Tell whether labels have a column for each of several outputs, so that nothing has to be made of them."""
+        labels = data.labels
+        return labels is not None and len(labels.shape) == self.rank and labels.shape[1] == self.columns > 1
+
+    def set(self, data: DataSet) -> None:
+        """Set everything from a DataSet; raise DataError if it has no labels."""
+        if data.labels is None:
+            raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
+        self.set_features(data.features)
+        self.set_labels(data.labels)
+        if data.features_mask is None is data.labels_mask:
+            self.features_mask = self.labels_mask = None
+        else:
+            self.set_masks(data.features_mask, data.labels_mask)
+
+    def step(self) -> StepInput:
+        """Return what was set for a step of training; errors as `check`."""
+        self.check()
+        return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, own=tuple(self._own))
+
+    def step_without_labels(self, parts: NetworkParts) -> StepInput:
+        """Return what was set for a prediction."""
+        self.check_features_mask()
+        own = (self._own[0], False, False, False)
+        state = parts.initial_state(self.features.shape[0])
+        return StepInput(self.features, None, self.features_mask, self.labels_mask, state, own)
+
+    def check(self) -> None:
+        """Raise unless features and labels are there, one row of everything for each example."""
+        if self.features is None or self.labels is None:
+            raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
+        n = self.features.shape[0]
+        self._check_rows("labels", self.labels, n)
+        if self.labels_mask is not None:
+            self._check_rows("labels' mask", self.labels_mask, n)
+        self.check_features_mask()
+
+    def check_features_mask(self) -> None:
+        """Rows have one number each, series one for a time step, images one for a place or for all of an axis."""
+        if self.features_mask is None:
+            return
+        mask, shape, n = self.features_mask, self.features.shape, self.features.shape[0]
+        rows_are_series = self.accepts.rows_are_series  # mask [N, T], not [N, 1]
+        series = len(shape) == 3 or (len(shape) == 2 and rows_are_series)
+        places: tuple[int, ...] = shape[-1:] if series else (1, *shape[2:])
+        found = tuple(mask.shape)
+        fits = len(found) == len(places) + 1 and all(f in {1, p} for f, p in zip(found[1:], places, strict=True))
+        if found[:1] != (n,) or not fits or (series and found[1:] != places):
+            raise nd.ShapeError(
+                f"MultiLayerNetwork: the features' mask must be {[n, *places]}, got {list(found)}, for features "
+                f"{list(shape)}."
+            )
+
+    @staticmethod
+    def _check_rows(name: str, array: Array, n: int) -> None:
+        if array.shape[:1] != (n,):
+            raise nd.ShapeError(
+                f"MultiLayerNetwork: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. "
+                "One row per example."
+            )

@@ -1,0 +1,130 @@
+"""The flat vectors that a network owns: parameters, gradient, updater state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.random import Random
+from optimize import NetworkUpdater, NoOp, Regularization, Segment
+from optimize.constraints import Constraining
+from optimize.gradient_normalization import NormalizedLayer
+from optimize.regularization import merged, penalty_sum
+
+from ..layers.base import label_of
+from ..networks.weights import Fans, init_weight
+from .gradient import DefaultGradient
+
+if TYPE_CHECKING:
+    from ..conf.network import MultiLayerConfiguration
+    from ..layers.base import BaseLayerConf, LayerConf
+    from .params import ParamSpec, ParamView
+
+Array = Any
+
+
+class FlatVectors:
+    """Parameters and gradient ``[1, n]`` of a network on the current backend, and what goes over the whole of them.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+
+    Attributes
+    ----------
+    params, gradient : array ``[1, n]``
+    param_table : dict of key -> view
+    gradients : DefaultGradient
+    updater : NetworkUpdater
+    penalties : list of (parameter as ``[n]``, Regularization)
+    penalty_sum : PenaltySum
+    constraints : Constraining or None
+        What is done to the parameters after an update.
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration) -> None:
+        self.conf = conf
+        self.layout = conf.layout()
+        self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
+        self.gradient = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
+        self.param_table = self.layout.table(self.params)
+        self.gradients = DefaultGradient(self.gradient, self.layout.table(self.gradient))
+        segments = self._segments()
+        self.updater = NetworkUpdater(segments, self.params, self.gradient, self._normalized())
+        self.penalties = [
+            (view.flat(self.params), penalty)
+            for view in self.layout.views
+            for penalty in penalties_on(self._layer_conf(view), view.spec)
+        ]
+        deferred = bool(self.updater.watch.arguments)
+        self.penalty_sum = penalty_sum(segments, self.penalties, self.updater.params, deferred)
+        self.constraints = self._constraining()
+
+    def _constraining(self) -> Constraining | None:
+        placed, params = [], nd.traceable(self.params)
+        for index, layer in enumerate(self.conf.layers):
+            views = self.layout.views_of(index, params)
+            for constraint in getattr(layer, "constraints", None) or ():
+                constraint.check(layer.param_shapes(), label_of(index, layer))
+                placed += [(constraint, views[name]) for name in views if name in (constraint.params or ())]
+        return Constraining(placed) if placed else None
+
+    def draw_weights(self, rng: Random) -> None:
+        """Draw layer after layer, as Java does; biases start at their bias_init."""
+        for view in self.layout.views:
+            draw_param(self._layer_conf(view), view, self.params, rng)
+
+    def set_updaters(self, conf: MultiLayerConfiguration) -> None:
+        """Take the updaters of another configuration of the same layers; their state stays."""
+        self.conf = conf
+        self.updater.set_updaters([segment.updater for segment in self._segments()])
+
+    def _layer_conf(self, view: ParamView) -> BaseLayerConf:
+        return self.conf.layers[view.layer]  # type: ignore[return-value]
+
+    def _segments(self) -> list[Segment]:
+        segments = []
+        for view in self.layout.views:
+            layer, spec = self._layer_conf(view), view.spec
+            updater = NoOp() if spec.running else layer.updater_of(spec.bias)
+            penalties = penalties_on(layer, spec)
+            segments.append(Segment(view.start, view.stop, updater, penalties, spec.running, spec.divided))
+        return segments
+
+    def _normalized(self) -> list[NormalizedLayer]:
+        """Return the layers whose gradient is normalised."""
+        normalized = []
+        for number, layer in enumerate(self.conf.layers):
+            views, name = self.layout.of_layer(number), getattr(layer, "gradient_normalization", None)
+            if views and name not in (None, "none"):
+                borders = (*(view.start for view in views), views[-1].stop)
+                threshold = getattr(layer, "gradient_normalization_threshold", None)
+                normalized.append(NormalizedLayer(str(name), 1.0 if threshold is None else threshold, borders))
+        return normalized
+
+
+def copy_vector(who: str, source: Any, target: Array) -> None:
+    """Copy a vector ``[1, n]`` or ``[n]`` into ``target [1, n]``; raise ShapeError if it is of another length."""
+    vector = nd.as_array(source)
+    n = target.shape[1]
+    if tuple(vector.shape) not in ((1, n), (n,)):
+        raise nd.ShapeError(f"{who}: expected [1, {n}], got {list(vector.shape)}. Is it of another network?")
+    nd.assign(target, nd.reshape(vector, (1, n)))
+
+
+def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization, ...]:
+    """Return the penalties on one parameter of a layer, in the order in which they are applied."""
+    return merged(layer.regularization_of(spec.bias)) if spec.penalised and not spec.running else ()
+
+
+def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) -> None:
+    """Let a parameter start at its own initial value; without one a weight is drawn, a bias has its bias_init."""
+    conf: Any = layer.innermost
+    spec, flat = view.spec, view.flat(vector)
+    if spec.initial is not None:
+        nd.fill(flat, spec.initial)
+    elif spec.bias:
+        nd.fill(flat, conf.bias_init or 0.0)
+    else:
+        fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
+        init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)

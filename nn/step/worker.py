@@ -1,0 +1,391 @@
+"""Workers, the nodes of a network at work for one thread each, and how minibatches are divided among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import nd
+from nd.execution.recording import MOST_KEYS
+from nd.state import computing
+from optimize.step_result import StepResult
+
+from ..conf.input_type import InputType
+from .minibatch import StepInput
+
+if TYPE_CHECKING:
+    from ..conf.network import MultiLayerConfiguration
+
+
+from collections.abc import Iterator, Sequence
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .nodes import chain, fused
+from .propagation import Propagation, Watch
+
+if TYPE_CHECKING:
+    from ..conf.network import MultiLayerConfiguration
+    from .vectors import FlatVectors
+
+MOST_PLANS = 1000  # keys that are remembered
+FORWARD_ONLY, FORWARD_AND_BACKWARD = 1, 3  # products that every one of the forward pass stands for
+
+
+class Plans:
+    """How minibatches are divided: as the backend wishes, where no part of the network minds.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+    splits : bool
+        Whether examples meet nowhere.
+    products : int
+        Matrix products that every one of the forward pass stands for.
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration, splits: bool, products: int) -> None:
+        self.conf, self.splits, self.products = conf, splits, products
+        self._known: dict[object, nd.WorkPlan] = {}
+
+    def of(self, step: StepInput) -> nd.WorkPlan:
+        """Return the plan for inputs of those shapes."""
+        key = step.key
+        plan = self._known.get(key)
+        if plan is None:
+            plan = nd.plan_work(step.examples, self._work(step) if self.splits else None)
+            if len(self._known) < MOST_PLANS:
+                self._known[key] = plan
+        return plan
+
+    def _work(self, step: StepInput) -> nd.Work | None:
+        """Return what an example costs; None where something does not fit, which the layers then say of the whole."""
+        try:
+            types = self.conf.layer_types(_input_type_of(step.features.shape))
+            if types is None or not self._fit(step, types[-1][1]):
+                return None
+            return work_per_example(self.conf, step.features.shape, self.products)
+        except nd.NdError:
+            return None
+
+    def _fit(self, step: StepInput, out: InputType) -> bool:
+        """Tell whether labels and their mask fit the output, so that no part of them will be refused."""
+        loss = getattr(self.conf.layers[-1], "loss", None)
+        if step.labels is None or loss is None:
+            return True
+        places = tuple(step.labels.shape[2:])
+        expected = (step.examples, loss.label_columns(out.shape[0]), *places)
+        masks = {(step.examples, 1), (step.examples, *places), expected, (step.examples, 1, *places)}
+        mask = step.labels_mask
+        return tuple(step.labels.shape) == expected and (mask is None or tuple(mask.shape) in masks)
+
+
+def work_per_example(conf: MultiLayerConfiguration, shape: tuple[int, ...], passes: int) -> nd.Work | None:
+    """Return what a network costs on features of that shape, None where the shape does not tell."""
+    types = conf.layer_types(_input_type_of(shape))
+    if types is None:
+        return None
+    multiplications, largest, parameters = 0, math.prod(shape[1:]), 0
+    for (_, out), layer in zip(types, conf.layers, strict=True):
+        specs = layer.param_specs()
+        size = math.prod(out.sizes)
+        positions = size // out.shape[0]
+        multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
+        parameters += sum(spec.length for spec in specs)
+        largest = max(largest, size)
+    bytes_each = 8 if conf.base.dtype == "float64" else 4
+    return nd.Work(passes * multiplications, largest * bytes_each, parameters if passes > FORWARD_ONLY else 0)
+
+
+def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
+    channels, places = shape[1], shape[2:]
+    makers: dict[int, Callable[..., InputType]] = {
+        0: InputType.feed_forward,
+        1: lambda steps, size: InputType.recurrent(size, steps),
+        2: InputType.convolutional,
+        3: InputType.convolutional3d,
+    }
+    make = makers.get(len(places))
+    return None if make is None else make(*places, channels)
+
+
+Array = Any
+State = tuple[Array, ...]
+
+
+class NetworkParts:
+    """What all workers of a network share.
+
+    Parameters
+    ----------
+    conf : MultiLayerConfiguration
+    vectors : FlatVectors
+
+    Attributes
+    ----------
+    nodes, fused : tuple of Node
+        One by one, and with those as one that run so faster.
+    pure : bool
+        Whether everything may be recorded.
+    """
+
+    def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors) -> None:
+        self.conf, self.vectors = conf, vectors
+        self.dtype: str = conf.base.dtype  # type: ignore[assignment]
+        self.pure = is_pure(conf)
+        lowest = vectors.layout.lowest_layer
+        self.nodes = chain(conf, lowest)
+        self.fused = fused(self.nodes, lowest)
+        self.states = sum(node.states for node in self.nodes)
+        self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
+
+    def at(self, iteration: int, epoch: int) -> None:
+        """Put the numbers of that iteration and epoch, 0-based, in force for the noise of the layers."""
+        for numbers in self.scheduled:
+            numbers.at(iteration, epoch)
+
+    def splits(self, training: bool) -> bool:
+        """Tell whether parts of a minibatch give what the whole gives."""
+        between = all(node.preprocessor is None or node.preprocessor.splits for node in self.nodes)
+        return between and all(node.layer.may_split(training) for node in self.nodes)
+
+    def initial_state(self, examples: int) -> State:
+        """Return what the nodes carry into the first segment of a series."""
+        return tuple(array for node in self.nodes if node.states for array in node.layer.initial_state(examples))
+
+
+class Worker:
+    """The nodes of a network at work with memory of their own, and a gradient: for one thread at a time.
+
+    Parameters
+    ----------
+    parts : NetworkParts
+    gradient : array ``[1, n]``
+        For the layers' gradients.
+
+    Attributes
+    ----------
+    gradient : array ``[n]``
+    recordings : Recordings
+    """
+
+    def __init__(self, parts: NetworkParts, gradient: Array) -> None:
+        self._parts, self._vector = parts, gradient
+        self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
+        self.recordings = nd.Recordings(parts.dtype, parts.pure)
+        (self.square,) = nd.cells(nd.zeros(1, dtype=parts.dtype))
+        """The sum of the gradient's squares, where it was observed."""
+        self._propagations: dict[bool, Propagation] = {}
+        self._states: dict[object, tuple[Array, ...]] = {}
+        self._total: Array = None
+
+    def observe(self, loss: Array) -> None:
+        """Have the step's loss, the gradient as it is now and the penalties looked at; see `StepWatch.observe`."""
+        vectors = self._parts.vectors
+        vectors.updater.watch.observe(loss, self.gradient, vectors.penalty_sum, self.square)
+
+    def _propagation(self) -> Propagation:
+        """Return the nodes, made when they are first needed: node by node in eager mode, else as they are fastest."""
+        eager = nd.is_eager()
+        made = self._propagations.get(eager)
+        if made is None:
+            parts = self._parts
+            params, gradient, nodes = parts.vectors.params, self._vector, parts.nodes
+            if not eager:
+                nodes = parts.fused
+                if parts.pure:
+                    params, gradient = nd.traceable(params), nd.traceable(gradient)
+            made = Propagation(nodes, parts.vectors.layout, params, gradient, parts.dtype)
+            self._propagations[eager] = made
+        return made
+
+    def gradients(self, step: StepInput, rows: tuple[slice, ...], observe: bool) -> tuple[Array, list[State]]:
+        """Write the gradient, sums over the examples of all parts; return their summed loss, and the state of each."""
+        loss, state = self._gradient_of(step.part(rows[0]), observe)
+        if len(rows) == 1:
+            return loss, [state]
+        if self._total is None:
+            self._total = nd.create_uninitialized(*self.gradient.shape, dtype=nd.dtype_name(self.gradient))
+        nd.assign(self._total, self.gradient)
+        loss, states = nd.copy(loss), [_copied(state)]  # whose memory the next part uses again
+        for number, part in enumerate(rows[1:], 2):
+            more, state = self._gradient_of(step.part(part), observe)
+            loss = loss + more
+            states.append(_copied(state))
+            nd.add(self._total, self.gradient, self.gradient if number == len(rows) else self._total)
+        return loss, states
+
+    def _gradient_of(self, step: StepInput, observe: bool) -> tuple[Array, State]:
+        """Return the loss and the state after one part, in memory that the next part of its shape uses again."""
+        key = (step.key, observe)
+        after = self._state_memory(key, step.state) if step.state else ()
+        watch, penalties = self._parts.vectors.updater.watch, self._parts.vectors.penalty_sum
+
+        def compute(arrays: Sequence[Array], _: Any) -> Array:
+            gradient, square, *rest = arrays
+            loss, state = self._propagation().gradient_and_loss(step.with_arrays(rest[: len(rest) - len(after)]))
+            for target, source in zip(rest[len(rest) - len(after) :], state, strict=True):
+                nd.assign(target, source)
+            if observe:
+                watch.observe(loss, gradient, penalties, square)
+            return loss
+
+        arrays, own = (self.gradient, self.square, *step.arrays), (True, True, *step.own)
+        if after:
+            arrays, own = (*arrays, *after), (*own, *(False for _ in after), *(True for _ in after))
+        if nd.is_eager():
+            with computing(nd.backend()):
+                return compute(arrays, ()), after
+        return self.recordings.run(key, compute, arrays, own=own), after
+
+    def _state_memory(self, key: object, state: State) -> State:
+        """Return where the state after a step of that key is written."""
+        if not state:
+            return ()
+        if key not in self._states:
+            if len(self._states) >= MOST_KEYS:
+                self._states.clear()
+                self.recordings.clear()
+            self._states[key] = tuple(nd.activation_like(each) for each in state)
+        return self._states[key]
+
+    def outputs(self, step: StepInput, rows: tuple[slice, ...]) -> list[Array]:
+        """Return the activations of the last layer for each part, new arrays."""
+        return [nd.copy(self._output_of(step.part(part))) for part in rows]
+
+    def _output_of(self, step: StepInput) -> Array:
+        def compute(arrays: Any, _: Any) -> Array:
+            return self._propagation().output(step.with_arrays(arrays))
+
+        own = (*step.own, *(False for _ in step.state))
+        return self.recordings.run(step.key, compute, step.arrays, own=own)
+
+
+def _copied(state: State) -> State:
+    return tuple(map(nd.copy, state))
+
+
+def parts_of(conf: MultiLayerConfiguration) -> Iterator[Any]:
+    """Yield everything that a network's forward and backward pass consist of."""
+    yield from conf.preprocessors.values()
+    for each in conf.layers:
+        layer: Any = each.innermost
+        noise = getattr(layer, "weight_noise", None)
+        yield from (each.runtime, layer.runtime, layer.drop_out, noise, getattr(noise, "distribution", None))
+        yield from (getattr(layer, "activation", None), getattr(layer, "loss", None))
+
+
+def is_pure(conf: MultiLayerConfiguration) -> bool:
+    """Tell whether all parts are."""
+    return all(part is None or part.pure for part in parts_of(conf))
+
+
+class GradientComputer:
+    """The gradient and the loss of minibatches.
+
+    Parameters
+    ----------
+    parts : NetworkParts
+    whole : Propagation
+        Computes what is watched, node by node; its gradient vector is the network's.
+
+    Notes
+    -----
+    Every worker has memory of its own over the same parameters. Their gradients are added in the order of the workers,
+    so that the same number of workers gives the same bits every time.
+    """
+
+    def __init__(self, parts: NetworkParts, whole: Propagation) -> None:
+        self.parts, self.whole = parts, whole
+        self.plans = Plans(parts.conf, parts.splits(training=True), FORWARD_AND_BACKWARD)
+        self.workers = [Worker(parts, parts.vectors.gradient)]
+
+    def compute(self, step: StepInput, iteration: int, epoch: int, watch: Watch | None = None) -> StepResult:
+        """Compute; with `watch`, which is given the activations after the forward pass, node by node."""
+        if self.parts.scheduled:
+            self.parts.at(iteration, epoch)
+        if watch is not None:
+            return self._compute_watched(step, iteration, epoch, watch)
+        plan = self.plans.of(step)
+        if not plan.is_whole:
+            return self._compute_parts(step, plan, iteration, epoch)
+        penalty, worker = self._penalty(iteration, epoch), self.workers[0]
+        ((loss, states),) = nd.run_lanes([partial(worker.gradients, step, plan.workers[0], True)], plan.light)
+        return self._result(step, loss, penalty, states[0], squares=(worker.square,), observed=True)
+
+    def _penalty(self, iteration: int, epoch: int) -> Array | float:
+        """Return the sum of all penalties; where the device watches the step, an array that it fills in."""
+        vectors = self.parts.vectors
+        return vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
+
+    def _compute_watched(self, step: StepInput, iteration: int, epoch: int, watch: Watch) -> StepResult:
+        """Compute in one piece, unrecorded."""
+        penalty, outside = self._penalty(iteration, epoch), _as_outside(watch)
+        with computing(nd.backend()):
+            loss, state = self.whole.gradient_and_loss(step, outside)
+            worker = self.workers[0]
+            worker.observe(loss)
+        return self._result(step, loss, penalty, state, squares=(worker.square,), observed=True)
+
+    def _compute_parts(self, step: StepInput, plan: nd.WorkPlan, iteration: int, epoch: int) -> StepResult:
+        workers, vectors = self._workers_for(plan), self.parts.vectors
+        count = len(workers)
+
+        def run(number: int) -> tuple[Any, ...]:
+            penalty = vectors.penalty_sum.share(iteration, epoch, number, count)
+            worker = workers[number]
+            loss, states = worker.gradients(step, plan.workers[number], False)
+            square = nd.dot(worker.gradient, worker.gradient) if count > 1 else None
+            return loss, penalty, square, states
+
+        found = nd.run_lanes([partial(run, number) for number in range(count)], plan.light)
+        loss, penalty = found[0][:2]
+        for more, more_penalty, *_ in found[1:]:
+            loss, penalty = loss + more, penalty + more_penalty
+        state = _joined([state for *_, states in found for state in states])
+        squares = [square for _, _, square, _ in found] if count > 1 else ()
+        return self._result(step, loss, penalty, state, workers, squares)
+
+    def _workers_for(self, plan: nd.WorkPlan) -> list[Worker]:
+        count, parts = len(plan.workers), self.parts
+        while len(self.workers) < count:
+            gradient = nd.zeros(*parts.vectors.gradient.shape, dtype=parts.dtype)  # which frozen layers keep
+            self.workers.append(Worker(parts, gradient))
+        return self.workers[:count]
+
+    def _result(
+        self,
+        step: StepInput,
+        loss: Array,
+        penalty: Array | float,
+        state: State,
+        workers: Sequence[Worker] = (),
+        squares: Sequence[Array] = (),
+        observed: bool = False,
+    ) -> StepResult:
+        vectors = self.parts.vectors
+        watch = vectors.updater.watch
+        gradients = [worker.gradient for worker in workers or self.workers[:1]]
+        averaged = self.parts.conf.base.mini_batch
+        result = StepResult(
+            loss, penalty, step.examples, gradients, watch, squares=squares, averaged=averaged, state=state
+        )
+        if watch.arguments:
+            if not observed:
+                result.gradient()
+                self.workers[0].observe(loss)
+            result.observed = True
+        return result
+
+
+def _joined(states: Sequence[State]) -> State:
+    """Return the states of parts of a minibatch as those of the whole."""
+    return states[0] if len(states) == 1 else tuple(nd.concat(arrays) for arrays in zip(*states, strict=True))
+
+
+def _as_outside(watch: Watch) -> Watch:
+    """Return the call of listeners, as code of users: what the step does not warn of is for the step alone."""
+    context = copy_context()
+    return lambda activations: context.run(watch, activations)
