@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nd.on_demand import names_on_demand
 
 if TYPE_CHECKING:
-    from .api import ConvexOptimizer, Listener, Model
+    from .api import ConvexOptimizer, Listener, Model, OptimizerState
     from .constraints import (
         LayerConstraint,
         MaxNormConstraint,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
         StepSchedule,
     )
     from .solver import Solver
-    from .solver_state import OptimizerState
     from .solvers import LBFGS, ConjugateGradient, LineGradientDescent, StochasticGradientDescent
     from .terminations import EpsTermination, Norm2Termination, TerminationCondition, ZeroDirection
     from .updaters import (
@@ -72,7 +71,7 @@ else:
     __getattr__, __dir__ = names_on_demand(
         __name__,
         {
-            "api": "ConvexOptimizer Listener Model",
+            "api": "ConvexOptimizer Listener Model OptimizerState",
             "constraints": (
                 "LayerConstraint MaxNormConstraint MinMaxNormConstraint NonNegativeConstraint UnitNormConstraint"
             ),
@@ -90,7 +89,6 @@ else:
                 "PolySchedule RampSchedule Schedule ScheduleType SigmoidSchedule StepSchedule"
             ),
             "solver": "Solver",
-            "solver_state": "OptimizerState",
             "solvers": "ConjugateGradient LBFGS LineGradientDescent StochasticGradientDescent",
             "terminations": "EpsTermination Norm2Termination TerminationCondition ZeroDirection",
             "updaters": (

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from nd import DTypeError, NumericError
+from nd import DTypeError, FormatError, NumericError
 from nd.java_names import JavaNames
 
 from .network_updater import NetworkUpdater
-from .solver_state import OptimizerState
 from .step_result import StepResult
 
 Array = Any
+
+
+class OptimizerState(NamedTuple):
+    """Numbers and vectors, in an order that the optimizer knows.
+
+    Attributes
+    ----------
+    numbers : tuple of float
+    vectors : tuple of array ``[n]``
+        Of the parameters' length; not to be written.
+    """
+
+    numbers: tuple[float, ...] = ()
+    vectors: tuple[Array, ...] = ()
+
+    def check(self, who: str, numbers: int, vectors: int) -> None:
+        """Raise FormatError unless there are so many."""
+        found = len(self.numbers), len(self.vectors)
+        if found != (numbers, vectors):
+            raise FormatError(
+                f"{who}: its state must be {numbers} numbers and {vectors} vectors, got {found[0]} and {found[1]}. "
+                "Was the checkpoint written with another optimization_algo?"
+            )
 
 
 @runtime_checkable

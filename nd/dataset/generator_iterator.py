@@ -8,8 +8,8 @@ from typing import Any
 from backends.errors import DataError, DTypeError
 from nd.arguments import checked, shown
 from nd.dataset.dataset import DataSet
+from nd.dataset.existing import SizedByFirst
 from nd.dataset.iterator import State, refuse_num, restored_count
-from nd.dataset.sized_by_first import SizedByFirst
 
 Item = DataSet | tuple[Any, ...]
 _END: Any = object()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from backends.errors import DataError
@@ -9,9 +11,9 @@ from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
 from nd.dataset.java_random import JavaRandom
-from nd.dataset.reuse import ArrayPool
 
 _MOST_SHUFFLED = 1 << 31  # examples: the order of 35,000 epochs of MNIST takes half an hour to find again
+MOST_KEPT = 8
 
 
 class ImageDataSetIterator(DataSetIterator):
@@ -151,3 +153,29 @@ class ImageDataSetIterator(DataSetIterator):
 
     def __len__(self) -> int:
         return -(-self._limit // self._batch)
+
+
+class ArrayPool:
+    """Hands out float32 arrays, and hands one out again when whoever had it, or a view of it, has let it go.
+
+    What is handed out belongs to whom it was handed; a reader that keeps minibatches gets new memory for each.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: list[np.ndarray] = []
+
+    def take(self, shape: tuple[int, ...]) -> np.ndarray:
+        """Return an array of that shape, contents undefined."""
+        for index in range(len(self._arrays)):
+            if self._arrays[index].shape == shape and _references(self._arrays, index) == _UNHELD:
+                return self._arrays[index]
+        self._arrays = [np.empty(shape, np.float32), *self._arrays[: MOST_KEPT - 1]]
+        return self._arrays[0]
+
+
+def _references(arrays: list[np.ndarray], index: int) -> int:
+    return sys.getrefcount(arrays[index])
+
+
+_UNHELD = _references([np.empty(0, np.float32)], 0)
+"""What this Python counts for an array that only the list holds."""

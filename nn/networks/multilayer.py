@@ -8,11 +8,14 @@ import nd
 from nd.arguments import checked
 
 from ..conf.network import MultiLayerConfiguration
+from ..layers.base import LayerConf
 from ..layers.runtime import LayerRuntime
 from .inside import Inside
 from .saving import Saved
-from .summary import summary
 from .trainable import Trainable
+
+_HEADINGS = ("layer", "type", "in -> out", "parameters")
+"""Of the columns of `summary`."""
 
 
 class Network(Trainable, Inside, Saved):
@@ -80,4 +83,28 @@ class MultiLayerNetwork(Network):
 
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""
-        return summary(self.conf)
+        return _summary(self.conf)
+
+
+def _summary(conf: MultiLayerConfiguration) -> str:
+    """Return a row for every layer, and the total number of parameters."""
+    types = conf.layer_types()
+    rows = [_HEADINGS]
+    total = 0
+    for index, layer in enumerate(conf.layers):
+        count = sum(spec.length for spec in layer.param_specs())
+        total += count
+        flow = f"{types[index][0]!r} -> {types[index][1]!r}" if types else _flow_of_parameters(layer)
+        rows.append((f"{index} {layer.name or ''}".strip(), type(layer).__name__, flow, f"{count:,}"))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) for row in rows]
+    lines = [f"{line}  {row[-1].rjust(widths[-1])}" for line, row in zip(lines, rows, strict=True)]
+    rule = "-" * len(lines[0])
+    return "\n".join([lines[0], rule, *lines[1:], rule, f"total parameters: {total:,}"])
+
+
+def _flow_of_parameters(layer: LayerConf) -> str:
+    """Without an input type only the layers with parameters know their sizes."""
+    layer = layer.innermost
+    n_in, n_out = getattr(layer, "n_in", None), getattr(layer, "n_out", None)
+    return f"{n_in} -> {n_out}" if n_in is not None else "same -> same"

@@ -12,12 +12,11 @@ import nd
 from nd.arguments import checked
 from nd.interrupts import Held
 
-from ..api import Listener, Model, OptimizationConf, as_listeners
+from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
 from ..chunks import get_step_function
 from ..constraints import constrain
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
 from ..solver import OfModel
-from ..solver_state import OptimizerState
 from ..step_result import refuse
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd

@@ -7,8 +7,8 @@ from typing import Any
 
 import nd
 
+from ..api import OptimizerState
 from ..line_search import Evaluate, Trial
-from ..solver_state import OptimizerState
 from .base import BaseOptimizer
 
 Array = Any

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import nd
 from nd.arguments import Count, checked
 
-from ..api import Listener, Model, OptimizationConf
+from ..api import Listener, Model, OptimizationConf, OptimizerState
 from ..line_search import Trial
-from ..solver_state import OptimizerState
 from ..terminations import TerminationCondition
 from .base import BaseOptimizer
 

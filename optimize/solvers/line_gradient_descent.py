@@ -6,8 +6,8 @@ from typing import Any
 
 import nd
 
+from ..api import OptimizerState
 from ..line_search import LEAST_SHRINK, MOST_SHRINK, Trial
-from ..solver_state import OptimizerState
 from .base import BaseOptimizer
 
 Array = Any

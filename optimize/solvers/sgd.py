@@ -9,10 +9,9 @@ import nd
 from nd.arguments import checked
 from nd.interrupts import Held
 
-from ..api import Listener, Model, OptimizationConf, as_listeners
+from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
 from ..chunks import get_step_function
 from ..solver import OfModel
-from ..solver_state import OptimizerState
 
 
 class StochasticGradientDescent(OfModel):

@@ -26,7 +26,6 @@ NUMPY_IN_ND = {
     "nd/dataset/normalizers/statistics.py",
     "nd/dataset/npz_files.py",
     "nd/dataset/numpy_iterator.py",
-    "nd/dataset/reuse.py",
     "nd/evaluation/binary.py",
     "nd/evaluation/calibration.py",
     "nd/evaluation/confusion.py",

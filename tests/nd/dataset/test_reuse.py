@@ -3,7 +3,7 @@ import sys
 import numpy as np
 
 from nd.dataset import DigitsDataSetIterator
-from nd.dataset.reuse import MOST_KEPT, ArrayPool
+from nd.dataset.image_iterator import MOST_KEPT, ArrayPool
 
 
 def test_an_array_comes_back_once_it_is_let_go():
