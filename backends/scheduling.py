@@ -82,7 +82,7 @@ class Scheduling:
         """Return how an update of so many parameters is divided."""
         return UpdatePlan(((0, length),), max(length, 1), 0)
 
-    def run_lanes(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
+    def run_tasks(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
         """Run tasks that do not depend on one another, as many as a plan has workers; return what they return.
 
         `light` tasks have no product that is worth more than one worker.
@@ -90,5 +90,5 @@ class Scheduling:
         return [task() for task in tasks]
 
     def run_in_turn(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
-        """Run such tasks one after the other in this thread, with the numbers that `run_lanes` gives."""
+        """Run such tasks one after the other in this thread, with the numbers that `run_tasks` gives."""
         return [task() for task in tasks]

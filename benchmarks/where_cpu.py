@@ -24,7 +24,7 @@ from tests.step_plans import workers_of
 
 STEPS = 200
 KINDS = {
-    "matrix products": ("dot", "matmul", "run_lanes"),
+    "matrix products": ("dot", "matmul", "run_tasks"),
     "copies: columns, weights, staging": ("copyto", "fill"),
     "max pooling and ReLU": ("greater", "greater_equal", "maximum", "minimum", "multiply", "subtract", "_rerun_astype"),
     "sums: bias, scattering columns": ("add", "reduce"),
@@ -33,7 +33,7 @@ Call = Callable[[], object]
 
 
 def where(name: str, batch: int) -> dict[str, Any]:
-    """Return milliseconds per step: medians over many steps; of calls on the first lane."""
+    """Return milliseconds per step: medians over many steps; of calls on the first worker."""
     net, data = make(name, batch)
     started = time.perf_counter()
     while time.perf_counter() < started + WARM_S:
@@ -53,10 +53,10 @@ def where(name: str, batch: int) -> dict[str, Any]:
     kinds: dict[str, list[float]] = defaultdict(list)
     for call, milliseconds in zip(calls, medians, strict=True):
         kinds[_kind(call)].append(milliseconds)
-    lanes = len(workers_of(net, data.features.shape))
-    alone = sum(_alone(call, lanes) for call in calls if _kind(call) == "matrix products") * len(times) / STEPS
+    workers = len(workers_of(net, data.features.shape))
+    alone = sum(_alone(call, workers) for call in calls if _kind(call) == "matrix products") * len(times) / STEPS
     return {
-        "what": name, "batch": batch, "step": step, "lanes": lanes,
+        "what": name, "batch": batch, "step": step, "workers": workers,
         "compute": 1000 * statistics.median(compute), "update": 1000 * statistics.median(update),
         "calls": {kind: {"count": len(each), "ms": sum(each)} for kind, each in kinds.items()},
         "products_alone": alone, "update_floor": _update_floor(net.num_params()),
@@ -94,25 +94,25 @@ def _kind(call: Any) -> str:
     return next((kind for kind, names in KINDS.items() if name in names), "others")
 
 
-def _alone(call: Call, lanes: int) -> float:
-    """Repeat one call with as many lanes as the step has, the others resting: its operands stay in the cache."""
+def _alone(call: Call, workers: int) -> float:
+    """Repeat one call with as many workers as the step has, the others resting: its operands stay in the cache."""
     found: list[float] = []
     run = partial(_median, call, 30)
-    nd.run_lanes([lambda: found.append(run()), lambda: None][:lanes], light=True)
+    nd.run_tasks([lambda: found.append(run()), lambda: None][:workers], light=True)
     return found[0]
 
 
 def _update_floor(length: int) -> float:
-    """Milliseconds to read and to write three vectors of that length once, on all lanes."""
+    """Milliseconds to read and to write three vectors of that length once, on all workers."""
     arrays = [np.ones(length, np.float32) for _ in range(6)]
-    lanes = nd.backend().lanes
-    parts = [slice(lane * length // lanes, (lane + 1) * length // lanes) for lane in range(lanes)]
+    workers = nd.backend().workers
+    parts = [slice(worker * length // workers, (worker + 1) * length // workers) for worker in range(workers)]
 
     def copy(part: slice) -> None:
         for source, target in zip(arrays[:3], arrays[3:], strict=True):
             np.copyto(target[part], source[part])
 
-    return _median(lambda: nd.run_lanes([partial(copy, part) for part in parts]))
+    return _median(lambda: nd.run_tasks([partial(copy, part) for part in parts]))
 
 
 def table(found: list[dict[str, Any]]) -> str:
@@ -126,7 +126,7 @@ def table(found: list[dict[str, Any]]) -> str:
     rows.append(("- the same products alone, in the cache", [f"{each['products_alone']:.2f}" for each in found]))
     rows.append(("update", [f"{each['update']:.2f}" for each in found]))
     rows.append(("- copying three vectors of its length", [f"{each['update_floor']:.2f}" for each in found]))
-    heads = [f"{each['what']}, {each['batch']} on {each['lanes']} lane(s)" for each in found]
+    heads = [f"{each['what']}, {each['batch']} on {each['workers']} worker(s)" for each in found]
     lines = [f"| ms | {' | '.join(heads)} |", "|---|" + "---|" * len(found)]
     return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows)])
 

@@ -98,7 +98,7 @@ from .execution.workers import (
     fresh_buffers,
     plan_update,
     plan_work,
-    run_lanes,
+    run_tasks,
     summed,
 )
 from .on_demand import names_on_demand
@@ -209,7 +209,7 @@ __all__ = [
     "remove_hook",
     "reshape",
     "reshape_view",
-    "run_lanes",
+    "run_tasks",
     "scatter_add",
     "serde",
     "set_backend",

@@ -217,7 +217,7 @@ class NetworkUpdater(JavaNames):
             tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
             if before:  # what it does is looked at
                 tasks = [partial(self._backend.quietly, task) for task in tasks]
-            nd.run_lanes(tasks, light=True)
+            nd.run_tasks(tasks, light=True)
             if before:
                 self._check_update(before, iteration)
 

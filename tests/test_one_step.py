@@ -82,5 +82,5 @@ def test_lower_packages_hardly_call_higher_ones(step):
 
 
 def test_a_call_upward_is_found():
-    _, pairs = calls_of(lambda: nd.backend().run_lanes([lambda: nd.zeros(2)]))
+    _, pairs = calls_of(lambda: nd.backend().run_tasks([lambda: nd.zeros(2)]))
     assert [pair for pair in pairs if floor(pair[0]) < floor(pair[1])]

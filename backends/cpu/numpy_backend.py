@@ -19,14 +19,14 @@ from .blas_threads import BlasThreads
 from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
 from .tape import UFUNC_BUFFER, TracedArray, quietly
-from .workers import Lanes, thread_count
+from .workers import Workers, thread_count
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
 LEAST_EXAMPLES = 8  # in a stretch of a minibatch
 VECTOR = 16  # examples that a stretch is a multiple of: 64 bytes, so that every row of it begins a cache line
 TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold it, and inner loops stay long
 LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
-MULTIPLICATIONS_PER_PARAMETER = 36  # that a lane has to save, because each lane has a gradient to be added
+MULTIPLICATIONS_PER_PARAMETER = 36  # that a worker has to save, because each worker has a gradient to be added
 
 LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
@@ -68,11 +68,11 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         self._dtype_names = {np.dtype(name): name for name in DTYPES}
         self.threads = thread_count() if threads is None else threads
         self._blas, self._level_one = BlasThreads(), LevelOne()
-        self._lanes = Lanes(self.threads)
+        self._workers = Workers(self.threads)
         self._recorder: Backend | None = None
-        self.lanes = self.threads if self._blas.controllable else 1
+        self.workers = self.threads if self._blas.controllable else 1
         self._blas_as_found = self._blas.count() in (None, self.threads)
-        self._least_product = LEAST_PRODUCT if self.lanes > 1 else math.inf
+        self._least_product = LEAST_PRODUCT if self.workers > 1 else math.inf
 
     def quiet(self) -> AbstractContextManager[object]:
         return np.errstate(all="ignore")
@@ -126,26 +126,26 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
         if work is None:
             return super().plan_work(examples, work)
-        lanes = min(self.lanes, max(examples // LEAST_EXAMPLES, 1))
+        count = min(self.workers, max(examples // LEAST_EXAMPLES, 1))
         if examples * work.multiplications < LEAST_MULTIPLICATIONS + MULTIPLICATIONS_PER_PARAMETER * work.parameters:
-            lanes = 1
+            count = 1
         if work.multiplications <= DENSE * 3 * work.parameters:
-            lanes = 1
+            count = 1
         most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
-        shares = _stretches(0, examples, -(-examples // lanes))
+        shares = _stretches(0, examples, -(-examples // count))
         workers = tuple(tuple(_stretches(share.start, share.stop, most)) for share in shares)
         whole = len(workers) == len(workers[0]) == 1
         return WorkPlan(workers, examples * work.multiplications < LIGHT, whole)
 
     def plan_update(self, length: int) -> UpdatePlan:
-        workers = max(1, min(self.lanes, length // self.worker_elements))
+        workers = max(1, min(self.workers, length // self.worker_elements))
         borders = [number * length // workers for number in range(workers + 1)]
         return UpdatePlan(tuple(itertools.pairwise(borders)), self.update_chunk, 0)
 
-    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+    def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_as_found:
             return [tasks[0]()]
-        return self._run_held(tasks, self._lanes.run)
+        return self._run_held(tasks, self._workers.run)
 
     def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_as_found:
@@ -262,11 +262,11 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return y
 
     def _dot(self, a: Array, b: Array, out: Array) -> Array:
-        """a @ b into c-ordered memory; a large product outside of the lanes gets them all, some rows each."""
-        if out.size * b.shape[0] < self._least_product or self._lanes.busy:
+        """a @ b into c-ordered memory; a large product outside of the workers gets them all, some rows each."""
+        if out.size * b.shape[0] < self._least_product or self._workers.busy:
             return np.dot(a, b, out)  # as matmul, with less ado for small ones
-        borders = [number * len(a) // self.lanes for number in range(self.lanes + 1)]
-        self.run_lanes([partial(np.dot, a[i:j], b, out[i:j]) for i, j in itertools.pairwise(borders)])
+        borders = [number * len(a) // self.workers for number in range(self.workers + 1)]
+        self.run_tasks([partial(np.dot, a[i:j], b, out[i:j]) for i, j in itertools.pairwise(borders)])
         return out
 
 

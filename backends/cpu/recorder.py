@@ -28,7 +28,7 @@ class _Recorder(NumpyBackend):
     Parameters
     ----------
     backend : NumpyBackend
-        Whose lanes run what is recorded.
+        Whose workers run what is recorded.
     """
 
     silent = True
@@ -37,16 +37,16 @@ class _Recorder(NumpyBackend):
         self.__dict__.update(backend.__dict__)
         self._plain = backend
 
-    def run_lanes(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
-        """Note the tasks of a lane each, which write their last argument, and run them."""
+    def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+        """Note the tasks of a worker each, which write their last argument, and run them."""
         plainly = []
         for task in tasks:
             if not isinstance(task, partial):
                 raise NotRecorded("a tape cannot hold tasks that it does not know.")
             writable(task.args[-1])
             plainly.append(partial(task.func, *plain(task.args)))
-        note(super().run_lanes, plainly)
-        return super().run_lanes(plainly)
+        note(super().run_tasks, plainly)
+        return super().run_tasks(plainly)
 
     def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Tape, Array]:
         """Run once; return the tape, and the result, whose memory the tape fills anew each time.

@@ -1,4 +1,4 @@
-"""Lanes: threads that stay, so that splitting a millisecond of work over the cores costs microseconds."""
+"""Workers: threads that stay, so that splitting a millisecond of work over the cores costs microseconds."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def thread_count() -> int:
     return int(setting)
 
 
-class Lanes:
+class Workers:
     """The calling thread and ``count - 1`` more, which wait between calls of `run`.
 
     Parameters
     ----------
     count : int
-        Lanes, the caller's included. The threads are started when they are first needed.
+        Workers, the caller's included. The threads are started when they are first needed.
     """
 
     def __init__(self, count: int) -> None:
@@ -57,7 +57,7 @@ class Lanes:
     def run(self, tasks: Sequence[Task]) -> list[object]:
         """Run tasks that do not depend on one another, the first in the calling thread; return what they return.
 
-        At most `count` tasks. Where the lanes are in use already, by another thread or by the task that calls, they
+        At most `count` tasks. Where the workers are in use already, by another thread or by the task that calls, they
         run one after the other, up to the first error. Side by side, the first error is raised when all have ended.
         """
         user = None if len(tasks) <= 1 else self._users.add_if_none()
@@ -92,9 +92,9 @@ class Lanes:
         return [first, *(job.result for job in jobs)]
 
 
-def _forget_threads(lanes: Lanes | None) -> None:
-    if lanes is not None:
-        lanes.forget_threads()
+def _forget_threads(workers: Workers | None) -> None:
+    if workers is not None:
+        workers.forget_threads()
 
 
 def _stop(workers: list[_Worker]) -> None:
@@ -129,7 +129,7 @@ class _Worker:
     def __init__(self, number: int) -> None:
         self._inbox: SimpleQueue[_Job | None] = SimpleQueue()
         self._wake: SimpleQueue[None] = SimpleQueue()
-        threading.Thread(target=self._loop, name=f"nd-lane-{number}", daemon=True).start()
+        threading.Thread(target=self._loop, name=f"nd-worker-{number}", daemon=True).start()
 
     def start(self, job: _Job) -> None:
         self._inbox.put(job)

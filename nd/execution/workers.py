@@ -88,7 +88,7 @@ class Summed:
 Array = Any
 Task = Callable[[], object]
 
-__all__ = ["UpdatePlan", "Work", "WorkPlan", "deferred_memory", "plan_update", "plan_work", "run_lanes"]
+__all__ = ["UpdatePlan", "Work", "WorkPlan", "deferred_memory", "plan_update", "plan_work", "run_tasks"]
 
 
 def plan_work(examples: int, work: Work | None) -> WorkPlan:
@@ -113,7 +113,7 @@ def deferred_memory(count: int, dtype: str) -> Array | None:
     return backend().deferred_memory(count, dtype)
 
 
-def run_lanes(tasks: Sequence[Task], light: bool = False) -> list[Any]:
+def run_tasks(tasks: Sequence[Task], light: bool = False) -> list[Any]:
     """Run tasks that do not depend on one another, each on the current backend; return what they return.
 
     The first error of a task is raised. `light` tasks have no matrix product that is worth more than one worker. In
@@ -124,7 +124,7 @@ def run_lanes(tasks: Sequence[Task], light: bool = False) -> list[Any]:
         return here.run_in_turn(tasks, light)
     if len(tasks) > 1:  # the first stays in this thread
         tasks = [*tasks[:1], *(_on(here, task) for task in tasks[1:])]
-    return here.run_lanes(tasks, light)
+    return here.run_tasks(tasks, light)
 
 
 def _on(here: Backend, task: Task) -> Task:

@@ -32,5 +32,5 @@ class OutputComputer:
         while len(self.workers) < len(plan.workers):
             self.workers.append(Worker(self.parts, self.parts.vectors.gradient))
         tasks = [partial(worker.outputs, step, rows) for worker, rows in zip(self.workers, plan.workers, strict=False)]
-        arrays = [array for made in nd.run_lanes(tasks, plan.is_whole and plan.light) for array in made]
+        arrays = [array for made in nd.run_tasks(tasks, plan.is_whole and plan.light) for array in made]
         return arrays[0] if len(arrays) == 1 else nd.concat(arrays)

@@ -312,7 +312,7 @@ class GradientComputer:
         if not plan.is_whole:
             return self._compute_parts(step, plan, iteration, epoch)
         penalty, worker = self._penalty(iteration, epoch), self.workers[0]
-        ((loss, states),) = nd.run_lanes([partial(worker.gradients, step, plan.workers[0], True)], plan.light)
+        ((loss, states),) = nd.run_tasks([partial(worker.gradients, step, plan.workers[0], True)], plan.light)
         return self._result(step, loss, penalty, states[0], squares=(worker.square,), observed=True)
 
     def _penalty(self, iteration: int, epoch: int) -> Array | float:
@@ -340,7 +340,7 @@ class GradientComputer:
             square = nd.dot(worker.gradient, worker.gradient) if count > 1 else None
             return loss, penalty, square, states
 
-        found = nd.run_lanes([partial(run, number) for number in range(count)], plan.light)
+        found = nd.run_tasks([partial(run, number) for number in range(count)], plan.light)
         loss, penalty = found[0][:2]
         for more, more_penalty, *_ in found[1:]:
             loss, penalty = loss + more, penalty + more_penalty

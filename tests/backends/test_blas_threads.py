@@ -154,18 +154,18 @@ def backend_on(library, monkeypatch, threads):
     return NumpyBackend(threads=threads)
 
 
-def test_without_control_there_is_one_lane(monkeypatch):
+def test_without_control_there_is_one_worker(monkeypatch):
     backend = backend_on(types.SimpleNamespace(), monkeypatch, 3)
-    assert backend.lanes == 1
+    assert backend.workers == 1
     assert backend.describe()["threads"] == "as the BLAS chooses"
-    assert backend_on(FakeOpenBlas(), monkeypatch, 3).lanes == 3
+    assert backend_on(FakeOpenBlas(), monkeypatch, 3).workers == 3
 
 
 @pytest.mark.parametrize(("threads", "light", "seen"), [(4, True, 4), (4, False, 1), (3, True, 1)])
 def test_one_light_task_leaves_a_blas_alone_that_uses_as_many_threads(threads, light, seen, monkeypatch):
     library, counts = FakeOpenBlas(4), []
     backend = backend_on(library, monkeypatch, threads)
-    backend.run_lanes([lambda: counts.append(library.count)], light=light)
+    backend.run_tasks([lambda: counts.append(library.count)], light=light)
     assert counts == [seen]
     assert library.count == 4
 
@@ -182,10 +182,10 @@ def numpys():
     put(before)
 
 
-def test_numpys_blas_has_one_thread_in_the_lanes_and_its_own_number_after(numpys):
+def test_numpys_blas_has_one_thread_in_the_workers_and_its_own_number_after(numpys):
     assert numpys.count() == 3
     backend, counts = NumpyBackend(threads=2), []
-    backend.run_lanes([lambda: counts.append(numpys.count())] * 2)
+    backend.run_tasks([lambda: counts.append(numpys.count())] * 2)
     assert counts == [1, 1]
     assert numpys.count() == 3
 
@@ -196,7 +196,7 @@ def test_numpys_blas_has_its_own_number_after_an_error(numpys):
 
     for tasks in ([fail, int], [int, fail], [fail]):
         with pytest.raises(ValueError, match="went wrong"):
-            NumpyBackend(threads=2).run_lanes(tasks)
+            NumpyBackend(threads=2).run_tasks(tasks)
         assert numpys.count() == 3
 
 
@@ -204,10 +204,10 @@ def test_runs_inside_of_runs_restore_once(numpys):
     backend, counts = NumpyBackend(threads=2), []
 
     def task():
-        backend.run_lanes([lambda: counts.append(numpys.count())] * 2)
+        backend.run_tasks([lambda: counts.append(numpys.count())] * 2)
         counts.append(numpys.count())
 
-    backend.run_lanes([task, task])
+    backend.run_tasks([task, task])
     assert counts == [1] * 6
     assert numpys.count() == 3
 

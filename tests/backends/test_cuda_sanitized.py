@@ -106,7 +106,7 @@ print("nothing was noticed")
 OUTSIDE = """
 from tests.cuda_on_host import tight
 tight.install()
-from backends.cupy_backend import CupyBackend
+from backends.cuda.cupy_backend import CupyBackend
 device = CupyBackend()
 device._kernels.launch("random_raw", "f", 5, (device.empty((4,), "uint64"), 1, 2, 5))
 """

@@ -180,7 +180,7 @@ def test_activations_and_their_derivatives(name, dtype):
 
 
 @pytest.mark.parametrize("order", ["c", "f"])
-def test_a_product_that_the_lanes_share(order, monkeypatch):
+def test_a_product_that_the_workers_share(order, monkeypatch):
     monkeypatch.setattr(numpy_backend, "LEAST_PRODUCT", 1)
     x, y = np.zeros((7, 5)), np.zeros((5, 9))
     with nd.use_backend(NumpyBackend(threads=3)):
@@ -385,5 +385,5 @@ def test_a_replay_makes_no_large_array():
     x, y = np.random.default_rng(0).normal(size=(2, SIDE, SIDE)).astype("float32")
     program = nd.record(lambda: large(nd.traceable(x), nd.traceable(y)))
     program.replay()
-    assert peak(lambda: nd.run_lanes([program.replay])) < 1 << 16  # as networks do: with small buffers of ufuncs
+    assert peak(lambda: nd.run_tasks([program.replay])) < 1 << 16  # as networks do: with small buffers of ufuncs
     assert peak(lambda: large(x, y)) > 4 * SIDE * SIDE

@@ -12,7 +12,7 @@ import pytest
 import nd
 from backends.cpu import numpy_backend
 from backends.cpu.numpy_backend import NumpyBackend
-from nd.execution.workers import plan_work, run_lanes
+from nd.execution.workers import plan_work, run_tasks
 from nd.state import state
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
@@ -23,12 +23,12 @@ TINY = nd.Work(multiplications=3 * 80, largest=80, parameters=102)
 
 def test_every_task_runs_on_the_current_backend(backend):
     seen = []
-    lanes = getattr(backend, "lanes", 1)
-    run_lanes([lambda: seen.append(state.backend)] * lanes)
-    assert seen == [backend] * lanes
+    workers = getattr(backend, "workers", 1)
+    run_tasks([lambda: seen.append(state.backend)] * workers)
+    assert seen == [backend] * workers
 
 
-def test_the_other_lane_has_the_backend_of_the_caller():
+def test_the_other_worker_has_the_backend_of_the_caller():
     here, seen = NumpyBackend(threads=2), {}
     meet = threading.Barrier(2, timeout=20)
 
@@ -37,7 +37,7 @@ def test_the_other_lane_has_the_backend_of_the_caller():
         seen[name] = state.backend
 
     with nd.use_backend(here):
-        run_lanes([lambda: task("first"), lambda: task("second")])
+        run_tasks([lambda: task("first"), lambda: task("second")])
     assert seen == {"first": here, "second": here}
 
 
@@ -67,7 +67,7 @@ def test_every_example_is_in_one_stretch(threads):
     with nd.use_backend(NumpyBackend(threads=threads)):
         for examples in range(1, 300):
             plan = plan_work(examples, LENET).workers
-            order = [number for lane in plan for each in lane for number in range(each.start, each.stop)]
+            order = [number for worker in plan for each in worker for number in range(each.start, each.stop)]
             assert order == list(range(examples))
             assert 1 <= len(plan) <= threads
             assert all(plan)
@@ -91,7 +91,7 @@ def test_a_large_product_is_split_by_rows(order, monkeypatch):
     a, b, out = rng.normal(size=(7, 5)), rng.normal(size=(5, 9)), np.empty((7, 9), order=order)
     backend = NumpyBackend(threads=3)
     ran = []
-    monkeypatch.setattr(backend, "run_lanes", lambda tasks: [ran.append(task()) for task in tasks])
+    monkeypatch.setattr(backend, "run_tasks", lambda tasks: [ran.append(task()) for task in tasks])
     assert backend.matmul(a, b, out) is out
     assert len(ran) == 3
     np.testing.assert_allclose(out, np.einsum("ij,jk->ik", a, b), rtol=1e-13)

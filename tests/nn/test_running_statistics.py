@@ -306,7 +306,7 @@ def test_training_never_splits_a_minibatch_and_inference_may():
     y = np.eye(3, dtype=np.float32)[RNG.integers(0, 3, 256)]
     nets = [images(threads) for threads in (1, 2)]
     for net in nets:
-        assert [len(lane) for lane in workers_of(net, x.shape)] == [1]
+        assert [len(worker) for worker in workers_of(net, x.shape)] == [1]
         net.fit(x, y, epochs=2)
     assert len(workers_of(nets[1], x.shape, training=False)) == 2
     np.testing.assert_allclose(host(nets[0].params()), host(nets[1].params()), rtol=1e-4, atol=1e-5)

@@ -85,15 +85,15 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("masks", [False, True], ids=["all labels", "masked labels"])
-@pytest.mark.parametrize("lanes", LANES)
-def test_parts_give_what_the_whole_gives(lanes, masks, eager_to_split):
+@pytest.mark.parametrize("workers", LANES)
+def test_parts_give_what_the_whole_gives(workers, masks, eager_to_split):
     batches = [batch(n, masks) for n in (12, 12, 5, 12, 1, 17)]
-    with nd.use_backend(NumpyBackend(threads=lanes)):
+    with nd.use_backend(NumpyBackend(threads=workers)):
         net = MultiLayerNetwork(conf()).init()
         found = trained(net, batches)
     plan = workers_of(net, (12, 2, 8, 8))
-    assert len(plan) == lanes
-    assert [s.stop - s.start for lane in plan for s in lane] == [2] * 6
+    assert len(plan) == workers
+    assert [s.stop - s.start for worker in plan for s in worker] == [2] * 6
     assert_same(found, strictly(conf(), batches))
 
 
@@ -146,12 +146,12 @@ def test_only_so_many_shapes_are_remembered():
         assert recorded(net.outputs) == [MOST_KEYS]
 
 
-@pytest.mark.parametrize("lanes", LANES)
-def test_predictions_in_parts(lanes, eager_to_split):
+@pytest.mark.parametrize("workers", LANES)
+def test_predictions_in_parts(workers, eager_to_split):
     x = batch(11).features
     with nd.use_backend(make_backend("strict")):
         expected = nd.to_host(MultiLayerNetwork(conf()).init().output(x))
-    with nd.use_backend(NumpyBackend(threads=lanes)):
+    with nd.use_backend(NumpyBackend(threads=workers)):
         net = MultiLayerNetwork(conf()).init()
         first = net.output(x)
         again = net.output(x)
@@ -270,7 +270,7 @@ def test_networks_train_in_threads_of_their_own(eager_to_split):
         np.testing.assert_array_equal(net.params(), alone.params())
 
 
-def test_penalties_are_split_over_the_lanes():
+def test_penalties_are_split_over_the_workers():
     with nd.use_backend("numpy"):
         vectors = MultiLayerNetwork(conf()).init().vectors
         whole = vectors.penalty_sum.at(0, 0)
@@ -282,8 +282,8 @@ def test_penalties_are_split_over_the_lanes():
         assert whole == pytest.approx(by_hand, rel=1e-12)
 
 
-def test_lanes_that_record_at_the_same_time_share_nothing(monkeypatch):
-    """Every lane records its part of a new shape; threads change as often as they can."""
+def test_workers_that_record_at_the_same_time_share_nothing(monkeypatch):
+    """Every worker records its part of a new shape; threads change as often as they can."""
     monkeypatch.setattr("backends.cpu.numpy_backend.LEAST_EXAMPLES", 1)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

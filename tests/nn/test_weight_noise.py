@@ -219,14 +219,14 @@ def test_every_layer_with_parameters_gets_it(name):
 def test_minibatches_are_not_split_where_weights_are_drawn():
     shape = (256, 8, 12, 12)
     with nd.use_backend(NumpyBackend(threads=2)):
-        for kind, lanes in ((None, 2), (DropConnect(0.5), 1)):
+        for kind, workers in ((None, 2), (DropConnect(0.5), 1)):
             conf = NeuralNetConfiguration(seed=3, weight_noise=kind).list(
                 ConvolutionLayer(n_out=16, kernel_size=3),
                 OutputLayer(n_out=3),
                 input_type=InputType.convolutional(12, 12, 8),
             )
             net = MultiLayerNetwork(conf).init()
-            assert len(workers_of(net, shape)) == lanes
+            assert len(workers_of(net, shape)) == workers
             assert len(workers_of(net, shape, training=False)) == 2  # nothing is drawn there
 
 

@@ -201,7 +201,7 @@ def test_the_work_is_recorded(monkeypatch):
     assert norms(table(net)["0_W"]).max() <= 0.5 * (1.0 + 1e-12)
 
 
-def test_minibatches_that_are_split_over_lanes():
+def test_minibatches_that_are_split_over_workers():
     x, y = RNG.normal(size=(256, 8, 12, 12)), np.eye(3)[RNG.integers(0, 3, 256)]
     with nd.use_backend(NumpyBackend(threads=2)):
         conf = NeuralNetConfiguration(seed=3, dtype="float64", constrain_weights=MaxNormConstraint(0.5)).list(

@@ -38,7 +38,7 @@ def test_the_way_is_subtracted_whatever_the_step_function_and_divided_where_it_s
         np.testing.assert_allclose(nd.to_host(params)[0], expected, **TOLERANCE[dtype])
 
 
-def test_what_other_lanes_add_belongs_to_the_way(backend):
+def test_what_other_workers_add_belongs_to_the_way(backend):
     updater, params, _ = make(MIXED)
     other = nd.create(np.ones(6), "float64")
     result = StepResult(0.0, 0.0, 2, [updater.gradient, other], updater.watch)

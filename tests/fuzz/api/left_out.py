@@ -55,7 +55,7 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "nd.cells", "nd.deferred_memory", "nd.elementwise", "nd.plan_update", "nd.plan_work", "nd.run_lanes",
+            "nd.cells", "nd.deferred_memory", "nd.elementwise", "nd.plan_update", "nd.plan_work", "nd.run_tasks",
             "nd.staged", "nd.summed", "nd.to_activation_order",
         ), _LOW,
     ),

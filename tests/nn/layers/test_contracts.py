@@ -232,9 +232,9 @@ def test_parts_give_what_the_whole_gives(case, eager_to_split):
         for _ in range(2):  # recorded, and from the record
             assert_close(step(net, x, y), expected)
             np.testing.assert_allclose(net.output(x), output, **CLOSE)
-        lanes = workers_of(net, x.shape)
+        workers = workers_of(net, x.shape)
         may_split = all(layer.may_split(True) for layer in net.layers)
-        assert (sum(map(len, lanes)) > 1) == may_split, lanes
+        assert (sum(map(len, workers)) > 1) == may_split, workers
         assert not (may_split and (case.draws or case.couples))
 
 

@@ -89,16 +89,16 @@ def trained(name, data, replayed):
 
 
 @pytest.mark.parametrize("mask", [False, True])
-@pytest.mark.parametrize(("lanes", "n"), [(1, 5), (1, 64), (2, 9)])
+@pytest.mark.parametrize(("workers", "n"), [(1, 5), (1, 64), (2, 9)])
 @every_network
-def test_recorded_in_parts_or_not_the_numbers_are_the_same(name, lanes, n, mask, monkeypatch):
-    monkeypatch.setattr(numpy_backend, "LEAST_MULTIPLICATIONS", 0 if lanes > 1 else 1 << 60)
+def test_recorded_in_parts_or_not_the_numbers_are_the_same(name, workers, n, mask, monkeypatch):
+    monkeypatch.setattr(numpy_backend, "LEAST_MULTIPLICATIONS", 0 if workers > 1 else 1 << 60)
     monkeypatch.setattr(numpy_backend, "MULTIPLICATIONS_PER_PARAMETER", 0)
     monkeypatch.setattr(numpy_backend, "LEAST_EXAMPLES", 2)
     data = batch(name, n, mask=mask)
-    with nd.use_backend(NumpyBackend(threads=lanes)):
+    with nd.use_backend(NumpyBackend(threads=workers)):
         found = trained(name, data, replayed=True)
-        assert recorded(found.gradients) == [1] * lanes
+        assert recorded(found.gradients) == [1] * workers
         with monkeypatch.context() as patch:
             patch.setattr("nn.step.worker.is_pure", lambda conf: False)
             patch.setattr("nn.step.worker.NetworkParts.splits", lambda *_, **__: False)

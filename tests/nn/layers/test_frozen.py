@@ -95,7 +95,7 @@ def test_parameters_stay_to_the_bit(where, updater, backend):
 
 @pytest.mark.parametrize("where", [(0,), (0, 1), (1, 2), (2,)])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_parameters_stay_to_the_bit_in_lanes(where, threads):
+def test_parameters_stay_to_the_bit_in_workers(where, threads):
     with nd.use_backend(NumpyBackend(threads=threads)):
         net = images(where, updater=UPDATERS[0], **PENALTIES)
         data, labels = np.tile(IMAGES, (8, 1, 1, 1)), np.tile(IMAGE_LABELS, (8, 1))

@@ -244,7 +244,7 @@ def test_another_data_format_is_refused():
 # ---- minibatches in parts
 
 
-def test_segmentation_in_two_lanes_gives_the_same_gradient():
+def test_segmentation_in_two_workers_gives_the_same_gradient():
     shape = (256, 8, 12, 12)
     x, y = RNG.normal(size=shape), np.moveaxis(np.eye(3)[RNG.integers(0, 3, (256, 12, 12))], -1, 1)
     mask = RNG.integers(0, 2, (256, 1, 12, 12)).astype(float)

@@ -1,4 +1,4 @@
-"""Threads that stay: tasks run side by side, errors and Ctrl-C arrive, and forked children have lanes of their own."""
+"""Threads that stay: tasks run side by side, errors and Ctrl-C arrive, forked children have workers of their own."""
 
 import contextvars
 import os
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from backends.cpu.numpy_backend import UFUNC_BUFFER, NumpyBackend
-from backends.cpu.workers import Lanes, thread_count
+from backends.cpu.workers import Workers, thread_count
 from backends.errors import BackendError
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
@@ -24,7 +24,7 @@ def nothing():
     pass
 
 
-def side_by_side(lanes, count=2):
+def side_by_side(workers, count=2):
     """Run tasks that all wait for one another; return the threads that they ran in."""
     meet, seen = threading.Barrier(count, timeout=PATIENCE), [None] * count
 
@@ -32,7 +32,7 @@ def side_by_side(lanes, count=2):
         meet.wait()
         seen[number] = threading.get_ident()
 
-    lanes.run([lambda number=number: task(number) for number in range(count)])
+    workers.run([lambda number=number: task(number) for number in range(count)])
     return seen
 
 
@@ -45,7 +45,7 @@ def failing(error):
 
 def in_another_process(code):
     """Run Python code that finds this module's imports; return its exit status and what it printed."""
-    head = "import os, signal, sys, threading, time\nfrom backends.cpu.workers import Lanes\n"
+    head = "import os, signal, sys, threading, time\nfrom backends.cpu.workers import Workers\n"
     done = subprocess.run(
         [sys.executable, "-c", head + code], cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE, check=False
     )
@@ -54,37 +54,37 @@ def in_another_process(code):
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_tasks_run_at_the_same_time_the_first_in_the_calling_thread(count):
-    seen = side_by_side(Lanes(count), count)
+    seen = side_by_side(Workers(count), count)
     assert seen[0] == threading.get_ident()
     assert len(set(seen)) == count
 
 
 def test_the_threads_stay():
-    lanes = Lanes(3)
-    first = side_by_side(lanes, 3)
-    assert [side_by_side(lanes, count) for count in (3, 2, 3)] == [first, first[:2], first]
+    workers = Workers(3)
+    first = side_by_side(workers, 3)
+    assert [side_by_side(workers, count) for count in (3, 2, 3)] == [first, first[:2], first]
 
 
-def test_one_task_needs_no_thread_and_leaves_the_lanes_to_others():
-    lanes, before, seen = Lanes(4), threading.active_count(), []
-    lanes.run([lambda: seen.append((threading.get_ident(), lanes.busy))])
+def test_one_task_needs_no_thread_and_leaves_the_workers_to_others():
+    workers, before, seen = Workers(4), threading.active_count(), []
+    workers.run([lambda: seen.append((threading.get_ident(), workers.busy))])
     assert seen == [(threading.get_ident(), False)]
     assert threading.active_count() == before
 
 
 def test_all_tasks_have_ended_when_run_returns():
-    lanes, ended = Lanes(3), []
+    workers, ended = Workers(3), []
     for _ in range(200):
-        lanes.run([lambda number=number: ended.append(number) for number in range(3)])
+        workers.run([lambda number=number: ended.append(number) for number in range(3)])
         assert sorted(ended) == [0, 1, 2]
         ended.clear()
 
 
 def test_busy_while_something_runs():
-    lanes, seen = Lanes(2), []
-    lanes.run([lambda: seen.append(lanes.busy), nothing])
+    workers, seen = Workers(2), []
+    workers.run([lambda: seen.append(workers.busy), nothing])
     assert seen == [True]
-    assert not lanes.busy
+    assert not workers.busy
 
 
 # ---- errors
@@ -93,7 +93,7 @@ def test_busy_while_something_runs():
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_an_error_is_raised_after_all_have_ended(place, kind):
-    lanes, ended, raised = Lanes(3), [], threading.Event()
+    workers, ended, raised = Workers(3), [], threading.Event()
 
     def after_the_error(number):
         assert raised.wait(PATIENCE)
@@ -106,10 +106,10 @@ def test_an_error_is_raised_after_all_have_ended(place, kind):
     tasks = [lambda number=number: after_the_error(number) for number in range(3)]
     tasks[place] = fail
     with pytest.raises(kind, match="went wrong"):
-        lanes.run(tasks)
+        workers.run(tasks)
     assert sorted(ended) == [number for number in range(3) if number != place]
-    assert not lanes.busy
-    assert len(set(side_by_side(lanes, 3))) == 3
+    assert not workers.busy
+    assert len(set(side_by_side(workers, 3))) == 3
 
 
 @pytest.mark.parametrize(
@@ -121,65 +121,65 @@ def test_an_error_is_raised_after_all_have_ended(place, kind):
 )
 def test_of_several_errors_the_first_tasks_is_raised(tasks, expected):
     with pytest.raises(ValueError, match=expected):
-        Lanes(3).run(tasks)
+        Workers(3).run(tasks)
 
 
 def test_an_error_is_forgotten_once_it_was_raised():
-    lanes = Lanes(2)
+    workers = Workers(2)
     with pytest.raises(ValueError, match="once"):
-        lanes.run([nothing, failing(ValueError("once"))])
+        workers.run([nothing, failing(ValueError("once"))])
     with pytest.raises(ValueError, match="twice"):
-        lanes.run([failing(ValueError("twice")), failing(KeyError("of the worker"))])
-    assert len(set(side_by_side(lanes))) == 2
+        workers.run([failing(ValueError("twice")), failing(KeyError("of the worker"))])
+    assert len(set(side_by_side(workers))) == 2
 
 
 # ---- in use already
 
 
 def test_tasks_of_a_task_run_one_after_the_other_where_they_are():
-    lanes, seen = Lanes(2), {}
+    workers, seen = Workers(2), {}
 
     def task(name):
         here = seen[name] = []
-        lanes.run([lambda: here.append(threading.get_ident())] * 3)
+        workers.run([lambda: here.append(threading.get_ident())] * 3)
         here.append(threading.get_ident())
 
-    lanes.run([lambda: task("own"), lambda: task("worker")])
+    workers.run([lambda: task("own"), lambda: task("worker")])
     assert [len(set(each)) for each in seen.values()] == [1, 1]
     assert [len(each) for each in seen.values()] == [4, 4]
     assert seen["own"][0] != seen["worker"][0]
 
 
 def test_an_error_of_a_nested_task_comes_through():
-    lanes = Lanes(2)
+    workers = Workers(2)
     with pytest.raises(ValueError, match="deep inside"):
-        lanes.run([nothing, lambda: lanes.run([failing(ValueError("deep inside")), nothing])])
+        workers.run([nothing, lambda: workers.run([failing(ValueError("deep inside")), nothing])])
 
 
-def test_a_second_thread_runs_its_tasks_itself_while_the_lanes_are_in_use():
-    lanes, seen, taken, go_on = Lanes(2), [], threading.Event(), threading.Event()
+def test_a_second_thread_runs_its_tasks_itself_while_the_workers_are_in_use():
+    workers, seen, taken, go_on = Workers(2), [], threading.Event(), threading.Event()
 
     def occupy():
         taken.set()
         assert go_on.wait(PATIENCE)
 
-    other = threading.Thread(target=lanes.run, args=([occupy, nothing],))
+    other = threading.Thread(target=workers.run, args=([occupy, nothing],))
     other.start()
     assert taken.wait(PATIENCE)
-    lanes.run([lambda: seen.append(threading.get_ident())] * 3)
+    workers.run([lambda: seen.append(threading.get_ident())] * 3)
     go_on.set()
     other.join(PATIENCE)
     assert seen == [threading.get_ident()] * 3
 
 
-def test_two_threads_that_use_the_lanes_at_once_are_both_right():
-    lanes, wrong, meet = Lanes(2), [], threading.Barrier(2, timeout=PATIENCE)
+def test_two_threads_that_use_the_workers_at_once_are_both_right():
+    workers, wrong, meet = Workers(2), [], threading.Barrier(2, timeout=PATIENCE)
 
     def user(name):
         meet.wait()
         for turn in range(300):
             found = [None, None]
-            lanes.run([lambda i=i, found=found, turn=turn: found.__setitem__(i, (name, i, turn)) for i in (0, 1)])
+            workers.run([lambda i=i, found=found, turn=turn: found.__setitem__(i, (name, i, turn)) for i in (0, 1)])
             if found != [(name, 0, turn), (name, 1, turn)]:
                 wrong.append((name, turn, found))
 
@@ -198,7 +198,7 @@ SETTING = contextvars.ContextVar("SETTING", default="nobody's")
 
 
 def test_context_variables_of_the_caller_are_seen_and_not_changed():
-    lanes, seen = Lanes(2), []
+    workers, seen = Workers(2), []
 
     def task():
         seen.append(SETTING.get())
@@ -206,26 +206,26 @@ def test_context_variables_of_the_caller_are_seen_and_not_changed():
 
     for value in ("first", "second"):
         SETTING.set(value)
-        lanes.run([nothing, task])
+        workers.run([nothing, task])
         assert SETTING.get() == value
     assert seen == ["first", "second"]
 
 
-def test_errstate_of_the_caller_holds_in_the_other_lane():
-    lanes, zero = Lanes(2), np.zeros(3)
+def test_errstate_of_the_caller_holds_in_the_other_worker():
+    workers, zero = Workers(2), np.zeros(3)
     seen = []
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
-        lanes.run([nothing, lambda: np.divide(1.0, zero)])
+        workers.run([nothing, lambda: np.divide(1.0, zero)])
     with np.errstate(divide="ignore"):
-        lanes.run([nothing, lambda: seen.append(np.divide(1.0, zero))])
+        workers.run([nothing, lambda: seen.append(np.divide(1.0, zero))])
     assert np.isinf(seen[0]).all()
 
 
-def test_the_buffer_of_ufuncs_is_small_in_every_lane_and_only_there():
+def test_the_buffer_of_ufuncs_is_small_in_every_worker_and_only_there():
     backend, before, seen = NumpyBackend(threads=2), np.getbufsize(), []
-    backend.run_lanes([lambda: seen.append(np.getbufsize())] * 2)
+    backend.run_tasks([lambda: seen.append(np.getbufsize())] * 2)
     with pytest.raises(ValueError, match="went wrong"):
-        backend.run_lanes([nothing, failing(ValueError("went wrong"))])
+        backend.run_tasks([nothing, failing(ValueError("went wrong"))])
     assert seen == [UFUNC_BUFFER, UFUNC_BUFFER]
     assert np.getbufsize() == before
 
@@ -233,67 +233,67 @@ def test_the_buffer_of_ufuncs_is_small_in_every_lane_and_only_there():
 # ---- processes and signals
 
 MEET = """
-def meet(lanes):
+def meet(workers):
     barrier, seen = threading.Barrier(2, timeout=10), set()
     def task():
         barrier.wait()
         seen.add(threading.get_ident())
-    lanes.run([task, task])
+    workers.run([task, task])
     return len(seen) == 2
 """
 FORK = """
-def child_is_right(lanes):
+def child_is_right(workers):
     child = os.fork()
     if child == 0:
         signal.alarm(15)  # ends a child that hangs
-        os._exit(0 if not lanes.busy and all(meet(lanes) for _ in range(3)) else 3)
+        os._exit(0 if not workers.busy and all(meet(workers) for _ in range(3)) else 3)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_child_has_lanes_of_its_own():
-    code = "lanes = Lanes(2)\nfirst = meet(lanes)\nstatus = child_is_right(lanes)\nprint(first, status, meet(lanes))"
+def test_a_forked_child_has_workers_of_its_own():
+    code = "workers = Workers(2)\nprint(meet(workers), child_is_right(workers), meet(workers))"
     assert in_another_process(MEET + FORK + code) == (0, "True 0 True\n")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_child_that_is_forked_while_the_lanes_are_in_use_can_use_them():
+def test_a_child_that_is_forked_while_the_workers_are_in_use_can_use_them():
     code = """
-lanes, taken, go_on = Lanes(2), threading.Event(), threading.Event()
+workers, taken, go_on = Workers(2), threading.Event(), threading.Event()
 def occupy():
     taken.set()
     go_on.wait(30)
-other = threading.Thread(target=lanes.run, args=([occupy, occupy],))
+other = threading.Thread(target=workers.run, args=([occupy, occupy],))
 other.start()
 taken.wait(10)
-status, busy = child_is_right(lanes), lanes.busy
+status, busy = child_is_right(workers), workers.busy
 go_on.set()
 other.join()
-print(busy, status, meet(lanes))
+print(busy, status, meet(workers))
 """
     assert in_another_process(MEET + FORK + code) == (0, "True 0 True\n")
 
 
 INTERRUPT = """
-lanes, ended, own_has_ended = Lanes(2), [], threading.Event()
+workers, ended, own_has_ended = Workers(2), [], threading.Event()
 def slow():
     own_has_ended.wait(10)
     time.sleep(0.1)  # the main thread waits by now
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
     time.sleep(0.2)
     ended.append("slow")
-meet(lanes)
+meet(workers)
 try:
-    lanes.run([own_has_ended.set, slow])
+    workers.run([own_has_ended.set, slow])
 except KeyboardInterrupt:
     print("interrupted after", *ended)
-print(lanes.busy, [meet(lanes) for _ in range(3)])
+print(workers.busy, [meet(workers) for _ in range(3)])
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="signals of threads are POSIX's")
-def test_an_interrupt_waits_for_the_other_lane_and_leaves_the_lanes_right():
+def test_an_interrupt_waits_for_the_other_worker_and_leaves_the_workers_right():
     expected = "interrupted after slow\nFalse [True, True, True]\n"
     assert in_another_process(MEET + INTERRUPT) == (0, expected)
 
@@ -301,7 +301,7 @@ def test_an_interrupt_waits_for_the_other_lane_and_leaves_the_lanes_right():
 def test_interrupts_at_any_moment_leave_nothing_taken():
     code = """
 import random
-from backends.numpy_backend import NumpyBackend
+from backends.cpu.numpy_backend import NumpyBackend
 backend = NumpyBackend(threads=2)
 found, interrupted = backend._blas.count(), 0
 signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -309,25 +309,25 @@ for turn in range(1500):
     try:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 2e-4))
         while True:
-            backend.run_lanes([int, int])
+            backend.run_tasks([int, int])
     except KeyboardInterrupt:
         interrupted += 1
     signal.setitimer(signal.ITIMER_REAL, 0)
-    assert (backend._blas.count(), len(backend._blas.holders), backend._lanes.busy) == (found, 0, False), turn
+    assert (backend._blas.count(), len(backend._blas.holders), backend._workers.busy) == (found, 0, False), turn
 print(interrupted)
 """
     assert in_another_process(code) == (0, "1500\n")
 
 
-def test_lanes_that_nobody_has_any_more_end_their_threads():
-    lanes = Lanes(3)
-    workers = set(side_by_side(lanes, 3)[1:])
+def test_workers_that_nobody_has_any_more_end_their_threads():
+    workers = Workers(3)
+    threads = set(side_by_side(workers, 3)[1:])
 
     def alive():
-        return workers & {thread.ident for thread in threading.enumerate()}
+        return threads & {thread.ident for thread in threading.enumerate()}
 
-    assert alive() == workers
-    del lanes
+    assert alive() == threads
+    del workers
     deadline = time.monotonic() + PATIENCE
     while alive() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -335,7 +335,7 @@ def test_lanes_that_nobody_has_any_more_end_their_threads():
 
 
 def test_the_process_ends_while_a_thread_waits_for_tasks():
-    assert in_another_process("Lanes(3).run([int, int, int])\nprint('end')") == (0, "end\n")
+    assert in_another_process("Workers(3).run([int, int, int])\nprint('end')") == (0, "end\n")
 
 
 # ---- how many
