@@ -81,6 +81,10 @@ class Backend(
         """Return the name of an array's dtype."""
         return self._dtype_names.get(x.dtype) or str(x.dtype)
 
+    def is_ready(self, x: object, dtype: str) -> bool:
+        """Tell at once whether `x` is an array of this backend and dtype; False where that takes a closer look."""
+        return False
+
     def asarray(self, data: Any, dtype: str) -> Array:
         """Return `data` (nested lists, scalars, or an array of this backend) as an array of this backend."""
         kind = self.dtype(dtype)
@@ -305,9 +309,9 @@ class Backend(
         """Sum over one axis into `out`."""
         return self.assign(out, self.sum(x, axis))
 
-    def dot(self, x: Array, y: Array) -> Array:
+    def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
         """Sum of products of two vectors, as a scalar array."""
-        return self.sum(x * y)
+        return self._store(self.sum(x * y), out)
 
     def all_finite(self, x: Array) -> bool:
         """Tell whether no element is NaN or infinite."""

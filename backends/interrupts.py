@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # what `signal` makes enumerations of, which takes ten times as long
+import os
 import signal
 import threading
 from types import FrameType
 
 _SIGINT = int(signal.SIGINT)
+_DEFAULT = signal.default_int_handler
 
 
 class _State(threading.local):
@@ -17,8 +19,13 @@ class _State(threading.local):
     waiting = False  # whether a Ctrl-C has come meanwhile
     handled = False  # whether a `Handling` block has put the handler in: asking Python for it takes longer
 
+    def __init__(self) -> None:
+        self.is_main = threading.get_ident() == threading.main_thread().ident
+
 
 _state = _State()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_state.__init__)  # type: ignore[misc]  # the thread that forks is then the main one
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -40,19 +47,26 @@ class Handling:
     __slots__ = ("_installed",)
 
     def __enter__(self) -> None:
-        self._installed = (
-            threading.get_ident() == threading.main_thread().ident
-            and _signal.getsignal(_SIGINT) is signal.default_int_handler
-        )
-        if self._installed:
-            _signal.signal(_SIGINT, _handle)
-            _state.handled = True
+        self._installed = _install()
 
     def __exit__(self, *error: object) -> None:
-        if self._installed and _signal.getsignal(_SIGINT) is _handle:
-            _signal.signal(_SIGINT, signal.default_int_handler)
         if self._installed:
-            _state.handled = False
+            _uninstall()
+
+
+def _install() -> bool:
+    """Put the handler in, where that is possible and nobody has another; tell whether it is."""
+    if not _state.is_main or _signal.getsignal(_SIGINT) is not _DEFAULT:
+        return False
+    _signal.signal(_SIGINT, _handle)
+    _state.handled = True
+    return True
+
+
+def _uninstall() -> None:
+    if _signal.getsignal(_SIGINT) is _handle:
+        _signal.signal(_SIGINT, _DEFAULT)
+    _state.handled = False
 
 
 class Held:
@@ -61,17 +75,15 @@ class Held:
     Several that come meanwhile count as one, as they do while Python runs a long operation.
     """
 
-    __slots__ = ("_entered", "_handling")
+    __slots__ = ("_entered", "_installed")
 
     def __init__(self) -> None:
         self._entered = False
 
     def __enter__(self) -> None:
-        self._handling: Handling | None = None
-        if not (_state.handled or _state.depth) and threading.get_ident() == threading.main_thread().ident:
-            self._handling = Handling()
-            self._handling.__enter__()
-        _state.depth += 1
+        thread = _state
+        self._installed = not (thread.handled or thread.depth) and thread.is_main and _install()
+        thread.depth += 1
         self._entered = True
 
     def begin(self) -> None:
@@ -82,9 +94,10 @@ class Held:
     def __exit__(self, *error: object) -> None:
         if not self._entered:  # in an ExitStack, where something went wrong before
             return
-        _state.depth -= 1
-        if self._handling is not None:
-            self._handling.__exit__()
-        if _state.waiting and not _state.depth:
-            _state.waiting = False
+        thread = _state
+        thread.depth -= 1
+        if self._installed:
+            _uninstall()
+        if thread.waiting and not thread.depth:
+            thread.waiting = False
             raise KeyboardInterrupt

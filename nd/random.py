@@ -296,7 +296,7 @@ class _Thread(threading.local):
         self.current = Random()
         self.current.root += next(_threads)  # threads that begin within a millisecond draw different numbers too
         self.in_force: Random | None = None
-        self.outer: list[tuple[_UseRandom, Random | None, tuple[int, int]]] = []
+        self.outer: list[tuple[_UseRandom, Random | None, tuple[int, int] | None]] = []
 
 
 _threads = itertools.count()
@@ -313,7 +313,7 @@ class _UseRandom:
 
     def __enter__(self) -> Random:
         here = _thread
-        here.outer.append((self, here.in_force, self._chosen.get_state()))
+        here.outer.append((self, here.in_force, self._chosen.get_state() if self._gives_back else None))
         here.in_force = self._chosen
         return self._chosen
 
@@ -322,7 +322,7 @@ class _UseRandom:
         block, here.in_force, before = here.outer.pop()
         while block is not self:  # whose end Ctrl-C has cut short
             block, here.in_force, before = here.outer.pop()
-        if kind is not None and self._gives_back:
+        if kind is not None and before is not None:
             self._chosen.set_state(before)
 
 

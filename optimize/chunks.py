@@ -148,7 +148,10 @@ class Numbers(NamedTuple):
 
     def flat(self) -> list[Any]:
         """Return all of them in one list."""
-        return [self.batch_size, self.rate, *self.penalties, *(each for block in self.coefficients for each in block)]
+        numbers = [self.batch_size, self.rate, *self.penalties]
+        for coefficients in self.coefficients:
+            numbers += coefficients
+        return numbers
 
     def with_values(self, values: Sequence[Any]) -> Numbers:
         """Return others, in the order of `flat`."""
@@ -185,11 +188,8 @@ class Way(NamedTuple):
     step: StepFunction
     watched: tuple[Array, ...]
     """What `protect` needs, where the device decides whether the update is made."""
-
-    @property
-    def pure(self) -> bool:
-        """Whether it may be recorded."""
-        return getattr(self.step, "pure", False)
+    pure: bool
+    """Whether it may be recorded."""
 
 
 def _weakly(method: Callable[..., None]) -> Callable[..., None]:

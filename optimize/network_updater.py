@@ -80,6 +80,7 @@ class NetworkUpdater(JavaNames):
         self._dtype = nd.dtype_name(params)
         self._shares = [_Share(self._vectors, stretches, self._pure) for stretches in self._cut()]
         self.watch = watch_steps(self._dtype, params.shape[1])
+        self._last_way: Way | None = None
 
     def set_updaters(self, updaters: Sequence[Updater]) -> None:
         """Put others of the same classes in the place of the segments' updaters: other rates; the state stays.
@@ -116,6 +117,9 @@ class NetworkUpdater(JavaNames):
     def _group(self, segments: Sequence[Segment]) -> int:
         """Make the blocks of segments; return the length of all their states."""
         self._blocks, states = blocks_of(segments)
+        self._gain: float = 0.0
+        self._gain_of: Sequence[Any] | None = None
+        """By what an update may exceed its gradient, and the coefficients that it follows from."""
         self._penalties = list(penalties_of(self._blocks).values())
         updaters = [block.updater for block in self._blocks]
         parts: list[Part] = [*updaters, *(penalty for _, penalty in self._penalties)]
@@ -201,10 +205,10 @@ class NetworkUpdater(JavaNames):
             Of the model: its gradients are added up, the first of them is the gradient vector; where its watch has
             seen it, the device decides whether anything changes. Without one the gradient vector is the gradient.
         """
-        watched = self.watch.arguments if result is not None and result.observed else ()
-        way = Way(batch_size is not None and not self._normalized, step, watched)
+        divide = batch_size is not None and not self._normalized
+        way = self._way(divide, step, result is not None and result.observed)
         numbers = Numbers(
-            batch_size if way.divide else 1,
+            batch_size if divide else 1,
             rate,
             [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties],
             [block.updater.coefficients(iteration, epoch) for block in self._blocks],
@@ -212,28 +216,37 @@ class NetworkUpdater(JavaNames):
         with within(self._backend):
             if self._normalized:
                 self._normalize(batch_size, result)
-            before = self._backup(result, numbers)
-            others = () if result is None else result.take_others()
+            others = result.take_others() if result is not None and len(result.gradients) > 1 else ()
             tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
-            if before:  # what it does is looked at
-                tasks = [partial(self._backend.quietly, task) for task in tasks]
-            nd.run_tasks(tasks, light=True)
-            if before:
-                self._check_update(before, iteration)
+            if self._is_tame(result, numbers):
+                nd.run_tasks(tasks, True)
+            else:
+                self._run_checked(tasks, iteration)
 
-    def _backup(self, result: StepResult | None, numbers: Numbers) -> list[Array]:
-        """Return copies of parameters and states where the update of them might overflow, else nothing."""
+    def _way(self, divide: bool, step: StepFunction, observed: bool) -> Way:
+        """Return how an update is made: mostly as the one before."""
+        way, watched = self._last_way, self.watch.arguments if observed else ()
+        if way is None or way.divide is not divide or way.step is not step or way.watched is not watched:
+            way = self._last_way = Way(divide, step, watched, getattr(step, "pure", False))
+        return way
+
+    def _is_tame(self, result: StepResult | None, numbers: Numbers) -> bool:
+        """Tell whether an update cannot overflow, or nobody can look at that: it is not one of a step."""
         if result is None or (result.known_norm is None and not result.observed):
-            return []
-        largest = TAME if result.known_norm is None else result.known_norm
-        gains = [block.updater.gain(each) for block, each in zip(self._blocks, numbers.coefficients, strict=True)]
-        tame = largest * max(gains, default=0.0) < TAME**2 and all(abs(each) < TAME for each in numbers.penalties)
-        return [] if tame else [nd.copy(each) for each in (self._vectors[0], self._vectors[2])]
+            return True
+        if numbers.coefficients != self._gain_of:
+            pairs = zip(self._blocks, numbers.coefficients, strict=True)
+            self._gain = max((block.updater.gain(coefficients) for block, coefficients in pairs), default=0.0)
+            self._gain_of = numbers.coefficients
+        norm = TAME if result.known_norm is None else result.known_norm
+        return norm * self._gain < TAME**2 and (not numbers.penalties or max(map(abs, numbers.penalties)) < TAME)
 
-    def _check_update(self, before: list[Array], iteration: int) -> None:
-        """Give parameters and states back and raise NumericError unless they are finite after an update."""
+    def _run_checked(self, tasks: Sequence[Callable[[], None]], iteration: int) -> None:
+        """Update; give parameters and states back and raise NumericError unless they are finite then."""
         changed = (self._vectors[0], self._vectors[2])
-        if all(nd.all_finite(each) for each in changed):
+        before = [nd.copy(array) for array in changed]
+        nd.run_tasks([partial(self._backend.quietly, task) for task in tasks], light=True)
+        if all(nd.all_finite(array) for array in changed):
             return
         for array, old in zip(changed, before, strict=True):
             nd.assign(array, old)
@@ -278,16 +291,20 @@ class _Share:
         """Update; `others` are gradients to be added to the first."""
         if not self._stretches:
             return
-        if len(others) > len(self._others):
-            self._others = others
         arrays = (*self._vectors, *others) if others else self._vectors
-        if way.pure and not nd.is_eager() and all(map(operator.is_, others, self._others)):
+        if way.pure and not nd.is_eager() and (not others or self._known(others)):
             compute = partial(_update, self._stretches, blocks, numbers, way)
             key = (way.divide, way.step, not way.watched, len(others))
             self._recordings.run(key, compute, arrays, numbers.flat(), (True,) * len(arrays))
             return
         with nd.backend().quiet():
             update_chunks(self._chunks_of(arrays), blocks, numbers, way)
+
+    def _known(self, others: tuple[Array, ...]) -> bool:
+        """Tell whether these are the workers' gradients, which lie where they lay."""
+        if len(others) > len(self._others):
+            self._others = others
+        return all(map(operator.is_, others, self._others))
 
     def _chunks_of(self, arrays: tuple[Array, ...]) -> list[Chunk]:
         same = len(arrays) == len(self._arrays) and all(map(operator.is_, arrays, self._arrays))

@@ -38,12 +38,12 @@ class OfModel:
         """The model; None where it is gone, after `belong_to_model`."""
         return self._model()
 
-    def computed(self, step: Any = None) -> StepResult:
+    @staticmethod
+    def computed(model: Any, step: Any = None) -> StepResult:
         """Let the model compute gradient and score, of a step if one is given.
 
         A model that returns nothing has them in its updater.
         """
-        model: Any = self.model
         compute = model.compute_gradient_and_score
         result = compute() if step is None else compute(step)
         if result is None:
@@ -54,8 +54,6 @@ class OfModel:
     def _hear_gradient(self, model: Any, result: StepResult) -> None:
         """Let the listeners hear of the gradient, whole in the gradient vector."""
         listeners = tuple(self.listeners)
-        if not listeners:
-            return
         if listens(listeners, model.iteration_count, "on_gradient_calculation"):
             result.gradient()
         for listener in listeners:

@@ -32,6 +32,8 @@ class StepWatch:
     """
 
     arguments: tuple[Array, ...] = ()
+    in_step = False
+    """Whether a step has begun, which `after_step` or `give_up` ends."""
 
     def __init__(self) -> None:
         self.backend = nd.backend()
@@ -46,10 +48,7 @@ class StepWatch:
 
         Where the host looks, it finds the sum of the gradient's squares in ``square []``.
         """
-        nd.assign(square, nd.dot(gradient, gradient))
-
-    def begin_step(self) -> None:
-        """Hear that a step begins, which `after_step` or `give_up` ends."""
+        nd.dot(gradient, gradient, square)
 
     def begin_update(self, iteration: int, generator: Random, drawn: tuple[int, int]) -> None:
         """Hear that an update is issued; the generator's state was `drawn` before the step."""
@@ -89,7 +88,6 @@ class DeviceWatch(StepWatch):
         super().__init__()
         self.arguments, self._memory = cells, memory
         self._first = 0
-        self._in_step = False
         self._reset()
 
     def _reset(self) -> None:
@@ -107,9 +105,6 @@ class DeviceWatch(StepWatch):
         nd.assign(self.arguments[0], loss)
         penalties.watch(gradient, self._memory[1:3])
 
-    def begin_step(self) -> None:
-        self._in_step = True
-
     def begin_update(self, iteration: int, generator: Random, drawn: tuple[int, int]) -> None:
         if not self._steps:
             self._first = iteration
@@ -117,12 +112,12 @@ class DeviceWatch(StepWatch):
         self._steps += 1
 
     def after_step(self, model: Any) -> None:
-        self._in_step = False
+        self.in_step = False
         if self._suspected or self._steps >= CHECK_EVERY:
             self.check(model)
 
     def score_asked(self, model: Any) -> None:
-        if self._in_step:
+        if self.in_step:
             self._suspected = True
         else:
             self.check(model)
@@ -154,7 +149,7 @@ class DeviceWatch(StepWatch):
         refuse("score", score, model.iteration_count, self.doubt)
 
     def give_up(self, model: Any) -> None:
-        self._in_step = False
+        self.in_step = False
         try:
             self.check(model)
         except nd.NumericError as error:
@@ -242,7 +237,6 @@ class StepResult:
         examples: int,
         gradients: Sequence[Array],
         watch: StepWatch,
-        *,
         squares: Sequence[Array] = (),
         averaged: bool = True,
         state: Any = None,
@@ -286,19 +280,19 @@ class StepResult:
     def score(self) -> float:
         """The regularised score, before the update: mean or summed loss, and the penalties."""
         if self._score is None:
-            backend = self.watch.backend
-            with within(backend):
-                self._score = backend.item(self.loss / self._divisor + self.penalty)
+            mean, penalty = self.loss / self._divisor, self.penalty
+            item = self.watch.backend.item
+            # 0 is added where it costs less: a loss of -0 is then 0 too.
+            self._score = item(mean) + 0.0 if type(penalty) is float and not penalty else item(mean + penalty)
         return self._score
 
     def check_finite(self, iteration: int) -> None:
         """Raise NumericError where score or gradient are not finite; a watch on a device does it later instead."""
         if self.observed:
             return
-        with within(self.watch.backend):
-            score, norm = self.score, self.norm()
+        score, norm = self.score, self.norm()
         self.known_norm = norm
-        if math.isfinite(score) and math.isfinite(norm):
+        if math.isfinite(score + norm) or (math.isfinite(score) and math.isfinite(norm)):
             return
         what, value = ("norm of the gradient", norm) if math.isfinite(score) else ("score", score)
         refuse(what, value, iteration)
@@ -308,11 +302,12 @@ class StepResult:
 
         Of several workers' gradients whose squares are known, the sum of their norms.
         """
-        if len(self._gradients) == len(self._squares):
-            total = 0.0
-            for square in self._squares:
-                total += math.sqrt(self.watch.backend.item(square))
-            if math.isfinite(total):
+        squares = self._squares
+        if squares and len(squares) == len(self._gradients):
+            item, total = self.watch.backend.item, 0.0
+            for square in squares:
+                total += math.sqrt(item(square))
+            if total < math.inf:  # nor NaN
                 return total
         with within(self.watch.backend):
             return self.watch.backend.quietly(_norm, self.gradient())

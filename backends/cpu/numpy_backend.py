@@ -83,6 +83,9 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def is_array(self, x: object) -> bool:
         return isinstance(x, (np.ndarray, np.generic))  # reductions of everything give scalars
 
+    def is_ready(self, x: object, dtype: str) -> bool:
+        return type(x) is np.ndarray and x.dtype is self._dtypes.get(dtype)
+
     def asarray(self, data: Any, dtype: str) -> Array:
         try:
             array = np.asarray(data)
@@ -171,7 +174,9 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         turned = x.T if x.ndim == 2 else x.transpose(*range(1, x.ndim), 0)
         if turned.flags.c_contiguous:
             return x
-        return super().to_activation_order(x, buffer)
+        view = buffer("input", x.shape)
+        view[...] = x
+        return view
 
     def fill(self, x: Array, value: float) -> Array:
         x.fill(value)
@@ -238,8 +243,8 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def row_products(self, x: Array, y: Array) -> Array:
         return np.vecdot(x, y)
 
-    def dot(self, x: Array, y: Array) -> Array:
-        return np.dot(x, y)
+    def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
+        return np.dot(x, y) if out is None else np.dot(x, y, out)
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         if out is None:

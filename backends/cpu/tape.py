@@ -8,7 +8,9 @@ contents of the arrays. What a tape cannot hold, a decision on a value or a rand
 from __future__ import annotations
 
 import contextvars
+import operator
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -68,12 +70,11 @@ class Tape:
             _active.tape = outer
 
     def replay(self) -> None:
-        """Make all calls again; whoever looks at the results says what is not finite."""
-        quietly(self._replay)
+        """Make all calls again; whoever looks at the results says what is not finite.
 
-    def _replay(self) -> None:
-        for call in self.calls:
-            call()
+        No Python stands between the calls: `deque` only takes what `map` gives, and keeps nothing of it.
+        """
+        _quiet.copy().run(deque, map(operator.call, self.calls), 0)
 
 
 def note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:
@@ -192,13 +193,17 @@ class TracedArray(np.ndarray):
         if function is np.copyto:
             writable(arguments[0])
         if function is np.dot and len(arguments) == 3:
-            note(function, *plain(arguments[:2]), writable(arguments[2]))
+            x, y = plain(arguments[:2])
+            note(x.dot, y, writable(arguments[2]))
             function(*plain(arguments))
             return arguments[2]
         arguments, options = plain(arguments), {name: plain(value) for name, value in options.items()}
         result = function(*arguments, **options)
         if function is np.copyto:
-            note(function, *arguments, **options)
+            if options.keys() <= {"casting"}:
+                note(arguments[0].__setitem__, ..., arguments[1])
+            else:
+                note(function, *arguments, **options)
             return None
         if not isinstance(result, (np.ndarray, np.generic)):
             raise NotRecorded(f"a tape cannot hold numpy.{function.__name__}.")
@@ -207,7 +212,12 @@ class TracedArray(np.ndarray):
             isinstance(each, np.ndarray) and np.may_share_memory(each, target) for each in arguments
         ):
             return _traced(target)  # a view: nothing was computed
-        note(_RERUNS.get(function, _rerun), target, function, *arguments, **options)
+        if function is np.dot:
+            note(arguments[0].dot, arguments[1], target)
+        elif function is np.astype:
+            note(target.__setitem__, ..., arguments[0])
+        else:
+            note(_rerun, target, function, *arguments, **options)
         return own_memory(target)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -219,7 +229,7 @@ class TracedArray(np.ndarray):
         if not _is_slice(key, target, memory):
             raise NotRecorded("a tape holds assignments to slices only.")
         np.copyto(target, plain(value), casting="unsafe")
-        note(np.copyto, target, plain(value), casting="unsafe")
+        note(target.__setitem__, ..., plain(value))
 
     def fill(self, value: Any) -> None:
         """Set every element."""
@@ -255,15 +265,3 @@ class TracedArray(np.ndarray):
 
 def _rerun(target: Array, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
     np.copyto(target, function(*arguments, **options))
-
-
-def _rerun_astype(target: Array, function: Callable[..., Any], x: Array, *_: Any, **__: Any) -> None:
-    np.copyto(target, x, casting="unsafe")
-
-
-def _rerun_dot(target: Array, function: Callable[..., Any], x: Array, y: Array) -> None:
-    function(x, y, out=target)
-
-
-_RERUNS: dict[Any, Callable[..., None]] = {np.astype: _rerun_astype, np.dot: _rerun_dot}
-"""Functions whose result goes straight into the memory of the first one."""

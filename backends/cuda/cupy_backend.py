@@ -243,8 +243,8 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         """Tell whether our kernel makes the product a @ b: cuBLAS needs more than one launch for some small ones."""
         return a.dtype.char in REALS and a.shape[0] * a.shape[1] * b.shape[1] <= MOST_OWN
 
-    def dot(self, x: Array, y: Array) -> Array:
-        return self.cupy.dot(x, y)
+    def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
+        return self.cupy.dot(x, y, out)
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         if out is None:

@@ -314,7 +314,9 @@ class _Emitter(Backend):
         found.summed = True
         return found
 
-    def dot(self, x: Any, y: Any) -> Any:
+    def dot(self, x: Any, y: Any, out: Any = None) -> Any:
+        if out is not None:
+            raise NotElementwise("formula: expected a sum that is returned, got one for an array.")
         return self.sum(self.multiply(x, y))
 
     def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -99,8 +99,8 @@ class _Recorder(CupyBackend):
     def _prefers_own(self, a: Array, b: Array) -> bool:
         return a.dtype.char in REALS
 
-    def dot(self, x: Array, y: Array) -> Array:
-        return self.sum(self.multiply(x, y))
+    def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
+        return self._store(self.sum(self.multiply(x, y)), out)
 
     # ---- what would wait for the device, or not be the same the next time
 

@@ -349,9 +349,9 @@ def axpby(alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
 
 
 @explained
-def dot(x: Array, y: Array) -> Array:
-    """Return the sum of products of two vectors ``[n]``, as a scalar array."""
-    return state.backend.dot(x, y)
+def dot(x: Array, y: Array, out: Array | None = None) -> Array:
+    """Return the sum of products of two vectors ``[n]``, as a scalar array; in ``out []`` if one is given."""
+    return state.backend.dot(x, y, out)
 
 
 @explained

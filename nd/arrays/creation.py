@@ -57,6 +57,8 @@ def as_array(data: Any, dtype: DType | None = None) -> Array:
     Same arguments and errors as `create`. A numpy array is host data and is moved; an array of any other backend
     than the current one is refused.
     """
+    if state.backend.is_ready(data, dtype):
+        return data
     if dtype is not None:
         dtype = _dtype(dtype)
     here = backend()

@@ -135,13 +135,13 @@ class Recordings:
         own : sequence of bool, optional
             Which arrays lie where nobody else writes, in every run of the key: they are read there.
         """
-        if not self.active:
+        if not self.pure or state.eager:
             return _plainly(compute, arrays, numbers)
         self._runs += 1
-        found = self._known.get(key)
-        if found is not None:
-            found.last_run = self._runs
-            return found.replay(arrays, numbers)
+        recording = self._known.get(key)
+        if recording is not None:
+            recording.last_run = self._runs
+            return recording.replay(arrays, numbers)
         if key in self._known or not self._make_room():
             return _plainly(compute, arrays, numbers)
         return self._first_run(key, compute, arrays, numbers, own)
@@ -152,21 +152,16 @@ class Recordings:
         """Record while it is computed."""
         if backend().recorder() is None:
             return _plainly(compute, arrays, numbers)
-        made = _Recording(self.dtype, arrays, numbers, own)
-        made.last_run = self._runs
+        recording = _Recording(self.dtype, arrays, numbers, own)
+        recording.last_run = self._runs
         try:
-            made.record(compute)
+            recording.record(compute)
         except NotRecorded as refused:
             logger.debug("not recorded: %s", refused)
             self._known[key] = None
             return _plainly(compute, arrays, numbers)
-        self._known[key] = made
-        return made.program.result
-
-    @property
-    def active(self) -> bool:
-        """Whether anything is recorded or replayed now."""
-        return self.pure and not state.eager
+        self._known[key] = recording
+        return recording.program.result
 
     def clear(self) -> None:
         """Forget all of them."""
@@ -186,8 +181,8 @@ class Recordings:
 
     def _last_run(self, key: Hashable) -> int:
         """Return when a key ran last; what cannot be recorded may go at any time."""
-        found = self._known[key]
-        return -IDLE if found is None else found.last_run
+        recording = self._known[key]
+        return -IDLE if recording is None else recording.last_run
 
 
 class _Recording:

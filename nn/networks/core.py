@@ -117,7 +117,8 @@ class NetworkCore(JavaNames):
     @property
     def vectors(self) -> FlatVectors:
         """The flat vectors and what goes over the whole of them; raise ConfigurationError before `init`."""
-        self.check_init()
+        if self._vectors is None:
+            self.check_init()
         return self._vectors  # type: ignore[return-value]
 
     def check_init(self) -> None:
@@ -241,7 +242,7 @@ class NetworkCore(JavaNames):
         """Set a minibatch; return what a step on it computes from. On the network's backend, with its lock."""
         self.batch.set(data)
         step = self.batch.step()
-        self.batch_size = step.examples
+        self.batch_size = step.features.shape[0]
         return step
 
     def carrying(self, segment: StepInput, number: int) -> StepInput:
@@ -275,18 +276,14 @@ class NetworkCore(JavaNames):
         ShapeError
             They do not fit the network.
         """
-        if step is not None:
-            if not isinstance(step, StepInput):
-                raise nd.DTypeError(f"compute_gradient_and_score: step must be a StepInput, got {shown(step)}.")
-            return self._computed(step)
-        self.last_layer()
-        with self.lock, self.here(), nd.random.drawing(self.random):
-            result = self._computed(self.carrying(self.batch.step(), 0))
-            result.gradient()
-        return result
-
-    def _computed(self, step: StepInput) -> StepResult:
-        """Compute on the network's backend, with its lock and its generator in force."""
+        if step is None:
+            self.last_layer()
+            with self.lock, self.here(), nd.random.drawing(self.random):
+                result = self.compute_gradient_and_score(self.carrying(self.batch.step(), 0))
+                result.gradient()
+            return result
+        if not isinstance(step, StepInput):
+            raise nd.DTypeError(f"compute_gradient_and_score: step must be a StepInput, got {shown(step)}.")
         iteration, epoch, listeners = self.iteration_count, self.epoch_count, self.listeners
         watching = bool(listeners) and listens(listeners, iteration, "on_forward_pass")
         self.last = result = self.gradients.compute(step, iteration, epoch, self._show if watching else None)

@@ -10,6 +10,7 @@ from typing import Any
 import nd
 from nd.arguments import Count, Natural, NonNegative, checked, shown
 from nd.dataset import DataSet
+from nd.state import within
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
@@ -198,14 +199,14 @@ class Trainable(NetworkCore):
 
     def fit_batch(self, data: DataSet) -> None:
         """Train on one minibatch; raise DTypeError for anything but a DataSet."""
-        self.check_init()
+        if self._solver is None:
+            self.last_layer()
         if not isinstance(data, DataSet):
             raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
         fits = self.progress
         if fits.awaited is not None or fits.last.within:
             fits.forget()
-        self.last_layer()
-        with self.lock, self.here(), nd.random.using(self.random):
+        with self.lock, within(self.backend), nd.random.using(self.random):
             segments = self.segments(self.step_on(data if self.batch.takes(data) else self.classes.formed_set(data)))
             for number, segment in enumerate(segments):
                 self.made_solver().optimize(0, self.carrying(segment, number))

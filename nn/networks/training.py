@@ -12,7 +12,7 @@ import nd
 from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator
 from nd.dataset.iterator import State, position_of
 from nd.interrupts import Handling, Held
-from optimize import ProgressBarListener, Solver
+from optimize import Listener, ProgressBarListener, Solver
 
 from .history import History
 from .progress import Progress
@@ -60,33 +60,56 @@ class Training:
     def run(self) -> History:
         """Train; listeners are closed however it ends."""
         network = self.network
-        with ExitStack() as stack:
-            network.begin_fit(self)
-            stack.callback(network.end_fit, self)
-            stack.callback(network.set_listeners, *network.listeners)
+        network.begin_fit(self)
+        try:
+            before = tuple(network.listeners)
             network.add_listeners(*self._progress_bar())
-            for listener in network.listeners:
-                stack.callback(listener.close)
-            stack.enter_context(Handling())
-            held = Held()  # over the end of what follows
-            stack.push(held.__exit__)
-            stack.enter_context(nd.use_backend(network.backend))
-            stack.enter_context(nd.random.use_random(network.random))
-            network.last_layer()
-            solver = network.made_solver()
-            stack.callback(self._leave)
-            stack.callback(held.begin)
-            network.progress.stop_reason = None
-            network.history = self.history
-            self._fit(solver)
-            self.history.stopped = network.progress.stop_reason
-            self._complete = True
-            for listener in network.listeners:
-                listener.on_fit_end(network)
-            self._leave()  # where Ctrl-C stops this, the stack does it again
-            held.begin()  # a Ctrl-C as the stack's own exit begins would leave out everything in it
+            listeners = tuple(network.listeners)
+            try:
+                with Handling():
+                    self._run_interruptible()
+            finally:
+                network.set_listeners(*before)
+                self._close(listeners)
+        finally:
+            network.end_fit(self)
         network.progress.last = self._ended(network.progress.last)
         return self.history
+
+    def _run_interruptible(self) -> None:
+        """Train, and write down where that stands, also after Ctrl-C, which waits from then on."""
+        network, held = self.network, Held()
+        try:
+            with nd.use_backend(network.backend), nd.random.using(network.random):
+                network.last_layer()
+                solver = network.made_solver()
+                try:
+                    try:
+                        self._run(solver)
+                    finally:
+                        held.begin()
+                finally:  # an interrupt as that begins finds this still to be done
+                    self._leave()
+        finally:
+            held.__exit__()
+
+    def _run(self, solver: Solver) -> None:
+        network = self.network
+        network.progress.stop_reason = None
+        network.history = self.history
+        self._fit(solver)
+        self.history.stopped = network.progress.stop_reason
+        self._complete = True
+        for listener in network.listeners:
+            listener.on_fit_end(network)
+
+    @staticmethod
+    def _close(listeners: tuple[Listener, ...]) -> None:
+        """Close all of them, the last one first, whatever one of them raises."""
+        if listeners:
+            with ExitStack() as stack:
+                for listener in listeners:
+                    stack.callback(listener.close)
 
     def _fit(self, solver: Solver) -> None:
         try:

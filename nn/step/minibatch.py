@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import nd
 from nd.arrays.rows import check_indices
@@ -32,11 +32,13 @@ class StepInput:
 
     Attributes
     ----------
+    arrays : tuple of array or None
+        Everything whose numbers change from step to step.
     key : tuple
         Shapes of everything: steps of one key take the same operations.
     """
 
-    __slots__ = ("features", "features_mask", "key", "labels", "labels_mask", "own", "state")
+    __slots__ = ("arrays", "features", "features_mask", "key", "labels", "labels_mask", "own", "state")
 
     def __init__(
         self,
@@ -52,23 +54,20 @@ class StepInput:
         self.features_mask: Array = features_mask
         self.labels_mask: Array = labels_mask
         self.state, self.own = state, own
-        self.key = (
+        self.arrays: tuple[Array | None, ...] = (features, labels, features_mask, labels_mask, *state)
+        self.key: tuple[object, ...] = (
             features.shape,
             None if labels is None else labels.shape,
             None if features_mask is None else features_mask.shape,
             None if labels_mask is None else labels_mask.shape,
-            *(each.shape for each in state),
         )
+        if state:
+            self.key += tuple(array.shape for array in state)
 
     @property
     def examples(self) -> int:
         """N."""
         return self.features.shape[0]
-
-    @property
-    def arrays(self) -> tuple[Array | None, ...]:
-        """Everything whose numbers change from step to step."""
-        return self.features, self.labels, self.features_mask, self.labels_mask, *self.state
 
     def with_arrays(self, arrays: Sequence[Array | None]) -> StepInput:
         """Return the same with others in the place of `arrays`."""
@@ -105,13 +104,17 @@ def as_features(x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
     ShapeError
         There is no axis of examples, or no example.
     """
+    return nd.to_activation_order(_features_array(x, dtype), buffers)
+
+
+def _features_array(x: Any, dtype: str) -> Array:
     x = nd.as_array(x, dtype)
     if x.ndim < 2 or x.shape[0] == 0:
         raise nd.ShapeError(
             f"MultiLayerNetwork: expected features [N, ...] with N >= 1, got {list(x.shape)}. "
             "Give one row per example, also for a single one."
         )
-    return nd.to_activation_order(x, buffers)
+    return x
 
 
 class FeaturesCheck:
@@ -128,34 +131,34 @@ class FeaturesCheck:
         self._type, self._label = conf.input_type, label_of(0, conf.layers[0])
         self._allowed: list[tuple[int | None, ...]] = []
         first: Any = conf.layers[0].innermost
-        self._rows = first.n_in if getattr(first, "takes_indices", False) else None
-        if self._type is not None and self._rows is None:
+        self.rows: int | None = first.n_in if getattr(first, "takes_indices", False) else None
+        """Of an embedding that the features are indices into."""
+        if self._type is not None and self.rows is None:
             self._allowed = [self._type.shape]
             if 0 in conf.preprocessors:  # what it would make of the features passes it
                 self._allowed.append(conf.preprocessors[0].output_type(self._type).shape)
-        self._fitting: tuple[int, ...] | None = None
+        self.fitting: tuple[int, ...] | None = None
+        """What was looked at last, and fits: the shape of an example."""
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Raise ShapeError where features of that shape do not fit the input type; once more of a shape is free."""
-        if shape[1:] == self._fitting:
-            return
+        """Raise ShapeError where features of that shape do not fit the input type."""
         if self._allowed and not any(_fits(shape[1:], allowed) for allowed in self._allowed):
             axes = [("N", *("T" if size is None else size for size in allowed)) for allowed in self._allowed]
             raise nd.ShapeError(
                 f"{self._label}: expected input {' or '.join(map(describe_shape, axes))}, got {describe_shape(shape)}. "
                 f"The network's input type is {self._type!r}: make the features fit, or set another input type."
             )
-        self._fitting = shape[1:]
+        self.fitting = shape[1:]
 
     def check_indices(self, x: Any) -> None:
         """Raise DataError where features of the host are not numbers of an embedding's rows, and a device is next."""
-        if self._rows is not None:
-            check_indices(x, self._rows, self._label)
+        if self.rows is not None:
+            check_indices(x, self.rows, self._label)
 
     @property
     def doubt(self) -> str:
         """What may be wrong with features that come from the device, and that nobody has looked at."""
-        return "" if self._rows is None else f" An index that is no row of {self._label} gives NaN on a GPU."
+        return "" if self.rows is None else f" An index that is no row of {self._label} gives NaN on a GPU."
 
 
 def _fits(sizes: tuple[int, ...], allowed: tuple[int | None, ...]) -> bool:
@@ -190,19 +193,23 @@ class Minibatch:
 
     def set_features(self, x: Any) -> None:
         """Set features ``[N, ...]``."""
-        self.accepts.check_indices(x)  # before they take the place of what was set
-        found: Array = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
-        uploaded = found is not None
-        if not uploaded:
-            found = as_features(x, self.dtype, self.buffers)
-        self.accepts.check(tuple(found.shape))
-        self.features, self._own[0] = found, uploaded
+        if self.accepts.rows is not None:
+            self.accepts.check_indices(x)  # before they take the place of what was set
+        features: Array = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
+        own = features is not None
+        if not own:
+            given = _features_array(x, self.dtype)
+            features = nd.to_activation_order(given, self.buffers)
+            own = features is not given
+        if features.shape[1:] != self.accepts.fitting:
+            self.accepts.check(tuple(features.shape))
+        self.features, self._own[0] = features, own
 
     def set_labels(self, y: Any) -> None:
         """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
-        found = nd.staged(y, self.dtype, lambda: self.buffers("labels", tuple(y.shape)))
-        self._own[1] = found is not None
-        self.labels = nd.as_array(y, self.dtype) if found is None else found
+        labels = nd.staged(y, self.dtype, lambda: self.buffers("labels", tuple(y.shape)))
+        self._own[1] = labels is not None
+        self.labels = nd.as_array(y, self.dtype) if labels is None else labels
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
         """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their shape; None for none."""
@@ -220,7 +227,7 @@ class Minibatch:
             raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
         self.set_features(data.features)
         self.set_labels(data.labels)
-        if data.features_mask is None is data.labels_mask:
+        if data.features_mask is data.labels_mask is None:
             self.features_mask = self.labels_mask = None
         else:
             self.set_masks(data.features_mask, data.labels_mask)
@@ -242,10 +249,12 @@ class Minibatch:
         if self.features is None or self.labels is None:
             raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
         n = self.features.shape[0]
-        self._check_rows("labels", self.labels, n)
-        if self.labels_mask is not None:
-            self._check_rows("labels' mask", self.labels_mask, n)
-        self.check_features_mask()
+        if self.labels.shape[:1] != (n,):
+            self._refuse_rows("labels", self.labels, n)
+        if self.labels_mask is not None and self.labels_mask.shape[:1] != (n,):
+            self._refuse_rows("labels' mask", self.labels_mask, n)
+        if self.features_mask is not None:
+            self.check_features_mask()
 
     def check_features_mask(self) -> None:
         """Rows have one number each, series one for a time step, images one for a place or for all of an axis."""
@@ -264,9 +273,8 @@ class Minibatch:
             )
 
     @staticmethod
-    def _check_rows(name: str, array: Array, n: int) -> None:
-        if array.shape[:1] != (n,):
-            raise nd.ShapeError(
-                f"MultiLayerNetwork: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. "
-                "One row per example."
-            )
+    def _refuse_rows(name: str, array: Array, n: int) -> NoReturn:
+        raise nd.ShapeError(
+            f"MultiLayerNetwork: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. "
+            "One row per example."
+        )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.execution.recording import MOST_KEYS
@@ -13,16 +15,6 @@ from optimize.step_result import StepResult
 
 from ..conf.input_type import InputType
 from .minibatch import StepInput
-
-if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration
-
-
-from collections.abc import Iterator, Sequence
-from contextvars import copy_context
-from functools import partial
-from typing import TYPE_CHECKING, Any
-
 from .nodes import chain, fused
 from .propagation import Propagation, Watch
 
@@ -30,6 +22,8 @@ if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration
     from .vectors import FlatVectors
 
+Array = Any
+State = tuple[Array, ...]
 MOST_PLANS = 1000  # keys that are remembered
 FORWARD_ONLY, FORWARD_AND_BACKWARD = 1, 3  # products that every one of the forward pass stands for
 
@@ -109,10 +103,6 @@ def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
     }
     make = makers.get(len(places))
     return None if make is None else make(*places, channels)
-
-
-Array = Any
-State = tuple[Array, ...]
 
 
 class NetworkParts:
@@ -203,7 +193,7 @@ class Worker:
 
     def gradients(self, step: StepInput, rows: tuple[slice, ...], observe: bool) -> tuple[Array, list[State]]:
         """Write the gradient, sums over the examples of all parts; return their summed loss, and the state of each."""
-        loss, state = self._gradient_of(step.part(rows[0]), observe)
+        loss, state = self.gradient_of(step.part(rows[0]), observe)
         if len(rows) == 1:
             return loss, [state]
         if self._total is None:
@@ -211,14 +201,14 @@ class Worker:
         nd.assign(self._total, self.gradient)
         loss, states = nd.copy(loss), [_copied(state)]  # whose memory the next part uses again
         for number, part in enumerate(rows[1:], 2):
-            more, state = self._gradient_of(step.part(part), observe)
+            more, state = self.gradient_of(step.part(part), observe)
             loss = loss + more
             states.append(_copied(state))
             nd.add(self._total, self.gradient, self.gradient if number == len(rows) else self._total)
         return loss, states
 
-    def _gradient_of(self, step: StepInput, observe: bool) -> tuple[Array, State]:
-        """Return the loss and the state after one part, in memory that the next part of its shape uses again."""
+    def gradient_of(self, step: StepInput, observe: bool) -> tuple[Array, State]:
+        """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses."""
         key = (step.key, observe)
         after = self._state_memory(key, step.state) if step.state else ()
         watch, penalties = self._parts.vectors.updater.watch, self._parts.vectors.penalty_sum
@@ -235,9 +225,6 @@ class Worker:
         arrays, own = (self.gradient, self.square, *step.arrays), (True, True, *step.own)
         if after:
             arrays, own = (*arrays, *after), (*own, *(False for _ in after), *(True for _ in after))
-        if nd.is_eager():
-            with computing(nd.backend()):
-                return compute(arrays, ()), after
         return self.recordings.run(key, compute, arrays, own=own), after
 
     def _state_memory(self, key: object, state: State) -> State:
@@ -301,6 +288,7 @@ class GradientComputer:
         self.parts, self.whole = parts, whole
         self.plans = Plans(parts.conf, parts.splits(training=True), FORWARD_AND_BACKWARD)
         self.workers = [Worker(parts, parts.vectors.gradient)]
+        self._averaged = parts.conf.base.mini_batch
 
     def compute(self, step: StepInput, iteration: int, epoch: int, watch: Watch | None = None) -> StepResult:
         """Compute; with `watch`, which is given the activations after the forward pass, node by node."""
@@ -311,23 +299,20 @@ class GradientComputer:
         plan = self.plans.of(step)
         if not plan.is_whole:
             return self._compute_parts(step, plan, iteration, epoch)
-        penalty, worker = self._penalty(iteration, epoch), self.workers[0]
-        ((loss, states),) = nd.run_tasks([partial(worker.gradients, step, plan.workers[0], True)], plan.light)
-        return self._result(step, loss, penalty, states[0], squares=(worker.square,), observed=True)
-
-    def _penalty(self, iteration: int, epoch: int) -> Array | float:
-        """Return the sum of all penalties; where the device watches the step, an array that it fills in."""
-        vectors = self.parts.vectors
-        return vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
+        worker, vectors = self.workers[0], self.parts.vectors
+        penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
+        ((loss, state),) = nd.run_tasks([partial(worker.gradient_of, step, True)], plan.light)
+        return self._result(step, loss, penalty, state, (worker.square,), observed=True)
 
     def _compute_watched(self, step: StepInput, iteration: int, epoch: int, watch: Watch) -> StepResult:
         """Compute in one piece, unrecorded."""
-        penalty, outside = self._penalty(iteration, epoch), _as_outside(watch)
+        vectors, outside = self.parts.vectors, _as_outside(watch)
+        penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
         with computing(nd.backend()):
             loss, state = self.whole.gradient_and_loss(step, outside)
             worker = self.workers[0]
             worker.observe(loss)
-        return self._result(step, loss, penalty, state, squares=(worker.square,), observed=True)
+        return self._result(step, loss, penalty, state, (worker.square,), observed=True)
 
     def _compute_parts(self, step: StepInput, plan: nd.WorkPlan, iteration: int, epoch: int) -> StepResult:
         workers, vectors = self._workers_for(plan), self.parts.vectors
@@ -346,7 +331,7 @@ class GradientComputer:
             loss, penalty = loss + more, penalty + more_penalty
         state = _joined([state for *_, states in found for state in states])
         squares = [square for _, _, square, _ in found] if count > 1 else ()
-        return self._result(step, loss, penalty, state, workers, squares)
+        return self._result(step, loss, penalty, state, squares, workers)
 
     def _workers_for(self, plan: nd.WorkPlan) -> list[Worker]:
         count, parts = len(plan.workers), self.parts
@@ -361,17 +346,14 @@ class GradientComputer:
         loss: Array,
         penalty: Array | float,
         state: State,
-        workers: Sequence[Worker] = (),
         squares: Sequence[Array] = (),
+        workers: Sequence[Worker] = (),
         observed: bool = False,
     ) -> StepResult:
-        vectors = self.parts.vectors
-        watch = vectors.updater.watch
-        gradients = [worker.gradient for worker in workers or self.workers[:1]]
-        averaged = self.parts.conf.base.mini_batch
-        result = StepResult(
-            loss, penalty, step.examples, gradients, watch, squares=squares, averaged=averaged, state=state
-        )
+        watch = self.parts.vectors.updater.watch
+        gradients = [worker.gradient for worker in workers] if workers else (self.workers[0].gradient,)
+        examples = step.features.shape[0]
+        result = StepResult(loss, penalty, examples, gradients, watch, squares, self._averaged, state)
         if watch.arguments:
             if not observed:
                 result.gradient()

@@ -242,7 +242,8 @@ class BaseOptimizer(OfModel):
 
     def evaluated(self) -> Trial:
         """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
-        model, result = self.model, self.computed(self._input)
+        model = self.model
+        result = self.computed(model, self._input)
         result.gradient()  # whose score and gradient are looked at: nothing is left to the device
         batch_size = result.examples if self.conf.mini_batch else None
         gradient = model.updater.objective_gradient(batch_size, model.iteration_count, model.epoch_count)

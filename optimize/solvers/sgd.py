@@ -11,6 +11,7 @@ from nd.interrupts import Held
 
 from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
 from ..chunks import get_step_function
+from ..network_updater import NetworkUpdater
 from ..solver import OfModel
 
 
@@ -53,14 +54,17 @@ class StochasticGradientDescent(OfModel):
             On a device that computes while the host goes on, this is said some steps later, or by `finish`; none of
             them has changed anything.
         """
+        model: Any = self.model
+        updater: NetworkUpdater = model.updater
         try:
-            for _ in self._steps(iterations):
+            for _ in range(iterations) if type(iterations) is int else self._steps(iterations):
                 with self.lock:
-                    self._step(self.model, step)
-                model: Any = self.model
-                for listener in tuple(self.listeners):
-                    listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
-                model.updater.watch.after_step(model)
+                    self._step(model, updater, step)
+                if self.listeners:
+                    for listener in tuple(self.listeners):
+                        listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
+                if updater.watch.arguments:
+                    updater.watch.after_step(model)
         except BaseException:
             self.abandon()
             raise
@@ -77,15 +81,16 @@ class StochasticGradientDescent(OfModel):
         """Settle what the device has still to say, where training ends by another error."""
         self.model.updater.watch.give_up(self.model)
 
-    def _step(self, model: Any, step: Any) -> None:
+    def _step(self, model: Any, updater: NetworkUpdater, step: Any) -> None:
         """Compute the gradient and go a step. Where that raises, everything is as it was."""
-        iteration, generator, updater = model.iteration_count, nd.random.get_random(), model.updater
-        watch, drawn = updater.watch, generator.get_state()
-        watch.begin_step()
+        iteration, generator, watch = model.iteration_count, nd.random.get_random(), updater.watch
+        drawn = generator.get_state()
+        watch.in_step = True
         try:
-            result = self.computed(step)
+            result = self.computed(model, step)
             result.check_finite(iteration)
-            self._hear_gradient(model, result)
+            if self.listeners:
+                self._hear_gradient(model, result)
             batch_size = result.examples if self._averages else None
             with Held():
                 if result.observed:
