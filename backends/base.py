@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
+from backends.typing import Array
+
 from .argument_checks import ArgumentChecks
 from .errors import DTypeError
 from .generic.batched import BatchedProducts
@@ -22,7 +24,6 @@ from .generic.random_bits import RandomBits
 from .generic.volume_pooling import VolumePooling
 from .scheduling import Scheduling
 
-Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
 
 

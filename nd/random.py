@@ -20,12 +20,12 @@ from typing import Annotated, Any, cast
 from backends.errors import ConfigurationError, DTypeError, ShapeError, check_choice
 from backends.generic.random_bits import advanced
 from nd.java_names import JavaNames
+from nd.typing import Array
 
 from .arguments import checked, converted, rule_of, shown
 from .rules import EVEN_NAN, INTEGER, NUMBER, Refused, Rule
 from .state import FLOAT_DTYPES, state
 
-Array = Any
 _MASK64 = 0xFFFFFFFFFFFFFFFF
 _BITS_DROPPED = 9
 MOST_NUMBERS = 1 << 48

@@ -14,6 +14,7 @@ import nd
 from nd.java_names import JavaNames
 from nd.part import Part
 from nd.state import computing, within
+from nd.typing import Array
 
 from .chunks import (
     Block,
@@ -34,7 +35,6 @@ from .running import Running
 from .step_result import StepResult, refuse, watch_steps
 from .updaters import Updater
 
-Array = Any
 TAME = 1e12  # gradients and factors below it make no update that overflows
 
 

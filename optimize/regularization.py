@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Checked, NonNegative
 from nd.part import Part
 from nd.state import computing
+from nd.typing import Array
 
 from .schedules import FixedSchedule, Schedule
 from .step_result import broken_elements
@@ -17,8 +18,6 @@ from .step_result import broken_elements
 if TYPE_CHECKING:
     from .chunks import Segment
     from .updaters import Updater
-
-Array = Any
 
 
 @dataclass(frozen=True)

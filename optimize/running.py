@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import nd
-
-Array = Any
+from nd.typing import Array
 
 
 class Running:

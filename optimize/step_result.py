@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import nd
 from nd.random import Random
 from nd.state import within
-
-Array = Any
+from nd.typing import Array
 
 logger = logging.getLogger("nd")
 WATCHED = 7  # arrays [] that an update is given

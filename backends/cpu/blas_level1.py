@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .blas_threads import numpy_extension
+from backends.typing import Array
 
-Array = Any
+from .blas_threads import numpy_extension
 
 _SPELLINGS = (("scipy_cblas_{}64_", ctypes.c_int64), ("cblas_{}64_", ctypes.c_int64))
 _KINDS = {"float32": ("saxpby", ctypes.c_float), "float64": ("daxpby", ctypes.c_double)}

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from backends.typing import Array
+
 from ..generic.spatial import Buffers, SpatialPrimitives
 from ..generic.window import Window
 from . import pooled_rows, toom_cook
 from .row_convolution import Geometry, RowConvolution, Saved, rows_first, view
 from .toom_cook_rows import ToomCookRows
-
-Array = Any
 
 LEAST_COLUMNS = 64  # with fewer columns per output row, BLAS does better on im2col's one large product
 LEAST_DEPTH = 16  # channels times kernel_w below which Toom-Cook's transforms cost more than they save

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..generic.embedding import EmbeddingRows, check_limits
+from backends.typing import Array
 
-Array = Any
+from ..generic.embedding import EmbeddingRows, check_limits
 
 CELLS = 1 << 15
 """Elements that are added in one go: their positions in memory, 8 bytes each, stay in the L2 cache."""

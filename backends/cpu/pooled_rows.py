@@ -7,14 +7,15 @@ pooled rows and two comparisons per window. What lies in memory is a quarter of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+from backends.typing import Array
 
 from ..generic.spatial import Buffers
 from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, RowConvolution, Saved, block
 
-Array = Any
 Activate = Callable[[Array], object]
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from backends.typing import Array
+
 from ..base import Backend
 from ..errors import NotRecorded
 from ..generic.random_bits import advanced
 from .numpy_backend import NumpyBackend
 from .tape import Tape, TracedArray, note, own_memory, plain, tape_in_use, writable
-
-Array = Any
 
 
 def recorder_of(backend: NumpyBackend) -> Backend:

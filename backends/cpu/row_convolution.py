@@ -10,15 +10,15 @@ Everything here runs in one thread on arrays that fit its cache; the network spl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+from backends.typing import Array
 
 from ..generic.spatial import Buffers
 from ..generic.window import Window
 from .caches import l2_cache_bytes
-
-Array = Any
 
 ROWS_FIRST = (2, 1, 3, 0)  # [N, C, H, W] -> [H, C, W, N]
 ROWS_FIRST_BACK = (3, 1, 0, 2)  # and back

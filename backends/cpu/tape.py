@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotRecorded
+from backends.typing import Array
 
-Array = Any
+from ..errors import NotRecorded
 
 
 class _Active(threading.local):

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from backends.typing import Array
+
 from ..generic.spatial import Buffers
 from . import toom_cook
 from .row_convolution import ROWS_FIRST_BACK, Geometry, Prepared, RowConvolution, Saved, block, flat
-
-Array = Any
 
 
 class _Tile(NamedTuple):

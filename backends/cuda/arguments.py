@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import REALS
+from backends.typing import Array
 
-Array = Any
+from . import REALS
 
 NARROW = 1 << 31
 """Elements from which on an index takes 64 bits."""

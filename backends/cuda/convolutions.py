@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from backends.generic.window import Window
+from backends.typing import Array
 
 from . import REALS, Kernels, packed_geometry
 from .splits import FLAT, SMALL, SQUARE, Splits, Tile
-
-Array = Any
 
 LARGEST = 1 << 16  # sizes of images that the kernels divide by multiplying
 MOST_TAPS = 1 << 31  # which kernels count with 32 bits

@@ -10,8 +10,7 @@ import numpy as np
 
 from backends.errors import NotRecorded
 from backends.generic.random_bits import advanced
-
-Array = Any
+from backends.typing import Array
 
 MOST_MOVES = 64
 """Of the generator, in one graph."""

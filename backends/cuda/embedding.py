@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from backends.generic.embedding import EmbeddingRows
+from backends.typing import Array
 
 from . import REALS, Kernels
-
-Array = Any
 
 FINDERS = 256  # as embedding.cu
 

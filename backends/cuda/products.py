@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
 
+from backends.typing import Array
+
 from . import Kernels
 from .splits import LARGE, SMALL, SQUARE, Splits, Tile
-
-Array = Any
 
 MUCH = 1 << 28  # multiplications from which on large tiles, which read less, fill the device
 

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from backends.typing import Array
+
 from ..errors import NotRecorded
 from . import REALS
 from .cupy_backend import CupyBackend
@@ -13,8 +15,6 @@ from .draws import Draws
 from .graphs import Graph
 from .scratch import Scratch
 from .spatial import batch_innermost
-
-Array = Any
 
 
 def recorder_of(backend: CupyBackend) -> CupyBackend:

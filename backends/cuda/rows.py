@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from . import REALS, Kernels
+from backends.typing import Array
 
-Array = Any
+from . import REALS, Kernels
 
 THREADS = 256  # of a block that makes one row
 LONG = 64

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-Array = Any
+from backends.typing import Array
 
 PER_THREAD = 2
 """The address that stands for a stream of each thread's own, cudaStreamPerThread."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from . import REALS, Kernels
+from backends.typing import Array
 
-Array = Any
+from . import REALS, Kernels
 
 SLOTS = 3
 """Copies of one shape that may be under way: the step that runs, the one that waits, the one that is being filled."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from backends.typing import Array
+
 from ..errors import DataError
 
-Array = Any
 NO_ROW = -(2**63)
 """The index that stands for one that is no whole number, an int64."""
 

@@ -15,9 +15,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from backends.typing import Array
+
 from .window import Window
 
-Array = Any
 Buffers = Callable[..., Array]
 
 BATCH_LAST = (1, 2, 3, 0)  # [N, C, H, W] -> [C, H, W, N]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from backends.errors import DTypeError, ShapeError
+from nd.typing import Array
 
 from ..arguments import EVEN_NAN
 from ..explained import explained, settled
 from ..state import state
 from .creation import as_array
 
-Array = Any
 Axis = int | tuple[int, ...] | None
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from backends.errors import ShapeError, check_choice, check_rank
 from backends.generic.window import Sizes, Window
+from nd.typing import Array
 
 from ..explained import explained, settled
 from ..state import state
 
-Array = Any
 Buffers = Callable[..., Array]
 Pair = tuple[int, int]
 CONVOLUTION_MODES = ("causal", "same", "strict", "truncate")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from backends.generic.window import Window
+from nd.typing import Array
 
 from ..state import state
 from .convolution import Buffers
-
-Array = Any
 
 
 def conv3d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
+from nd.typing import Array
 
 from ..arguments import EVEN_NAN, Natural, checked
 from ..explained import explained, settled
 from ..state import backend, state
 
-Array = Any
 DType = Any
 """A name, or what has one: the dtype of an array, a class such as numpy.float64."""
 ORDERS = ("c", "f")

@@ -9,11 +9,10 @@ import numpy as np
 
 from backends.errors import DataError, describe_shape
 from nd.arguments import checked
+from nd.typing import Array
 
 if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
-
-Array = Any
 
 
 class ByValue:

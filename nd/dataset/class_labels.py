@@ -11,8 +11,8 @@ from backends.errors import DataError, DTypeError
 from nd.dataset.checks import as_array
 from nd.dataset.dataset import one_hot
 from nd.serde import as_host
+from nd.typing import Array
 
-Array = Any
 _SHOWN = 8  # classes in a message
 
 

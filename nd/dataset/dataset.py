@@ -14,12 +14,12 @@ from nd.dataset.by_value import ByValue
 from nd.dataset.checks import as_array, check_count, from_list
 from nd.dataset.java_random import JavaRandom
 from nd.java_names import JavaNames, java_attribute
+from nd.typing import Array
 
 if TYPE_CHECKING:
     from nd.files.reading import Source
     from nd.files.writing import Target
 
-Array = Any  # numpy.ndarray, or the array of another backend
 
 _MOST_CLASSES = 2**31 - 1  # Java's int
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")

@@ -10,8 +10,7 @@ import numpy as np
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.dataset.checks import as_array
 from nd.serde import as_host
-
-Array = Any
+from nd.typing import Array
 
 
 def weights_of_classes(labels: Any, weights: Sequence[float]) -> Array:

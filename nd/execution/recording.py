@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from backends.errors import NotRecorded
+from nd.typing import Array
 
 from ..arguments import checked
 from ..arrays.creation import activation_like, create_uninitialized
@@ -17,7 +18,6 @@ from ..state import backend, computing, state, use_backend
 
 logger = logging.getLogger("nd")
 
-Array = Any
 Arrays = Sequence[Array | None]
 Compute = Callable[[Arrays, Sequence[Any]], Array]
 MOST_KEYS = 32  # recordings of one owner

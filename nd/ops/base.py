@@ -9,10 +9,10 @@ from backends.errors import DTypeError, ShapeError, describe_shape
 from nd.arguments import checked, shown
 from nd.java_names import JavaNames
 from nd.state import backend
+from nd.typing import Array
 
 from .numbers import OP_NUMBERS
 
-Array = Any
 Dimension = int | tuple[int, ...] | None
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import nd
 from nd.dataset.java_random import JavaRandom
 from nd.random import Random as Generator
+from nd.typing import Array
 
 from ..conf import distributions
 from .constants import DataType
 
-Array = Any
 ORDERS = ("c", "f")
 
 

@@ -9,6 +9,7 @@ import nd
 from nd.arguments import checked, shown
 from nd.dataset import DataSet
 from nd.java_names import JavaNames, Pair
+from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
 from optimize.step_result import StepResult
 
@@ -19,8 +20,6 @@ from .inference import Inference
 
 if TYPE_CHECKING:
     from ..layers.runtime import LayerRuntime
-
-Array = Any
 
 
 class Inside(Inference):

@@ -10,6 +10,7 @@ from typing import Any
 import nd
 from nd.arguments import Count, Natural, NonNegative, checked, shown
 from nd.dataset import DataSet
+from nd.typing import Array
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
@@ -19,8 +20,6 @@ from .core import NetworkCore
 from .history import History
 from .training import Training
 from .training_data import FitSettings
-
-Array = Any
 
 
 class Trainable(NetworkCore):

@@ -9,14 +9,13 @@ import nd
 from nd.arrays.rows import check_indices
 from nd.checks import describe_shape
 from nd.dataset import DataSet
+from nd.typing import Array
 
 from ..layers.base import label_of
 
 if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration
     from .worker import NetworkParts
-
-Array = Any
 
 
 class StepInput:

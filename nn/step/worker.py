@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import nd
 from nd.execution.recording import MOST_KEYS
 from nd.state import computing
+from nd.typing import Array
 from optimize.step_result import StepResult
 
 from ..conf.input_type import InputType
@@ -111,7 +112,6 @@ def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
     return None if make is None else make(*places, channels)
 
 
-Array = Any
 State = tuple[Array, ...]
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import nd
+from nd.typing import Array
 
 from ..api import OptimizerState
 from ..line_search import Evaluate, Trial
 from .base import BaseOptimizer
 
-Array = Any
 FLAT = 0.1  # share of the slope below which a point on the line is low enough
 REFINEMENTS = 3  # evaluations for it, at most
 FARTHEST = 10.0  # times as far as the search went

@@ -12,8 +12,7 @@ import numpy as np
 import nd
 from backends.errors import ShapeError, describe_shape
 from nd.dataset.checks import as_array
-
-Array = Any
+from nd.typing import Array
 
 _FLOATS = ("float16", "float32", "float64")
 

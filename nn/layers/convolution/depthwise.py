@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Count
 from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Window
+from nd.typing import Array
 
 from ...conf.builder_names import of_parameter
 from ...conf.java_form import JavaForm
@@ -18,8 +19,6 @@ from ..base import FeedForwardConf
 from ..runtime import Context, Params
 from .convolution import ConvolutionLayer, ConvolutionRuntime
 from .deconvolution import refuse_identity
-
-Array = Any
 
 
 class DepthwiseRuntime(ConvolutionRuntime):

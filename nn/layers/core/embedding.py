@@ -11,6 +11,7 @@ from nd.activations import Activation
 from nd.arguments import Count
 from nd.arrays.rows import NO_ROW
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.input_type import FeedForwardType, InputType, RecurrentType
 from ...conf.java_form import BIAS, TIMED, JavaForm
@@ -19,7 +20,6 @@ from ...step.params import ParamSpec
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 
-Array = Any
 LARGEST = 2.0**62  # number of a row
 
 

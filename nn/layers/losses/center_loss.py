@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import nd
 from nd.arguments import NonNegative
 from nd.losses import LossMixtureDensity, LossSparseMCXENT
+from nd.typing import Array
 from optimize import Updater
 
 from ...conf.java_form import JavaForm
@@ -17,8 +18,6 @@ from ..base import FeedForwardConf
 from ..core.dense import Cache
 from ..runtime import Context, Kept, Params
 from .output import OutputLayer, OutputRuntime
-
-Array = Any
 
 
 class CenterDelta(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import nd
 from nd.activations import Activation
 from nd.arguments import Count, Retained
+from nd.typing import Array
 from optimize.builder import Builder
 
 from ...conf.java_form import TIMED, JavaForm
@@ -17,8 +18,6 @@ from ...step.params import ParamSpec
 from ..base import BaseLayerConf, FeedForwardConf
 from ..runtime import Context, Kept, LayerRuntime, Params
 from .output import OutputMixin
-
-Array = Any
 
 
 class OcnnCache(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import nd
 from nd.activations import Activation
 from nd.losses import Loss, get_loss
+from nd.typing import Array
 
 from ...conf.input_type import InputType
 from ...conf.java_form import BIAS, LOSS, TIMED, WITHOUT_SIZES, JavaForm
@@ -19,8 +20,6 @@ from ...step.params import ParamSpec
 from ..base import BaseLayerConf, FeedForwardConf
 from ..core.dense import Cache, DenseRuntime
 from ..runtime import Context, Kept, LayerRuntime, Params
-
-Array = Any
 
 
 class OutputMixin:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import nd
 from nd.arguments import Count, Natural
 from nd.checks import check_choice, check_shape, describe_shape
+from nd.typing import Array
 
 from ...conf.enums import PoolingType
 from ...conf.input_type import Convolutional3DType, ConvolutionalType, FeedForwardType, InputType, RecurrentType
@@ -19,7 +20,6 @@ from ..base import LayerConf
 from ..places import type_of_places
 from ..runtime import Buffers, Context, LayerRuntime, Params
 
-Array = Any
 Axes = tuple[int, ...]
 
 
