@@ -115,7 +115,7 @@ class Backend(
     def synchronize(self) -> None:
         """Wait until every operation issued so far has run."""
 
-    def item(self, x: Array) -> float:
+    def item(self, x: Array | float) -> float:
         """Return the only element of `x` as a Python number."""
         return x if isinstance(x, (int, float)) else self.xp.reshape(x, ()).__float__()
 

@@ -49,11 +49,11 @@ class Regularization(Part, Checked):
         """Return what `apply` is given for parameters of that updater."""
         return self.at(iteration, epoch)
 
-    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
+    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float | Array) -> None:
         """Add the penalty's gradient to `gradient`, the update if `post_updater`; all are ``[n]``."""
         raise NotImplementedError
 
-    def score(self, params: Array, coefficient: float) -> Array:
+    def score(self, params: Array, coefficient: float | Array) -> Array:
         """Return the penalty on ``params [n]``, as a scalar array."""
         raise NotImplementedError
 
@@ -63,10 +63,10 @@ class L1Regularization(Regularization):
 
     pure = True
 
-    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
+    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float | Array) -> None:
         nd.addi(gradient, nd.muli(nd.sign(params, scratch), coefficient))
 
-    def score(self, params: Array, coefficient: float) -> Array:
+    def score(self, params: Array, coefficient: float | Array) -> Array:
         return coefficient * nd.sum(nd.absolute(params))
 
 
@@ -75,10 +75,10 @@ class L2Regularization(Regularization):
 
     pure = True
 
-    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
+    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float | Array) -> None:
         nd.axpby(coefficient, params, 1.0, gradient, scratch)
 
-    def score(self, params: Array, coefficient: float) -> Array:
+    def score(self, params: Array, coefficient: float | Array) -> Array:
         return 0.5 * coefficient * nd.dot(params, params)
 
 

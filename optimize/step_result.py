@@ -207,7 +207,7 @@ class StepResult:
 
     Parameters
     ----------
-    loss : array ``[]``
+    loss : array ``[]`` or float
         Summed over the examples.
     penalty : array ``[]`` or float
         Sum of the penalties on the parameters.
@@ -236,7 +236,7 @@ class StepResult:
 
     def __init__(
         self,
-        loss: Array,
+        loss: Array | Any,
         penalty: Array | float,
         examples: int,
         gradients: Sequence[Array],

@@ -143,5 +143,5 @@ class _Recorder(NumpyBackend):
     def to_host(self, x: Array) -> Any:
         raise NotRecorded("a tape cannot hold a copy to the host.")
 
-    def item(self, x: Array) -> float:
+    def item(self, x: Array | float) -> float:
         raise NotRecorded("a tape cannot hold a decision on a value.")

@@ -107,7 +107,7 @@ class _Recorder(CupyBackend):
     def to_host(self, x: Array) -> Any:
         raise NotRecorded("a graph cannot hold a copy to the host.")
 
-    def item(self, x: Array) -> float:
+    def item(self, x: Array | float) -> float:
         raise NotRecorded("a graph cannot hold a decision on a value.")
 
     def svd(self, a: Array) -> tuple[Array, Array, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
 from nd.typing import Array
@@ -275,7 +275,7 @@ def item(x: Array) -> float:
     return state.backend.item(x)
 
 
-def is_array(x: object) -> bool:
+def is_array(x: object) -> TypeGuard[Array]:
     """Tell whether `x` is an array of the current backend."""
     return state.backend.is_array(x)
 

@@ -76,7 +76,7 @@ def read_data_set(stream: BinaryIO) -> DataSet:
 
 
 def _read_arrays(stream: BinaryIO, bits: int) -> dict[str, Array]:
-    arrays = {"features": serde.read_array(stream)}
+    arrays: dict[str, Array] = {"features": serde.read_array(stream)}
     if bits & _LABELS_ARE_FEATURES:
         arrays["labels"] = arrays["features"]
     elif bits & _HAS_LABELS:

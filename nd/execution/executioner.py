@@ -131,6 +131,8 @@ class HeardCall(Op):
     seconds : float
     """
 
+    z: Any
+
     def __init__(self, call: Call) -> None:
         self.inputs, self.z, self.seconds, self._name = call.arguments, call.result, call.seconds, call.name
         self.x, self.y = (*call.arguments, None, None)[:2]

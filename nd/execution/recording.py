@@ -205,7 +205,7 @@ class _Recording:
         self._copied = [(place, target) for place, target in there if not kept[place]]
         self._own = [(place, target) for place, target in there if kept[place]]
         self._numbers: Sequence[float] = ()
-        self._memory: Array = create_uninitialized(len(numbers), dtype=dtype) if numbers else None
+        self._memory: Array | Any = create_uninitialized(len(numbers), dtype=dtype) if numbers else None
         self._put(arrays, numbers)
 
     def record(self, compute: Compute) -> None:

@@ -30,7 +30,7 @@ class _Request:
         self.who, self.dtype, self.order = who, nd.default_dtype(), "c"
         self.generator = nd.random.get_random()
         self.distribution: distributions.Distribution | None = None
-        self.target: Array = None
+        self.target: Array | None = None
         self.limits: tuple[Any, ...] = ()
         shape: Any = None
         plain: list[Any] = []

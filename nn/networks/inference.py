@@ -72,7 +72,7 @@ class Inference(NetworkCore):
             mask = self.propagation.mask_behind(nd.as_array(features_mask, self.dtype), examples)
             return None if mask is None else nd.to_host(mask)
 
-    def predict(self, x: Any) -> Array:
+    def predict(self, x: Any) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
 
         Of a DataSet the names of the classes, as `predict_labels`.

@@ -187,7 +187,7 @@ class Inside(Inference):
         with self.lock, self.here(), nd.random.drawing(self.random):
             made = self.forward(step.features, True, step.features_mask)
             loss, delta = last.loss_and_delta(step.labels, made.kept[-1], loss_mask(step, made))
-            epsilon = self.propagation.backward(made, delta, step.examples, to_input=True)
+            epsilon: Array | Any = self.propagation.backward(made, delta, step.examples, to_input=True)
             vectors = self.vectors
             penalty = vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
             averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
@@ -227,7 +227,7 @@ class Inside(Inference):
             if tuple(delta.shape) != tuple(out.shape):
                 raise nd.ShapeError(f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}.")
             examples = self.batch.features.shape[0]
-            below = self.propagation.backward(made, delta, examples, to_input=True, external=True)
+            below: Array | Any = self.propagation.backward(made, delta, examples, to_input=True, external=True)
             return Pair(self.gradient(), nd.copy(below))
 
     @checked

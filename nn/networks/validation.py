@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator
 from nd.evaluation import Evaluation
+from nd.typing import Array
 
 from .training_data import weighted
 
@@ -73,7 +74,8 @@ class Validation:
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
             if evaluation is not None:
                 mask = batch.labels_mask if self._weights is None else self._masks[number]
-                evaluation.eval(network.classes.formed(batch.labels), nd.to_host(output), mask)
+                labels: Array | Any = batch.labels
+                evaluation.eval(network.classes.formed(labels), nd.to_host(output), mask)
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")
         history.validation_score.append(network.score_from(total, examples))

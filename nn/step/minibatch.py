@@ -47,9 +47,9 @@ class StepInput:
         own: tuple[bool, ...] = (False, False, False, False),
     ) -> None:
         self.features: Array = features
-        self.labels: Array = labels
-        self.features_mask: Array = features_mask
-        self.labels_mask: Array = labels_mask
+        self.labels: Array | Any = labels
+        self.features_mask: Array | Any = features_mask
+        self.labels_mask: Array | Any = labels_mask
         self.state, self.own = state, own
         self.key = (
             features.shape,
@@ -65,11 +65,11 @@ class StepInput:
         return self.features.shape[0]
 
     @property
-    def arrays(self) -> tuple[Array | None, ...]:
+    def arrays(self) -> tuple[Array | Any, ...]:
         """Everything whose numbers change from step to step."""
         return self.features, self.labels, self.features_mask, self.labels_mask, *self.state
 
-    def with_arrays(self, arrays: Sequence[Array | None]) -> StepInput:
+    def with_arrays(self, arrays: Sequence[Array | Any]) -> StepInput:
         """Return the same with others in the place of `arrays`."""
         features, labels, features_mask, labels_mask, *state = arrays
         return StepInput(features, labels, features_mask, labels_mask, tuple(state), self.own)
@@ -83,13 +83,14 @@ class StepInput:
         features_mask, labels_mask = (
             None if mask is None else mask[:, steps] for mask in (self.features_mask, self.labels_mask)
         )
-        labels: Array = self.labels
-        return StepInput(self.features[:, :, steps], labels[:, :, steps], features_mask, labels_mask)
+        return StepInput(self.features[:, :, steps], self.labels[:, :, steps], features_mask, labels_mask)
 
     def part(self, rows: slice) -> StepInput:
         """Return views of some of the examples."""
         if rows.start == 0 and rows.stop == self.features.shape[0]:
             return self
+        features: Any
+        state: list[Any]
         features, labels, features_mask, labels_mask, *state = (
             None if array is None else array[rows, ...] for array in self.arrays
         )
@@ -181,16 +182,16 @@ class Minibatch:
 
     def clear(self) -> None:
         """Forget everything."""
-        self.features: Array = None
-        self.labels: Array = None
-        self.features_mask: Array = None
-        self.labels_mask: Array = None
+        self.features: Array | Any = None
+        self.labels: Array | Any = None
+        self.features_mask: Array | Any = None
+        self.labels_mask: Array | Any = None
         self._own = [False] * 4
 
     def set_features(self, x: Any) -> None:
         """Set features ``[N, ...]``."""
         self.accepts.check_indices(x)  # before they take the place of what was set
-        found: Array = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
+        found: Array | Any = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
         uploaded = found is not None
         if not uploaded:
             found = as_features(x, self.dtype, self.buffers)

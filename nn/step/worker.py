@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.execution.recording import MOST_KEYS
@@ -14,16 +16,6 @@ from optimize.step_result import StepResult
 
 from ..conf.input_type import InputType
 from .minibatch import StepInput
-
-if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration
-
-
-from collections.abc import Iterator, Sequence
-from contextvars import copy_context
-from functools import partial
-from typing import TYPE_CHECKING, Any
-
 from .nodes import chain, fused
 from .propagation import Propagation, Watch
 
@@ -179,7 +171,7 @@ class Worker:
         """The sum of the gradient's squares, where it was observed."""
         self._propagations: dict[bool, Propagation] = {}
         self._states: dict[object, tuple[Array, ...]] = {}
-        self._total: Array = None
+        self._total: Array | None = None
 
     def observe(self, loss: Array) -> None:
         """Have the step's loss, the gradient as it is now and the penalties looked at; see `StepWatch.observe`."""
@@ -223,7 +215,7 @@ class Worker:
         after = self._state_memory(key, step.state) if step.state else ()
         watch, penalties = self._parts.vectors.updater.watch, self._parts.vectors.penalty_sum
 
-        def compute(arrays: Sequence[Array], _: Any) -> Array:
+        def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
             gradient, square, *rest = arrays
             loss, state = self._propagation().gradient_and_loss(step.with_arrays(rest[: len(rest) - len(after)]))
             for target, source in zip(rest[len(rest) - len(after) :], state, strict=True):

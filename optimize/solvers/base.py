@@ -267,7 +267,7 @@ class _Line:
         self._params = optimizer.model.updater.params
         self._origin = nd.copy(self._params)
         self._start = start
-        self._direction: Array = None
+        self._direction: Array | Any = None  # until a direction is taken
         self.step = 0.0
 
     def turn(self, direction: Array) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import nd
 from nd.typing import Array
@@ -29,8 +30,8 @@ class ConjugateGradient(BaseOptimizer):
     Nocedal and Wright, section 5.2. Differs: DL4J's stored gradient aliases the live one, so that it descends plainly.
     """
 
-    _gradient: Array = None
-    _direction: Array = None
+    _gradient: Array | None = None
+    _direction: Array | Any = None  # known where the gradient is
     _curvature = 0.0
 
     def direction(self, gradient: Array) -> Array:

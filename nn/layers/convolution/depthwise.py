@@ -58,7 +58,7 @@ class SeparableRuntime(ConvolutionRuntime):
     ) -> Array | None:
         kept, saved, cells = saved
         gradients = grads["pW"], grads.get("b")
-        between = convolution.conv2d_backward(delta, saved, params["pW"], cells, gradients, ctx.buffer)
+        between: Array | Any = convolution.conv2d_backward(delta, saved, params["pW"], cells, gradients, ctx.buffer)
         W, gradients = self._of_channels(params["W"]), (self._of_channels(grads["W"]), None)
         inner = ctx.inner("inner").buffer
         return convolution_kinds.depthwise_backward(between, kept, W, window, gradients, inner, ctx.needs_epsilon)

@@ -30,7 +30,7 @@ LEAST_VARIANCE = 1e-30
 class BatchNormalizationCache(NamedTuple):
     """What forward keeps for the way back."""
 
-    centered: Array
+    centered: Array | None
     """x less the mean, None where inference can still compute it from x."""
     x: Array
     mean: Array
