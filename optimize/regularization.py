@@ -238,7 +238,7 @@ class MergedPenaltySum(PenaltySum):
 
     def _total(self, params: Array, *rest: Any) -> Array:
         where, coefficients = rest[: len(self._different)], rest[len(self._different) :]
-        total: Any = None
+        total: Array | Any = None
         for penalty, here, coefficient in zip(self._different, where, coefficients, strict=True):
             score = penalty.score(nd.multiply(params, here), coefficient)
             total = score if total is None else total + score

@@ -43,7 +43,12 @@ class Op(JavaNames):
 
     @checked
     def __init__(
-        self, x: Array, y: Any = None, z: Array | None = None, shape: tuple[int, ...] | None = None, dtype: str = ""
+        self,
+        x: Array,
+        y: Array | float | None = None,
+        z: Array | None = None,
+        shape: tuple[int, ...] | None = None,
+        dtype: str = "",
     ) -> None:
         self._check_array("x", x)
         self.x, self.y, self.z = x, y, z

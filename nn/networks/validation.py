@@ -67,7 +67,7 @@ class Validation:
         """Score the network, and append score and accuracy; raise DataError where there are no data."""
         network = self.network
         evaluation = Evaluation() if network.classes.classes else None
-        total: Any = None
+        total: Array | Any = None
         examples = 0
         for number, batch in enumerate(self._batches()):
             loss, output = network.loss_and_output(batch)

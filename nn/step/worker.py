@@ -248,7 +248,7 @@ class Worker:
         return [nd.copy(self._output_of(step.part(part))) for part in rows]
 
     def _output_of(self, step: StepInput) -> Array:
-        def compute(arrays: Any, _: Any) -> Array:
+        def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
             return self._propagation().output(step.with_arrays(arrays))
 
         own = (*step.own, *(False for _ in step.state))

@@ -69,7 +69,7 @@ class EmbeddingRuntime(LayerRuntime):
         if not nd.is_array(x) or x.ndim != 2 or x.shape[1] != 1:
             self._refuse(x, "[N, 1]")
 
-    def _refuse(self, x: Any, expected: str) -> None:
+    def _refuse(self, x: Array, expected: str) -> None:
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         raise nd.ShapeError(

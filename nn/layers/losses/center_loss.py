@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import nd
 from nd.arguments import NonNegative
@@ -107,7 +107,7 @@ class CenterLossRuntime(OutputRuntime):
             nd.muli(ways, -conf.alpha / (counts + 1.0))
 
 
-def _of_rows(mask: Array | None) -> bool:
+def _of_rows(mask: Array | None) -> TypeGuard[Array]:
     return mask is not None and mask.shape[1] == 1
 
 

@@ -68,7 +68,7 @@ class OutputMixin:
         with self._named():
             return self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
 
-    def backpropagate_delta(self, delta: Any, kept: Kept, grads: Params) -> Array | None:
+    def backpropagate_delta(self, delta: Array, kept: Kept, grads: Params) -> Array | None:
         """Write the gradients, from what `loss_and_delta` returned; return dL/dx, None where nobody needs it."""
         below = self.backward_delta(delta, kept.cache, kept.params, grads, kept.context)
         return self.undropped(below, kept)
