@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
-from backends.typing import Array
+from backends.typing import Array, HostArray
 
 from .argument_checks import ArgumentChecks
 from .errors import DTypeError
@@ -94,7 +94,7 @@ class Backend(
         """Return a copy of a numpy array on this backend."""
         return self.reshape(self.asarray(array.tolist(), dtype), array.shape)  # nested lists lose a shape like [0, 3]
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Array) -> HostArray:
         """Return `x` as a numpy.ndarray."""
         import numpy
 

@@ -93,7 +93,10 @@ class _DeviceArray(Array, Protocol):
     def set(self, array: np.ndarray) -> None: ...
 
 
-# Overrides of Backend's methods have to take every Array: that is what Any stands for. Of the other, mypy looks up what
-# they use.
+HostArray = np.ndarray
+"""An array of the host, whatever the backend."""
+
+# What overrides of Backend's methods take: mypy looks up what they use of NumPy's arrays, or of CuPy's. Any stands for
+# every other Array, which a method that Backend's stands for has to take too.
 NumpyArray = np.ndarray | Any
 CupyArray = _DeviceArray | Any

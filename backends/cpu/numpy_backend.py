@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.typing import Array, NumpyArray
+from backends.typing import Array, HostArray, NumpyArray
 
 from ..base import DTYPES, Backend
 from ..errors import DTypeError
@@ -97,7 +97,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def from_host(self, array: Any, dtype: str) -> Array:
         return np.array(array, dtype=dtype)
 
-    def to_host(self, x: Any) -> Any:
+    def to_host(self, x: Any) -> HostArray:
         return np.asarray(x.get() if type(x).__module__ == "cupy" else x)
 
     def describe(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.typing import Array, NumpyArray
+from backends.typing import Array, HostArray, NumpyArray
 
 from ..base import Backend
 from ..errors import NotRecorded
@@ -140,7 +140,7 @@ class _Recorder(NumpyBackend):
 
     # ---- what would not be the same the next time
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Array) -> HostArray:
         raise NotRecorded("a tape cannot hold a copy to the host.")
 
     def item(self, x: Array | float) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.typing import Array, CupyArray
+from backends.typing import Array, CupyArray, HostArray
 
 from ..base import DTYPES, Backend
 from ..cpu.numpy_backend import UFUNCS
@@ -156,7 +156,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         self.uploads.copy(array, out)
         return out
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Array) -> HostArray:
         return self.cupy.asnumpy(x)
 
     def item(self, x: Any) -> float:

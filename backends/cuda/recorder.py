@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from backends.typing import Array
+from backends.typing import Array, HostArray
 
 from ..errors import NotRecorded
 from . import REALS
@@ -104,7 +104,7 @@ class _Recorder(CupyBackend):
 
     # ---- what would wait for the device, or not be the same the next time
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Array) -> HostArray:
         raise NotRecorded("a graph cannot hold a copy to the host.")
 
     def item(self, x: Array | float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeGuard
 
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
-from nd.typing import Array
+from nd.typing import Array, HostArray
 
 from ..arguments import EVEN_NAN, Natural, checked
 from ..explained import explained, settled
@@ -249,7 +249,7 @@ def activation_like(x: Array) -> Array:
 
 
 @explained
-def to_host(x: Array) -> Any:
+def to_host(x: Array) -> HostArray:
     """Return `x` as a numpy.ndarray: the array itself on the NumPy backend, a copy from the device on others.
 
     An array of the device is copied whatever backend is the current one.

@@ -82,7 +82,7 @@ class AvgPooling(Pooling):
         return self.spread(nd.divide(epsilon, saved.count), saved, buffer)
 
     @staticmethod
-    def _count(x: Array, mask: Array | None, axes: Axes) -> Any:
+    def _count(x: Array, mask: Array | None, axes: Axes) -> Array | float:
         places = math.prod(x.shape[axis] for axis in axes)
         if mask is None:
             return float(places)
