@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+
+from backends.typing import Array
 
 from .errors import BackendError, DTypeError, ShapeError, check_rank, check_shape
 
-Array = Any
 INDEX_DTYPES = ("int32", "int64")
 
 ARRAY_LIBRARIES = ("cupy", "numpy")

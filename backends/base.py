@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
+from backends.typing import Array, HostArray
+
 from .argument_checks import ArgumentChecks
 from .errors import DTypeError
 from .generic.batched import BatchedProducts
@@ -22,7 +24,6 @@ from .generic.random_bits import RandomBits
 from .generic.volume_pooling import VolumePooling
 from .scheduling import Scheduling
 
-Array = Any  # the backend's own array type: numpy.ndarray, cupy.ndarray, ...
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "bool")
 
 
@@ -97,7 +98,7 @@ class Backend(
         """Return a copy of a numpy array on this backend."""
         return self.reshape(self.asarray(array.tolist(), dtype), array.shape)  # nested lists lose a shape like [0, 3]
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Array) -> HostArray:
         """Return `x` as a numpy.ndarray."""
         import numpy
 
@@ -118,7 +119,7 @@ class Backend(
     def synchronize(self) -> None:
         """Wait until every operation issued so far has run."""
 
-    def item(self, x: Array) -> float:
+    def item(self, x: Array | float) -> float:
         """Return the only element of `x` as a Python number."""
         return x if isinstance(x, (int, float)) else self.xp.reshape(x, ()).__float__()
 

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from .base import Backend
 
-Array = Any
-
 REPORTED = (
     "absolute", "add", "affine_gradients", "all_finite", "arange", "argmax", "assign", "astype", "avg_pool",
     "avg_pool3d", "avg_pool3d_backward", "avg_pool_backward", "axpby", "batched_matmul", "channel_sums", "col2im",

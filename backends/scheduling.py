@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-Array = Any
+from backends.typing import Array
+
 Task = Callable[[], object]
 
 

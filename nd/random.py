@@ -20,12 +20,12 @@ from typing import Annotated, Any, cast
 from backends.errors import ConfigurationError, DTypeError, ShapeError, check_choice
 from backends.generic.random_bits import advanced
 from nd.java_names import JavaNames
+from nd.typing import Array
 
 from .arguments import checked, converted, rule_of, shown
 from .rules import EVEN_NAN, INTEGER, NUMBER, Refused, Rule
 from .state import FLOAT_DTYPES, state
 
-Array = Any
 _MASK64 = 0xFFFFFFFFFFFFFFFF
 _BITS_DROPPED = 9
 MOST_NUMBERS = 1 << 48
@@ -116,7 +116,7 @@ class Random(JavaNames):
         twin.keeps_23_bits = self.keeps_23_bits
         return twin
 
-    def uniform(self, n: int, dtype: str = "float32", low: float = 0.0, high: float = 1.0) -> Array:
+    def uniform(self, n: int, dtype: str = "float32", low: float | Array = 0.0, high: float | Array = 1.0) -> Array:
         """Draw ``[n]`` numbers uniform in low .. high."""
         n = _checked_count("Random.uniform", n, dtype)
         low, high = (_number("Random.uniform", name, value) for name, value in (("low", low), ("high", high)))
@@ -126,7 +126,7 @@ class Random(JavaNames):
         self._rewind(n)
         return u if (low, high) == (0.0, 1.0) else low + u * (high - low)
 
-    def gaussian(self, n: int, dtype: str = "float32", mean: float = 0.0, std: float = 1.0) -> Array:
+    def gaussian(self, n: int, dtype: str = "float32", mean: float | Array = 0.0, std: float | Array = 1.0) -> Array:
         """Draw ``[n]`` normally distributed numbers, by Box and Muller on the pairs (e, e + ceil(n / 2))."""
         n = _checked_count("Random.gaussian", n, dtype)
         mean, std = _checked_moments("Random.gaussian", mean, std)
@@ -134,7 +134,9 @@ class Random(JavaNames):
         self._rewind(n)
         return z
 
-    def truncated_normal(self, n: int, dtype: str = "float32", mean: float = 0.0, std: float = 1.0) -> Array:
+    def truncated_normal(
+        self, n: int, dtype: str = "float32", mean: float | Array = 0.0, std: float | Array = 1.0
+    ) -> Array:
         """Draw ``[n]`` normal numbers within two standard deviations of the mean.
 
         Notes
@@ -185,7 +187,7 @@ class Random(JavaNames):
         self._rewind(n)
         return out
 
-    def binomial(self, n: int, dtype: str = "float32", trials: int = 1, p: float = 0.5) -> Array:
+    def binomial(self, n: int, dtype: str = "float32", trials: int = 1, p: float | Array = 0.5) -> Array:
         """Draw ``[n]`` counts of successes among `trials`, each of probability p."""
         n = _checked_count("Random.binomial", n, dtype)
         trials = _checked_integer("Random.binomial", "trials", trials)

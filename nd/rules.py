@@ -264,7 +264,7 @@ def _instance(kind: type) -> Rule | None:
     """Return the rule of a class of ours, or of any other that `isinstance` takes."""
     try:
         isinstance(None, kind)
-    except TypeError:  # a protocol that is not for run time
+    except TypeError:  # a protocol that is not for run time, such as Array
         return None
     article = "an" if kind.__name__[:1] in "AEIOU" else "a"
     return Rule(f"{article} {kind.__name__}", _kept_if(lambda value: isinstance(value, kind)))

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nd import DTypeError, FormatError, NumericError
 from nd.java_names import JavaNames
+from nd.typing import Array
 
 from .network_updater import NetworkUpdater
 from .step_result import StepResult
-
-Array = Any
 
 
 class OptimizerState(NamedTuple):

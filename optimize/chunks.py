@@ -12,12 +12,12 @@ from weakref import WeakMethod
 import nd
 from nd.checks import check_choice
 from nd.part import Part, pure
+from nd.typing import Array
 
 from .regularization import Regularization
 from .step_result import WATCHED, protect
 from .updaters import Updater
 
-Array = Any
 StepFunction = Callable[[Array, Array, float], object]
 """(params, direction, step) -> None, in place on params; `nd.part.pure` lets an update with it be recorded."""
 

@@ -11,10 +11,10 @@ import nd
 from nd.arguments import Checked, Natural, NonNegative, Retained
 from nd.part import Part
 from nd.state import within
+from nd.typing import Array
 
 from .step_result import StepWatch
 
-Array = Any
 Names = str | Sequence[str] | None
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import nd
 from nd.checks import check_choice
+from nd.typing import Array
 
-Array = Any
 SMALLEST_NORM = 1e-5  # stands for a norm of 0
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import nd
 from nd.arguments import checked
 from nd.java_names import JavaNames
+from nd.typing import Array
 
-Array = Any
 Evaluate = Callable[[float], tuple[float, Array]]
 """step -> (cost, its gradient ``[n]``), at the parameters after that step; the gradient's memory is used again."""
 

@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Checked, NonNegative
 from nd.part import Part
 from nd.state import computing
+from nd.typing import Array
 
 from .schedules import FixedSchedule, Schedule
 from .step_result import broken_elements
@@ -17,8 +18,6 @@ from .step_result import broken_elements
 if TYPE_CHECKING:
     from .chunks import Segment
     from .updaters import Updater
-
-Array = Any
 
 
 @dataclass(frozen=True)
@@ -50,11 +49,11 @@ class Regularization(Part, Checked):
         """Return what `apply` is given for parameters of that updater."""
         return self.at(iteration, epoch)
 
-    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
+    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float | Array) -> None:
         """Add the penalty's gradient to `gradient`, the update if `post_updater`; all are ``[n]``."""
         raise NotImplementedError
 
-    def score(self, params: Array, coefficient: float) -> Array:
+    def score(self, params: Array, coefficient: float | Array) -> Array:
         """Return the penalty on ``params [n]``, as a scalar array."""
         raise NotImplementedError
 
@@ -64,10 +63,10 @@ class L1Regularization(Regularization):
 
     pure = True
 
-    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
+    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float | Array) -> None:
         nd.addi(gradient, nd.muli(nd.sign(params, scratch), coefficient))
 
-    def score(self, params: Array, coefficient: float) -> Array:
+    def score(self, params: Array, coefficient: float | Array) -> Array:
         return coefficient * nd.sum(nd.absolute(params))
 
 
@@ -76,10 +75,10 @@ class L2Regularization(Regularization):
 
     pure = True
 
-    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float) -> None:
+    def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float | Array) -> None:
         nd.axpby(coefficient, params, 1.0, gradient, scratch)
 
-    def score(self, params: Array, coefficient: float) -> Array:
+    def score(self, params: Array, coefficient: float | Array) -> Array:
         return 0.5 * coefficient * nd.dot(params, params)
 
 
@@ -239,7 +238,7 @@ class MergedPenaltySum(PenaltySum):
 
     def _total(self, params: Array, *rest: Any) -> Array:
         where, coefficients = rest[: len(self._different)], rest[len(self._different) :]
-        total: Any = None
+        total: Array | Any = None
         for penalty, here, coefficient in zip(self._different, where, coefficients, strict=True):
             score = penalty.score(nd.multiply(params, here), coefficient)
             total = score if total is None else total + score

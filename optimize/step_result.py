@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import nd
 from nd.random import Random
 from nd.state import within
-
-Array = Any
+from nd.typing import Array
 
 logger = logging.getLogger("nd")
 WATCHED = 7  # arrays [] that an update is given
@@ -203,7 +202,7 @@ class StepResult:
 
     Parameters
     ----------
-    loss : array ``[]``
+    loss : array ``[]`` or float
         Summed over the examples.
     penalty : array ``[]`` or float
         Sum of the penalties on the parameters.
@@ -232,7 +231,7 @@ class StepResult:
 
     def __init__(
         self,
-        loss: Array,
+        loss: Array | Any,
         penalty: Array | float,
         examples: int,
         gradients: Sequence[Array],

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import nd
 from nd.arguments import Checked, NonNegative
-
-Array = Any
+from nd.typing import Array
 
 
 @dataclass(frozen=True)

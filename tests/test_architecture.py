@@ -215,6 +215,15 @@ def asserts_nothing(path, text):
     yield from (f"{path}:{n.lineno}: assert" for n in ast.walk(parse(text)) if isinstance(n, ast.Assert))
 
 
+def says_what_an_array_is(path, text):
+    """There is one type of arrays, in backends/typing.py; an alias of Any says nothing."""
+    for node in ast.walk(parse(text)):
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        is_any = isinstance(node, (ast.Assign, ast.AnnAssign)) and _name(node.value) == "Any"
+        if is_any and any("Array" in (_name(target) or "") for target in targets):
+            yield f"{path}:{node.lineno}: an array that is Any"
+
+
 def has_no_bare_except(path, text):
     for node in ast.walk(parse(text)):
         if isinstance(node, ast.ExceptHandler) and node.type is None:
@@ -231,7 +240,7 @@ def matches_what_it_expects_to_be_raised(path, text):
 LIBRARY_RULES = [
     asserts_nothing, has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function,
     imports_only_what_is_below, is_documented, is_no_drawer, is_no_long_file, names_no_array_library, names_no_backend,
-    reads_no_private_attribute,
+    reads_no_private_attribute, says_what_an_array_is,
 ]  # fmt: skip
 TEST_RULES = [is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised]
 SCRIPT_RULES = [has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function, is_no_long_file]
@@ -269,6 +278,10 @@ BAD = {  # rule -> files that break it, each once
     reads_no_private_attribute: [
         ("nd/x.py", "def f(net):\n    return net._made"),
         ("nn/x.py", "class A:\n    def f(self, other):\n        self._own = other._own + other._other"),
+    ],
+    says_what_an_array_is: [
+        ("nd/x.py", "Array = Any"),
+        ("backends/x.py", "import typing as t\nNumpyArray: t.TypeAlias = t.Any"),
     ],
     names_no_backend: [
         ("nd/x.py", "from backends.cuda.cupy_backend import Kernels"),

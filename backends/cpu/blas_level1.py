@@ -10,8 +10,6 @@ import numpy as np
 
 from .blas_threads import numpy_extension
 
-Array = Any
-
 _SPELLINGS = (("scipy_cblas_{}64_", ctypes.c_int64), ("cblas_{}64_", ctypes.c_int64))
 _KINDS = {"float32": ("saxpby", ctypes.c_float), "float64": ("daxpby", ctypes.c_double)}
 LEAST_ELEMENTS = 4096  # below, three ufuncs take less time than one call through ctypes
@@ -24,7 +22,7 @@ class LevelOne:
         found = numpy_extension() if library is None else library
         self._routines = {np.dtype(dtype): _routine(found, *kind) for dtype, kind in _KINDS.items()}
 
-    def bound(self, alpha: Any, x: Array, beta: Any, y: Array) -> Callable[[], None] | None:
+    def bound(self, alpha: Any, x: np.ndarray, beta: Any, y: np.ndarray) -> Callable[[], None] | None:
         """Return what computes ``y = alpha x + beta y`` on vectors ``[n]``, reading alpha and beta each time.
 
         None where no routine takes them, or where it would not be faster.
@@ -42,7 +40,7 @@ class LevelOne:
             return None
         n, x_at, y_at = y.size, x.ctypes.data, y.ctypes.data
 
-        def run(keep: tuple[Array, Array] = (x, y)) -> None:
+        def run(keep: tuple[np.ndarray, np.ndarray] = (x, y)) -> None:
             routine(n, float(alpha), x_at, 1, float(beta), y_at, 1)
 
         return run

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..generic.spatial import Buffers, SpatialPrimitives
+from backends.typing import Array, NumpyArray
+
+from ..generic.spatial import SpatialPrimitives
 from ..generic.window import Window
 from . import pooled_rows, toom_cook
-from .row_convolution import Geometry, RowConvolution, Saved, rows_first, view
+from .row_convolution import Buffers, Geometry, RowConvolution, Saved, rows_first, view
 from .toom_cook_rows import ToomCookRows
-
-Array = Any
 
 LEAST_COLUMNS = 64  # with fewer columns per output row, BLAS does better on im2col's one large product
 LEAST_DEPTH = 16  # channels times kernel_w below which Toom-Cook's transforms cost more than they save
@@ -44,19 +44,22 @@ def halves(window: Window, pool: Window) -> bool:
 class NumpyConvolution(SpatialPrimitives):
     """Mixin of `NumpyBackend`: convolution with image rows outermost in memory."""
 
-    def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
-        cells = self._padded(x, window, 0.0, buffers)
+    def im2col(self, x: NumpyArray, window: Window, buffers: Buffers) -> Array:
+        cells: Any = self._padded(x, window, 0.0, buffers)
         if not cells.flags.c_contiguous:
             return super().im2col(x, window, buffers)
         col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
         channel, *steps, example = cells.strides
         down = (step * far for step, far in zip(steps, window.dilation, strict=True))
         along = (step * far for step, far in zip(steps, window.stride, strict=True))
-        target, strides = self.batch_last(col), (channel, *down, *along, example)
+        strides = (channel, *down, *along, example)
+        target: Any = self.batch_last(col)
         np.copyto(target, view(cells, target.shape, strides))  # windows overlap in the view, not in the copy
         return col
 
-    def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    def conv2d(
+        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+    ) -> tuple[Array, Any]:
         algorithm = algorithm_for(window, W, x.shape[0])
         if algorithm is None:
             return super().conv2d(x, W, b, window, buffers)
@@ -64,11 +67,11 @@ class NumpyConvolution(SpatialPrimitives):
 
     def conv2d_backward(
         self,
-        delta: Array,
+        delta: NumpyArray,
         saved: Any,
-        W: Array,
+        W: NumpyArray,
         window: Window,
-        gradients: tuple[Array, Array | None],
+        gradients: tuple[NumpyArray, NumpyArray | None],
         buffers: Buffers,
         need_epsilon: bool = True,
     ) -> Array | None:
@@ -78,10 +81,10 @@ class NumpyConvolution(SpatialPrimitives):
 
     def conv2d_max_pool(
         self,
-        x: Array,
-        W: Array,
-        b: Array | None,
-        activate: Callable[[Array], object] | None,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        activate: Callable[[NumpyArray], object] | None,
         windows: tuple[Window, Window],
         buffers: tuple[Buffers, Buffers],
         keep: bool = True,
@@ -93,11 +96,11 @@ class NumpyConvolution(SpatialPrimitives):
 
     def conv2d_max_pool_backward(
         self,
-        epsilon: Array,
+        epsilon: NumpyArray,
         saved: Any,
-        W: Array,
+        W: NumpyArray,
         windows: tuple[Window, Window],
-        gradients: tuple[Array, Array | None],
+        gradients: tuple[NumpyArray, NumpyArray | None],
         buffers: tuple[Buffers, Buffers],
         need_epsilon: bool = True,
     ) -> Array | None:
@@ -105,7 +108,9 @@ class NumpyConvolution(SpatialPrimitives):
             return super().conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
         return pooled_rows.backward(epsilon, saved, W, gradients, buffers[0], need_epsilon)
 
-    def like(self, x: Array, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
+    def like(
+        self, x: NumpyArray, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None
+    ) -> Array:
         if not rows_first(x):
             return buffers(name, shape, dtype)
         n, channels, height, width = shape

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..generic.embedding import EmbeddingRows, check_limits
+from backends.typing import Array, NumpyArray
 
-Array = Any
+from ..generic.embedding import EmbeddingRows, check_limits
 
 CELLS = 1 << 15
 """Elements that are added in one go: their positions in memory, 8 bytes each, stay in the L2 cache."""
@@ -17,11 +15,11 @@ CELLS = 1 << 15
 class NumpyEmbedding(EmbeddingRows):
     """Mixin of `NumpyBackend`."""
 
-    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
+    def pull_rows(self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows") -> np.ndarray:
         self._check_rows(who, indices, table.shape[0])
         return table[indices]
 
-    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
+    def scatter_add(self, table: NumpyArray, indices: NumpyArray, updates: NumpyArray) -> Array:
         self._check_rows("scatter_add", indices, table.shape[0])
         if table.flags.c_contiguous:
             _add_rows(table.reshape(-1), indices, updates)
@@ -31,7 +29,7 @@ class NumpyEmbedding(EmbeddingRows):
             np.add.at(table, indices, updates)
         return table
 
-    def _check_rows(self, who: str, indices: Array, rows: int) -> None:
+    def _check_rows(self, who: str, indices: NumpyArray, rows: int) -> None:
         if indices.size:
             check_limits(who, indices.min(), indices.max(), rows)  # not by `item`, which a recorder refuses
 
@@ -39,7 +37,7 @@ class NumpyEmbedding(EmbeddingRows):
 # NumPy adds to elements of a vector several times faster than to rows of a matrix, in the order of the indices as well.
 
 
-def _add_rows(cells: Array, indices: Array, updates: Array) -> None:
+def _add_rows(cells: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
     """Add to a table in c order, seen as a vector, some updates at a time."""
     columns = updates.shape[1]
     across, first = np.arange(columns), indices.astype(np.intp) * columns
@@ -49,7 +47,7 @@ def _add_rows(cells: Array, indices: Array, updates: Array) -> None:
         np.add.at(cells, (first[part, None] + across).reshape(-1), updates[part].reshape(-1))
 
 
-def _add_columns(table: Array, indices: Array, updates: Array) -> None:
+def _add_columns(table: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
     """Add to a table in f order some columns at a time."""
     rows, columns = table.shape
     cells, indices = table.T.reshape(-1), indices.astype(np.intp)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import DTYPES, Array, Backend
+from backends.typing import Array, HostArray, NumpyArray
+
+from ..base import DTYPES, Backend
 from ..errors import DTypeError
 from ..scheduling import UpdatePlan, Work, WorkPlan
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
@@ -98,7 +100,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def from_host(self, array: Any, dtype: str) -> Array:
         return np.array(array, dtype=dtype)
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Any) -> HostArray:
         return np.asarray(x.get() if type(x).__module__ == "cupy" else x)
 
     def describe(self) -> dict[str, str]:
@@ -109,7 +111,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
             "threads": f"{self.threads} (ND_NUM_THREADS)" if self._blas.controllable else "as the BLAS chooses",
         }
 
-    def item(self, x: Array) -> float:
+    def item(self, x: Any) -> float:
         return x if type(x) in (int, float) else x.item()  # numpy.float64 is a float too
 
     # ---- recording
@@ -121,7 +123,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
             self._recorder = recorder_of(self)
         return self._recorder
 
-    def traceable(self, x: Array) -> Array:
+    def traceable(self, x: NumpyArray) -> Array:
         return x.view(TracedArray)
 
     # ---- work side by side
@@ -167,10 +169,10 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
 
     # ---- creation and shape
 
-    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
+    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> np.ndarray:
         return np.empty(tuple(shape), self.dtype(dtype), "C" if order == "c" else "F")
 
-    def to_activation_order(self, x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
+    def to_activation_order(self, x: NumpyArray, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
         turned = x.T if x.ndim == 2 else x.transpose(*range(1, x.ndim), 0)
         if turned.flags.c_contiguous:
             return x
@@ -178,25 +180,25 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         view[...] = x
         return view
 
-    def fill(self, x: Array, value: float) -> Array:
+    def fill(self, x: NumpyArray, value: float) -> Array:
         x.fill(value)
         return x
 
-    def assign(self, target: Array, source: Any) -> Array:
+    def assign(self, target: NumpyArray, source: Any) -> Array:
         np.copyto(target, source, casting="unsafe")
         return target
 
-    def copy(self, x: Array) -> Array:
+    def copy(self, x: NumpyArray) -> Array:
         return np.array(x, order="C")
 
-    def astype(self, x: Array, dtype: str) -> Array:
+    def astype(self, x: NumpyArray, dtype: str) -> Array:
         kind = self.dtype(dtype)
         return x if x.dtype is kind or x.dtype == kind else np.astype(x, kind)
 
-    def reshape(self, x: Array, shape: Sequence[int]) -> Array:
+    def reshape(self, x: NumpyArray, shape: Sequence[int]) -> Array:
         return x.reshape(shape)
 
-    def reshape_view(self, x: Array, shape: Sequence[int]) -> Array:
+    def reshape_view(self, x: NumpyArray, shape: Sequence[int]) -> Array:
         if not _OLDEST:
             return np.reshape(x, shape, copy=False)
         tried = x.view(np.ndarray).reshape(shape)  # which a tape does not mind
@@ -204,49 +206,49 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
             raise ValueError(f"reshape_view: {list(shape)} must not need a copy, got strides {x.strides}.")
         return x.reshape(shape)
 
-    def transpose(self, x: Array) -> Array:
+    def transpose(self, x: NumpyArray) -> Array:
         return x.T
 
-    def permute(self, x: Array, axes: Sequence[int]) -> Array:
+    def permute(self, x: NumpyArray, axes: Sequence[int]) -> Array:
         return x.transpose(axes)
 
     # ---- arithmetic that the generic code would do in several passes
 
-    def maximum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def maximum(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
         return np.maximum(x, y, out=out)  # only by keyword: NumPy deprecates a third positional argument here
 
-    def minimum(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def minimum(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
         return np.minimum(x, y, out=out)
 
-    def greater(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def greater(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
         return np.greater(x, y) if out is None else np.greater(x, y, out=out, casting="unsafe")
 
-    def greater_equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def greater_equal(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
         return np.greater_equal(x, y) if out is None else np.greater_equal(x, y, out=out, casting="unsafe")
 
-    def equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
+    def equal(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
         return np.equal(x, y) if out is None else np.equal(x, y, out=out, casting="unsafe")
 
-    def put_where(self, target: Array, value: Any, condition: Array) -> Array:
+    def put_where(self, target: NumpyArray, value: Any, condition: NumpyArray) -> Array:
         np.copyto(target, value, casting="unsafe", where=condition)
         return target
 
-    def sum(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+    def sum(self, x: NumpyArray, axis: Any = None, keepdims: bool = False) -> Array:
         return np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
 
-    def max(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+    def max(self, x: NumpyArray, axis: Any = None, keepdims: bool = False) -> Array:
         return np.maximum.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
 
-    def sum_into(self, x: Array, axis: int, out: Array) -> Array:
+    def sum_into(self, x: NumpyArray, axis: int, out: NumpyArray) -> Array:
         return np.add.reduce(x, axis=axis, out=out)
 
-    def row_products(self, x: Array, y: Array) -> Array:
+    def row_products(self, x: NumpyArray, y: NumpyArray) -> Array:
         return np.vecdot(x, y)
 
-    def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
+    def dot(self, x: NumpyArray, y: NumpyArray, out: NumpyArray | None = None) -> Array:
         return np.dot(x, y) if out is None else np.dot(x, y, out)
 
-    def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+    def matmul(self, a: NumpyArray, b: NumpyArray, out: NumpyArray | None = None) -> Array:
         if out is None:
             return np.matmul(a, b)
         if out.flags.c_contiguous:
@@ -256,17 +258,17 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
             return out
         return np.matmul(a, b, out=out)
 
-    def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+    def batched_matmul(self, a: NumpyArray, b: NumpyArray, out: NumpyArray | None = None) -> Array:
         return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
-    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+    def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
         run = None if y.size < LEAST_ELEMENTS else self._level_one.bound(alpha, x, beta, y)
         if run is None:
             return super().axpby(alpha, x, beta, y, scratch)
         run()
         return y
 
-    def _dot(self, a: Array, b: Array, out: Array) -> Array:
+    def _dot(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
         """a @ b into c-ordered memory; a large product outside of the workers gets them all, some rows each."""
         if out.size * b.shape[0] < self._least_product or self._workers.busy:
             return np.dot(a, b, out)  # as matmul, with less ado for small ones

@@ -7,34 +7,32 @@ pooled rows and two comparisons per window. What lies in memory is a quarter of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..generic.spatial import Buffers
-from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, RowConvolution, Saved, block
+from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, Buffers, RowConvolution, Saved, block
 
-Array = Any
-Activate = Callable[[Array], object]
+Activate = Callable[[np.ndarray], object]
 
 
 class PooledSaved(NamedTuple):
     """What forward leaves for backward: the convolution's part, and who won in every window, as ``[H, C, W, N]``."""
 
     convolution: Saved
-    left_won: Array
-    top_won: Array
+    left_won: np.ndarray
+    top_won: np.ndarray
 
 
 def forward(
     algorithm: RowConvolution,
-    x: Array,
-    W: Array,
-    b: Array | None,
+    x: np.ndarray,
+    W: np.ndarray,
+    b: np.ndarray | None,
     activate: Activate | None,
     buffers: Buffers,
     keep: bool = True,
-) -> tuple[Array, PooledSaved | None]:
+) -> tuple[np.ndarray, PooledSaved | None]:
     """Return ``[N, n_out, out_h / 2, out_w / 2]`` and, with `keep`, what `backward` needs; out_h and out_w are even.
 
     `activate` is applied to the convolution's output, in place.
@@ -65,20 +63,20 @@ def forward(
 
 
 def backward(
-    epsilon: Array,
+    epsilon: np.ndarray,
     saved: PooledSaved,
-    W: Array,
-    gradients: tuple[Array, Array | None],
+    W: np.ndarray,
+    gradients: tuple[np.ndarray, np.ndarray | None],
     buffers: Buffers,
     need_epsilon: bool,
-) -> Array | None:
+) -> np.ndarray | None:
     """Write the convolution's gradients from the pooled epsilon; return dL/dx unless nobody needs it."""
     (kept, algorithm), left_won, top_won = saved
     window, _, n_out, n = algorithm.geometry
     share = epsilon.transpose(ROWS_FIRST)
     columns = window.out[1] * n
 
-    def expand(part: slice, rows: Array) -> None:
+    def expand(part: slice, rows: np.ndarray) -> None:
         """Hand the epsilon of every window to the cell that won."""
         half = slice(part.start // 2, part.stop // 2)
         row = block(buffers, "row", (part.stop - part.start, *left_won.shape[1:]))
@@ -99,7 +97,7 @@ def backward(
     return algorithm.backward_rows(rows, kept, W, gradients, buffers, need_epsilon)
 
 
-def _sides(rows: Array, algorithm: RowConvolution) -> tuple[Array, Array]:
+def _sides(rows: np.ndarray, algorithm: RowConvolution) -> tuple[np.ndarray, np.ndarray]:
     """View ``[rows, n_out, out_w * N]`` as left and right cells of the windows, ``[rows, n_out, out_w / 2, N]``."""
     half_w, n = algorithm.geometry.window.out[1] // 2, algorithm.geometry.n
     if algorithm.split:
@@ -109,5 +107,5 @@ def _sides(rows: Array, algorithm: RowConvolution) -> tuple[Array, Array]:
     return cells[:, :, :, 0], cells[:, :, :, 1]
 
 
-def _flags(buffers: Buffers, name: str, shape: tuple[int, ...]) -> Array:
+def _flags(buffers: Buffers, name: str, shape: tuple[int, ...]) -> np.ndarray:
     return block(lambda *arguments: buffers(*arguments, "bool"), name, shape)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from backends.typing import Array, HostArray, NumpyArray
+
 from ..base import Backend
 from ..errors import NotRecorded
 from ..generic.random_bits import advanced
 from .numpy_backend import NumpyBackend
 from .tape import Tape, TracedArray, note, own_memory, plain, tape_in_use, writable
-
-Array = Any
 
 
 def recorder_of(backend: NumpyBackend) -> Backend:
@@ -62,7 +62,7 @@ class _Recorder(NumpyBackend):
 
     # ---- arrays that are made while recording
 
-    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> Array:
+    def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> np.ndarray:
         return own_memory(super().empty(shape, dtype, order))
 
     def copy(self, x: Array) -> Array:
@@ -74,7 +74,7 @@ class _Recorder(NumpyBackend):
         except ValueError:
             return self.reshape_view(self.copy(x), shape)
 
-    def axpby(self, alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+    def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
         run = self._level_one.bound(plain(alpha), plain(x), plain(beta), writable(y))
         if run is None:
             return Backend.axpby(self, alpha, x, beta, y, scratch)
@@ -82,17 +82,17 @@ class _Recorder(NumpyBackend):
         run()
         return y
 
-    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
+    def pull_rows(self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows") -> np.ndarray:
         made = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
         pull = partial(self._pull_into, plain(table), plain(indices), plain(made), who)
         note(pull)
         pull()
         return made
 
-    def _pull_into(self, table: Array, indices: Array, out: Array, who: str) -> None:
+    def _pull_into(self, table: NumpyArray, indices: NumpyArray, out: NumpyArray, who: str) -> None:
         np.copyto(out, super().pull_rows(table, indices, who))
 
-    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
+    def scatter_add(self, table: NumpyArray, indices: NumpyArray, updates: NumpyArray) -> Array:
         add = partial(super().scatter_add, writable(table), plain(indices), plain(updates))
         note(add)
         add()
@@ -106,7 +106,7 @@ class _Recorder(NumpyBackend):
     def random_raw(self, root: int, node: int, n: int) -> Array:
         return self._drawn(root, node, self._plain.random_raw, self.empty((n,), "uint64"), n)
 
-    def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
+    def dropout_factors(self, root: int, node: int, p: float, out: NumpyArray) -> Array:
         memory = writable(out)
 
         def factors(root: int, node: int) -> Array:
@@ -114,7 +114,7 @@ class _Recorder(NumpyBackend):
 
         return self._drawn(root, node, factors, out)
 
-    def _drawn(self, root: int, node: int, draw: Callable[..., Array], out: Array, *arguments: Any) -> Array:
+    def _drawn(self, root: int, node: int, draw: Callable[..., NumpyArray], out: NumpyArray, *arguments: Any) -> Array:
         """Draw into an array, and note that it is drawn again from where the generator then stands."""
         generator, memory = tape_in_use().generator, plain(out)
         if generator is None or generator().get_state() != (root, node):
@@ -140,8 +140,8 @@ class _Recorder(NumpyBackend):
 
     # ---- what would not be the same the next time
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Array) -> HostArray:
         raise NotRecorded("a tape cannot hold a copy to the host.")
 
-    def item(self, x: Array) -> float:
+    def item(self, x: Array | float) -> float:
         raise NotRecorded("a tape cannot hold a decision on a value.")

@@ -10,15 +10,16 @@ Everything here runs in one thread on arrays that fit its cache; the network spl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..generic.spatial import Buffers
+from backends.typing import NumpyArray
+
 from ..generic.window import Window
 from .caches import l2_cache_bytes
 
-Array = Any
+Buffers = Callable[..., NumpyArray]
 
 ROWS_FIRST = (2, 1, 3, 0)  # [N, C, H, W] -> [H, C, W, N]
 ROWS_FIRST_BACK = (3, 1, 0, 2)  # and back
@@ -26,12 +27,12 @@ CACHED_BYTES = min(max(l2_cache_bytes() // 2, 1 << 18), 1 << 20)
 """Of output rows that are written before the next thing is done with them."""
 
 
-def rows_first(x: Array) -> bool:
+def rows_first(x: np.ndarray) -> bool:
     """Tell whether an image lies in memory as ``H, C, W, N``."""
     return x.ndim == 4 and x.transpose(ROWS_FIRST).flags.c_contiguous and not x.transpose(1, 2, 3, 0).flags.c_contiguous
 
 
-def block(buffers: Buffers, name: str, shape: tuple[int, ...]) -> Array:
+def block(buffers: Buffers, name: str, shape: tuple[int, ...]) -> np.ndarray:
     """Return scratch memory of that shape in c order."""
     return buffers(name, (shape[-1], *shape[:-1])).transpose(*range(1, len(shape)), 0)
 
@@ -39,7 +40,7 @@ def block(buffers: Buffers, name: str, shape: tuple[int, ...]) -> Array:
 class Saved(NamedTuple):
     """What forward leaves for backward: the columns under the kernel, or the image, and who reads them."""
 
-    kept: Array
+    kept: np.ndarray
     algorithm: RowConvolution
 
 
@@ -65,8 +66,8 @@ class Geometry(NamedTuple):
 class Prepared(NamedTuple):
     """What the output rows are computed from, gathered and turned."""
 
-    columns: Array
-    kernel: Array
+    columns: np.ndarray
+    kernel: np.ndarray
 
 
 class _Side(NamedTuple):
@@ -103,7 +104,7 @@ class RowConvolution:
 
     # ---- forward
 
-    def forward(self, x: Array, W: Array, b: Array | None, buffers: Buffers) -> tuple[Array, Saved]:
+    def forward(self, x: np.ndarray, W: np.ndarray, b: np.ndarray | None, buffers: Buffers) -> tuple[np.ndarray, Saved]:
         """Return ``z [N, n_out, out_h, out_w]`` and what `backward` needs."""
         window, _, n_out, n = self.geometry
         out_h, out_w = window.out
@@ -114,14 +115,14 @@ class RowConvolution:
             self.convolve(kernel, columns, b, part, rows[part])
         return z.transpose(ROWS_FIRST_BACK), self.saved(x, columns)
 
-    def columns_of(self, x: Array, buffers: Buffers) -> Array:
+    def columns_of(self, x: np.ndarray, buffers: Buffers) -> np.ndarray:
         """Return the cells under the kernel's columns, ``[H, C, kernel_w, out_w, N]``."""
         window, channels, _, n = self.geometry
         columns = block(buffers, "columns", (window.padded[0], channels, window.kernel[1], window.out[1], n))
         self.gather(self.padded(x, buffers), columns)
         return columns
 
-    def kernel_of(self, W: Array, buffers: Buffers) -> Array:
+    def kernel_of(self, W: np.ndarray, buffers: Buffers) -> np.ndarray:
         """Return ``[n_out, kernel_h * C * kernel_w]``."""
         n_out, channels, taps, kernel_w = W.shape
         kernel = block(buffers, "kernel", (n_out, taps, channels, kernel_w))
@@ -133,20 +134,24 @@ class RowConvolution:
         at_once = max(2, CACHED_BYTES // bytes_each // 2 * 2)
         return [slice(start, min(start + at_once, rows.stop)) for start in rows[::at_once]]
 
-    def convolve(self, kernel: Array, columns: Array, b: Array | None, part: slice, out: Array) -> None:
+    def convolve(
+        self, kernel: np.ndarray, columns: np.ndarray, b: np.ndarray | None, part: slice, out: np.ndarray
+    ) -> None:
         """Write some output rows ``[rows, n_out, out_w * N]``."""
         np.matmul(kernel, self.under_each_row(columns)[part], out=out)
         if b is not None:
             np.add(out, b.reshape(-1, 1), out=out)
 
-    def prepared(self, x: Array, W: Array, buffers: Buffers, exact: bool) -> Prepared:
+    def prepared(self, x: np.ndarray, W: np.ndarray, buffers: Buffers, exact: bool) -> Prepared:
         """Return what `output_rows` reads.
 
         Without `exact` other sums may be taken than those that make equal outputs of equal inputs.
         """
         return Prepared(self.columns_of(x, buffers), self.kernel_of(W, buffers))
 
-    def output_rows(self, prepared: Prepared, b: Array | None, buffers: Buffers) -> Iterator[tuple[slice, Array]]:
+    def output_rows(
+        self, prepared: Prepared, b: np.ndarray | None, buffers: Buffers
+    ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield even numbers of output rows ``[rows, n_out, out_w * N]``, in memory that the next ones overwrite."""
         columns, kernel = prepared
         out_h, n_out = self.geometry.window.out[0], self.geometry.n_out
@@ -155,11 +160,11 @@ class RowConvolution:
             self.convolve(kernel, columns, b, part, z)
             yield part, z
 
-    def saved(self, x: Array, columns: Array) -> Saved:
+    def saved(self, x: np.ndarray, columns: np.ndarray) -> Saved:
         """Return what `backward` needs."""
         return Saved(columns, self)
 
-    def padded(self, x: Array, buffers: Buffers) -> Array:
+    def padded(self, x: np.ndarray, buffers: Buffers) -> np.ndarray:
         """Return ``[H, C, W, N]`` with its padding."""
         window, channels, _, n = self.geometry
         rows = x.transpose(ROWS_FIRST)
@@ -171,7 +176,7 @@ class RowConvolution:
         padded[high, :, wide] = rows
         return padded
 
-    def gather(self, image: Array, columns: Array) -> None:
+    def gather(self, image: np.ndarray, columns: np.ndarray) -> None:
         """Copy the cells under the kernel's columns side by side: ``[..., W, N]`` to ``[..., kernel_w, out_w, N]``."""
         if self.steps_by_one and image.flags.c_contiguous:
             if self.split:
@@ -181,7 +186,7 @@ class RowConvolution:
         for cell, out, side in self.sides:
             np.copyto(columns[..., cell, out, :], image[..., side, :])
 
-    def under_each_row(self, columns: Array) -> Array:
+    def under_each_row(self, columns: np.ndarray) -> np.ndarray:
         """View ``[H, C, kernel_w, out_w, N]`` as the blocks under each output row, which overlap."""
         geometry = self.geometry
         taps, out_h = geometry.window.kernel[0], geometry.window.out[0]
@@ -193,25 +198,25 @@ class RowConvolution:
 
     def backward(
         self,
-        delta: Array,
-        kept: Array,
-        W: Array,
-        gradients: tuple[Array, Array | None],
+        delta: np.ndarray,
+        kept: np.ndarray,
+        W: np.ndarray,
+        gradients: tuple[np.ndarray, np.ndarray | None],
         buffers: Buffers,
         need_epsilon: bool,
-    ) -> Array | None:
+    ) -> np.ndarray | None:
         """Write the gradients, return that of x ``[N, C, H, W]`` unless nobody needs it; uses `kept` up."""
         return self.backward_rows(self.rows_of(delta, buffers), kept, W, gradients, buffers, need_epsilon)
 
     def backward_rows(
         self,
-        rows: Array,
-        kept: Array,
-        W: Array,
-        gradients: tuple[Array, Array | None],
+        rows: np.ndarray,
+        kept: np.ndarray,
+        W: np.ndarray,
+        gradients: tuple[np.ndarray, np.ndarray | None],
         buffers: Buffers,
         need_epsilon: bool,
-    ) -> Array | None:
+    ) -> np.ndarray | None:
         """As `backward`, from delta as ``[out_h, n_out, out_w * N]``."""
         window, channels, _, n = self.geometry
         self.bias_gradient(rows, gradients[1], buffers)
@@ -223,7 +228,7 @@ class RowConvolution:
         high, wide = window.interior
         return image[high, :, wide].transpose(ROWS_FIRST_BACK)
 
-    def rows_of(self, delta: Array, buffers: Buffers) -> Array:
+    def rows_of(self, delta: np.ndarray, buffers: Buffers) -> np.ndarray:
         """Return delta as ``[out_h, n_out, out_w * N]``."""
         window, _, n_out, n = self.geometry
         rows = delta.transpose(ROWS_FIRST)
@@ -232,7 +237,7 @@ class RowConvolution:
             np.copyto(rows, delta.transpose(ROWS_FIRST))
         return rows.reshape(window.out[0], n_out, -1)
 
-    def bias_gradient(self, rows: Array, gradient: Array | None, buffers: Buffers) -> None:
+    def bias_gradient(self, rows: np.ndarray, gradient: np.ndarray | None, buffers: Buffers) -> None:
         """Sum delta over examples and positions."""
         if gradient is None:
             return
@@ -240,20 +245,20 @@ class RowConvolution:
         self.sum_rows(rows, sums, buffers)
         np.add.reduce(sums, axis=0, out=gradient.reshape(-1))
 
-    def sum_rows(self, rows: Array, sums: Array, buffers: Buffers) -> None:
+    def sum_rows(self, rows: np.ndarray, sums: np.ndarray, buffers: Buffers) -> None:
         """Sum ``[rows, n_out, out_w * N]`` over its last axis; BLAS does so faster than anything else."""
         ones = block(buffers, "ones", rows.shape[2:])
         ones.fill(1.0)
         np.matmul(rows.reshape(-1, rows.shape[2]), ones, out=sums.reshape(-1))
 
-    def kernel_gradient(self, rows: Array, columns: Array, gradient: Array, buffers: Buffers) -> None:
+    def kernel_gradient(self, rows: np.ndarray, columns: np.ndarray, gradient: np.ndarray, buffers: Buffers) -> None:
         """Add up the products of every output row with the block under it."""
         under = self.under_each_row(columns)
         products = block(buffers, "products", (rows.shape[0], under.shape[1], rows.shape[1]))
         np.matmul(under, rows.transpose(0, 2, 1), out=products)
         self.sum_products(products, gradient, buffers)
 
-    def sum_products(self, products: Array, gradient: Array, buffers: Buffers) -> None:
+    def sum_products(self, products: np.ndarray, gradient: np.ndarray, buffers: Buffers) -> None:
         """Add ``[out_h, kernel_h * C * kernel_w, n_out]`` over the rows into the gradient of W."""
         n_out, channels, taps, kernel_w = gradient.shape
         total = np.add.reduce(products, axis=0, out=block(buffers, "total", products.shape[1:]))
@@ -261,10 +266,10 @@ class RowConvolution:
 
     def gradients_by_rows(
         self,
-        delta: Callable[[slice, Array], None],
+        delta: Callable[[slice, np.ndarray], None],
         parts: list[slice],
-        columns: Array,
-        gradients: tuple[Array, Array | None],
+        columns: np.ndarray,
+        gradients: tuple[np.ndarray, np.ndarray | None],
         buffers: Buffers,
     ) -> None:
         """Write the gradients of W and b while `delta` writes one part of the output rows after the other."""
@@ -281,7 +286,9 @@ class RowConvolution:
         if gradients[1] is not None:
             np.add.reduce(sums, axis=0, out=gradients[1].reshape(-1))
 
-    def image_gradient(self, rows: Array, columns: Array, W: Array, image: Array, buffers: Buffers) -> None:
+    def image_gradient(
+        self, rows: np.ndarray, columns: np.ndarray, W: np.ndarray, image: np.ndarray, buffers: Buffers
+    ) -> None:
         """Fill ``image [H, C, W, N]``: one GEMM per input row over the block of output rows that saw it."""
         window, channels, n_out, _ = self.geometry
         (taps, kernel_w), (out_h, _), height = window.kernel, window.out, window.padded[0]
@@ -296,7 +303,7 @@ class RowConvolution:
         np.matmul(flipped.reshape(self.geometry.depth, -1), seen, out=flat)
         self.scatter(columns, image)
 
-    def scatter(self, columns: Array, image: Array) -> None:
+    def scatter(self, columns: np.ndarray, image: np.ndarray) -> None:
         """Add the cells back where `gather` took them: ``[..., kernel_w, out_w, N]`` to ``[..., W, N]``."""
         sides, out_w = self.sides, self.geometry.window.out[1]
         if self.steps_by_one and not self.split:  # the first cell makes zeros unnecessary
@@ -310,7 +317,7 @@ class RowConvolution:
             np.add(target, columns[..., cell, out, :], out=target)
 
 
-def sliding(image: Array, shape: tuple[int, ...], split: bool = False) -> Array:
+def sliding(image: np.ndarray, shape: tuple[int, ...], split: bool = False) -> np.ndarray:
     """View ``[..., W, N]`` in c order as ``[..., kernel_w, out_w, N]``: the kernel's columns, which overlap.
 
     With `split`, as ``[..., kernel_w, 2, out_w / 2, N]``, even positions before odd ones.
@@ -319,11 +326,11 @@ def sliding(image: Array, shape: tuple[int, ...], split: bool = False) -> Array:
     return view(image, shape, (*outer, step, step, *((2 * step,) if split else ()), example))
 
 
-def view(x: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+def view(x: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
     """View memory in c order with other strides, as an array of the same class."""
     return type(x)(shape, x.dtype, x, 0, strides)
 
 
-def flat(x: Array) -> Array:
+def flat(x: np.ndarray) -> np.ndarray:
     """View an array as a matrix: the first axis, and all others."""
     return x.reshape(x.shape[0], -1)

@@ -20,8 +20,6 @@ import numpy as np
 
 from ..errors import NotRecorded
 
-Array = Any
-
 
 class _Active(threading.local):
     """The tape that records in this thread."""
@@ -83,7 +81,7 @@ def note(function: Callable[..., object], *arguments: Any, **options: Any) -> No
         _active.tape.calls.append(partial(function, *arguments, **options))
 
 
-def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: Array, options: dict[str, Any]) -> None:
+def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: np.ndarray, options: dict[str, Any]) -> None:
     """Note a ufunc with its arguments by position where it takes them so: NumPy is faster with them."""
     if method == "__call__" and not options and ufunc.signature is None:
         inputs, target = _in_memory_order(inputs, target)
@@ -95,7 +93,7 @@ def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: Array,
         note(ufunc if method == "__call__" else getattr(ufunc, method), *inputs, out=target, **options)
 
 
-def _in_memory_order(inputs: tuple[Any, ...], target: Array) -> tuple[tuple[Any, ...], Array]:
+def _in_memory_order(inputs: tuple[Any, ...], target: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
     """Permute the axes of all so that the result's lie in c order: NumPy finds one long loop without searching."""
     if target.flags.c_contiguous or not all(isinstance(x, np.ndarray) and x.ndim in (0, target.ndim) for x in inputs):
         return inputs, target
@@ -121,18 +119,18 @@ def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return found
 
 
-def writable(target: Array) -> Array:
+def writable(target: np.ndarray) -> np.ndarray:
     """Return where a tape writes; refuse memory that is not traced, because what reads it would not be noted."""
     if _active.tape is not None and not isinstance(target, TracedArray):
         raise NotRecorded("a tape cannot hold a result in an array that is not traceable.")
     return plain(target)
 
 
-def _traced(x: Array) -> TracedArray:
+def _traced(x: np.ndarray) -> TracedArray:
     return x.view(TracedArray)
 
 
-def own_memory(x: Array) -> TracedArray:
+def own_memory(x: np.ndarray) -> TracedArray:
     """Return a new array as a traced one, and count it as memory of the tape."""
     if _active.tape is not None:
         _active.tape.size += x.nbytes
@@ -146,7 +144,7 @@ def tape_in_use() -> Tape:
     return _active.tape
 
 
-def _is_slice(key: Any, found: Any, memory: Array) -> bool:
+def _is_slice(key: Any, found: Any, memory: np.ndarray) -> bool:
     """Tell whether what an index gave lies in the memory; a slice of nothing lies nowhere."""
     if not isinstance(found, np.ndarray) or found.size:
         return isinstance(found, np.ndarray) and np.may_share_memory(found, memory)
@@ -263,5 +261,5 @@ class TracedArray(np.ndarray):
         return plain(self).flat
 
 
-def _rerun(target: Array, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+def _rerun(target: np.ndarray, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
     np.copyto(target, function(*arguments, **options))

@@ -7,11 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..generic.spatial import Buffers
 from . import toom_cook
-from .row_convolution import ROWS_FIRST_BACK, Geometry, Prepared, RowConvolution, Saved, block, flat
-
-Array = Any
+from .row_convolution import ROWS_FIRST_BACK, Buffers, Geometry, Prepared, RowConvolution, Saved, block, flat
 
 
 class _Tile(NamedTuple):
@@ -44,15 +41,17 @@ class ToomCookRows(RowConvolution):
         starts = [min(start, out_h - tile) for start in range(0, out_h, tile)]
         self.tiles = [_Tile(start, number * tile - start) for number, start in enumerate(starts)]
 
-    def saved(self, x: Array, columns: Array) -> Saved:
+    def saved(self, x: np.ndarray, columns: np.ndarray) -> Saved:
         return Saved(x, self)
 
-    def prepared(self, x: Array, W: Array, buffers: Buffers, exact: bool) -> Prepared:
+    def prepared(self, x: np.ndarray, W: np.ndarray, buffers: Buffers, exact: bool) -> Prepared:
         if exact or self.m % 2 or self.tiles[-1].first:
             return super().prepared(x, W, buffers, exact)
         return Prepared(self.matrices(self.turned_columns(x, buffers)), self.turned_kernel(W, buffers))
 
-    def output_rows(self, prepared: Prepared, b: Array | None, buffers: Buffers) -> Iterator[tuple[slice, Array]]:
+    def output_rows(
+        self, prepared: Prepared, b: np.ndarray | None, buffers: Buffers
+    ) -> Iterator[tuple[slice, np.ndarray]]:
         columns, kernel = prepared
         if kernel.ndim == 2:
             yield from super().output_rows(prepared, b, buffers)
@@ -67,7 +66,7 @@ class ToomCookRows(RowConvolution):
                 np.add(z, b.reshape(n_out, 1), out=z)
             yield slice(start, start + self.m), z
 
-    def contiguous(self, image: Array, buffers: Buffers) -> Array:
+    def contiguous(self, image: np.ndarray, buffers: Buffers) -> np.ndarray:
         """Return the image in c order, itself or its copy."""
         if image.flags.c_contiguous:
             return image
@@ -75,11 +74,11 @@ class ToomCookRows(RowConvolution):
         np.copyto(copy, image)
         return copy
 
-    def matrices(self, columns: Array) -> Array:
+    def matrices(self, columns: np.ndarray) -> np.ndarray:
         """View the gathered columns as ``[tile, point, C * kernel_w, out_w * N]``."""
         return columns.reshape(len(self.tiles), self.p, self.geometry.depth, -1)
 
-    def turned_kernel(self, W: Array, buffers: Buffers) -> Array:
+    def turned_kernel(self, W: np.ndarray, buffers: Buffers) -> np.ndarray:
         """Return G W, ``[point, n_out, C * kernel_w]``."""
         taps, n_out = W.shape[2], W.shape[0]
         kernel = block(buffers, "kernel", (taps, n_out, W.shape[1], W.shape[3]))
@@ -90,13 +89,13 @@ class ToomCookRows(RowConvolution):
 
     def backward_rows(
         self,
-        rows: Array,
-        kept: Array,
-        W: Array,
-        gradients: tuple[Array, Array | None],
+        rows: np.ndarray,
+        kept: np.ndarray,
+        W: np.ndarray,
+        gradients: tuple[np.ndarray, np.ndarray | None],
         buffers: Buffers,
         need_epsilon: bool,
-    ) -> Array | None:
+    ) -> np.ndarray | None:
         self.bias_gradient(rows, gradients[1], buffers)
         turned = block(buffers, "turned_rows", (len(self.tiles), self.p, *rows.shape[1:]))
         for (start, first), target in zip(self.tiles, turned, strict=True):
@@ -105,7 +104,7 @@ class ToomCookRows(RowConvolution):
         self.turned_kernel_gradient(turned, columns, gradients[0], buffers)
         return self.turned_image_gradient(turned, columns, W, buffers) if need_epsilon else None
 
-    def turned_columns(self, x: Array, buffers: Buffers) -> Array:
+    def turned_columns(self, x: np.ndarray, buffers: Buffers) -> np.ndarray:
         """Return B^T x with the kernel's columns gathered, ``[tile, point, C, kernel_w, out_w, N]``."""
         window, channels, _, n = self.geometry
         (_, width), kernel_w, out_w = window.padded, window.kernel[1], window.out[1]
@@ -117,7 +116,9 @@ class ToomCookRows(RowConvolution):
         self.gather(turned, columns)
         return columns
 
-    def turned_kernel_gradient(self, turned: Array, columns: Array, gradient: Array, buffers: Buffers) -> None:
+    def turned_kernel_gradient(
+        self, turned: np.ndarray, columns: np.ndarray, gradient: np.ndarray, buffers: Buffers
+    ) -> None:
         """One product per tile and point, then back through G."""
         window, channels, n_out, _ = self.geometry
         products = block(buffers, "kernel_products", (len(self.tiles), self.p, self.geometry.depth, n_out))
@@ -127,7 +128,9 @@ class ToomCookRows(RowConvolution):
         np.matmul(self.GT, flat(total), out=flat(kernel))
         np.copyto(gradient, kernel.transpose(3, 1, 0, 2))
 
-    def turned_image_gradient(self, turned: Array, columns: Array, W: Array, buffers: Buffers) -> Array:
+    def turned_image_gradient(
+        self, turned: np.ndarray, columns: np.ndarray, W: np.ndarray, buffers: Buffers
+    ) -> np.ndarray:
         """One product per tile and point into the memory of the columns, then back through B."""
         window, channels, _, n = self.geometry
         height, width = window.padded

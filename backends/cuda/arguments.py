@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import REALS
+from backends.typing import CupyArray
 
-Array = Any
+from . import REALS
 
 NARROW = 1 << 31
 """Elements from which on an index takes 64 bits."""
@@ -27,7 +27,7 @@ def is_number(argument: Any) -> bool:
     return isinstance(argument, (int, float, np.generic)) or (type(argument) is np.ndarray and argument.ndim == 0)
 
 
-def same_memory(x: Array, y: Array) -> bool:
+def same_memory(x: CupyArray, y: CupyArray) -> bool:
     """Tell whether two arrays are the same elements in the same order."""
     return x is y or (x.data.ptr == y.data.ptr and x.shape == y.shape and x.strides == y.strides)
 
@@ -84,7 +84,9 @@ def plan_of(arguments: Sequence[Any], scratch: Sequence[int]) -> Plan | None:
     return Plan(key, shape, sizes, strides)
 
 
-def _collapsed(shape: Sequence[int], vectors: Sequence[Array]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+def _collapsed(
+    shape: Sequence[int], vectors: Sequence[CupyArray]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
     strides = [_broadcast_strides(each, len(shape)) for each in vectors]
     axes = [axis for axis in range(len(shape)) if shape[axis] != 1]
     axes.sort(key=lambda axis: [-abs(each[axis]) for each in strides])
@@ -103,6 +105,6 @@ def _collapsed(shape: Sequence[int], vectors: Sequence[Array]) -> tuple[tuple[in
     return tuple(sizes), tuple(map(tuple, steps))
 
 
-def _broadcast_strides(x: Array, ndim: int) -> list[int]:
+def _broadcast_strides(x: CupyArray, ndim: int) -> list[int]:
     own = [0 if size == 1 else stride // x.itemsize for size, stride in zip(x.shape, x.strides, strict=True)]
     return [0] * (ndim - x.ndim) + own

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from backends.generic.window import Window
+from backends.typing import CupyArray
 
 from . import REALS, Kernels, packed_geometry
 from .splits import FLAT, SMALL, SQUARE, Splits, Tile
-
-Array = Any
 
 LARGEST = 1 << 16  # sizes of images that the kernels divide by multiplying
 MOST_TAPS = 1 << 31  # which kernels count with 32 bits
@@ -38,7 +37,7 @@ class Convolutions:
     def __init__(self, kernels: Kernels, splits: Splits) -> None:
         self._kernels, self._splits = kernels, splits
 
-    def serves(self, window: Window, x: Array, *parameters: Array | None) -> bool:
+    def serves(self, window: Window, x: CupyArray, *parameters: CupyArray | None) -> bool:
         """Tell whether these kernels can treat such arrays: the image, the weights, and perhaps other parameters."""
         weights: Any = parameters[0]
         given = [each for each in parameters if each is not None]
@@ -47,7 +46,7 @@ class Convolutions:
         cells = math.prod(window.kernel) * max(weights.shape[:2])
         return alike and max(window.padded) < LARGEST and cells < MOST_TAPS
 
-    def forward(self, x: Array, W: Array, b: Array | None, window: Window, out: Array) -> None:
+    def forward(self, x: CupyArray, W: CupyArray, b: CupyArray | None, window: Window, out: CupyArray) -> None:
         """Write the convolution ``[N, n_out, out_h, out_w]`` of ``x [N, C, H, W]`` into `out`, b ``[n_out]`` added."""
         taps, positions = W.size // W.shape[0], x.shape[0] * math.prod(window.out)
         tile, name = (FLAT, "convolve_few") if W.shape[0] <= FEW else (SQUARE, "convolve")
@@ -56,7 +55,13 @@ class Convolutions:
         self._launch(name, tile, (x, W, b, out), out, sizes, geometry, window, _UNPOOLED, taps, (0, 0, 0, 0))
 
     def gradients(
-        self, x: Array, epsilon: Array, pooling: tuple[Window, Array] | None, W: Array, b: Array | None, window: Window
+        self,
+        x: CupyArray,
+        epsilon: CupyArray,
+        pooling: tuple[Window, CupyArray] | None,
+        W: CupyArray,
+        b: CupyArray | None,
+        window: Window,
     ) -> None:
         """Write the gradients of the weights and the bias ``[n_out]`` into W and b.
 
@@ -73,7 +78,7 @@ class Convolutions:
         self._launch(name, tile, arrays, W, sizes, geometry, window, pooled, taps, strides)
 
     def epsilon(
-        self, epsilon: Array, pooling: tuple[Window, Array] | None, W: Array, window: Window, out: Array
+        self, epsilon: CupyArray, pooling: tuple[Window, CupyArray] | None, W: CupyArray, window: Window, out: CupyArray
     ) -> None:
         """Write the gradient of the image into ``out [N, C, H, W]``; `epsilon` and `pooling` as for `gradients`."""
         (n, channels), cells = out.shape[:2], math.prod(window.kernel)
@@ -89,8 +94,8 @@ class Convolutions:
         self,
         name: str,
         tile: Tile,
-        arrays: tuple[Array | None, ...],
-        out: Array,
+        arrays: tuple[CupyArray | None, ...],
+        out: CupyArray,
         sizes: tuple[int, int, int],
         geometry: bytes,
         window: Window,
@@ -123,13 +128,13 @@ def _divider(by: int) -> tuple[int, int]:
     return by, -(-(1 << 32) // by) & 0xFFFFFFFF
 
 
-def _pooled(pooling: tuple[Window, Array] | None) -> tuple[int, ...]:
+def _pooled(pooling: tuple[Window, CupyArray] | None) -> tuple[int, ...]:
     if pooling is None:
         return _UNPOOLED
     window = pooling[0]
     return (*_divider(window.kernel[0]), *_divider(window.kernel[1]), *window.out, 1)
 
 
-def _strides(x: Array) -> tuple[int, ...]:
+def _strides(x: CupyArray) -> tuple[int, ...]:
     """Return those of N, C, H and W in elements."""
     return tuple(stride // x.itemsize for stride in x.strides)

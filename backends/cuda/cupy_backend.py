@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import DTYPES, Array, Backend
+from backends.typing import Array, CupyArray, HostArray
+
+from ..base import DTYPES, Backend
 from ..cpu.numpy_backend import UFUNCS
 from ..errors import BackendError
 from ..generic.spatial import Buffers
@@ -154,10 +156,10 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         self.uploads.copy(array, out)
         return out
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Array) -> HostArray:
         return self.cupy.asnumpy(x)
 
-    def item(self, x: Array) -> float:
+    def item(self, x: Any) -> float:
         return x if isinstance(x, (int, float)) else x.item()
 
     def synchronize(self) -> None:
@@ -188,7 +190,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
             "Use a smaller minibatch, or end other programs that nvidia-smi lists."
         )
 
-    def fill(self, x: Array, value: float) -> Array:
+    def fill(self, x: CupyArray, value: float) -> Array:
         x.fill(value)
         return x
 
@@ -198,19 +200,19 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         self.cupy.copyto(target, source, casting="unsafe")
         return target
 
-    def copy(self, x: Array) -> Array:
+    def copy(self, x: CupyArray) -> Array:
         return x.copy(order="C")
 
-    def astype(self, x: Array, dtype: str) -> Array:
+    def astype(self, x: CupyArray, dtype: str) -> Array:
         return x.astype(self.dtype(dtype), copy=False)
 
-    def reshape(self, x: Array, shape: Sequence[int]) -> Array:
+    def reshape(self, x: CupyArray, shape: Sequence[int]) -> Array:
         return x.reshape(tuple(shape))
 
     def transpose(self, x: Array) -> Array:
         return x.T
 
-    def permute(self, x: Array, axes: Sequence[int]) -> Array:
+    def permute(self, x: CupyArray, axes: Sequence[int]) -> Array:
         return x.transpose(tuple(axes))
 
     def to_activation_order(self, x: Array, buffer: Buffers) -> Array:
@@ -218,20 +220,22 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
 
     # ---- reductions and linear algebra
 
-    def sum(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+    def sum(self, x: CupyArray, axis: Any = None, keepdims: bool = False) -> Array:
         return x.sum(axis=axis, keepdims=keepdims)
 
-    def max(self, x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+    def max(self, x: CupyArray, axis: Any = None, keepdims: bool = False) -> Array:
         return x.max(axis=axis, keepdims=keepdims)
 
-    def sum_into(self, x: Array, axis: int, out: Array) -> Array:
+    def sum_into(self, x: CupyArray, axis: int, out: CupyArray) -> Array:
         return out if self._row_kernels.sum(x, axis, out) else x.sum(axis=axis, out=out)
 
     def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
         made = self.cupy.empty_like(x) if out is None else out
         return made if self._row_kernels.softmax(x, axis, made, bias) else super().softmax(x, axis, out, bias)
 
-    def affine_gradients(self, x: Array, delta: Array, W_gradient: Array, b_gradient: Array | None) -> None:
+    def affine_gradients(
+        self, x: CupyArray, delta: CupyArray, W_gradient: CupyArray, b_gradient: CupyArray | None
+    ) -> None:
         arrays = (x, delta, W_gradient) if b_gradient is None else (x, delta, W_gradient, b_gradient)
         apart = b_gradient is not None and not b_gradient.flags.c_contiguous
         if not apart and self._prefers_own(x.T, delta) and all(each.dtype == delta.dtype for each in arrays):
@@ -246,7 +250,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
         return self.cupy.dot(x, y, out)
 
-    def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
+    def matmul(self, a: CupyArray, b: CupyArray, out: CupyArray | None = None) -> Array:
         if out is None:
             return self.cupy.matmul(a, b)
         if a.ndim == 2 and a.dtype == b.dtype == out.dtype and self._prefers_own(a, b):

@@ -10,8 +10,7 @@ import numpy as np
 
 from backends.errors import NotRecorded
 from backends.generic.random_bits import advanced
-
-Array = Any
+from backends.typing import CupyArray
 
 MOST_MOVES = 64
 """Of the generator, in one graph."""
@@ -37,7 +36,7 @@ class Draws:
         self._on_device: tuple[int, int] | None = None
         self.captured = False
         """Whether what runs now is captured, and draws from the device's state."""
-        self.slots: Array = None
+        self.slots: CupyArray = None
         """Root, node, and the node after each move; ``uint64 [2 + MOST_MOVES]``, made when something is drawn."""
 
     def __bool__(self) -> bool:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from backends.cuda.formula import NotElementwise
+from backends.typing import Array
 
 from . import BLOCK, REALS, options, saying_so_if_slow
 from .arguments import Plan, is_number, plan_of
 from .kernel_text import Current, KernelText
 from .scratch import Scratches
-
-Array = Any
 
 OPTIONS = ("--fmad=false",)  # as NumPy rounds: memory bounds these kernels, not arithmetic
 MOST_KERNELS = 64

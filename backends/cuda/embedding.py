@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from backends.generic.embedding import EmbeddingRows
+from backends.typing import CupyArray
 
 from . import REALS, Kernels
-
-Array = Any
 
 FINDERS = 256  # as embedding.cu
 
@@ -32,7 +31,7 @@ class CudaEmbedding(EmbeddingRows):
     dtype_name: Any
     empty: Any
 
-    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
+    def pull_rows(self, table: CupyArray, indices: CupyArray, who: str = "pull_rows") -> CupyArray:
         if table.dtype.char not in REALS:
             return super().pull_rows(table, indices, who)
         out = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
@@ -42,7 +41,7 @@ class CudaEmbedding(EmbeddingRows):
             self._kernels.launch("gather_rows", out.dtype.char, out.size, arguments)
         return out
 
-    def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
+    def scatter_add(self, table: CupyArray, indices: CupyArray, updates: CupyArray) -> CupyArray:
         if table.dtype.char not in REALS:
             return super().scatter_add(table, indices, updates)
         if updates.size:
@@ -52,6 +51,6 @@ class CudaEmbedding(EmbeddingRows):
         return table
 
 
-def _lookup(table: Array, indices: Array, other: Array) -> Any:
+def _lookup(table: CupyArray, indices: CupyArray, other: CupyArray) -> Any:
     strides = [stride // each.itemsize for each in (indices, table, other) for stride in each.strides]
     return np.frombuffer(_LOOKUP.pack(indices.size, *table.shape, *strides), _LOOKUP_DTYPE)

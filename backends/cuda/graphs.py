@@ -9,10 +9,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from backends.typing import Array
+
 from .arguments import same_memory
 from .draws import Draws
-
-Array = Any
 
 logger = logging.getLogger("nd")
 capture_lock = threading.RLock()

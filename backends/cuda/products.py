@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
 
+from backends.typing import CupyArray
+
 from . import Kernels
 from .splits import LARGE, SMALL, SQUARE, Splits, Tile
-
-Array = Any
 
 MUCH = 1 << 28  # multiplications from which on large tiles, which read less, fill the device
 
@@ -30,7 +29,7 @@ class Products:
     def __init__(self, kernels: Kernels, splits: Splits) -> None:
         self._kernels, self._splits = kernels, splits
 
-    def run(self, left: Array, right: Array, out: Array, sums: Array | None = None) -> Array:
+    def run(self, left: CupyArray, right: CupyArray, out: CupyArray, sums: CupyArray | None = None) -> CupyArray:
         """Write ``left [m, k] @ right [k, n]`` into ``out [m, n]``, and the sums of right's columns into ``sums [n]``.
 
         Sums are made in the same order every time.
@@ -57,6 +56,6 @@ class Products:
         return SQUARE, "gemm"
 
 
-def _strides(x: Array) -> list[int]:
+def _strides(x: CupyArray) -> list[int]:
     """Return them in elements."""
     return [stride // x.itemsize for stride in x.strides]

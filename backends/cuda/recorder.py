@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from backends.typing import Array, HostArray
+
 from ..errors import NotRecorded
 from . import REALS
 from .cupy_backend import CupyBackend
@@ -13,8 +15,6 @@ from .draws import Draws
 from .graphs import Graph
 from .scratch import Scratch
 from .spatial import batch_innermost
-
-Array = Any
 
 
 def recorder_of(backend: CupyBackend) -> CupyBackend:
@@ -104,10 +104,10 @@ class _Recorder(CupyBackend):
 
     # ---- what would wait for the device, or not be the same the next time
 
-    def to_host(self, x: Array) -> Any:
+    def to_host(self, x: Array) -> HostArray:
         raise NotRecorded("a graph cannot hold a copy to the host.")
 
-    def item(self, x: Array) -> float:
+    def item(self, x: Array | float) -> float:
         raise NotRecorded("a graph cannot hold a decision on a value.")
 
     def svd(self, a: Array) -> tuple[Array, Array, Array]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from . import REALS, Kernels
+from backends.typing import CupyArray
 
-Array = Any
+from . import REALS, Kernels
 
 THREADS = 256  # of a block that makes one row
 LONG = 64
@@ -30,7 +30,7 @@ class Rows:
     def __init__(self, kernels: Kernels) -> None:
         self._kernels = kernels
 
-    def sum(self, x: Array, axis: int, out: Array) -> bool:
+    def sum(self, x: CupyArray, axis: int, out: CupyArray) -> bool:
         """Sum a matrix along an axis into the vector `out`; False, and nothing is done, where it is no such matter."""
         if x.ndim != 2 or out.ndim != 1 or x.dtype != out.dtype or x.dtype.char not in REALS or not x.size:
             return False
@@ -40,7 +40,7 @@ class Rows:
         self._kernels.launch("sum_rows", x.dtype.char, rows.shape[0] * THREADS, (x, out, described))
         return True
 
-    def softmax(self, x: Array, axis: int, out: Array, bias: Array | None = None) -> bool:
+    def softmax(self, x: CupyArray, axis: int, out: CupyArray, bias: CupyArray | None = None) -> bool:
         """Write the softmax of a matrix or vector along its last axis into `out`, which may be x; else return False.
 
         A bias, one number for each column, is added to x first.

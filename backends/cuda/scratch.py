@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-Array = Any
+from backends.typing import CupyArray
 
 PER_THREAD = 2
 """The address that stands for a stream of each thread's own, cudaStreamPerThread."""
@@ -27,24 +27,24 @@ class Scratch:
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
-        self._partial: dict[str, Array] = {}
-        self._arrived: Array = None
-        self._kept: list[Array] = []
+        self._partial: dict[str, CupyArray] = {}
+        self._arrived: CupyArray | None = None
+        self._kept: list[CupyArray] = []
 
-    def partial(self, dtype: Any, least: int) -> Array:
+    def partial(self, dtype: Any, least: int) -> CupyArray:
         """Return a vector of at least that many elements, which hold anything."""
         if dtype.char not in self._partial or self._partial[dtype.char].size < least:
             self._partial[dtype.char] = self._new(least, dtype)
         return self._partial[dtype.char]
 
-    def arrived(self, least: int) -> Array:
+    def arrived(self, least: int) -> CupyArray:
         """Return int32 counters, at least that many, all 0; whoever uses one leaves it at 0."""
         if self._arrived is None or self._arrived.size < least:
             self._arrived = self._new(least, "i")
             self._arrived.fill(0)
         return self._arrived
 
-    def _new(self, least: int, dtype: Any) -> Array:
+    def _new(self, least: int, dtype: Any) -> CupyArray:
         """Return memory twice as large as what it takes the place of, at least, so that little is kept in vain."""
         memory = self._cupy.empty(1 << (least - 1).bit_length(), dtype)
         self._kept.append(memory)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..base import Array, Backend
+from backends.typing import Array, CupyArray
+
+from ..base import Backend
 from ..generic.spatial import Buffers
 from ..generic.window import Window
 from . import REALS, Kernels, geometry
@@ -118,7 +120,7 @@ class SpatialKernels(Backend):
         self,
         x: Array,
         W: Array,
-        b: Array | None,
+        b: CupyArray | None,
         activate: Any,
         windows: tuple[Window, Window],
         buffers: tuple[Buffers, Buffers],
@@ -162,7 +164,7 @@ class SpatialKernels(Backend):
         return image
 
     def _run(
-        self, name: str, window: Window, inputs: tuple[Array, ...], outputs: tuple[Array, ...], *tail: float
+        self, name: str, window: Window, inputs: tuple[CupyArray, ...], outputs: tuple[Array, ...], *tail: float
     ) -> None:
         """Launch a kernel that reads the first input by its strides and makes each element of the first output."""
         read, made = inputs[0], outputs[0]
@@ -174,11 +176,11 @@ class SpatialKernels(Backend):
         return x if batch_innermost(x) else self.assign(buffers("packed", x.shape), x)
 
 
-def batch_innermost(x: Array) -> bool:
+def batch_innermost(x: CupyArray) -> bool:
     """Tell whether `x` has no gaps in memory and its first axis innermost."""
     return x.transpose((*range(1, x.ndim), 0)).flags.c_contiguous
 
 
-def like(x: Array, out: Array) -> Array:
+def like(x: CupyArray, out: Array) -> CupyArray:
     """Kernels know one type at a time."""
     return x if x.dtype == out.dtype else x.astype(out.dtype)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from backends.typing import Array
 
 from .scratch import Scratches
-
-Array = Any
 
 CELLS = 4  # as in gemm.cu
 LEAST_INNER = 64  # of a split: below, adding up costs more than it saves

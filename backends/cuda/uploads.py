@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from . import REALS, Kernels
+from backends.typing import CupyArray
 
-Array = Any
+from . import REALS, Kernels
 
 SLOTS = 3
 """Copies of one shape that may be under way: the step that runs, the one that waits, the one that is being filled."""
@@ -39,12 +39,12 @@ class Uploads:
         self._lock = threading.Lock()
         self._rings: dict[tuple[object, ...], _Ring] = {}
 
-    def serves(self, array: Any, out: Array) -> bool:
+    def serves(self, array: Any, out: CupyArray) -> bool:
         """Tell whether `copy` treats such arrays: bytes or reals, into reals."""
         known = array.dtype.isnative and array.dtype.str[1:] in _KERNELS
         return known and 0 < array.nbytes <= MOST_BYTES and out.dtype.char in REALS
 
-    def copy(self, array: Any, out: Array) -> None:
+    def copy(self, array: Any, out: CupyArray) -> None:
         """Copy a numpy array ``[N, ...]`` into ``out [N, ...]``, whose first axis is innermost in memory, without gaps.
 
         Whatever is issued afterwards on the current stream sees the numbers; `array` may be overwritten at once.
@@ -52,7 +52,7 @@ class Uploads:
         with self._lock:
             self._copy(array, out)
 
-    def _copy(self, array: Any, out: Array) -> None:
+    def _copy(self, array: Any, out: CupyArray) -> None:
         current = self._cupy.cuda.get_current_stream()
         if self._stream is None:
             self._stream = self._cupy.cuda.Stream(non_blocking=True)
@@ -69,7 +69,7 @@ class Uploads:
             self._turn_over(array, slot, out)
         slot.consumed.record(current)
 
-    def _turn_over(self, array: Any, slot: _Slot, out: Array) -> None:
+    def _turn_over(self, array: Any, slot: _Slot, out: CupyArray) -> None:
         examples, numbers = array.shape[0], math.prod(array.shape[1:])
         blocks = -(-examples // SQUARE) * -(-numbers // SQUARE)
         name = _KERNELS[array.dtype.str[1:]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Array = Any
+from backends.typing import Array
 
 
 class BatchedProducts:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-Array = Any
+from backends.typing import Array
 
 
 class ChannelSums:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from backends.typing import Array
+
 from ..errors import DataError
 
-Array = Any
 NO_ROW = -(2**63)
 """The index that stands for one that is no whole number, an int64."""
 
@@ -23,7 +24,7 @@ class EmbeddingRows:
     xp: Any
     add: Callable[..., Array]
     item: Callable[[Array], float]
-    to_host: Callable[[Array], Any]
+    to_host: Callable[[Array], np.ndarray]
 
     def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
         """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order."""

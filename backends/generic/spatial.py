@@ -15,9 +15,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from backends.typing import Array
+
 from .window import Window
 
-Array = Any
 Buffers = Callable[..., Array]
 
 BATCH_LAST = (1, 2, 3, 0)  # [N, C, H, W] -> [C, H, W, N]
@@ -209,7 +210,7 @@ class SpatialPrimitives:
         return padded
 
     def _gradient_image(
-        self, batch_and_channels: tuple[int, int], window: Window, buffers: Buffers
+        self, batch_and_channels: tuple[int, ...], window: Window, buffers: Buffers
     ) -> tuple[Array, Array]:
         """Return the image ``[N, C, H, W]`` and the padded view ``[C, H, W, N]`` to add into."""
         image = buffers("epsilon", (*batch_and_channels, *window.size))

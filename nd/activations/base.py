@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from nd.arguments import Checked
 from nd.explained import explained, settled
 from nd.part import Part
 from nd.state import state
-
-Array = Any
+from nd.typing import Array
 
 EXP_LIMIT = {"float32": 88.0, "float64": 709.0}  # the largest argument whose exponential is finite
 

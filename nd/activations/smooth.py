@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from nd.state import state
 
@@ -64,7 +64,7 @@ class ELU(Activation):
 class _SelfGated(Activation):
     """x σ(g(x))."""
 
-    def _gate(self, x: Array) -> tuple[Array, Any]:
+    def _gate(self, x: Array) -> tuple[Array, Array | float]:
         """Return g(x), a new array, and its derivative."""
         raise NotImplementedError
 
@@ -107,7 +107,7 @@ class GELU(_SelfGated):
     java_class = "ActivationGELU"
     precise: bool = field(default=False, kw_only=False)
 
-    def _gate(self, x: Array) -> tuple[Array, Any]:
+    def _gate(self, x: Array) -> tuple[Array, Array | float]:
         here = state.backend
         if not self.precise:
             return here.multiply(x, 1.702), 1.702
@@ -208,5 +208,5 @@ class Swish(_SelfGated):
     pure = splits = True
     java_class = "ActivationSwish"
 
-    def _gate(self, x: Array) -> tuple[Array, Any]:
+    def _gate(self, x: Array) -> tuple[Array, Array | float]:
         return state.backend.multiply(x, 1.0), 1.0

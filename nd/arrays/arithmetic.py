@@ -2,81 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from backends.errors import DTypeError, ShapeError
+from nd.typing import Array
 
 from ..arguments import EVEN_NAN
 from ..explained import explained, settled
 from ..state import state
 from .creation import as_array
 
-Array = Any
 Axis = int | tuple[int, ...] | None
 
 
 @explained
-def add(x: Any, y: Any, out: Array | None = None) -> Array:
+def add(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x + y."""
     return state.backend.add(x, y, out)
 
 
 @explained
-def subtract(x: Any, y: Any, out: Array | None = None) -> Array:
+def subtract(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x - y."""
     return state.backend.subtract(x, y, out)
 
 
 @explained
-def multiply(x: Any, y: Any, out: Array | None = None) -> Array:
+def multiply(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x * y."""
     return state.backend.multiply(x, y, out)
 
 
 @explained
-def divide(x: Any, y: Any, out: Array | None = None) -> Array:
+def divide(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x / y."""
     return state.backend.divide(x, y, out)
 
 
 @explained
-def addi(x: Array, y: Any) -> Array:
+def addi(x: Array, y: Array | float) -> Array:
     """x += y; returns x."""
     return state.backend.add(x, y, x)
 
 
 @explained
-def subi(x: Array, y: Any) -> Array:
+def subi(x: Array, y: Array | float) -> Array:
     """x -= y; returns x."""
     return state.backend.subtract(x, y, x)
 
 
 @explained
-def muli(x: Array, y: Any) -> Array:
+def muli(x: Array, y: Array | float) -> Array:
     """x *= y; returns x."""
     return state.backend.multiply(x, y, x)
 
 
 @explained
-def divi(x: Array, y: Any) -> Array:
+def divi(x: Array, y: Array | float) -> Array:
     """x /= y; returns x."""
     return state.backend.divide(x, y, x)
 
 
 @explained
-def maximum(x: Any, y: Any, out: Array | None = None) -> Array:
+def maximum(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """Larger of x and y."""
     return state.backend.maximum(x, y, out)
 
 
 @explained
-def minimum(x: Any, y: Any, out: Array | None = None) -> Array:
+def minimum(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """Smaller of x and y."""
     return state.backend.minimum(x, y, out)
 
 
 @explained
-def power(x: Any, y: Any, out: Array | None = None) -> Array:
+def power(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x ** y."""
     return state.backend.power(x, y, out)
 
@@ -124,19 +124,19 @@ def tanh(x: Array, out: Array | None = None) -> Array:
 
 
 @explained
-def greater(x: Any, y: Any, out: Array | None = None) -> Array:
+def greater(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x > y, as bool, or as 0 and 1 in the dtype of `out`."""
     return state.backend.greater(x, y, out)
 
 
 @explained
-def greater_equal(x: Any, y: Any, out: Array | None = None) -> Array:
+def greater_equal(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x >= y, as bool, or as 0 and 1 in the dtype of `out`."""
     return state.backend.greater_equal(x, y, out)
 
 
 @explained
-def equal(x: Any, y: Any, out: Array | None = None) -> Array:
+def equal(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x == y, as bool, or as 0 and 1 in the dtype of `out`."""
     return state.backend.equal(x, y, out)
 
@@ -335,7 +335,7 @@ def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Arra
 
 
 @explained
-def axpby(alpha: Any, x: Array, beta: Any, y: Array, scratch: Array) -> Array:
+def axpby(alpha: Array | float, x: Array, beta: Array | float, y: Array, scratch: Array) -> Array:
     """Compute ``y = alpha x + beta y`` in place on vectors ``[n]`` and return y.
 
     Parameters

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from backends.errors import ShapeError
+from nd.typing import Array
 
 from ..explained import explained
 from ..state import state
-
-Array = Any
 
 
 @explained

@@ -8,11 +8,11 @@ from typing import Any
 
 from backends.errors import ShapeError, check_choice, check_rank
 from backends.generic.window import Sizes, Window
+from nd.typing import Array
 
 from ..explained import explained, settled
 from ..state import state
 
-Array = Any
 Buffers = Callable[..., Array]
 Pair = tuple[int, int]
 CONVOLUTION_MODES = ("causal", "same", "strict", "truncate")
@@ -242,7 +242,13 @@ def conv2d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers
 
 
 def conv2d_backward(
-    delta: Array, saved: Any, W: Array, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+    delta: Array,
+    saved: Any,
+    W: Array,
+    window: Window,
+    gradients: tuple[Array, Array | None],
+    buffers: Buffers,
+    need_epsilon: bool = True,
 ) -> Array | None:
     """Write the gradients of W and b, return that of x; see `backends.generic.spatial`."""
     return state.backend.conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
@@ -252,7 +258,7 @@ def conv2d_max_pool(
     x: Array,
     W: Array,
     b: Array | None,
-    activate: Any,
+    activate: Callable[[Array], object] | None,
     windows: tuple[Window, Window],
     buffers: tuple[Buffers, Buffers],
     keep: bool = True,
@@ -266,7 +272,7 @@ def conv2d_max_pool_backward(
     saved: Any,
     W: Array,
     windows: tuple[Window, Window],
-    gradients: Any,
+    gradients: tuple[Array, Array | None],
     buffers: tuple[Buffers, Buffers],
     need_epsilon: bool = True,
 ) -> Array | None:

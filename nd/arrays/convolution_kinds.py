@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from backends.generic.window import Window
+from nd.typing import Array
 
 from ..state import state
 from .convolution import Buffers
-
-Array = Any
 
 
 def conv3d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
@@ -18,7 +17,13 @@ def conv3d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers
 
 
 def conv3d_backward(
-    delta: Array, saved: Any, W: Array, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+    delta: Array,
+    saved: Any,
+    W: Array,
+    window: Window,
+    gradients: tuple[Array, Array | None],
+    buffers: Buffers,
+    need_epsilon: bool = True,
 ) -> Array | None:
     """Write the gradients of W and b, return that of x; see `backends.generic`."""
     return state.backend.conv3d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
@@ -30,7 +35,12 @@ def deconv(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers
 
 
 def deconv_backward(
-    delta: Array, saved: Any, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+    delta: Array,
+    saved: Any,
+    window: Window,
+    gradients: tuple[Array, Array | None],
+    buffers: Buffers,
+    need_epsilon: bool = True,
 ) -> Array | None:
     """Write the gradients of W and b, return that of x; see `backends.generic`."""
     return state.backend.deconv_backward(delta, saved, window, gradients, buffers, need_epsilon)
@@ -42,7 +52,13 @@ def depthwise(x: Array, W: Array, b: Array | None, window: Window, buffers: Buff
 
 
 def depthwise_backward(
-    delta: Array, saved: Any, W: Array, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+    delta: Array,
+    saved: Any,
+    W: Array,
+    window: Window,
+    gradients: tuple[Array, Array | None],
+    buffers: Buffers,
+    need_epsilon: bool = True,
 ) -> Array | None:
     """Write the gradients of W and b, return that of x; see `backends.generic`."""
     return state.backend.depthwise_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
@@ -54,7 +70,13 @@ def locally_connected(x: Array, W: Array, b: Array | None, window: Window, buffe
 
 
 def locally_connected_backward(
-    delta: Array, saved: Any, W: Array, window: Window, gradients: Any, buffers: Buffers, need_epsilon: bool = True
+    delta: Array,
+    saved: Any,
+    W: Array,
+    window: Window,
+    gradients: tuple[Array, Array | None],
+    buffers: Buffers,
+    need_epsilon: bool = True,
 ) -> Array | None:
     """Write the gradients of W and b, return that of x; see `backends.generic`."""
     return state.backend.locally_connected_backward(delta, saved, W, window, gradients, buffers, need_epsilon)

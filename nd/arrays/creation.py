@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from backends.errors import DTypeError, ShapeError, check_choice, refuse_masked
+from nd.typing import Array, HostArray
 
 from ..arguments import EVEN_NAN, Natural, checked
 from ..explained import explained, settled
 from ..state import backend, state
 
-Array = Any
 DType = Any
 """A name, or what has one: the dtype of an array, a class such as numpy.float64."""
 ORDERS = ("c", "f")
@@ -251,7 +251,7 @@ def activation_like(x: Array) -> Array:
 
 
 @explained
-def to_host(x: Array) -> Any:
+def to_host(x: Array) -> HostArray:
     """Return `x` as a numpy.ndarray: the array itself on the NumPy backend, a copy from the device on others.
 
     An array of the device is copied whatever backend is the current one.
@@ -277,7 +277,7 @@ def item(x: Array) -> float:
     return state.backend.item(x)
 
 
-def is_array(x: object) -> bool:
+def is_array(x: object) -> TypeGuard[Array]:
     """Tell whether `x` is an array of the current backend."""
     return state.backend.is_array(x)
 

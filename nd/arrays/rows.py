@@ -6,11 +6,10 @@ from typing import Any
 
 from backends.generic.embedding import NO_ROW as NO_ROW
 from backends.generic.embedding import check_host_indices
+from nd.typing import Array
 
 from ..explained import explained, settled
 from ..state import state
-
-Array = Any
 
 
 @explained

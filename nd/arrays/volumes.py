@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from nd.typing import Array
+
 from ..state import state
 from .convolution import Buffers, Window
-
-Array = Any
 
 
 def max_pool3d(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:

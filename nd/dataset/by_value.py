@@ -9,20 +9,19 @@ import numpy as np
 
 from backends.errors import DataError, describe_shape
 from nd.arguments import checked
+from nd.dataset.checks import AnyArray
 
 if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
-
-Array = Any
 
 
 class ByValue:
     """Copies, scaling, and a description. What changes a DataSet gives it new arrays; those it was made of stay."""
 
-    features: Array
-    labels: Array
-    features_mask: Array
-    labels_mask: Array
+    features: AnyArray
+    labels: AnyArray | None
+    features_mask: AnyArray | None
+    labels_mask: AnyArray | None
 
     def __eq__(self, other: object) -> bool:
         """Whether the other has the same arrays, of the same dtypes, to 1e-5, as Java compares them."""
@@ -101,15 +100,15 @@ class ByValue:
             lines.append(f"{name} {describe_shape(array.shape)} {array.dtype}: {_spread(as_host(array))}")
         return "\n".join(lines)
 
-    def _change(self, features: Array) -> None:
+    def _change(self, features: AnyArray) -> None:
         if self.labels is self.features:
             self.labels = features
         self.features = features
 
-    def _map(self, function: Callable[[Array], Array]) -> DataSet:
+    def _map(self, function: Callable[[AnyArray], AnyArray]) -> DataSet:
         raise NotImplementedError
 
-    def _present(self) -> list[tuple[str, Array]]:
+    def _present(self) -> list[tuple[str, AnyArray]]:
         raise NotImplementedError
 
 
@@ -120,7 +119,7 @@ def _spread(array: Any) -> str:
     return f"{array.min():.6g} to {array.max():.6g}, mean {mean:.6g}"
 
 
-def _are_equal(one: Array | None, other: Array | None) -> bool:
+def _are_equal(one: AnyArray | None, other: AnyArray | None) -> bool:
     if one is None or other is None:
         return one is other
     return (

@@ -11,9 +11,11 @@ from nd.arguments import converted
 from nd.rules import INTEGER
 
 _NUMERIC_KINDS = "biuf"
+AnyArray = np.ndarray | Any
+"""What data sets hold: an array of NumPy, or one of another library, of which they use what NumPy's have too."""
 
 
-def as_array(who: str, value: Any) -> Any:
+def as_array(who: str, value: Any) -> AnyArray:
     """Return `value` as it is if it is a numeric array, or a list as a new float32 array.
 
     Raises

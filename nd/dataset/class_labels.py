@@ -12,11 +12,10 @@ from nd.dataset.checks import as_array
 from nd.dataset.dataset import one_hot
 from nd.serde import as_host
 
-Array = Any
 _SHOWN = 8  # classes in a message
 
 
-def text_classes(labels: Any) -> tuple[Array, tuple[str, ...]] | None:
+def text_classes(labels: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
     """Return class numbers and the names of the classes, where labels are texts or categories; else None.
 
     Parameters
@@ -52,7 +51,7 @@ def text_classes(labels: Any) -> tuple[Array, tuple[str, ...]] | None:
     return numbers.reshape(texts.shape), tuple(names.tolist())
 
 
-def class_numbers(who: str, labels: Any, names: Sequence[str]) -> Array | None:
+def class_numbers(who: str, labels: Any, names: Sequence[str]) -> np.ndarray | None:
     """Return the places of texts or categories among the names of the classes; None where labels are neither.
 
     Raises
@@ -86,7 +85,7 @@ def check_class_numbers(who: str, labels: Any, classes: int) -> None:
         )
 
 
-def one_hot_places(labels: Any, classes: int) -> Array:
+def one_hot_places(labels: Any, classes: int) -> np.ndarray:
     """Return class numbers ``[N, ...]`` as one-hot labels ``[N, classes, ...]``, on the host.
 
     Raises
@@ -99,7 +98,7 @@ def one_hot_places(labels: Any, classes: int) -> Array:
     return rows if host.ndim == 1 else np.moveaxis(rows.reshape(*host.shape, classes), -1, 1)
 
 
-def host_labels(labels: Any) -> Array:
+def host_labels(labels: Any) -> np.ndarray:
     """Return numeric labels as an array on the host."""
     return as_host(as_array("labels", labels))
 
@@ -110,7 +109,7 @@ def name_list(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_SHOWN])) + more
 
 
-def _texts(labels: Any) -> Array | None:
+def _texts(labels: Any) -> np.ndarray | None:
     """Return an array of texts, None where labels are something else."""
     if isinstance(labels, (list, tuple)):
         if not labels or not isinstance(labels[0], str):
@@ -131,7 +130,7 @@ def _texts(labels: Any) -> Array | None:
     return array
 
 
-def _check_present(present: Array) -> None:
+def _check_present(present: np.ndarray) -> None:
     if not present.all():
         row = int(np.argmin(present.reshape(-1)))
         raise DataError(f"labels: every example must have a class, got none at {row}. Fill or drop what is missing.")

@@ -165,6 +165,7 @@ def _classes(
     found = text_classes(labels)
     if found is None:
         return None
+    numbers: Any
     numbers, present = found
     if classes is not None:
         numbers, present = class_numbers(f"{_WHO}: column {name!r}", labels, classes), tuple(map(str, classes))

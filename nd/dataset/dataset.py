@@ -11,7 +11,7 @@ from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, Natural, checked
 from nd.dataset.by_class import ByClass
 from nd.dataset.by_value import ByValue
-from nd.dataset.checks import as_array, check_count, from_list
+from nd.dataset.checks import AnyArray, as_array, check_count, from_list
 from nd.dataset.java_random import JavaRandom
 from nd.java_names import JavaNames, java_attribute
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nd.files.reading import Source
     from nd.files.writing import Target
 
-Array = Any  # numpy.ndarray, or the array of another backend
 
 _MOST_CLASSES = 2**31 - 1  # Java's int
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
@@ -63,7 +62,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         if features is None:
             raise DataError("DataSet: features must be an array or a list, got None.")
         given = (features, labels, features_mask, labels_mask)
-        arrays = [
+        arrays: list[Any] = [
             None if value is None else as_array(f"DataSet {name}", value)
             for name, value in zip(_FIELDS, given, strict=True)
         ]
@@ -71,10 +70,10 @@ class DataSet(ByClass, ByValue, JavaNames):
             arrays[1] = arrays[0]
         for name, array in zip(_FIELDS, arrays, strict=True):
             _check_same_length(name, array, arrays[0])
-        self.features: Array = arrays[0]
-        self.labels: Array | None = arrays[1]
-        self.features_mask: Array | None = arrays[2]
-        self.labels_mask: Array | None = arrays[3]
+        self.features: AnyArray = arrays[0]
+        self.labels: AnyArray | None = arrays[1]
+        self.features_mask: AnyArray | None = arrays[2]
+        self.labels_mask: AnyArray | None = arrays[3]
 
     def __repr__(self) -> str:
         shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
@@ -286,11 +285,11 @@ class DataSet(ByClass, ByValue, JavaNames):
 
         return load_data_set(path)
 
-    def _present(self) -> list[tuple[str, Array]]:
+    def _present(self) -> list[tuple[str, AnyArray]]:
         fields = ((name, getattr(self, name)) for name in _FIELDS)
         return [(name, array) for name, array in fields if array is not None]
 
-    def _map(self, function: Callable[[Array], Array]) -> DataSet:
+    def _map(self, function: Callable[[AnyArray], AnyArray]) -> DataSet:
         mapped = {name: function(array) for name, array in self._present()}
         if self.labels is self.features:
             mapped["labels"] = mapped["features"]
@@ -353,7 +352,7 @@ def one_hot(labels: Any, n: int) -> np.ndarray:
     return encoded
 
 
-def _check_same_length(name: str, array: Array | None, features: Array) -> None:
+def _check_same_length(name: str, array: AnyArray | None, features: AnyArray) -> None:
     if array is not None and array.shape[0] != features.shape[0]:
         raise ShapeError(
             f"DataSet: expected as many {name} as features, got {name} {describe_shape(array.shape)} "
@@ -361,11 +360,11 @@ def _check_same_length(name: str, array: Array | None, features: Array) -> None:
         )
 
 
-def _second_axis(array: Array) -> int:
+def _second_axis(array: AnyArray) -> int:
     return int(array.shape[1]) if len(array.shape) > 1 else 1
 
 
-def _gather(array: Array, order: np.ndarray) -> Array:
+def _gather(array: AnyArray, order: np.ndarray) -> AnyArray:
     """Return the rows of `array` in that order; Fortran order stays Fortran order."""
     if len(array.shape) > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
         return np.take(array.T, order, axis=-1).T  # np.take's result is in C order; CuPy has its own

@@ -11,10 +11,8 @@ from backends.errors import DataError, ShapeError, describe_shape
 from nd.dataset.checks import as_array
 from nd.serde import as_host
 
-Array = Any
 
-
-def weights_of_classes(labels: Any, weights: Sequence[float]) -> Array:
+def weights_of_classes(labels: Any, weights: Sequence[float]) -> np.ndarray:
     """Return the weight of every label's class.
 
     Parameters
@@ -33,7 +31,7 @@ def weights_of_classes(labels: Any, weights: Sequence[float]) -> Array:
     return np.asarray(weights, np.float32)[classes]
 
 
-def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> Array:
+def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> np.ndarray:
     """Return ``[N, 1, ...]`` from weights ``[N]``, or with one for every place of ``labels [N, C, ...]``.
 
     Raises
@@ -56,7 +54,7 @@ def weights_of_examples(who: str, weights: Any, shape: Sequence[int]) -> Array:
     return host.astype(np.float32, copy=False)
 
 
-def weighted_mask(who: str, weights: Array, mask: Any, shape: Sequence[int]) -> Array:
+def weighted_mask(who: str, weights: np.ndarray, mask: Any, shape: Sequence[int]) -> np.ndarray:
     """Multiply weights ``[N, 1, ...]`` into a mask of ``labels [N, C, ...]``; without one they are the mask.
 
     Returns
@@ -85,6 +83,6 @@ def weighted_mask(who: str, weights: Array, mask: Any, shape: Sequence[int]) -> 
     return weights.astype(np.float32)
 
 
-def _over(host: Array, rank: int) -> Array:
+def _over(host: np.ndarray, rank: int) -> np.ndarray:
     """View numbers ``[N]`` or ``[N, 1]`` as ``[N, 1, ...]``."""
     return host.reshape(host.shape[0], *(1 for _ in range(rank - 1)))

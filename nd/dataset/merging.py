@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from backends.errors import DataError, DTypeError, ShapeError, describe_shape
 from nd.dataset.checks import check_mergeable
+from nd.typing import Array
 
 if TYPE_CHECKING:
     from nd.dataset.dataset import DataSet
 
-Array = Any
 Arrays = list[Array | None]
 
 

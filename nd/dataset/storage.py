@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from backends.errors import FormatError, ShapeError
 from nd import serde
@@ -10,8 +10,7 @@ from nd.dataset.dataset import DataSet
 from nd.files.reading import Source, name_of, opening
 from nd.files.serde_buffers import CORRUPT
 from nd.files.writing import Target, replacing
-
-Array = Any
+from nd.typing import Array
 
 _HAS_FEATURES = 1
 _HAS_LABELS = 2
@@ -77,7 +76,7 @@ def read_data_set(stream: BinaryIO) -> DataSet:
 
 
 def _read_arrays(stream: BinaryIO, bits: int) -> dict[str, Array]:
-    arrays = {"features": serde.read_array(stream)}
+    arrays: dict[str, Array] = {"features": serde.read_array(stream)}
     if bits & _LABELS_ARE_FEATURES:
         arrays["labels"] = arrays["features"]
     elif bits & _HAS_LABELS:

@@ -8,13 +8,13 @@ from typing import Any
 
 from backends.errors import ArgumentError, DTypeError, check_choice
 from backends.reporting import Call, silence
+from nd.typing import Array
 
 from ..arguments import argument_names, checked, refusal
 from ..ops import OPS, Op, RandomOp
 from ..random import Random, get_random
 from ..state import hear_calls
 
-Array = Any
 Hook = Callable[[Op], object]
 
 _hooks: list[Hook] = []
@@ -130,6 +130,8 @@ class HeardCall(Op):
         What it returned; None where it returns nothing.
     seconds : float
     """
+
+    z: Any
 
     def __init__(self, call: Call) -> None:
         self.inputs, self.z, self.seconds, self._name = call.arguments, call.result, call.seconds, call.name

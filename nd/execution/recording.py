@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from backends.errors import NotRecorded
+from nd.typing import Array
 
 from ..arguments import checked
 from ..arrays.creation import activation_like, create_uninitialized
@@ -17,7 +18,6 @@ from ..state import backend, computing, state, use_backend
 
 logger = logging.getLogger("nd")
 
-Array = Any
 Arrays = Sequence[Array | None]
 Compute = Callable[[Arrays, Sequence[Any]], Array]
 MOST_KEYS = 32  # recordings of one owner
@@ -200,7 +200,7 @@ class _Recording:
         self._copied = [(place, target) for place, target in there if not kept[place]]
         self._own = [(place, target) for place, target in there if kept[place]]
         self._numbers: Sequence[float] = ()
-        self._memory: Array = create_uninitialized(len(numbers), dtype=dtype) if numbers else None
+        self._memory: Array | Any = create_uninitialized(len(numbers), dtype=dtype) if numbers else None
         self._put(arrays, numbers)
 
     def record(self, compute: Compute) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from backends.base import Backend
 from backends.scheduling import UpdatePlan, Work, WorkPlan
+from nd.typing import Array
 
 from ..arguments import checked
 from ..state import backend, state, use_backend
@@ -85,7 +86,6 @@ class Summed:
         return state.backend.sum_formula(self, arguments, use_backend, out)
 
 
-Array = Any
 Task = Callable[[], object]
 
 __all__ = ["UpdatePlan", "Work", "WorkPlan", "deferred_memory", "plan_update", "plan_work", "run_tasks"]

@@ -16,12 +16,12 @@ from typing import Any
 import numpy
 
 from backends.errors import ConfigurationError, FormatError, NdError, check_choice
+from nd.typing import Array
 
 from ..arrays.creation import as_array, to_host
 from .reading import checked_path, regular_file
 from .writing import replacing
 
-Array = Any
 METADATA = "__metadata__"
 _MOST_METADATA = 64 << 20  # bytes
 _NPY_HEADERS: dict[tuple[int, int], Callable[..., Any]] = {

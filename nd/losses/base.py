@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
@@ -13,8 +13,7 @@ from nd.arguments import Checked, checked, refusal, shown
 from nd.explained import explained
 from nd.part import Part
 from nd.state import state
-
-Array = Any
+from nd.typing import Array
 
 FLOOR = {"float32": 1e-32, "float64": 1e-300}  # smaller probabilities count as this one in logarithms and quotients
 

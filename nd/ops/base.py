@@ -9,10 +9,10 @@ from backends.errors import DTypeError, ShapeError, describe_shape
 from nd.arguments import checked, shown
 from nd.java_names import JavaNames
 from nd.state import backend
+from nd.typing import Array
 
 from .numbers import OP_NUMBERS
 
-Array = Any
 Dimension = int | tuple[int, ...] | None
 
 
@@ -43,7 +43,12 @@ class Op(JavaNames):
 
     @checked
     def __init__(
-        self, x: Array, y: Any = None, z: Array | None = None, shape: tuple[int, ...] | None = None, dtype: str = ""
+        self,
+        x: Array,
+        y: Array | float | None = None,
+        z: Array | None = None,
+        shape: tuple[int, ...] | None = None,
+        dtype: str = "",
     ) -> None:
         self._check_array("x", x)
         self.x, self.y, self.z = x, y, z

@@ -30,6 +30,8 @@ class Broadcast(Op):
         x and y differ in dtype.
     """
 
+    y: Array
+
     @checked
     def __init__(self, x: Array, y: Array, z: Array | None = None, dimension: Dimension = 1) -> None:
         super().__init__(x, y, z)

@@ -6,8 +6,6 @@ Max and Min are the reductions.
 
 from __future__ import annotations
 
-from typing import Any
-
 from backends.base import Backend
 from backends.errors import ShapeError, describe_shape
 from nd.arguments import checked
@@ -27,7 +25,7 @@ class Pairwise(Op):
     """
 
     @checked
-    def __init__(self, x: Array, y: Any, z: Array | None = None) -> None:
+    def __init__(self, x: Array, y: Array | float, z: Array | None = None) -> None:
         super().__init__(x, y, z)
         if isinstance(y, (int, float)):
             return

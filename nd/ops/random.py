@@ -35,6 +35,8 @@ class RandomOp(Op):
 class Distribution(RandomOp):
     """Fills z with random numbers, ``Op(z, ...)``."""
 
+    z: Array
+
     @checked
     def __init__(self, z: Array) -> None:
         super().__init__(z, z=z)

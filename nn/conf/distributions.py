@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import nd
 from nd.arguments import Checked, Fraction, Natural, NonNegative
 from nd.part import Part
 from nd.random import Random
-
-Array = Any
+from nd.typing import Array
 
 
 @dataclass(frozen=True)

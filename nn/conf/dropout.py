@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import nd
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from .noise import Noise, Probability
 
-Array = Any
 Buffers = Callable[..., Array]
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import nd
 from nd.arguments import Checked
 from nd.part import Part
+from nd.typing import Array
 from optimize import Schedule
 
 from ..step.params import ParamSpec
 
-Array = Any
 Probability = float | Schedule
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import nd
 from nd.arguments import Checked, Count
 from nd.checks import check_shape
 from nd.part import Part
+from nd.typing import Array
 
 from .input_type import (
     Convolutional3DType,
@@ -24,7 +24,6 @@ from .input_type import (
     RecurrentType,
 )
 
-Array = Any
 Buffers = Callable[..., Array]
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
+from nd.typing import Array
 
 from .distributions import Distribution
 from .noise import Noise, Probability
-
-Array = Any
 
 
 class IWeightNoise(Noise):

@@ -8,11 +8,10 @@ from typing import Any
 import nd
 from nd.dataset import DataSet
 from nd.java_names import JavaEnum
+from nd.typing import Array
 from optimize.builder import Builder
 
 from ..networks.multilayer import MultiLayerNetwork
-
-Array = Any
 
 
 class PrintMode(JavaEnum):

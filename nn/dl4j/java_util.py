@@ -11,6 +11,7 @@ import nd
 from nd.arguments import shown
 from nd.dataset.java_random import JavaRandom as Random
 from nd.evaluation.java_text import shortest
+from nd.typing import HostArray
 
 Comparator = Callable[[Any, Any], int]
 
@@ -161,7 +162,7 @@ def _some(who: str, values: Iterable[Any]) -> list[Any]:
     return elements
 
 
-def _elements(who: str, values: Sequence[Any]) -> Sequence[Any]:
+def _elements(who: str, values: Sequence[Any]) -> Sequence[Any] | HostArray:
     """Return a list, or a vector ``[n]`` on the host; raise ShapeError where an element is an array itself."""
     elements = nd.to_host(values) if nd.is_array(values) else values
     if not _is_vector(elements) or any(getattr(each, "shape", ()) for each in elements):

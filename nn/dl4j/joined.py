@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nd
-
-Array = Any
+from nd.typing import Array
 
 
 def _several(arrays: Sequence[Any]) -> Sequence[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import nd
 from nd.arguments import shown
 from nd.files import npy
+from nd.typing import Array
 
 from .constants import DataType
 from .java_util import Arrays, Collections, Random
@@ -18,8 +19,6 @@ from .random_arrays import ORDERS, RandomArrays, is_whole
 from .reductions import Reductions
 
 __all__ = ["Arrays", "Collections", "Nd4j", "Random"]
-
-Array = Any
 
 
 def _type_and_shape(arguments: Sequence[Any]) -> tuple[str | None, tuple[int, ...]]:

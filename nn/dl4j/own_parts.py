@@ -9,10 +9,9 @@ import nd
 from nd.activations import Activation
 from nd.java_names import Pair
 from nd.losses import Loss
+from nd.typing import Array
 
 from ..conf import dropout
-
-Array = Any
 
 
 def _first(value: Any) -> Any:

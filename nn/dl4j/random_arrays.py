@@ -10,11 +10,11 @@ from typing import Any
 import nd
 from nd.dataset.java_random import JavaRandom
 from nd.random import Random as Generator
+from nd.typing import Array
 
 from ..conf import distributions
 from .constants import DataType
 
-Array = Any
 ORDERS = ("c", "f")
 
 
@@ -30,7 +30,7 @@ class _Request:
         self.who, self.dtype, self.order = who, nd.default_dtype(), "c"
         self.generator = nd.random.get_random()
         self.distribution: distributions.Distribution | None = None
-        self.target: Array = None
+        self.target: Array | None = None
         self.limits: tuple[Any, ...] = ()
         shape: Any = None
         plain: list[Any] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import nd
 from nd import ShapeError
@@ -16,8 +15,8 @@ from nd.dataset.iterator import refuse_num
 from nd.dataset.java_random import JavaRandom
 from nd.java_names import JavaEnum
 from nd.random import Random
+from nd.typing import Array
 
-Array = Any
 _MOST_LONG = (1 << 63) - 1
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nd
-
-Array = Any
+from nd.typing import Array
 
 
 def _axes(dimensions: Sequence[Any]) -> tuple[int, ...] | None:

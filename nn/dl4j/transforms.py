@@ -9,11 +9,11 @@ from typing import Any
 import nd
 from nd.activations import LeakyReLU, get_activation
 from nd.arguments import Natural, checked
+from nd.typing import Array
 
 from .constants import DataType
 from .random_arrays import is_whole
 
-Array = Any
 _EPSILON = 1e-5  # ND4J's EPS_THRESHOLD
 
 

@@ -12,6 +12,7 @@ import nd
 from nd import ConfigurationError, FormatError
 from nd.checks import check_choice
 from nd.files.reading import Source
+from nd.typing import Array
 
 from ..conf.legacy import detect_version
 from ..step.params import ParamSpec
@@ -23,7 +24,6 @@ from .json_fields import Json, class_of, size
 from .param_tables import param_specs_of, param_specs_of_vertex
 from .serializer import COEFFICIENTS, CONFIGURATION, NO_PARAMS, UPDATER_STATE, read_normalizer
 
-Array = Any
 MULTI_LAYER, GRAPH = "MultiLayerNetwork", "ComputationGraph"
 _MOST_STATES = 3
 """Numbers that an updater keeps for each parameter, at most (AMSGrad)."""

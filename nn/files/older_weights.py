@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import nd
+from nd.typing import Array
 
 from ..layers import Convolution1DLayer
 from .json_fields import parse
@@ -17,7 +18,6 @@ from .json_fields import parse
 if TYPE_CHECKING:
     from ..networks.multilayer import MultiLayerNetwork
 
-Array = Any
 _MARK = "timeDistributedFormat"
 
 

@@ -39,7 +39,6 @@ from .runtime import LayerRuntime
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
 
-Array = Any
 Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 

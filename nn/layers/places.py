@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.arrays.convolution import Sizes, per_axis
+from nd.typing import Array
 
 from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ..conf.preprocessors import InputPreProcessor, to_images, to_series
@@ -16,8 +17,6 @@ from .convolution.convolution import check_places, image_of
 from .convolution.convolution1d import series_of
 from .convolution.convolution3d import volume_of
 from .runtime import Context, LayerRuntime, Params
-
-Array = Any
 
 _INPUT = {1: series_of, 2: image_of, 3: volume_of}
 """Number of axes -> what checks the kind of the input."""

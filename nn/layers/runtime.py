@@ -11,11 +11,11 @@ from nd.activations import Activation
 from nd.checks import describe_shape
 from nd.java_names import JavaNames
 from nd.part import Part
+from nd.typing import Array
 
 from ..conf.dropout import IDropout
 from ..conf.noise import Noising, NumbersInForce
 
-Array = Any
 Buffers = Callable[..., Array]
 Params = dict[str, Array]
 State = tuple[Array, ...]

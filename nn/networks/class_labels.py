@@ -11,11 +11,10 @@ from nd.checks import describe_shape
 from nd.dataset import DataSet
 from nd.dataset.class_labels import check_class_numbers, class_numbers, name_list, one_hot_places, text_classes
 from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
+from nd.typing import Array
 
 if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration
-
-Array = Any
 
 
 class ClassLabels:

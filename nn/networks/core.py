@@ -14,6 +14,7 @@ from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import INTEGER, SWITCH, Refused
 from nd.state import computing, within
+from nd.typing import Array
 from optimize import Listener, NetworkUpdater, Solver
 from optimize.api import listens
 from optimize.constraints import Constraining
@@ -29,8 +30,6 @@ from ..step.worker import GradientComputer, NetworkParts
 from .class_labels import ClassLabels
 from .history import History
 from .progress import FitProgress
-
-Array = Any
 
 
 class NetworkCore(JavaNames):

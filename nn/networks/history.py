@@ -8,9 +8,9 @@ from typing import Any
 import nd
 from nd.java_names import JavaNames
 from nd.state import within
+from nd.typing import Array
 from optimize.step_result import StepResult
 
-Array = Any
 _CELLS = 256  # scores that are made room for at once, on a device
 
 _add_score = nd.Elementwise(

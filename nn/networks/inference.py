@@ -9,6 +9,7 @@ import nd
 from nd.arguments import Count, Natural, checked, converted
 from nd.dataset import DataSet, DataSetIterator
 from nd.rules import SWITCH, rule_of
+from nd.typing import Array
 
 from ..conf.output_layers import check_classifier
 from ..step.minibatch import Minibatch, as_features
@@ -17,7 +18,6 @@ from .core import NetworkCore
 if TYPE_CHECKING:
     from nd.evaluation import ROC, Evaluation, IEvaluation, RegressionEvaluation, ROCMultiClass
 
-Array = Any
 _HALF = 0.5
 _NAMES: Any = rule_of(Sequence[str])
 
@@ -72,7 +72,7 @@ class Inference(NetworkCore):
             mask = self.propagation.mask_behind(nd.as_array(features_mask, self.dtype), examples)
             return None if mask is None else nd.to_host(mask)
 
-    def predict(self, x: Any) -> Array:
+    def predict(self, x: Any) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
 
         Of a DataSet the names of the classes, as `predict_labels`.

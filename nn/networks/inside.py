@@ -9,6 +9,7 @@ import nd
 from nd.arguments import checked, shown
 from nd.dataset import DataSet
 from nd.java_names import JavaNames, Pair
+from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
 from optimize.step_result import StepResult
 
@@ -19,8 +20,6 @@ from .inference import Inference
 
 if TYPE_CHECKING:
     from ..layers.runtime import LayerRuntime
-
-Array = Any
 
 
 class Inside(Inference):
@@ -188,7 +187,7 @@ class Inside(Inference):
         with self.lock, self.here(), nd.random.drawing(self.random):
             made = self.forward(step.features, True, step.features_mask)
             loss, delta = last.loss_and_delta(step.labels, made.kept[-1], loss_mask(step, made))
-            epsilon = self.propagation.backward(made, delta, step.examples, to_input=True)
+            epsilon: Array | Any = self.propagation.backward(made, delta, step.examples, to_input=True)
             vectors = self.vectors
             penalty = vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
             averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
@@ -228,7 +227,7 @@ class Inside(Inference):
             if tuple(delta.shape) != tuple(out.shape):
                 raise nd.ShapeError(f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}.")
             examples = self.batch.features.shape[0]
-            below = self.propagation.backward(made, delta, examples, to_input=True, external=True)
+            below: Array | Any = self.propagation.backward(made, delta, examples, to_input=True, external=True)
             return Pair(self.gradient(), nd.copy(below))
 
     @checked

@@ -11,6 +11,7 @@ import nd
 from nd.arguments import Count, Natural, NonNegative, checked, shown
 from nd.dataset import DataSet
 from nd.state import within
+from nd.typing import Array
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
@@ -20,8 +21,6 @@ from .core import NetworkCore
 from .history import History
 from .training import Training
 from .training_data import FitSettings
-
-Array = Any
 
 
 class Trainable(NetworkCore):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator
 from nd.evaluation import Evaluation
+from nd.typing import Array
 
 from .training_data import weighted
 
@@ -66,14 +67,15 @@ class Validation:
         """Score the network, and append score and accuracy; raise DataError where there are no data."""
         network = self.network
         evaluation = Evaluation() if network.classes.classes else None
-        total: Any = None
+        total: Array | Any = None
         examples = 0
         for number, batch in enumerate(self._batches()):
             loss, output = network.loss_and_output(batch)
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
             if evaluation is not None:
                 mask = batch.labels_mask if self._weights is None else self._masks[number]
-                evaluation.eval(network.classes.formed(batch.labels), nd.to_host(output), mask)
+                labels: Array | Any = batch.labels
+                evaluation.eval(network.classes.formed(labels), nd.to_host(output), mask)
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")
         history.validation_score.append(network.score_from(total, examples))

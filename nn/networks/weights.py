@@ -11,6 +11,7 @@ import nd
 from nd.arguments import Positive
 from nd.checks import check_choice
 from nd.random import Random
+from nd.typing import Array
 
 from ..conf.distributions import (
     Distribution,
@@ -19,8 +20,6 @@ from ..conf.distributions import (
     TruncatedNormalDistribution,
     UniformDistribution,
 )
-
-Array = Any
 
 
 @dataclass(frozen=True)

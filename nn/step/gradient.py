@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import nd
 from nd.java_names import JavaNames
-
-Array = Any
+from nd.typing import Array
 
 
 class Gradient(Protocol):

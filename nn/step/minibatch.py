@@ -9,14 +9,13 @@ import nd
 from nd.arrays.rows import check_indices
 from nd.checks import describe_shape
 from nd.dataset import DataSet
+from nd.typing import Array
 
 from ..layers.base import label_of
 
 if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration
     from .worker import NetworkParts
-
-Array = Any
 
 
 class StepInput:
@@ -50,11 +49,11 @@ class StepInput:
         own: tuple[bool, ...] = (False, False, False, False),
     ) -> None:
         self.features: Array = features
-        self.labels: Array = labels
-        self.features_mask: Array = features_mask
-        self.labels_mask: Array = labels_mask
+        self.labels: Array | Any = labels
+        self.features_mask: Array | Any = features_mask
+        self.labels_mask: Array | Any = labels_mask
         self.state, self.own = state, own
-        self.arrays: tuple[Array | None, ...] = (features, labels, features_mask, labels_mask, *state)
+        self.arrays: tuple[Array | Any, ...] = (features, labels, features_mask, labels_mask, *state)
         self.key: tuple[object, ...] = (
             features.shape,
             None if labels is None else labels.shape,
@@ -69,7 +68,7 @@ class StepInput:
         """N."""
         return self.features.shape[0]
 
-    def with_arrays(self, arrays: Sequence[Array | None]) -> StepInput:
+    def with_arrays(self, arrays: Sequence[Array | Any]) -> StepInput:
         """Return the same with others in the place of `arrays`."""
         features, labels, features_mask, labels_mask, *state = arrays
         return StepInput(features, labels, features_mask, labels_mask, tuple(state), self.own)
@@ -83,13 +82,14 @@ class StepInput:
         features_mask, labels_mask = (
             None if mask is None else mask[:, steps] for mask in (self.features_mask, self.labels_mask)
         )
-        labels: Array = self.labels
-        return StepInput(self.features[:, :, steps], labels[:, :, steps], features_mask, labels_mask)
+        return StepInput(self.features[:, :, steps], self.labels[:, :, steps], features_mask, labels_mask)
 
     def part(self, rows: slice) -> StepInput:
         """Return views of some of the examples."""
         if rows.start == 0 and rows.stop == self.features.shape[0]:
             return self
+        features: Any
+        state: list[Any]
         features, labels, features_mask, labels_mask, *state = (
             None if array is None else array[rows, ...] for array in self.arrays
         )
@@ -185,17 +185,17 @@ class Minibatch:
 
     def clear(self) -> None:
         """Forget everything."""
-        self.features: Array = None
-        self.labels: Array = None
-        self.features_mask: Array = None
-        self.labels_mask: Array = None
+        self.features: Array | Any = None
+        self.labels: Array | Any = None
+        self.features_mask: Array | Any = None
+        self.labels_mask: Array | Any = None
         self._own = [False] * 4
 
     def set_features(self, x: Any) -> None:
         """Set features ``[N, ...]``."""
         if self.accepts.rows is not None:
             self.accepts.check_indices(x)  # before they take the place of what was set
-        features: Array = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
+        features: Array | Any = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
         own = features is not None
         if not own:
             given = _features_array(x, self.dtype)

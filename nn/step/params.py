@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import nd
-
-Array = Any
+from nd.typing import Array
 
 
 @dataclass(frozen=True)

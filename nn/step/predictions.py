@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import nd
+from nd.typing import Array
 
 from .minibatch import StepInput
 from .worker import FORWARD_ONLY, NetworkParts, Plans, Worker
-
-Array = Any
 
 
 class OutputComputer:

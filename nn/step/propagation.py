@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
+from nd.typing import Array
 
 from ..layers.runtime import Context
 from .nodes import NETWORK_INPUT, Node
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from .minibatch import StepInput
     from .params import ParamLayout
 
-Array = Any
 Watch = Callable[[list[Array]], None]
 
 

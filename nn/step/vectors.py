@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.random import Random
+from nd.typing import Array
 from optimize import NetworkUpdater, NoOp, Regularization, Segment
 from optimize.constraints import Constraining
 from optimize.gradient_normalization import NormalizedLayer
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration
     from ..layers.base import BaseLayerConf, LayerConf
     from .params import ParamSpec, ParamView
-
-Array = Any
 
 
 class FlatVectors:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.execution.recording import MOST_KEYS
 from nd.state import computing
+from nd.typing import Array
 from optimize.step_result import StepResult
 
 from ..conf.input_type import InputType
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration
     from .vectors import FlatVectors
 
-Array = Any
 State = tuple[Array, ...]
 MOST_PLANS = 1000  # keys that are remembered
 FORWARD_ONLY, FORWARD_AND_BACKWARD = 1, 3  # products that every one of the forward pass stands for
@@ -169,7 +169,7 @@ class Worker:
         """The sum of the gradient's squares, where it was observed."""
         self._propagations: dict[bool, Propagation] = {}
         self._states: dict[object, tuple[Array, ...]] = {}
-        self._total: Array = None
+        self._total: Array | None = None
 
     def observe(self, loss: Array) -> None:
         """Have the step's loss, the gradient as it is now and the penalties looked at; see `StepWatch.observe`."""
@@ -213,7 +213,7 @@ class Worker:
         after = self._state_memory(key, step.state) if step.state else ()
         watch, penalties = self._parts.vectors.updater.watch, self._parts.vectors.penalty_sum
 
-        def compute(arrays: Sequence[Array], _: Any) -> Array:
+        def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
             gradient, square, *rest = arrays
             loss, state = self._propagation().gradient_and_loss(step.with_arrays(rest[: len(rest) - len(after)]))
             for target, source in zip(rest[len(rest) - len(after) :], state, strict=True):
@@ -243,7 +243,7 @@ class Worker:
         return [nd.copy(self._output_of(step.part(part))) for part in rows]
 
     def _output_of(self, step: StepInput) -> Array:
-        def compute(arrays: Any, _: Any) -> Array:
+        def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
             return self._propagation().output(step.with_arrays(arrays))
 
         own = (*step.own, *(False for _ in step.state))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Checked, Natural, checked
+from nd.typing import Array
 from optimize.builder import Builder
 
 from ..conf.distributions import Distribution
@@ -42,7 +43,6 @@ from ..step.params import ParamLayout
 from ..step.vectors import draw_param
 from .fine_tune import FineTuneConfiguration
 
-Array = Any
 Init = str | Distribution | None
 Sizes = int | Sequence[int | Init]
 

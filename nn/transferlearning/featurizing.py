@@ -10,13 +10,12 @@ import nd
 from nd.arguments import Natural, checked
 from nd.dataset import DataSet, DataSetIterator, ListDataSetIterator
 from nd.java_names import JavaNames
+from nd.typing import Array
 
 from ..layers import FrozenLayer
 from ..networks.history import History
 from ..networks.multilayer import MultiLayerNetwork
 from ..step.minibatch import Minibatch
-
-Array = Any
 
 
 class TransferLearningHelper(JavaNames):

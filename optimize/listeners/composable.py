@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from nd import NumericError
+from nd.typing import Array
 
 from ..api import Listener, as_listeners
-
-Array = Any
 
 
 class ComposableIterationListener(Listener):

@@ -9,10 +9,9 @@ from typing import Any
 
 import nd
 from nd.arguments import Count, checked
+from nd.typing import Array
 
 from ..api import Listener
-
-Array = Any
 
 
 @dataclass(frozen=True)

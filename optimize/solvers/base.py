@@ -11,6 +11,7 @@ from typing import Any
 import nd
 from nd.arguments import checked
 from nd.interrupts import Held
+from nd.typing import Array
 
 from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
 from ..chunks import get_step_function
@@ -21,7 +22,6 @@ from ..step_result import refuse
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd
 
-Array = Any
 UPWARD = {"default", "gradient"}
 """Step functions that add the direction."""
 REL_TOL_X = {"float32": 1e-7, "float64": 1e-15}
@@ -268,7 +268,7 @@ class _Line:
         self._params = optimizer.model.updater.params
         self._origin = nd.copy(self._params)
         self._start = start
-        self._direction: Array = None
+        self._direction: Array | Any = None  # until a direction is taken
         self.step = 0.0
 
     def turn(self, direction: Array) -> None:

@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 import nd
+from nd.typing import Array
 
 from ..api import OptimizerState
 from ..line_search import Evaluate, Trial
 from .base import BaseOptimizer
 
-Array = Any
 FLAT = 0.1  # share of the slope below which a point on the line is low enough
 REFINEMENTS = 3  # evaluations for it, at most
 FARTHEST = 10.0  # times as far as the search went
@@ -30,8 +30,8 @@ class ConjugateGradient(BaseOptimizer):
     Nocedal and Wright, section 5.2. Differs: DL4J's stored gradient aliases the live one, so that it descends plainly.
     """
 
-    _gradient: Array = None
-    _direction: Array = None
+    _gradient: Array | None = None
+    _direction: Array | Any = None  # known where the gradient is
     _curvature = 0.0
 
     def direction(self, gradient: Array) -> Array:

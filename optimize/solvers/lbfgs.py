@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import nd
 from nd.arguments import Count, checked
+from nd.typing import Array
 
 from ..api import Listener, Model, OptimizationConf, OptimizerState
 from ..line_search import Trial
 from ..terminations import TerminationCondition
 from .base import BaseOptimizer
 
-Array = Any
 MEMORY = 4  # steps, as DL4J
 LEAST_CURVATURE = 1e-10  # cosine between a step and the gradient's change below which the pair says nothing
 

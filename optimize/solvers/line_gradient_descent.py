@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import nd
+from nd.typing import Array
 
 from ..api import OptimizerState
 from ..line_search import LEAST_SHRINK, MOST_SHRINK, Trial
 from .base import BaseOptimizer
 
-Array = Any
 LONGER = 2.0
 SHORTEST = 1e-12
 

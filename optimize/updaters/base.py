@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 from nd.arguments import Checked
 from nd.part import Part
+from nd.typing import Array
 
 from ..builder import Builder
 from ..schedules import Schedule
 
-Array = Any
 States = tuple[Array, ...]
 Coefficients = Sequence[Any]
 

@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd.arguments import Fraction, NonNegative
+from nd.typing import Array
 
 from ..builder import Builder
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater, gain_of_factors
-
-Array = Any
 
 
 @dataclass(frozen=True)

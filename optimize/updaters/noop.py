@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from nd.typing import Array
 
 from .base import Coefficients, States, Updater, gain_of_factors
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
 from nd.arguments import Fraction, NonNegative
+from nd.typing import Array
 
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater, gain_over_epsilon
-
-Array = Any
 
 
 @dataclass(frozen=True)

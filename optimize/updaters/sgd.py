@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import nd
 from nd.arguments import NonNegative
+from nd.typing import Array
 
 from ..schedules import Schedule
 from .base import Coefficients, States, Updater, gain_of_factors
-
-Array = Any
 
 
 @dataclass(frozen=True)

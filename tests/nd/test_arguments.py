@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import nd
+from backends.typing import CupyArray, NumpyArray
 from nd.arguments import (
     EVEN_INFINITE,
     Checked,
@@ -27,6 +28,7 @@ from nd.arguments import (
     checked,
     rule_of,
 )
+from nd.typing import Array
 
 
 class Colour(StrEnum):
@@ -106,6 +108,25 @@ def test_the_order_of_what_is_allowed_is_that_of_the_annotation():
 def test_open_annotations_have_no_rule():
     for annotation in (Any, object, type[int], int | Any):
         assert rule_of(annotation) is None
+
+
+def test_an_annotation_of_arrays_says_what_any_says():
+    """Of arrays the function itself looks at what it is given: lists and numbers may do as well."""
+    for annotation in (Array, Array | None, float | Array, NumpyArray, CupyArray | None):
+        assert rule_of(annotation) is None
+    for annotation, same in ((tuple[Array, ...], tuple[Any, ...]), (Mapping[str, Array | None], Mapping[str, Any])):
+        assert rule_of(annotation).text == rule_of(same).text
+
+
+def test_arguments_that_are_arrays_are_handed_on_as_they_are():
+    @checked
+    def take(x: Array, mask: Array | None = None, rate: float | Array = 0.1, n: Count = 1) -> Any:
+        return x, mask, rate, n
+
+    for given in ([1.0, 2.0], "text", np.ones(2), None):
+        assert all(each is given for each in take(given, given, given)[:3])
+    with pytest.raises(nd.ArgumentError, match=r"^take: n must be "):
+        take(1.0, n=np.ones(2))
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ import numpy as np
 
 import nd
 from backends.errors import ShapeError, describe_shape
-from nd.dataset.checks import as_array
-
-Array = Any
+from nd.dataset.checks import AnyArray, as_array
+from nd.typing import Array
 
 _FLOATS = ("float16", "float32", "float64")
 
@@ -80,7 +79,7 @@ def zero_where_masked(who: str, x: Array, mask: Array | None) -> Array:
     return nd.where(aligned(who, x, nd.as_array(mask, nd.dtype_name(x))) != 0, x, 0.0)
 
 
-def aligned(who: str, x: Array, mask: Array) -> Array:
+def aligned(who: str, x: Array, mask: AnyArray) -> AnyArray:
     """Return a mask in a shape that broadcasts with `x` [N, columns, ...].
 
     Masks of the rank of `x` are so already, those of series [N, T] belong to [N, 1, T], those of images [N, H, W] to

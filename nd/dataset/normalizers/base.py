@@ -16,12 +16,12 @@ from nd.dataset.iterator import DataSetIterator, check_data_set
 from nd.dataset.normalizers.arrays import as_numbers
 from nd.dataset.normalizers.statistics import ColumnStatistics
 from nd.java_names import JavaNamedABC, JavaNames
+from nd.typing import Array
 
 if TYPE_CHECKING:
     from nd.files.reading import Source
     from nd.files.writing import Target
 
-Array = Any
 Data = DataSet | DataSetIterator | Iterable[DataSet]
 
 

@@ -10,8 +10,8 @@ from nd.dataset.normalizers.arrays import as_numbers
 from nd.dataset.normalizers.base import Normalizer
 from nd.dataset.normalizers.body import read_numbers, write_numbers
 from nd.dataset.normalizers.min_max import check_range
+from nd.typing import Array
 
-Array = Any
 _Bits = Annotated[int, Range("of 1 to 64", lambda value: 1 <= value <= 64)]
 
 

@@ -13,8 +13,7 @@ from nd.dataset.normalizers.arrays import add, like, minus, zero_where_masked
 from nd.dataset.normalizers.base import FittedNormalizer, check_statistics
 from nd.dataset.normalizers.body import read_flag, read_numbers, read_row, write_flag, write_numbers, write_rows
 from nd.dataset.normalizers.statistics import Bounds
-
-Array = Any
+from nd.typing import Array
 
 _SMALLEST_RANGE = 1e-5
 

@@ -12,8 +12,7 @@ from nd.dataset.normalizers.arrays import add, like, minus, zero_where_masked
 from nd.dataset.normalizers.base import FittedNormalizer, check_statistics
 from nd.dataset.normalizers.body import read_flag, read_row, write_flag, write_rows
 from nd.dataset.normalizers.statistics import Moments
-
-Array = Any
+from nd.typing import Array
 
 _SMALLEST_STD = 1e-5
 

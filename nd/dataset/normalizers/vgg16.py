@@ -8,8 +8,7 @@ from backends.errors import ConfigurationError, ShapeError, describe_shape
 from nd.arguments import checked
 from nd.dataset.normalizers.arrays import as_numbers, like
 from nd.dataset.normalizers.base import Normalizer
-
-Array = Any
+from nd.typing import Array
 
 MEAN_BGR = (103.939, 116.779, 123.68)
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import nd
 from nd.arguments import Count
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.distributions import Distribution
 from ...conf.input_type import FeedForwardType, InputType, RecurrentType
@@ -17,7 +18,6 @@ from ...step.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
 
-Array = Any
 EPSILON = 1e-5  # below the root of `squash`
 
 

@@ -11,6 +11,7 @@ import nd
 from nd.activations import LeakyReLU, ReLU
 from nd.arguments import Count, Natural, NonNegative
 from nd.arrays import convolution
+from nd.typing import Array
 from optimize.builder import Builder
 
 from ...conf.input_type import InputType, RecurrentType
@@ -21,8 +22,6 @@ from ..convolution.convolution import Windows, image_of, normalise_window, windo
 from ..runtime import Activating, Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
 from .capsules import squash, squash_backward
-
-Array = Any
 
 
 class PrimaryCache(NamedTuple):

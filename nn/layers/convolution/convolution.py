@@ -12,6 +12,7 @@ from nd.arguments import Count, Natural
 from nd.arrays import convolution
 from nd.arrays.convolution import Sizes, Window
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.input_type import ConvolutionalType, InputType
 from ...conf.java_form import BIAS, IMAGES, WINDOW, JavaForm
@@ -20,8 +21,6 @@ from ...step.params import ParamSpec
 from ..base import FeedForwardConf
 from ..pooling.window_masks import reduced_mask
 from ..runtime import Context, LayerRuntime, Params
-
-Array = Any
 
 AXES = {1: ("T",), 2: ("H", "W"), 3: ("D", "H", "W")}
 """Number of axes that a window slides along -> their names in shapes."""

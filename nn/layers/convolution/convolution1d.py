@@ -11,6 +11,7 @@ import nd
 from nd.arguments import Count
 from nd.arrays import convolution
 from nd.arrays.convolution import Sizes, Window
+from nd.typing import Array
 
 from ...conf.input_type import InputType, RecurrentType
 from ...conf.java_form import BIAS, IMAGES, WINDOW, Codec, Fields, JavaForm
@@ -20,8 +21,6 @@ from ..base import FeedForwardConf
 from ..pooling.window_masks import reduced_mask, window_mode
 from ..runtime import Context, Params
 from .convolution import ConvolutionConf, ConvolutionRuntime, Windows
-
-Array = Any
 
 
 def series_of(label: str, input_type: InputType) -> RecurrentType:

@@ -10,14 +10,13 @@ import nd
 from nd.arguments import Count
 from nd.arrays import convolution_kinds
 from nd.arrays.convolution import Sizes, Window
+from nd.typing import Array
 
 from ...conf.input_type import Convolutional3DType, InputType
 from ...conf.java_form import BIAS, IMAGES, VOLUMES, VOLUMES_ABSENT, JavaForm
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 from .convolution import ConvolutionConf, ConvolutionRuntime, Windows, window_of
-
-Array = Any
 
 
 def volume_of(label: str, input_type: InputType) -> Convolutional3DType:

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Natural
+from nd.typing import Array
 
 from ...conf.java_form import PARAMETERLESS, JavaForm
 from ..places import SIDES, PlacesConf, PlacesRuntime, Sizes, interior, set_borders
 from ..runtime import Context
-
-Array = Any
 
 
 class CroppingRuntime(PlacesRuntime):

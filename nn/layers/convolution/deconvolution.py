@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Count
 from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Sizes, Window
+from nd.typing import Array
 
 from ...conf.java_form import JavaForm
 from ...step.params import ParamSpec
@@ -17,7 +18,6 @@ from ..runtime import Context, Params
 from .convolution import ConvolutionConf, ConvolutionLayer, ConvolutionRuntime, Windows
 from .convolution3d import VOLUME_FORM, Convolution3D
 
-Array = Any
 Geometry = tuple[Sizes, Sizes, Sizes, Sizes]
 
 

@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Count
 from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Window
+from nd.typing import Array
 
 from ...conf.builder_names import of_parameter
 from ...conf.java_form import JavaForm
@@ -18,8 +19,6 @@ from ..base import FeedForwardConf
 from ..runtime import Context, Params
 from .convolution import ConvolutionLayer, ConvolutionRuntime
 from .deconvolution import refuse_identity
-
-Array = Any
 
 
 class DepthwiseRuntime(ConvolutionRuntime):
@@ -59,7 +58,7 @@ class SeparableRuntime(ConvolutionRuntime):
     ) -> Array | None:
         kept, saved, cells = saved
         gradients = grads["pW"], grads.get("b")
-        between = convolution.conv2d_backward(delta, saved, params["pW"], cells, gradients, ctx.buffer)
+        between: Array | Any = convolution.conv2d_backward(delta, saved, params["pW"], cells, gradients, ctx.buffer)
         W, gradients = self._of_channels(params["W"]), (self._of_channels(grads["W"]), None)
         inner = ctx.inner("inner").buffer
         return convolution_kinds.depthwise_backward(between, kept, W, window, gradients, inner, ctx.needs_epsilon)

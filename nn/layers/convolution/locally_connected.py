@@ -13,6 +13,7 @@ from nd.activations import ACTIVATIONS, Activation, get_activation
 from nd.arguments import Count
 from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Sizes, Window
+from nd.typing import Array
 
 from ...conf.distributions import Distribution
 from ...conf.input_type import ConvolutionalType, InputType
@@ -24,8 +25,6 @@ from ..runtime import Context, Params
 from ..same_diff import SameDiffConf
 from .convolution import ConvolutionConf, ConvolutionRuntime, image_of, window_of
 from .convolution1d import SeriesWindows, as_images, as_series, series_after, series_of, series_window_of
-
-Array = Any
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from nd.activations import Identity, Softmax
 from nd.arrays import convolution
 from nd.arrays.convolution import Window
+from nd.typing import Array
 
 from ...conf.enums import PoolingType
 from ...conf.noise import NumbersInForce
@@ -15,8 +16,6 @@ from ..core.frozen import FrozenRuntime
 from ..pooling.subsampling import SubsamplingRuntime
 from ..runtime import Activating, Context, Kept, LayerRuntime, Noising, Params, State
 from .convolution import ConvolutionRuntime
-
-Array = Any
 
 
 class PooledCache(NamedTuple):

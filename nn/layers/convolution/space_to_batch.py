@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
 from nd.arguments import Count, Natural
+from nd.typing import Array
 
 from ...conf.java_form import PARAMETERLESS, Codec, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, set_per_axis, within
 from ..runtime import Buffers, Context
 from .space_to_depth import check_divisible
-
-Array = Any
 
 _EXAMPLES_FIRST = (3, 5, 0, 1, 2, 4)  # [N, C, H, block_h, W, block_w] -> [block_h, block_w, N, C, H, W]
 _AND_BACK = (2, 3, 4, 0, 5, 1)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import nd
 from nd.arguments import Count
 from nd.arrays import convolution
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.enums import CNN2DFormat
 from ...conf.input_type import InputType
 from ...conf.java_form import PARAMETERLESS, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, places_of, type_of_places
 from ..runtime import Context
-
-Array = Any
 
 
 def check_divisible(label: str, sizes: Sizes, blocks: Sizes, what: str = "input") -> Sizes:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import nd
 from nd.arguments import Count
+from nd.typing import Array
 
 from ...conf.java_form import PARAMETERLESS, Codec, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, set_per_axis
 from ..runtime import Buffers, Context
-
-Array = Any
 
 
 def _blocks(sizes: Sequence[int], factors: Sequence[int]) -> Sizes:

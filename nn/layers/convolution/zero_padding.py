@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Natural
+from nd.typing import Array
 
 from ...conf.java_form import PARAMETERLESS, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, within
 from ..runtime import Context
-
-Array = Any
 
 
 class ZeroPaddingRuntime(PlacesRuntime):

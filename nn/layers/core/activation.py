@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nd.activations import Activation, get_activation
+from nd.typing import Array
 
 from ...conf.java_form import PARAMETERLESS, JavaForm
 from ..base import LayerConf
 from ..runtime import Context, LayerRuntime, Params
-
-Array = Any
 
 
 class ActivationRuntime(LayerRuntime):

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import nd
+from nd.typing import Array
 
 from ...conf.java_form import BIAS, TIMED, JavaForm
 from ...step.params import ParamSpec
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
-
-Array = Any
 
 
 class Cache(NamedTuple):

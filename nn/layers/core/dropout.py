@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
+
+from nd.typing import Array
 
 from ...conf.dropout import IDropout
 from ...conf.java_form import IDLE, JavaForm
 from ..base import LayerConf
 from ..runtime import Context, LayerRuntime, Params
-
-Array = Any
 
 
 class DropoutRuntime(LayerRuntime):

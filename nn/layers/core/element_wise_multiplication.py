@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.typing import Array
 
 from ...conf.java_form import TIMED, JavaForm
 from ...step.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_size import SameSizeConf
 from .dense import Cache
-
-Array = Any
 
 
 class ElementWiseMultiplicationRuntime(LayerRuntime):

@@ -11,6 +11,7 @@ from nd.activations import Activation
 from nd.arguments import Count
 from nd.arrays.rows import NO_ROW
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.input_type import FeedForwardType, InputType, RecurrentType
 from ...conf.java_form import BIAS, TIMED, JavaForm
@@ -19,7 +20,6 @@ from ...step.params import ParamSpec
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 
-Array = Any
 LARGEST = 2.0**62  # number of a row
 
 
@@ -69,7 +69,7 @@ class EmbeddingRuntime(LayerRuntime):
         if not nd.is_array(x) or x.ndim != 2 or x.shape[1] != 1:
             self._refuse(x, "[N, 1]")
 
-    def _refuse(self, x: Any, expected: str) -> None:
+    def _refuse(self, x: Array, expected: str) -> None:
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         raise nd.ShapeError(

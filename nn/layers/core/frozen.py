@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
+from nd.typing import Array
 from optimize import NoOp, Regularization, Updater
 
 from ...conf.input_type import InputType
@@ -17,8 +18,6 @@ from ..runtime import Context, Kept, LayerRuntime, Params, State
 
 if TYPE_CHECKING:
     from ...conf.network import NeuralNetConfiguration
-
-Array = Any
 
 
 class FrozenRuntime(LayerRuntime):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import nd
 from nd.arguments import Count
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.constraints import FIELDS, UNSET, placed_constraints
 from ...conf.distributions import Distribution
@@ -21,8 +22,6 @@ from ..runtime import Context, LayerRuntime, Params
 
 if TYPE_CHECKING:
     from ...conf.network import NeuralNetConfiguration
-
-Array = Any
 
 
 def _value(x: Array, alpha: Array, below: Array, a: Array) -> None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import nd
 from nd.arguments import Count
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.input_type import InputType, RecurrentType
 from ...conf.java_form import IDLE, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_rows
 from ..base import LayerConf
 from ..runtime import Context, LayerRuntime, Params
-
-Array = Any
 
 
 class RepeatVectorRuntime(LayerRuntime):

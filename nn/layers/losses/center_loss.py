@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import nd
 from nd.arguments import NonNegative
 from nd.losses import LossMixtureDensity, LossSparseMCXENT
+from nd.typing import Array
 from optimize import Updater
 
 from ...conf.java_form import JavaForm
@@ -17,8 +18,6 @@ from ..base import FeedForwardConf
 from ..core.dense import Cache
 from ..runtime import Context, Kept, Params
 from .output import OutputLayer, OutputRuntime
-
-Array = Any
 
 
 class CenterDelta(NamedTuple):
@@ -108,7 +107,7 @@ class CenterLossRuntime(OutputRuntime):
             nd.muli(ways, -conf.alpha / (counts + 1.0))
 
 
-def _of_rows(mask: Array | None) -> bool:
+def _of_rows(mask: Array | None) -> TypeGuard[Array]:
     return mask is not None and mask.shape[1] == 1
 
 

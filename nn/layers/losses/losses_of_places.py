@@ -10,6 +10,7 @@ import nd
 from nd.activations import Activation
 from nd.checks import describe_shape
 from nd.losses import Loss, get_loss
+from nd.typing import Array
 
 from ...conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ...conf.java_form import JavaForm
@@ -18,8 +19,6 @@ from ..base import BaseLayerConf
 from ..core.dense import Cache
 from ..runtime import Context, Kept, Params
 from .output import LossLayer, LossRuntime, OutputMixin
-
-Array = Any
 
 
 def rows_of_places(x: Array) -> Array:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import nd
 from nd.activations import Activation
 from nd.arguments import Count, Retained
+from nd.typing import Array
 from optimize.builder import Builder
 
 from ...conf.java_form import TIMED, JavaForm
@@ -17,8 +18,6 @@ from ...step.params import ParamSpec
 from ..base import BaseLayerConf, FeedForwardConf
 from ..runtime import Context, Kept, LayerRuntime, Params
 from .output import OutputMixin
-
-Array = Any
 
 
 class OcnnCache(NamedTuple):
@@ -36,7 +35,7 @@ class Outputs:
     def __init__(self, size: int, dtype: str) -> None:
         self.size, self.dtype = size, dtype
         self.count = 0
-        self._window: Array = None
+        self._window: Array | Any = None
 
     def add(self, out: Array) -> None:
         """Keep outputs ``[N, 1]`` while there is room."""
@@ -92,7 +91,8 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
         """
         short = self._short(kept, mask)
         nd.maximum(short, 0.0, short)
-        params, squares = kept.params, 0.0
+        params = kept.params
+        squares: float | Array = 0.0
         for name in ("w", "v"):
             squares = squares + nd.sum(nd.square(params[name]))
         return 0.5 * squares + nd.sum(short) / (self.conf.nu * short.shape[0]) - nd.sum(params["r"])

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import nd
 from nd.activations import Activation
 from nd.losses import Loss, get_loss
+from nd.typing import Array
 
 from ...conf.input_type import InputType
 from ...conf.java_form import BIAS, LOSS, TIMED, WITHOUT_SIZES, JavaForm
@@ -19,8 +20,6 @@ from ...step.params import ParamSpec
 from ..base import BaseLayerConf, FeedForwardConf
 from ..core.dense import Cache, DenseRuntime
 from ..runtime import Context, Kept, LayerRuntime, Params
-
-Array = Any
 
 
 class OutputMixin:
@@ -69,7 +68,7 @@ class OutputMixin:
         with self._named():
             return self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
 
-    def backpropagate_delta(self, delta: Any, kept: Kept, grads: Params) -> Array | None:
+    def backpropagate_delta(self, delta: Array, kept: Kept, grads: Params) -> Array | None:
         """Write the gradients, from what `loss_and_delta` returned; return dL/dx, None where nobody needs it."""
         below = self.backward_delta(delta, kept.cache, kept.params, grads, kept.context)
         return self.undropped(below, kept)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import nd
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.input_type import InputType, RecurrentType
 from ...conf.java_form import JavaForm
@@ -15,8 +16,6 @@ from ..core.dense import Cache
 from ..runtime import Context, Params
 from .losses_of_places import OfPlacesMixin, from_rows_of_places, rows_of_places
 from .output import OutputLayer, OutputRuntime
-
-Array = Any
 
 
 class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):

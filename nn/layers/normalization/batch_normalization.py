@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import nd
 from nd.arguments import Fraction, NonNegative
 from nd.checks import describe_shape
+from nd.typing import Array
 from optimize import Updater
 
 from ...conf.builder_names import of_parameter
@@ -20,7 +21,6 @@ from ...step.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_size import SameSizeConf
 
-Array = Any
 LOG10_SQUARED = 2.0 * math.log(10.0)
 """log of the variance is this times log10 of the standard deviation."""
 LEAST_VARIANCE = 1e-30
@@ -30,7 +30,7 @@ LEAST_VARIANCE = 1e-30
 class BatchNormalizationCache(NamedTuple):
     """What forward keeps for the way back."""
 
-    centered: Array
+    centered: Array | None
     """x less the mean, None where inference can still compute it from x."""
     x: Array
     mean: Array

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import nd
 from nd.arguments import NonNegative, Positive, Range
 from nd.checks import describe_shape
+from nd.typing import Array
 
 from ...conf.input_type import InputType
 from ...conf.java_form import PARAMETERLESS, JavaForm
@@ -16,7 +17,6 @@ from ..base import LayerConf
 from ..convolution.convolution import image_of
 from ..runtime import Context, LayerRuntime, Params
 
-Array = Any
 _Channels = Annotated[float, Range(">= 1 and whole", lambda value: value >= 1 and value % 1 == 0)]
 """Java's n is a double."""
 

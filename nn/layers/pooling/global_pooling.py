@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import nd
 from nd.arguments import Count, Natural
 from nd.checks import check_choice, check_shape, describe_shape
+from nd.typing import Array
 
 from ...conf.enums import PoolingType
 from ...conf.input_type import Convolutional3DType, ConvolutionalType, FeedForwardType, InputType, RecurrentType
@@ -19,7 +20,6 @@ from ..base import LayerConf
 from ..places import type_of_places
 from ..runtime import Buffers, Context, LayerRuntime, Params
 
-Array = Any
 Axes = tuple[int, ...]
 
 
@@ -82,7 +82,7 @@ class AvgPooling(Pooling):
         return self.spread(nd.divide(epsilon, saved.count), saved, buffer)
 
     @staticmethod
-    def _count(x: Array, mask: Array | None, axes: Axes) -> Any:
+    def _count(x: Array, mask: Array | None, axes: Axes) -> Array | float:
         places = math.prod(x.shape[axis] for axis in axes)
         if mask is None:
             return float(places)

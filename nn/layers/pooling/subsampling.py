@@ -11,6 +11,7 @@ from nd.arguments import Count, Natural
 from nd.arrays import convolution
 from nd.arrays.convolution import Window
 from nd.checks import check_choice
+from nd.typing import Array
 
 from ...conf.enums import PoolingType
 from ...conf.input_type import ConvolutionalType, InputType
@@ -20,8 +21,6 @@ from ..base import LayerConf
 from ..convolution.convolution import Windows, image_of, normalise_window, window_of
 from ..runtime import Buffers, Context, LayerRuntime, Params
 from .window_masks import reduced_mask
-
-Array = Any
 
 
 class SubsamplingRuntime(LayerRuntime):

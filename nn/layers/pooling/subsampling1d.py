@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Count, Natural
+from nd.typing import Array
 
 from ...conf.input_type import InputType
 from ...conf.java_form import JavaForm
@@ -17,8 +18,6 @@ from ..places import places_of, type_of_places
 from ..runtime import Context, Params
 from .subsampling import SubsamplingLayer, SubsamplingRuntime
 from .window_masks import reduced_mask
-
-Array = Any
 
 
 class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):

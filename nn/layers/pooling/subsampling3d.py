@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Count, Natural
 from nd.arrays import volumes
 from nd.arrays.convolution import Sizes
+from nd.typing import Array
 
 from ...conf.enums import PoolingType
 from ...conf.java_form import PARAMETERLESS, VOLUMES, VOLUMES_ABSENT, JavaForm
@@ -18,8 +19,6 @@ from ..places import PlacesConf
 from ..runtime import Context, LayerRuntime, Params
 from .subsampling import normalise_pooling
 from .window_masks import reduced_mask
-
-Array = Any
 
 
 class Subsampling3DRuntime(LayerRuntime):

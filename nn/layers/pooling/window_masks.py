@@ -8,10 +8,10 @@ from typing import Any
 
 import nd
 from nd.arrays import convolution
+from nd.typing import Array
 
 from ..runtime import Buffers
 
-Array = Any
 Geometry = tuple[int, int, int, int]
 
 _STAYS: Geometry = (1, 1, 0, 1)
