@@ -27,7 +27,7 @@ class AsyncDataSetIterator(DataSetIterator):
         Leave it alone while this iterator uses it: the thread stands up to `queue_size` + 1 minibatches further than
         what has been handed out.
     queue_size : int
-        How many minibatches to hold ready.
+        Number of minibatches held ready.
 
     Raises
     ------
@@ -122,7 +122,7 @@ class AsyncDataSetIterator(DataSetIterator):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Say what a copy needs, which begins behind the minibatch that was handed out last, with a thread of its own.
+        """Return the state of a copy, which begins behind the last minibatch handed out, with a thread of its own.
 
         Raises
         ------

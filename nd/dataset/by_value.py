@@ -1,4 +1,4 @@
-"""What a DataSet does with the numbers in its arrays."""
+"""Methods of a DataSet that go by the numbers in its arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = Any
 
 
 class ByValue:
-    """Copies, scaling, and a description. What changes a DataSet gives it new arrays; those it was made of stay."""
+    """Copies, scaling, and a description. A change gives new arrays; those given stay as they were."""
 
     features: Array
     labels: Array

@@ -15,7 +15,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Mark(NamedTuple):
-    """A place between two rows: bytes before it, and lines before it."""
+    """Place between two rows: the bytes before it, and the lines before it."""
 
     offset: int = 0
     line: int = 0

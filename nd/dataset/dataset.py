@@ -176,7 +176,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         Parameters
         ----------
         n : int or float
-            How many, or between 0 and 1 which share of them (rounded down).
+            Number of examples, or between 0 and 1 a share of them (rounded down).
         random : JavaRandom, optional
             Shuffle first, as ND4J does, with the next long of this generator.
 
@@ -197,7 +197,7 @@ class DataSet(ByClass, ByValue, JavaNames):
     def shuffle(self, seed: int = 0) -> None:
         """Reorder the examples, as ND4J does on a CPU: each changes places with one other.
 
-        This DataSet then holds new arrays; the ones it was made of keep their order.
+        This DataSet then holds new arrays; the arrays given to it keep their order.
         """
         shuffled = self._rows(JavaRandom(seed).swapped_pairs(self.num_examples()))
         for name in _FIELDS:
@@ -262,7 +262,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         Notes
         -----
         Source: org.nd4j.linalg.dataset.DataSet.save. Differs: Java replaces nothing atomically, and also writes the
-        examples' metadata, which there are none of here.
+        examples' metadata, which ndwright has not.
         """
         from nd.dataset.storage import save_data_set
 
@@ -275,7 +275,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         Parameters
         ----------
         path : path or binary file object
-            Of a file object what is left.
+            A file object is read from its position to its end.
 
         Raises
         ------

@@ -18,7 +18,7 @@ class IrisDataSetIterator(ListDataSetIterator):
     batch : int
         Examples in a minibatch; the last one has what is left.
     num_examples : int
-        The first so many. They are sorted by species, 50 of each.
+        The first so many. They are sorted by species, 50 of each species.
 
     Raises
     ------

@@ -30,7 +30,7 @@ class MnistDataSetIterator(ImageDataSetIterator):
     binarize : bool
         Make a pixel 1 if its byte is above 30, else 0, instead of byte / 255.
     num_examples : int, optional
-        How many examples to hand out. Without `shuffle` the first ones, else those that the first shuffle chose.
+        Number of examples handed out. Without `shuffle` the first ones, else those that the first shuffle chose.
 
     Raises
     ------
@@ -45,7 +45,7 @@ class MnistDataSetIterator(ImageDataSetIterator):
     (Fortran order).
 
     Source: org.deeplearning4j.datasets.iterator.impl.MnistDataSetIterator, MnistDataFetcher. Differs: Java's last
-    minibatch runs past `num_examples` when the batch does not divide it; here it ends there.
+    minibatch runs past `num_examples` when the batch does not divide it; ours ends there.
     """
 
     @checked

@@ -17,7 +17,7 @@ class MultipleEpochsIterator(WrappingDataSetIterator):
     Parameters
     ----------
     epochs : int
-        How many times.
+        Number of passes through `base`.
     base : DataSetIterator
         It is reset between its epochs, and before the first one where it stands at its end.
 

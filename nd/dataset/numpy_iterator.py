@@ -11,7 +11,7 @@ from nd.arguments import Count, checked
 from nd.dataset.checks import as_array
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import State, check_same, restored_count
-from nd.dataset.order import EpochOrder, Rows
+from nd.dataset.order import EpochOrder, Selection
 from nd.dataset.ordered import OrderedDataSetIterator
 
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
@@ -87,7 +87,7 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
         super().__init__(total, batch, classes, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        return pick(self._arrays, self._order.rows(start, stop), self._classes)
+        return pick(self._arrays, self._order.select(start, stop), self._classes)
 
     def _outlines(self) -> dict[str, Any]:
         return self._arrays
@@ -130,21 +130,21 @@ def check_classes(who: str, num_classes: int | None, labels: Any) -> int | None:
     return num_classes
 
 
-def pick(arrays: dict[str, Any], rows: Rows, classes: int | None) -> DataSet:
+def pick(arrays: dict[str, Any], selection: Selection, classes: int | None) -> DataSet:
     """Return some examples of named arrays, with one-hot labels where `classes` is given.
 
     Labels that are the features, of an autoencoder, stay so.
     """
     shared = arrays.get("labels") is arrays["features"]
-    found = {name: _part(array, rows) for name, array in arrays.items() if name != "labels" or not shared}
+    picked = {name: _part(array, selection) for name, array in arrays.items() if name != "labels" or not shared}
     if shared:
-        found["labels"] = found["features"]
+        picked["labels"] = picked["features"]
     if classes is not None:
-        found["labels"] = one_hot(found["labels"], classes)
-    return DataSet(**found)
+        picked["labels"] = one_hot(picked["labels"], classes)
+    return DataSet(**picked)
 
 
-def _part(array: Any, rows: Rows) -> Any:
+def _part(array: Any, selection: Selection) -> Any:
     if isinstance(array, np.memmap):  # read now, where the reading ahead is
-        return np.array(array[rows])
-    return array[rows, ...]
+        return np.array(array[selection])
+    return array[selection, ...]

@@ -39,7 +39,7 @@ def load_data_set(path: Source) -> DataSet:
 
 
 def write_data_set(stream: BinaryIO, data_set: DataSet) -> None:
-    """Write a DataSet as ND4J does: a byte that says what there is, then features, labels and masks."""
+    """Write a DataSet as ND4J does: a byte that says which arrays follow, then features, labels and masks."""
     shared = data_set.labels is data_set.features
     bits = _HAS_FEATURES
     if data_set.labels is not None:
@@ -54,7 +54,7 @@ def write_data_set(stream: BinaryIO, data_set: DataSet) -> None:
 
 
 def read_data_set(stream: BinaryIO) -> DataSet:
-    """Read what `write_data_set`, or Java, wrote, to the end of the stream.
+    """Read a DataSet that `write_data_set`, or Java, wrote, to the end of the stream.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Arithmetic of normalizers on arrays of NumPy and of the current backend, which keep their kind, dtype and order.
 
-Every function returns a new array, or changes one that the caller has just made.
+Every function returns a new array, or changes one that the caller has just created.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def rest(x: Array, values: np.ndarray) -> np.ndarray:
 
 def minus(x: Array, values: np.ndarray) -> Array:
     """Return ``x - values``, as exact as if `values` were not rounded to the dtype of `x`."""
-    found, left = x - like(x, values), rest(x, values)
+    difference, left = x - like(x, values), rest(x, values)
     if left.any():
-        found -= like(x, left)  # the first difference is exact where x is near
-    return found
+        difference -= like(x, left)  # the first difference is exact where x is near
+    return difference
 
 
 def add(x: Array, values: np.ndarray) -> None:
@@ -84,7 +84,7 @@ def aligned(who: str, x: Array, mask: Array) -> Array:
     """Return a mask in a shape that broadcasts with `x` [N, columns, ...].
 
     Masks of the rank of `x` are so already, those of series [N, T] belong to [N, 1, T], those of images [N, H, W] to
-    [N, 1, H, W], and [N], or [N, 1] of images, to whole examples.
+    [N, 1, H, W], and [N], or [N, 1] of images, to all of an example.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Normalizer: what all of them share, and what those share that learn from data."""
+"""Normalizer: shared by all of them, and FittedNormalizer: shared by those that learn from data."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Data = DataSet | DataSetIterator | Iterable[DataSet]
 class Normalizer(JavaNames, metaclass=JavaNamedABC):
     """Change features, and labels where they are numbers, and change them back.
 
-    What changes a DataSet gives it new arrays: those it was made of, and other DataSets that share them, stay as they
-    are. So an iterator whose pre-processor this is hands out data that were normalized once, in every epoch. Methods of
+    A change gives a DataSet new arrays: those given to it, and other DataSets that share them, stay as they are.
+    So an iterator whose pre-processor this is hands out data that were normalized once, in every epoch. Methods of
     arrays return new ones; `transform` of an array, and ``revertFeatures``, ``revertLabels`` and ``transformLabel``, in
     Java's spelling, write into it, as programs that are ported expect.
 
@@ -158,12 +158,12 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
 
     @abstractmethod
     def write_body(self, stream: BinaryIO) -> None:
-        """Write what follows the header in ND4J's form."""
+        """Write the body, after the header, in ND4J's form."""
 
     @classmethod
     @abstractmethod
     def read_body(cls, stream: BinaryIO) -> Normalizer:
-        """Read what `write_body` wrote."""
+        """Read a body that `write_body` wrote."""
 
     def _transform_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
         """Do what Java's ``transformLabel`` does."""
@@ -178,7 +178,7 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         return self._written("revert_labels", labels, self.revert_labels(labels, mask))
 
     def _written(self, method: str, array: Any, numbers: Array) -> Array:
-        """Write numbers into the array that they were made of; return it."""
+        """Write numbers into the array that they were computed from; return it."""
         if not hasattr(array, "dtype") or array.dtype.kind != "f":
             raise DTypeError(
                 f"{self._who(method)}: expected a DataSet or an array of floats to write into, got {shown(array)}. "
@@ -339,14 +339,14 @@ def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:
     ConfigurationError
         They are no row of finite numbers, or one is longer than another.
     """
-    found = {name: _row(f"{who}: {name}", values) for name, values in given.items()}
-    lengths = {name: len(values) for name, values in found.items()}
+    statistics = {name: _row(f"{who}: {name}", values) for name, values in given.items()}
+    lengths = {name: len(values) for name, values in statistics.items()}
     if len(set(lengths.values())) > 1 or 0 in lengths.values():
         raise ConfigurationError(f"{who}: expected as many numbers each, at least one, got {lengths}.")
-    for name, values in found.items():
+    for name, values in statistics.items():
         if not np.isfinite(values).all():
             raise ConfigurationError(f"{who}: {name} must be finite, got {values[~np.isfinite(values)][0]}.")
-    return found
+    return statistics
 
 
 def _row(who: str, values: Any) -> np.ndarray:

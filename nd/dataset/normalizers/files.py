@@ -24,7 +24,7 @@ _CUSTOM = "CUSTOM"
 
 @checked
 def normalizer_to_bytes(normalizer: Normalizer) -> bytes:
-    """Return what ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
+    """Return the bytes that ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
 
     Raises
     ------
