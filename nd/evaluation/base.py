@@ -1,4 +1,4 @@
-"""What every evaluation can do."""
+"""Shared by all evaluations."""
 
 from __future__ import annotations
 

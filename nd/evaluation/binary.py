@@ -42,7 +42,7 @@ class EvaluationBinary(IEvaluation):
     labels : sequence of str, optional
         Names of the outputs, for the report.
     axis : int
-        Where the outputs are in the arrays.
+        Axis of the outputs in the arrays.
 
     Raises
     ------

@@ -32,7 +32,7 @@ _ARRAYS = {
     "prob_histogram_overall": "probHistogramOverall",
     "prob_histogram_by_label_class": "probHistogramByLabelClass",
 }
-_WHOLE = frozenset(list(_ARRAYS)[:2] + list(_ARRAYS)[3:5])  # int64; the others float64, as in Java
+_INTEGERS = frozenset(list(_ARRAYS)[:2] + list(_ARRAYS)[3:5])  # int64; the rest float64, as in Java
 
 
 class EvaluationCalibration(IEvaluation):
@@ -47,7 +47,7 @@ class EvaluationCalibration(IEvaluation):
     exclude_empty_bins : bool
         Leave bins without predictions out of the reliability diagrams.
     axis : int
-        Where the classes are in the arrays.
+        Axis of the classes in the arrays.
 
     Raises
     ------
@@ -139,7 +139,9 @@ class EvaluationCalibration(IEvaluation):
     def _arrays_for(self, who: str, classes: int) -> dict[str, np.ndarray]:
         if self._arrays is None:
             shapes = self._shapes(classes).items()
-            self._arrays = {name: np.zeros(shape, np.int64 if name in _WHOLE else np.float64) for name, shape in shapes}
+            self._arrays = {
+                name: np.zeros(shape, np.int64 if name in _INTEGERS else np.float64) for name, shape in shapes
+            }
         if classes != self.num_classes():
             raise ShapeError(
                 f"{who}: expected {self.num_classes()} classes, got {classes}. "
@@ -166,7 +168,7 @@ class EvaluationCalibration(IEvaluation):
     def reset(self) -> None:
         self._arrays = None
 
-    # ---- what it shows
+    # ---- results
 
     def num_classes(self) -> int:
         """Return the number of classes, -1 while it is unknown."""
@@ -286,9 +288,9 @@ class EvaluationCalibration(IEvaluation):
         fields.check(first.ndim == 2 and first.size > 0, "rDiagBinTotalCount must be a matrix", list(first.shape))
         arrays, shapes = {}, evaluation._shapes(first.shape[1])
         for name, java in _ARRAYS.items():  # nothing is as large as the bins say before the counts are so
-            found = fields.array(java, shapes[name])
-            fields.check(found is not None and (found >= 0).all(), f"{java} must be an array of counts", found)
-            arrays[name] = found.astype(np.int64 if name in _WHOLE else np.float64)
+            counts = fields.array(java, shapes[name])
+            fields.check(counts is not None and (counts >= 0).all(), f"{java} must be an array of counts", counts)
+            arrays[name] = counts.astype(np.int64 if name in _INTEGERS else np.float64)
         evaluation._arrays = arrays
         return evaluation
 

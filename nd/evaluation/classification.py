@@ -27,7 +27,7 @@ class Evaluation(IEvaluation):
     top_n : int
         A prediction also counts for `top_n_accuracy` when fewer than `top_n` classes got a higher probability.
     axis : int
-        Where the classes are in the arrays.
+        Axis of the classes in the arrays.
     binary_decision_threshold : float, optional
         With one or two columns: class 1 is predicted where its probability is above this.
     cost_array : array, optional, shape [1, C] or [C]
@@ -360,24 +360,24 @@ class Evaluation(IEvaluation):
 
     # ---- shared
 
-    def _data(self, what: str) -> ConfusionMatrix:
+    def _data(self, method: str) -> ConfusionMatrix:
         if self.confusion is None or self.num_row_counter == 0:
-            raise DataError(f"Evaluation.{what}: nothing has been evaluated, got 0 rows. Call eval first.")
+            raise DataError(f"Evaluation.{method}: nothing has been evaluated, got 0 rows. Call eval first.")
         return self.confusion
 
     def _outcomes(self) -> list[Outcomes]:
         return [] if self.confusion is None else metrics.outcomes(self.confusion)
 
-    def _score(self, what: str, metric: Metric, cls: int | str | None, averaging: str | None) -> float:
-        per_class = metrics.outcomes(self._data(what))
+    def _score(self, method: str, metric: Metric, cls: int | str | None, averaging: str | None) -> float:
+        per_class = metrics.outcomes(self._data(method))
         if isinstance(cls, str):
             cls, averaging = None, cls
         if cls is None and averaging is None and len(per_class) == 2:
             cls = self.binary_positive_class
         if cls is None:
-            return metrics.average(f"Evaluation.{what}", metric, per_class, averaging or "macro")
+            return metrics.average(f"Evaluation.{method}", metric, per_class, averaging or "macro")
         if not 0 <= cls < len(per_class):
-            raise DataError(f"Evaluation.{what}: a class is 0 to {len(per_class) - 1}, got {cls}. Check the index.")
+            raise DataError(f"Evaluation.{method}: a class is 0 to {len(per_class) - 1}, got {cls}. Check the index.")
         return metric(per_class[cls]) or 0.0
 
     def _excluded(self, metric: Metric) -> int:

@@ -132,12 +132,12 @@ class ConfusionMatrix(JavaNames):
 
     def to_csv(self) -> str:
         """Return the table with totals, as Java writes it."""
-        rows = [",,Predicted Class,", ",," + "".join(f"{each}," for each in self.classes) + "Total"]
+        rows = [",,Predicted Class,", ",," + "".join(f"{predicted}," for predicted in self.classes) + "Total"]
         for actual in self.classes:
             first = "Actual Class," if actual == 0 else ","
-            counts = "".join(f"{self.get_count(actual, each)}," for each in self.classes)
+            counts = "".join(f"{self.get_count(actual, predicted)}," for predicted in self.classes)
             rows.append(f"{first}{actual},{counts}{self.get_actual_total(actual)}")
-        rows.append(",Total," + "".join(f"{self.get_predicted_total(each)}," for each in self.classes))
+        rows.append(",Total," + "".join(f"{self.get_predicted_total(predicted)}," for predicted in self.classes))
         return "".join(row + "\n" for row in rows)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Histograms and reliability diagrams: what an `EvaluationCalibration` shows.
+"""Histograms and reliability diagrams, the results of an `EvaluationCalibration`.
 
 Their bins lie on the host, so this module uses NumPy whatever the backend.
 """
@@ -17,7 +17,7 @@ from .json_fields import Fields, numbers_to_json
 
 
 class ReliabilityDiagram(Columns):
-    """How often a class occurs where it is predicted with some probability, bin by bin.
+    """Frequency of a class among examples predicted with some probability, bin by bin.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Histogram(Columns):
     ----------
     title : str or None
     lower, upper : float
-        Where the first bin begins and the last one ends.
+        Start of the first bin and end of the last one.
     bin_counts : sequence of int, shape [bins]
 
     Notes

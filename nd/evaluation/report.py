@@ -75,12 +75,12 @@ def _metric_lines(evaluation: Evaluation, n_classes: int) -> str:
     text = f"\n # of classes:    {n_classes}\n Accuracy:        {_number(evaluation.accuracy())}"
     if evaluation.top_n > 1:
         text += f"\n Top {evaluation.top_n} Accuracy:  {_number(evaluation.top_n_accuracy())}"
-    rows = (
+    lines = (
         ("Precision:", evaluation.precision(), evaluation.average_precision_num_classes_excluded()),
         ("Recall:", evaluation.recall(), evaluation.average_recall_num_classes_excluded()),
         ("F1 Score:", evaluation.f1(), evaluation.average_f1_num_classes_excluded()),
     )
-    for name, value, excluded in rows:
+    for name, value, excluded in lines:
         text += f"\n {name:<16} {_number(value)}"
         if n_classes > 2 and excluded:
             text += f"\t({excluded} class{'es' if excluded > 1 else ''} excluded from average)"
