@@ -51,7 +51,7 @@ class ByClass:
 
     @checked
     def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
-        """Return the examples of those classes with one label column for each, in the order of `classes`.
+        """Return the examples of those classes with one label column a class, in the order of `classes`.
 
         Raises
         ------

@@ -65,7 +65,7 @@ class ByValue:
 
         Notes
         -----
-        Statistics of whole columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
+        Statistics of columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
         org.nd4j.linalg.dataset.DataSet.scale. Differs: Java divides by zero, and turns signs round.
         """
         largest = self.features.max(axis=tuple(range(1, self.features.ndim)), keepdims=True)
@@ -84,7 +84,7 @@ class ByValue:
         return self.features_mask is not None or self.labels_mask is not None
 
     def describe(self) -> str:
-        """Return a line for each array: its shape, its dtype, and the smallest, mean and largest number in it.
+        """Return a line for every array: its shape, its dtype, and the smallest, mean and largest number in it.
 
         Examples
         --------

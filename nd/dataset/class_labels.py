@@ -32,7 +32,7 @@ def text_classes(labels: Any) -> tuple[Array, tuple[str, ...]] | None:
     Raises
     ------
     DataError, DTypeError
-        A label is missing, or is no text where others are.
+        A label is missing, or is no text where other labels are.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class CsvDataSetIterator(DataSetIterator):
     path : path
         Text in UTF-8 whose cells are numbers; they may be quoted. Empty lines are skipped.
     batch : int
-        Rows in a minibatch; the last one has what is left.
+        Rows in a minibatch; the last one has the rest.
     label_index : int or str, optional
         The column of the label, from 0; a negative one counts from the end. A name is looked up in the first line
         behind `skip_lines`, which then is no row. Without it there are no labels.
@@ -101,7 +101,7 @@ class CsvDataSetIterator(DataSetIterator):
         skip_lines: Natural = 0,
         classes: Sequence[str] | None = None,
     ) -> None:
-        self._where = f"{_WHO}: '{checked_path(_WHO, path)}'"
+        self._subject = f"{_WHO}: '{checked_path(_WHO, path)}'"
         _check_label(label_index, num_classes, regression, label_index_to, classes)
         self._batch = batch
         self._classes = num_classes
@@ -115,17 +115,17 @@ class CsvDataSetIterator(DataSetIterator):
             self._names = [name.strip() for row in header for name in row.cells]
         first, _ = self._source.read(self._start, 1)
         if not first:
-            raise DataError(f"{self._where}: expected rows, got none behind line {self._start.line}.")
+            raise DataError(f"{self._subject}: expected rows, got none behind line {self._start.line}.")
         self._columns = len(first[0].cells)
         if header and len(self._names) != self._columns:
             raise FormatError(
-                f"{self._where}: line {header[0].line}: expected as many names as the first row has cells, "
+                f"{self._subject}: line {header[0].line}: expected as many names as the first row has cells, "
                 f"{self._columns}, got {len(self._names)}."
             )
         self._labels = self._label_columns(label_index, label_index_to)
         self._features = [column for column in range(self._columns) if column not in self._labels]
         if not self._features:
-            raise DataError(f"{self._where}: expected a column of features, got {self._columns} of labels alone.")
+            raise DataError(f"{self._subject}: expected a column of features, got {self._columns} of labels alone.")
         self._find_classes(first[0], classes, regression)
         self._count = 0  # rows handed out
         self._mark = self._start
@@ -137,7 +137,7 @@ class CsvDataSetIterator(DataSetIterator):
         Raises
         ------
         FormatError
-            What is there is no text in UTF-8, or its quotes do not fit.
+            The file is no text in UTF-8, or its quotes do not fit.
         """
         return bool(self._rows_ahead()[0])
 
@@ -218,7 +218,7 @@ class CsvDataSetIterator(DataSetIterator):
         names = sorted(self._labels_in_file(label)) if classes is None else [str(name) for name in classes]
         if self._classes not in (None, len(names)) or len(set(names)) != len(names):
             raise DataError(
-                f"{self._where}: {self._column_name(label)}: expected {self._classes} different classes, got "
+                f"{self._subject}: {self._column_name(label)}: expected {self._classes} different classes, got "
                 f"{len(names)}: {name_list(names)}. Give the texts of all with classes=[...]."
             )
         self.class_names, self._classes = tuple(names), len(names)
@@ -240,7 +240,7 @@ class CsvDataSetIterator(DataSetIterator):
         stop = start if last is None else self._column("label_index_to", last)
         if stop < start:
             raise DataError(
-                f"{self._where}: label_index_to must not be before label_index, got {last!r} and {first!r}."
+                f"{self._subject}: label_index_to must not be before label_index, got {last!r} and {first!r}."
             )
         return list(range(start, stop + 1))
 
@@ -248,7 +248,7 @@ class CsvDataSetIterator(DataSetIterator):
         if isinstance(index, str):
             if self._names.count(index) != 1:
                 raise DataError(
-                    f"{self._where}: {argument} must be a name that line {self._start.line} has once, one of "
+                    f"{self._subject}: {argument} must be a name that line {self._start.line} has once, one of "
                     f"{self._names}, got {index!r}.{self._delimiter_hint(self._names)}"
                 )
             return self._names.index(index)
@@ -283,7 +283,7 @@ class CsvDataSetIterator(DataSetIterator):
     def _numbers(self, row: Row) -> list[float]:
         if len(row.cells) != self._columns:
             raise FormatError(
-                f"{self._where}: line {row.line}: expected {self._columns} cells, as in the first row, got "
+                f"{self._subject}: line {row.line}: expected {self._columns} cells, as in the first row, got "
                 f"{len(row.cells)}."
             )
         cells = row.cells if self.class_names is None else self._with_number(row)
@@ -319,7 +319,7 @@ class CsvDataSetIterator(DataSetIterator):
     def _fault(self, row: Row, column: int, expected: str) -> DataError:
         cell = row.cells[column]
         return DataError(
-            f"{self._where}: line {row.line}, {self._column_name(column)}: expected {expected}, got "
+            f"{self._subject}: line {row.line}, {self._column_name(column)}: expected {expected}, got "
             f"{cell[:_SHOWN]!r}.{self._delimiter_hint(row.cells) or self._remedy(row, column)}"
         )
 
@@ -338,7 +338,7 @@ class CsvDataSetIterator(DataSetIterator):
         return " Correct the row, or remove it."
 
     def _delimiter_hint(self, cells: Sequence[str]) -> str:
-        """Say what seems to stand between the cells of a row that is only one."""
+        """Return a hint about the delimiter, for a row of only one cell."""
         delimiter = next((mark for mark in ";\t|" if len(cells) == 1 and mark in cells[0]), None)
         return "" if delimiter is None else f" The cells seem to be separated otherwise: pass delimiter={delimiter!r}."
 

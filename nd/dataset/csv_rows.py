@@ -74,7 +74,7 @@ class CsvRows:
         Raises
         ------
         FormatError
-            What is there is not text in UTF-8, or its quotes do not fit.
+            The file is not text in UTF-8, or its quotes do not fit.
         OSError
             The file cannot be read.
         """

@@ -28,7 +28,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         ``frame.column_names`` (pyarrow), or else ``__arrow_c_stream__`` or ``__dataframe__``, which pyarrow then
         reads. The columns that are used are copied once.
     batch : int
-        Rows in a minibatch; the last one has what is left.
+        Rows in a minibatch; the last one has the rest.
     labels : str or sequence of str, optional
         Columns of labels. One alone with `num_classes` has class numbers; one of texts or categories has classes.
     features : str or sequence of str, optional
@@ -39,7 +39,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         Of a label column of texts, in the order of the one-hot labels; without it texts are sorted, and categories in
         their own order.
     shuffle : bool
-        Take another order in each epoch.
+        Take another order in every epoch.
     seed : int
         Of the orders, which are those of `NumpyDataSetIterator`.
 

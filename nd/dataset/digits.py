@@ -24,7 +24,7 @@ class DigitsDataSetIterator(ImageDataSetIterator):
     Parameters
     ----------
     batch : int
-        Examples in a minibatch; the last one has what is left.
+        Examples in a minibatch; the last one has the rest.
     train : bool
         The examples to train on, or those held out to test on, which come in a fixed order.
     seed : int

@@ -48,7 +48,7 @@ class SizedByFirst(DataSetIterator):
 
 
 class ExistingDataSetIterator(SizedByFirst):
-    """Iterate over any Python iterable of DataSets, each of which is one minibatch.
+    """Iterate over any Python iterable of DataSets, one minibatch a DataSet.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class ExistingDataSetIterator(SizedByFirst):
         self._source = iter(self._iterable)
 
     def state(self) -> State:
-        """Return how many minibatches were handed out.
+        """Return the number of minibatches handed out.
 
         Raises
         ------

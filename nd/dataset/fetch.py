@@ -40,7 +40,7 @@ class IdxFile:
 
     @property
     def header(self) -> bytes:
-        """The magic number (type 8, unsigned byte; number of axes) and the length of each axis."""
+        """The magic number (type 8, unsigned byte; number of axes) and the lengths of the axes."""
         return struct.pack(f">{1 + len(self.shape)}I", 0x800 + len(self.shape), *self.shape)
 
     @property
@@ -131,7 +131,7 @@ def download_file(file: IdxFile) -> Path:
     Raises
     ------
     DataError
-        No mirror delivered it; the message says where it was looked for, and why each mirror failed.
+        No mirror delivered it; the message says where it was looked for, and why the mirrors failed.
     """
     cache = _cache_folder()
     failures: dict[str, list[str]] = {}  # text of an error -> the hosts that caused it
@@ -217,7 +217,7 @@ def _read_bounded(path: Path, limit: int) -> bytes:
 
 
 def _download_checked(url: str, cache: Path, file: IdxFile) -> Path:
-    """Download beside the final place, and move there only what passes the checks."""
+    """Download beside the final place, and move there only a file that passes the checks."""
     target = cache / f"{file.name}.gz"
     cache.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".download-", dir=cache) as folder:  # whose name no other process guesses

@@ -21,11 +21,11 @@ class GeneratorDataSetIterator(SizedByFirst):
     Parameters
     ----------
     source : callable or iterable
-        A function that returns a new generator each time, one for each epoch (a generator function, without its
-        parentheses); or one generator, which lasts for one epoch. What it yields is one minibatch each: a DataSet, or
+        A function that returns a new generator for every epoch (a generator function, without its
+        parentheses); or one generator, which lasts for one epoch. It yields minibatches: a DataSet, or
         a tuple ``(features, labels)``, which may go on with the masks of features and of labels.
     repeatable : bool
-        Whether `source` yields the same minibatches each time that it is called. `state` needs that: `restore` calls
+        Whether `source` yields the same minibatches at every call. `state` needs that: `restore` calls
         it and skips as many as were handed out. False where it draws at random: then checkpoints begin an epoch anew.
 
     Raises
@@ -62,7 +62,7 @@ class GeneratorDataSetIterator(SizedByFirst):
         Raises
         ------
         DTypeError
-            What was yielded is neither a DataSet nor a tuple.
+            An item yielded is neither a DataSet nor a tuple.
         """
         if self._ahead is None:
             self._ahead = self._read()
@@ -98,7 +98,7 @@ class GeneratorDataSetIterator(SizedByFirst):
         self._start()
 
     def state(self) -> State:
-        """Return how many minibatches of this epoch were handed out.
+        """Return the number of minibatches of this epoch handed out.
 
         Raises
         ------

@@ -26,7 +26,7 @@ class ImageDataSetIterator(DataSetIterator):
     labels : numpy.ndarray, shape [N]
         Class numbers.
     batch : int
-        Examples in a minibatch; the last one has what is left.
+        Examples in a minibatch; the last one has the rest.
     classes : int
         Number of classes.
     white : int
@@ -116,7 +116,7 @@ class ImageDataSetIterator(DataSetIterator):
             self._reach = self._limit
 
     def state(self) -> State:
-        """Return the position in the epoch, and what makes the order: the seed, and how many resets have shuffled."""
+        """Return the position in the epoch, the seed of the order, and the number of resets that have shuffled."""
         return {
             "cursor": self._cursor,
             "resets": self._resets,
@@ -158,7 +158,7 @@ class ImageDataSetIterator(DataSetIterator):
 class ArrayPool:
     """Hands out float32 arrays, and hands one out again when whoever had it, or a view of it, has let it go.
 
-    A minibatch handed out belongs to its reader; one that keeps minibatches gets new memory for each.
+    A minibatch handed out belongs to its reader; one that keeps minibatches gets new memory for every one.
     """
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
     Attributes
     ----------
     pre_processor : DataSetPreProcessor, callable or None
-        Called with each DataSet, and returns the one to hand out. It gets a DataSet object of its own, so it may assign
+        Called with a DataSet, and returns the one to hand out. It gets a DataSet object of its own, so it may assign
         new arrays to it; it must not write into the arrays, which other batches may share. An iterator over another one
         has its own, which gets the DataSet that the other's returned.
 
@@ -112,7 +112,7 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
     def state(self) -> State:
         """Return where this iterator stands, for `restore`: numbers, strings, lists and dicts, as JSON holds them.
 
-        Where minibatches are read ahead this is called after each of them, so it should be small.
+        Where minibatches are read ahead this is called after every one, so it should be small.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class ListDataSetIterator(DataSetIterator):
     Notes
     -----
     Source: org.deeplearning4j.datasets.iterator.impl.ListDataSetIterator. Differs: Java counts DataSets, not examples
-    (the same where each holds one example), and groups 5 of them where no batch is given.
+    (the same where all hold one example), and groups 5 of them where no batch is given.
 
     Examples
     --------

@@ -104,7 +104,7 @@ class KFoldIterator(DataSetIterator):
         self._cursor = cursor
 
     def batch(self) -> int:
-        """Return how many examples the next call of `next` returns (after the last one: what it returned)."""
+        """Return the number of examples that the next call of `next` returns (after the last one: that it returned)."""
         start, stop = self._bounds(min(self._cursor, self._k - 1))
         return self._total - (stop - start)
 

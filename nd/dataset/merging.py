@@ -18,7 +18,7 @@ Arrays = list[Array | None]
 
 
 def checked_sets(data_sets: Iterable[DataSet], kind: type[DataSet]) -> list[DataSet]:
-    """Return DataSets as a list; raise DataError if there is none, or one without features, DTypeError for others."""
+    """Return DataSets as a list; DataError if there is none, or one without features, DTypeError for other types."""
     sets = list(data_sets)
     if not sets:
         raise DataError("DataSet.merge: expected at least one DataSet, got an empty list.")
@@ -59,7 +59,7 @@ def merged(sets: list[DataSet], name: str) -> tuple[Array | None, Array | None]:
 
 
 def _of_every_step(mask: Array | None, series: Array, like: Array | None) -> Array:
-    """Return a mask ``[N, T]``, or ``[N, C, T]`` where others are; what holds for an example holds for its steps."""
+    """Return a mask ``[N, T]``, or ``[N, C, T]`` as other masks; a number for an example holds for its steps."""
     examples, _, steps = series.shape
     if mask is None:
         dtype, axes = (series.dtype, ()) if like is None else (like.dtype, like.shape[1:-1])

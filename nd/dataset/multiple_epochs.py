@@ -12,7 +12,7 @@ from nd.dataset.iterator import DataSetIterator, State, WrappingDataSetIterator,
 
 
 class MultipleEpochsIterator(WrappingDataSetIterator):
-    """Go through another iterator several times in what counts as one epoch.
+    """Go through another iterator several times, as one epoch.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def read_headers(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, M
 
 
 def read_arrays(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, np.ndarray]:
-    """Return field -> array. Same arguments and errors as `read_headers`; at most what the file has is allocated."""
+    """Return field -> array. Same arguments and errors as `read_headers`; at most the file's size is allocated."""
     read_headers(who, path, keys)  # which also compares the sizes in the headers with those of the file
     arrays: dict[str, np.ndarray] = {}
     try:

@@ -26,13 +26,13 @@ class NpzDataSetIterator(OrderedDataSetIterator):
     paths : path or sequence of paths
         Files that ``numpy.savez`` or ``savez_compressed`` wrote.
     batch : int
-        Examples in a minibatch; the last one has what is left. One may end in the next file.
+        Examples in a minibatch; the last one has the rest. One may end in the next file.
     features, labels, features_mask, labels_mask : str or None
         Keys in the files; None for arrays that they do not have.
     num_classes : int, optional
         Make one-hot labels [N, num_classes] of class numbers [N], minibatch by minibatch.
     shuffle : bool
-        Take the files in another order in each epoch, and the examples of each file in another order. Examples of
+        Take the files in another order in every epoch, and the examples of a file too. Examples of
         different files meet only where a minibatch spans two.
     seed : int
         Of the orders.

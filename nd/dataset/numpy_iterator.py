@@ -18,7 +18,7 @@ _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
 class NumpyDataSetIterator(OrderedDataSetIterator):
-    """Iterate over arrays, in their order or shuffled anew in each epoch.
+    """Iterate over arrays, in their order or shuffled anew in every epoch.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
     labels : array, shape [N, ...] or [N], optional
         With `num_classes` class numbers [N].
     batch : int
-        Examples in a minibatch; the last one has what is left.
+        Examples in a minibatch; the last one has the rest.
     features_mask, labels_mask : array, shape [N, ...], optional
         1 where a time step (or output) counts, 0 where it does not.
     num_classes : int, optional
         Make one-hot labels [N, num_classes] of class numbers, minibatch by minibatch.
     shuffle : bool
-        Take another order in each epoch; a new iterator with the same seed has the same ones.
+        Take another order in every epoch; a new iterator with the same seed has the same ones.
     seed : int
         Of the order.
 
@@ -103,7 +103,7 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
 
 
 def check_arrays(who: str, arrays: dict[str, Any]) -> int:
-    """Return how many examples named arrays hold; raise unless all hold as many, at least one."""
+    """Return the number of examples of named arrays; raise unless all hold as many, at least one."""
     total = int(arrays["features"].shape[0])
     for name, array in arrays.items():
         if array.shape[0] != total:

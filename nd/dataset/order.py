@@ -14,7 +14,7 @@ Selection = Any
 
 
 class EpochOrder:
-    """Orders of `n` examples, one for each epoch; each begins with what the generator's state was before it.
+    """Orders of `n` examples, one for every epoch; it follows from the generator's state before it.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class EpochOrder:
 
     Notes
     -----
-    An epoch's order is what ``Collections.shuffle`` makes of 0 to n - 1, with one `JavaRandom` for all epochs. So the
+    An epoch's order is that of 0 to n - 1 after ``Collections.shuffle``, with one `JavaRandom` for all epochs. So the
     generator's state when an epoch began is all that it takes to have its order again.
     """
 
@@ -50,7 +50,7 @@ class EpochOrder:
         return [] if self._random is None else [self._random.next_int(_INT_MAX) for _ in range(count)]
 
     def state(self) -> int | None:
-        """Return what `restore` needs to have this epoch's order again, and those after it."""
+        """Return the state with which `restore` has this epoch's order again, and those after it."""
         return self._random.get_state() if self._random is not None and self._began is None else self._began
 
     def begun(self) -> bool:
@@ -75,7 +75,7 @@ class EpochOrder:
 
 
 class FileOrder:
-    """Orders of the examples of several files, one for each epoch: file by file, each in an order of its own.
+    """Orders of the examples of several files, one an epoch: file by file, every file in an order of its own.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class FileOrder:
 
     Notes
     -----
-    One `JavaRandom` shuffles the files and then draws a seed for each, with which its examples are shuffled when it is
+    One `JavaRandom` shuffles the files and then draws a seed for every file, which shuffles its examples when it is
     their turn. So the generator's state when an epoch began is enough for several files too.
     """
 
@@ -118,7 +118,7 @@ class FileOrder:
         return self._current[1].select(start, stop)
 
     def state(self) -> int | None:
-        """Return what `restore` needs to have this epoch's order again, and those after it."""
+        """Return the state with which `restore` has this epoch's order again, and those after it."""
         return self._files.state()
 
     def restore(self, state: Any) -> None:

@@ -12,7 +12,7 @@ from nd.dataset.order import EpochOrder, FileOrder
 
 
 class OrderedDataSetIterator(DataSetIterator):
-    """Hand out examples 0, 1, ... of an order that each epoch may change. Override `_examples` and `_outlines`.
+    """Hand out examples 0, 1, ... of an order that every epoch may change. Override `_examples` and `_outlines`.
 
     Parameters
     ----------

@@ -20,13 +20,13 @@ class SamplingDataSetIterator(DataSetIterator):
     data_set : DataSet
         Of N examples. It stays as it is.
     batch : int
-        Examples in a minibatch; the last one has what is left of `total`.
+        Examples in a minibatch; the last one has the rest of `total`.
     total : int
         Number of examples drawn until the next reset.
     seed : int
         Of the draws, which go on over resets.
     replace : bool
-        Whether an example may come twice in a minibatch. Without that each minibatch begins a shuffle of all.
+        Whether an example may come twice in a minibatch. Without that every minibatch begins a shuffle of all.
 
     Raises
     ------

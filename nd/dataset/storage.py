@@ -59,7 +59,7 @@ def read_data_set(stream: BinaryIO) -> DataSet:
     Raises
     ------
     FormatError
-        The bytes are no DataSet. At most what the stream delivers is allocated.
+        The bytes are no DataSet. No more than the stream delivers is allocated.
     """
     first = stream.read(1)
     if not first:

@@ -40,7 +40,7 @@ def as_numbers(who: str, x: Any) -> Array:
 
 
 def like(x: Array, values: Any) -> Array:
-    """Return a number for each column, as an array that broadcasts with `x` [N, columns, ...] and has its dtype."""
+    """Return a number for every column, as an array that broadcasts with `x` [N, columns, ...] and has its dtype."""
     shaped = np.asarray(values).reshape(1, -1, *(1 for _ in x.shape[2:]))
     if isinstance(x, np.ndarray):
         return shaped.astype(x.dtype)
@@ -48,7 +48,7 @@ def like(x: Array, values: Any) -> Array:
 
 
 def rest(x: Array, values: np.ndarray) -> np.ndarray:
-    """Return what `values` [columns] lose when they are rounded to the dtype of `x`."""
+    """Return the remainders of `values` [columns] when they are rounded to the dtype of `x`."""
     name = str(x.dtype) if isinstance(x, np.ndarray) else nd.dtype_name(x)
     return values - values.astype(name).astype(np.float64)
 

@@ -113,11 +113,11 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
 
     @abstractmethod
     def revert_features(self, features: Any, mask: Any = None) -> Array:
-        """Return what `transform_features` was given, as a new array. Same errors."""
+        """Return the features that `transform_features` was given, as a new array. Same errors."""
 
     @abstractmethod
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
-        """Return what `transform_labels` was given: labels, or a network's output. Same errors."""
+        """Return the argument of `transform_labels`: labels, or a network's output. Same errors."""
 
     def save(self, path: Target) -> None:
         """Write the file that Java's ``NormalizerSerializer.getDefault().restore`` reads; it is there whole or not.
@@ -166,15 +166,15 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         """Read a body that `write_body` wrote."""
 
     def _transform_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
-        """Do what Java's ``transformLabel`` does."""
+        """Act as Java's ``transformLabel``."""
         return self._written("transform_labels", labels, self.transform_labels(labels, mask))
 
     def _revert_features_in_place(self, features: Any, mask: Any = None) -> Array:
-        """Do what Java's ``revertFeatures`` does."""
+        """Act as Java's ``revertFeatures``."""
         return self._written("revert_features", features, self.revert_features(features, mask))
 
     def _revert_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
-        """Do what Java's ``revertLabels`` does."""
+        """Act as Java's ``revertLabels``."""
         return self._written("revert_labels", labels, self.revert_labels(labels, mask))
 
     def _written(self, method: str, array: Any, numbers: Array) -> Array:
@@ -213,7 +213,7 @@ class FittedNormalizer(Normalizer):
     Notes
     -----
     Statistics are float64 in memory, computed in one pass. A file has them in float32 where that loses nothing, as
-    with files that came from Java, else in float64, so that a normalizer and what is read from its file are equal.
+    with files that came from Java, else in float64, so that a normalizer and one read from its file are equal.
     """
 
     _statistics: ClassVar[type[ColumnStatistics]]
@@ -223,7 +223,7 @@ class FittedNormalizer(Normalizer):
         self._fitting = False
 
     def fit(self, data: Data) -> Self:
-        """Learn the statistics of data, in one pass; what was learnt before is forgotten.
+        """Learn the statistics of data, in one pass; earlier statistics are forgotten.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class FittedNormalizer(Normalizer):
 
     @abstractmethod
     def _finished(self, statistics: Any) -> Mapping[str, np.ndarray]:
-        """Return name -> numbers [columns] of what was gathered."""
+        """Return name -> numbers [columns] of the statistics gathered."""
 
     @abstractmethod
     def _forward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array: ...

@@ -36,7 +36,7 @@ class NormalizerStandardize(FittedNormalizer):
     ``y = (x - mean) / std`` with the population's standard deviation, at least 1e-5: so a constant column becomes 0,
     and another value in it later becomes large. Series [N, C, T] have statistics by column over all time steps that
     are not masked, images [N, C, H, W] by channel. In the dtype of the data, with Java's operations in Java's order;
-    where the mean is more exact than that dtype, what rounding takes from it is subtracted too.
+    where the mean is more exact than that dtype, the rest that rounding takes from it is subtracted too.
 
     Source: org.nd4j.linalg.dataset.api.preprocessor.NormalizerStandardize, DistributionStats. Differs: Java gathers in
     the data's dtype, and heeds masks of series alone.

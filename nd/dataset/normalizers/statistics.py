@@ -96,7 +96,7 @@ class Moments(ColumnStatistics):
     Attributes
     ----------
     near : numpy.ndarray, shape [columns]
-        A number that each column had, in its first piece.
+        A number that the column had, in its first piece.
     off : numpy.ndarray, shape [columns]
         mean - near
     squares : numpy.ndarray, shape [columns]
