@@ -29,7 +29,7 @@ _COUNTS = ("countTruePositive", "countFalsePositive", "countTrueNegative", "coun
 
 
 class EvaluationBinary(IEvaluation):
-    """Count right and wrong decisions of independent outputs, each between 0 and 1.
+    """Count right and wrong decisions of independent outputs between 0 and 1.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class EvaluationCalibration(IEvaluation):
 
     Notes
     -----
-    Bin j holds what is at least j * (1 / bins) and less than where the next one begins, compared in the type of the
+    Bin j holds probabilities from j * (1 / bins) to less than the start of the next one, compared in the type of the
     predictions; the last one also holds 1. Source: org.nd4j.evaluation.classification.EvaluationCalibration.
     Differs: `merge` and `reset` are of everything, Java's of the reliability diagrams only (and a merge into an empty
     one counts twice); labels other than 0 and 1, and predictions outside 0 to 1, raise.
@@ -176,7 +176,7 @@ class EvaluationCalibration(IEvaluation):
 
     @checked
     def get_reliability_diagram(self, cls: int) -> ReliabilityDiagram:
-        """Return how often class `cls` occurred over how probable it was said to be.
+        """Return the frequency of class `cls` over its predicted probability.
 
         Raises
         ------
@@ -190,11 +190,11 @@ class EvaluationCalibration(IEvaluation):
         return ReliabilityDiagram(f"Reliability Diagram: Class {cls}", means, fractions)
 
     def get_label_counts_each_class(self) -> np.ndarray:
-        """Return how often each class occurred, shape [C]."""
+        """Return the number of occurrences of the classes, shape [C]."""
         return self._data()["label_counts_each_class"][0].copy()
 
     def get_prediction_counts_each_class(self) -> np.ndarray:
-        """Return how often each class was the most probable one, shape [C]."""
+        """Return the number of times that the classes were the most probable one, shape [C]."""
         return self._data()["prediction_counts_each_class"][0].copy()
 
     def get_residual_plot_all_classes(self) -> Histogram:
@@ -301,7 +301,7 @@ def _binned(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def _counted(cells: np.ndarray, weights: np.ndarray, bins: int) -> np.ndarray:
-    """Sum weights ``[rows, C]`` over the rows of each bin: ``[bins, C]``."""
+    """Sum weights ``[rows, C]`` over the rows of a bin: ``[bins, C]``."""
     classes = cells.shape[1]
     flat = np.bincount((cells * classes + np.arange(classes)).ravel(), weights.ravel(), minlength=bins * classes)
     sums = flat.reshape(bins, classes)

@@ -265,41 +265,41 @@ class Evaluation(IEvaluation):
     }
 
     def average_precision_num_classes_excluded(self) -> int:
-        """Return how many classes have no precision (0/0) and are not in its macro average."""
+        """Return the number of classes that have no precision (0/0) and are not in its macro average."""
         return self._excluded(metrics.precision)
 
     def average_recall_num_classes_excluded(self) -> int:
-        """Return how many classes have no recall (0/0) and are not in its macro average."""
+        """Return the number of classes that have no recall (0/0) and are not in its macro average."""
         return self._excluded(metrics.recall)
 
     def average_f1_num_classes_excluded(self) -> int:
-        """Return how many classes have no F1 and are not in its macro average."""
+        """Return the number of classes that have no F1 and are not in its macro average."""
         return self._excluded(partial(metrics.f_beta, beta=1.0))
 
     # ---- counts
 
     def true_positives(self) -> dict[int, int]:
-        """Return per class how often it was predicted and right."""
+        """Return per class the number of times that it was predicted and right."""
         return {cls: o.tp for cls, o in enumerate(self._outcomes())}
 
     def false_positives(self) -> dict[int, int]:
-        """Return per class how often it was predicted and wrong."""
+        """Return per class the number of times that it was predicted and wrong."""
         return {cls: o.fp for cls, o in enumerate(self._outcomes())}
 
     def true_negatives(self) -> dict[int, int]:
-        """Return per class how often it was neither actual nor predicted."""
+        """Return per class the number of times that it was neither actual nor predicted."""
         return {cls: o.tn for cls, o in enumerate(self._outcomes())}
 
     def false_negatives(self) -> dict[int, int]:
-        """Return per class how often it was missed."""
+        """Return per class the number of times that it was missed."""
         return {cls: o.fn for cls, o in enumerate(self._outcomes())}
 
     def positive(self) -> dict[int, int]:
-        """Return per class how often it occurred."""
+        """Return per class the number of times that it occurred."""
         return {cls: o.tp + o.fn for cls, o in enumerate(self._outcomes())}
 
     def negative(self) -> dict[int, int]:
-        """Return per class how often another one occurred."""
+        """Return per class the number of times that another one occurred."""
         return {cls: o.tn + o.fp for cls, o in enumerate(self._outcomes())}
 
     @checked

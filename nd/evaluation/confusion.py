@@ -10,12 +10,12 @@ import numpy as np
 from backends.errors import DataError, ShapeError
 from nd.java_names import JavaNames
 
-# The counts are dense, 8 bytes each: 2 GiB at this size.
+# The counts are dense, 8 bytes a count: 2 GiB at this size.
 MAX_CLASSES = 16_384
 
 
 class ConfusionMatrix(JavaNames):
-    """Count how often each actual class was predicted as each class.
+    """Count how often an actual class was predicted as any class.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ConfusionMatrix(JavaNames):
         cells = actual.astype(np.int64) * size + predicted
         if size * size <= 4 * cells.size + 1024:
             self._counts += np.bincount(cells, minlength=size * size).reshape(size, size)
-        else:  # a histogram of the whole matrix would cost more than the rows themselves
+        else:  # a histogram of the full matrix would cost more than the rows themselves
             np.add.at(self._counts.reshape(-1), cells, 1)
 
     def merge(self, other: ConfusionMatrix) -> None:

@@ -41,7 +41,7 @@ def column(name: str, values: Any, dtype: Any = np.float64) -> np.ndarray:
 class Columns(JavaNames):
     """Points in columns of one length, compared by value, in JSON under Java's names."""
 
-    COLUMNS: ClassVar[dict[str, str]] = {}  # attribute -> JSON name, the first tells how many points there are
+    COLUMNS: ClassVar[dict[str, str]] = {}  # attribute -> JSON name, the first tells the number of points
     DERIVED: ClassVar[frozenset[str]] = frozenset()  # JSON names of numbers that follow from the columns
 
     def num_points(self) -> int:
@@ -72,12 +72,12 @@ class Columns(JavaNames):
     @classmethod
     @checked
     def from_json(cls, text: str | bytes) -> Self:
-        """Return what a JSON text holds; raise FormatError if it does not."""
+        """Return the columns in a JSON text; raise FormatError if it has none."""
         return cls.from_fields(Fields.parse(cls.__name__, "curves", text).value)
 
     @classmethod
     def from_fields(cls, value: Any) -> Self:
-        """Return what a parsed JSON value holds; raise FormatError if it does not."""
+        """Return the columns in a parsed JSON value; raise FormatError if it has none."""
         raise NotImplementedError
 
     def class_field(self) -> dict[str, Any]:

@@ -99,15 +99,15 @@ class Histogram(Columns):
         return self.title or "Histogram"
 
     def get_bin_lower_bounds(self) -> np.ndarray:
-        """Return where each bin begins, shape [bins]."""
+        """Return the starts of the bins, shape [bins]."""
         return self._edges(0.0)
 
     def get_bin_upper_bounds(self) -> np.ndarray:
-        """Return where each bin ends, shape [bins]."""
+        """Return the ends of the bins, shape [bins]."""
         return np.append(self._edges(0.0)[1:], self.upper)
 
     def get_bin_mid_values(self) -> np.ndarray:
-        """Return the middle of each bin, shape [bins]."""
+        """Return the middles of the bins, shape [bins]."""
         return self._edges(0.5)
 
     def _edges(self, shift: float) -> np.ndarray:

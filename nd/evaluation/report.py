@@ -16,7 +16,7 @@ NO_DATA = "Evaluation: No data available (no evaluation has been performed)"
 
 
 def stats_text(evaluation: Evaluation, suppress_warnings: bool, include_confusion: bool | None) -> str:
-    """Return the whole report; `include_confusion` None means up to 20 classes."""
+    """Return the report; `include_confusion` None means up to 20 classes."""
     confusion = evaluation.confusion
     if confusion is None or evaluation.num_row_counter == 0:
         return NO_DATA
@@ -56,7 +56,7 @@ def confusion_table(confusion: ConfusionMatrix, labels: Sequence[str]) -> str:
 
 
 def confusion_listing(confusion: ConfusionMatrix, labels: Sequence[str]) -> str:
-    """Return the counts with a label in front of each row, as confusionToString does."""
+    """Return the counts with a label in front of every row, as confusionToString does."""
     width = max(max(map(len, labels), default=0) + 5, 10)
     header = f"   {'Predicted:':<{width}}   " + "".join(f"{cls:7d}" for cls in confusion.classes)
     lines = [header, "   Actual:"]

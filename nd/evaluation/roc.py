@@ -42,10 +42,10 @@ class ROC(IEvaluation):
 
     Notes
     -----
-    Areas are by trapezoids, ``NaN`` where all examples are of one class. Exact, it holds 5 bytes for each float32
+    Areas are by trapezoids, ``NaN`` where all examples are of one class. Exact, it holds 5 bytes for every float32
     probability; one read from JSON has curves and areas but no probabilities, so nothing can be added to it.
     Source: org.nd4j.evaluation.classification.ROC.
-    Differs: examples of the same probability are one point of the exact curves, in Java each is one and the area
+    Differs: examples of the same probability are one point of the exact curves, in Java an example is one and the area
     depends on their order; precision is tp / (tp + fp), in Java up to 2e-16 more or less; labels other than 0 and 1
     raise, Java cuts their sum off; thresholds of exact curves end at the probabilities where those leave 0 to 1.
 

@@ -14,7 +14,7 @@ from .settings import Digits
 
 
 class ROCBinary(RocOutputs):
-    """Receiver operating characteristics of independent outputs, between 0 and 1: a curve for each output.
+    """Receiver operating characteristics of independent outputs, between 0 and 1: a curve for every output.
 
     Parameters
     ----------

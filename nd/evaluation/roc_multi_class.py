@@ -14,7 +14,7 @@ from .settings import Digits
 
 
 class ROCMultiClass(RocOutputs):
-    """Receiver operating characteristics of a classifier: a curve for each class against the rest.
+    """Receiver operating characteristics of a classifier: a curve for every class against the rest.
 
     Parameters
     ----------

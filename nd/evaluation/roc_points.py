@@ -128,7 +128,7 @@ def threshold_pr_curve(points: Points, positives: int, negatives: int) -> Precis
 
 
 def _ratio(counts: np.ndarray, total: int | np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):  # 0/0 is NaN: there is no rate of what did not occur
+    with np.errstate(invalid="ignore"):  # 0/0 is NaN: there is no rate of a class that did not occur
         ratio: np.ndarray = counts / np.asarray(total)
     return ratio
 

@@ -73,7 +73,7 @@ def output_rows(
 
 
 def as_binary(who: str, truth: np.ndarray) -> np.ndarray:
-    """Return labels of 0 and 1 as booleans; raise DataError for others."""
+    """Return labels of 0 and 1 as booleans; raise DataError for other labels."""
     positive: np.ndarray = truth != 0
     if (truth[positive] != 1).any():
         raise DataError(
@@ -84,7 +84,7 @@ def as_binary(who: str, truth: np.ndarray) -> np.ndarray:
 
 
 def as_probabilities(who: str, guess: np.ndarray) -> np.ndarray:
-    """Return predictions from 0 to 1, of a float type; raise DataError for others."""
+    """Return predictions from 0 to 1, of a float type; raise DataError for other numbers."""
     guess = guess if guess.dtype.kind == "f" else guess.astype(np.float64)
     if guess.size and not -PROBABILITY_SLACK <= guess.min() <= guess.max() <= 1 + PROBABILITY_SLACK:
         raise DataError(
@@ -145,7 +145,7 @@ def decide(truth: np.ndarray, guess: np.ndarray, threshold: float | None, cost: 
 
 
 def top_n_hits(actual: np.ndarray, guess: np.ndarray, top_n: int) -> int:
-    """Return in how many rows fewer than `top_n` classes got more than the actual one.
+    """Return the number of rows in which fewer than `top_n` classes got more than the actual one.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def checked_cost(cost_array: Any) -> np.ndarray:
 
 
 def real_row(who: str, name: str, array: Any) -> np.ndarray:
-    """Return numbers [n] or [1, n] on the host; raise ShapeError or DTypeError for others."""
+    """Return numbers [n] or [1, n] on the host; raise ShapeError or DTypeError for other values."""
     row = real_numbers(who, name, array)
     if row.ndim not in (1, 2) or row.size == 0 or row.size != row.shape[-1]:
         raise ShapeError(f"{who}: {name} must be [n] or [1, n], got {describe_shape(row.shape)}. Reshape it.")
