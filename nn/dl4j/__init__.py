@@ -1,7 +1,7 @@
 """Java's spelling for those who port a program of Deeplearning4j's: ``from nn.dl4j import *``.
 
-Importing it changes nothing else. Methods answer to their camelCase names without it; here are Java's names that
-differ from ours, and Java's constructors. See docs/java.md.
+Importing it changes nothing else. Methods answer to their camelCase names without it; this package has the names and
+the constructors in which Java differs from ours. See docs/java.md.
 """
 
 from __future__ import annotations

@@ -123,9 +123,9 @@ class Arrays:
         """Tell whether two arrays have the same elements; NaN equals NaN, as in Java."""
         if first is None or second is None:
             return first is second
-        elements, others = (_elements("Arrays.equals", values) for values in (first, second))
-        pairs = zip(elements, others, strict=False)
-        return len(elements) == len(others) and all(bool(a == b or (a != a and b != b)) for a, b in pairs)
+        left, right = (_elements("Arrays.equals", values) for values in (first, second))
+        pairs = zip(left, right, strict=False)
+        return len(left) == len(right) and all(bool(a == b or (a != a and b != b)) for a, b in pairs)
 
     @staticmethod
     def copyOf(values: Sequence[Any], length: int) -> list[Any]:

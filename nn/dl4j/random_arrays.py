@@ -144,7 +144,7 @@ class RandomArrays:
     def shuffle(x: Any, *arguments: Any) -> None:
         """Reorder an array, or every one of a list alike, in place: ``shuffle(x, random, 1)`` the rows of a matrix.
 
-        Each row is swapped with one other, see `JavaRandom.swapped_pairs`. The dimensions are those that stay as they
+        A row is swapped with one other, see `JavaRandom.swapped_pairs`. The dimensions are those that stay as they
         are: 1 for rows, 0 for columns, 1 and 2 for the examples ``[n, .., ..]``; a vector ``[n]`` has 0.
         """
         several = x if isinstance(x, (list, tuple)) else [x]

@@ -38,7 +38,7 @@ class Values(JavaEnum):
 
 
 class RandomDataSetIterator(DataSetIterator):
-    """Minibatches of random numbers, drawn from this thread's generator: new ones after each `reset`.
+    """Minibatches of random numbers, drawn from this thread's generator: new ones after every `reset`.
 
     Parameters
     ----------

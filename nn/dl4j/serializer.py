@@ -69,7 +69,7 @@ class ModelSerializer:
         DTypeError
             The object is another one, for which Java has no class.
         DataError
-            The key is taken, or the object is larger than what `getObjectFromFile` reads: 16 MiB, a million values.
+            The key is taken, or the object is larger than `getObjectFromFile` reads: 16 MiB, a million values.
         ConfigurationError
             The key is empty or reserved, or could not be the name of an entry.
         """
