@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _outputs(network: MultiLayerNetwork) -> int:
-    """Return how many numbers the network returns for an example, 1 where its layers do not tell."""
+    """Return the number of outputs of the network for an example, 1 where its layers do not tell."""
     sizes = [getattr(layer.innermost, "n_out", None) for layer in network.conf.layers]
     return next((size for size in reversed(sizes) if size), 1)
 

@@ -54,11 +54,11 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     Notes
     -----
     The file is a model zip as Deeplearning4j's, but not compressed (floats hardly shrink, and it takes ten times as
-    long), with one more entry, ``ndwright.json``: `Progress` (the position of the iterator, of what was trained on and
-    not of what was read ahead; epochs of this call of fit that are complete; the state of the network's generator), the
-    settings that DL4J 1.0 does not have, and what an optimizer that searches along lines has learned; its vectors are
-    in ``ndwrightOptimizer.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and an
-    error if `fit` is to continue from there.
+    long), with one more entry, ``ndwright.json``: `Progress` (the position of the iterator behind the minibatches
+    trained on, not those read ahead; complete epochs of this call of fit; the state of the network's generator), the
+    settings that DL4J 1.0 does not have, and the numbers learned by an optimizer that searches along lines; its vectors
+    are in ``ndwrightOptimizer.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and
+    an error if `fit` is to continue from there.
     """
     fits = network.progress
     if network.is_init_called():

@@ -139,7 +139,7 @@ def restore_multi_layer_network(path: Source, load_updater: bool = True, strict:
         It is no model zip, is truncated or corrupt, has unsafe entries, or does not fit its own configuration.
     ConfigurationError, ChoiceError
         The configuration asks for something that this library does not have. One thing has its own error; several
-        are listed in one ConfigurationError, each with its path in the JSON.
+        are listed in one ConfigurationError, with their paths in the JSON.
 
     Warns
     -----

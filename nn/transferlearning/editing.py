@@ -212,7 +212,7 @@ class _Editing:
             self.preprocessors[0] = replace(layer, num_channels=n_in)
 
     def _through(self, who: str, index: int, channels: int) -> int:
-        """Return how many numbers or channels come into a layer, and mend its preprocessor."""
+        """Return the number of inputs or channels of a layer, and mend its preprocessor."""
         preprocessor = self.preprocessors.get(index)
         if isinstance(
             preprocessor, (CnnToFeedForwardPreProcessor, Cnn3DToFeedForwardPreProcessor, CnnToRnnPreProcessor)
