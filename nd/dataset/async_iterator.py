@@ -25,9 +25,9 @@ class AsyncDataSetIterator(DataSetIterator):
     ----------
     base : DataSetIterator
         Leave it alone while this iterator uses it: the thread stands up to `queue_size` + 1 minibatches further than
-        what has been handed out.
+        the last one handed out.
     queue_size : int
-        How many minibatches to hold ready.
+        Number of minibatches held ready.
 
     Raises
     ------
@@ -39,7 +39,7 @@ class AsyncDataSetIterator(DataSetIterator):
     An exception in the base comes out of `has_next` or `next`, as the object that it is and with its traceback, after
     the minibatches before it; it comes out again until `reset`.
 
-    Stopping early loses nothing: what has been prefetched is handed out when this object is used again, after
+    Stopping early loses nothing: prefetched minibatches are handed out when this object is used again, after
     ``break`` as after `close`. Only `reset`, and dropping this object, discard it; the base then stands behind the
     discarded minibatches, so reset it before reading on from it directly. The thread ends with the data, at `close`
     (or the end of a ``with`` block), and when this object is garbage collected; a program may exit at any time. Where
@@ -93,7 +93,7 @@ class AsyncDataSetIterator(DataSetIterator):
         return self._pre_processed(self._last[0])
 
     def reset(self) -> None:
-        """Stop the thread, discard what it prefetched, and reset the base.
+        """Stop the thread, discard its minibatches, and reset the base.
 
         Raises
         ------
@@ -116,13 +116,13 @@ class AsyncDataSetIterator(DataSetIterator):
         return position
 
     def restore(self, state: State) -> None:
-        """Stop the thread, discard what it prefetched, and restore the base."""
+        """Stop the thread, discard its minibatches, and restore the base."""
         self.close()
         self._base.restore(state)
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Say what a copy needs, which begins behind the minibatch that was handed out last, with a thread of its own.
+        """Return the state of a copy, which begins behind the last minibatch handed out, with a thread of its own.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class AsyncDataSetIterator(DataSetIterator):
             The base cannot say where it stands.
         """
         position = self.state()
-        self.close()  # the base must stand still while it is copied; what is prefetched stays
+        self.close()  # the base must stand still while it is copied; prefetched minibatches stay
         return {
             "base": self._base,
             "queue_size": self._channel.capacity,
@@ -233,7 +233,7 @@ class _Channel:
     """A bounded queue from one producer to one consumer. Either may stop it and resume later; nothing gets lost.
 
     Ctrl-C may come between any two operations of the consumer, so none of them holds a lock, which would stay locked:
-    what the threads share is changed by one operation at a time. A wake-up says only that it is worth to look again,
+    their shared state is changed by one operation at a time. A wake-up says only that it is worth to look again,
     and none is ever missed, whoever swallows one.
     """
 
@@ -282,7 +282,7 @@ class _Channel:
         if self._items:
             return True
         if self._error is not None:
-            # raising adds frames to the traceback: start from the producer's each time
+            # raising adds frames to the traceback: start from the producer's every time
             raise self._error.with_traceback(self._traceback)
         if not self._finished:
             raise DataError("AsyncDataSetIterator: expected a minibatch, got close() from another thread.")

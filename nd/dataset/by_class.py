@@ -1,4 +1,4 @@
-"""What a DataSet does by the classes of its examples."""
+"""Methods of a DataSet that go by the classes of its examples."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ByClass:
 
     @checked
     def filter_by(self, classes: Sequence[int]) -> DataSet:
-        """Return the examples of those classes, in their order here.
+        """Return the examples of those classes, in the order of this DataSet.
 
         Raises
         ------
@@ -51,7 +51,7 @@ class ByClass:
 
     @checked
     def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
-        """Return the examples of those classes with one label column for each, in the order of `classes`.
+        """Return the examples of those classes with one label column a class, in the order of `classes`.
 
         Raises
         ------
@@ -70,11 +70,11 @@ class ByClass:
         columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
         if len(set(columns)) < len(columns):
             raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
-        found: Any = self._rows(self._of("filter_and_strip", columns))
-        found.labels = found.labels[:, np.array(columns)]
-        if found.labels_mask is not None and found.labels_mask.shape[1:] == self.labels.shape[1:]:
-            found.labels_mask = found.labels_mask[:, np.array(columns)]
-        return found
+        chosen: Any = self._rows(self._of("filter_and_strip", columns))
+        chosen.labels = chosen.labels[:, np.array(columns)]
+        if chosen.labels_mask is not None and chosen.labels_mask.shape[1:] == self.labels.shape[1:]:
+            chosen.labels_mask = chosen.labels_mask[:, np.array(columns)]
+        return chosen
 
     def sort_by_label(self) -> None:
         """Reorder the examples: one of each class in turn as long as all have one, then the rest class by class.
@@ -95,21 +95,21 @@ class ByClass:
         """
         of_class = self._classes("sort_by_label")
         members = [np.flatnonzero(of_class == number) for number in np.unique(of_class)]
-        turns = min(len(rows) for rows in members)
-        in_turn = np.stack([rows[:turns] for rows in members], axis=1).ravel()
-        found = self._rows(np.concatenate([in_turn, *(rows[turns:] for rows in members)]))
-        self.features, self.labels = found.features, found.labels
-        self.features_mask, self.labels_mask = found.features_mask, found.labels_mask
+        turns = min(len(places) for places in members)
+        in_turn = np.stack([places[:turns] for places in members], axis=1).ravel()
+        reordered = self._rows(np.concatenate([in_turn, *(places[turns:] for places in members)]))
+        self.features, self.labels = reordered.features, reordered.labels
+        self.features_mask, self.labels_mask = reordered.features_mask, reordered.labels_mask
 
     def _of(self, who: str, classes: Sequence[int]) -> np.ndarray:
         of_class = self._classes(who)
-        rows = np.flatnonzero(np.isin(of_class, np.asarray(classes)))
-        if not rows.size:
+        places = np.flatnonzero(np.isin(of_class, np.asarray(classes)))
+        if not places.size:
             raise DataError(
                 f"DataSet.{who}: expected examples of classes {list(classes)}, got none; there are "
                 f"{np.unique(of_class).tolist()}."
             )
-        return rows
+        return places
 
     def _classes(self, who: str) -> np.ndarray:
         """Class numbers [N], on the host."""

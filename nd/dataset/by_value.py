@@ -1,4 +1,4 @@
-"""What a DataSet does with the numbers in its arrays."""
+"""Methods of a DataSet that go by the numbers in its arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ByValue:
-    """Copies, scaling, and a description. What changes a DataSet gives it new arrays; those it was made of stay."""
+    """Copies, scaling, and a description. A change gives new arrays; those given stay as they were."""
 
     features: AnyArray
     labels: AnyArray | None
@@ -64,7 +64,7 @@ class ByValue:
 
         Notes
         -----
-        Statistics of whole columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
+        Statistics of columns are the normalizers' matter, see `nd.dataset.normalizers`. Source:
         org.nd4j.linalg.dataset.DataSet.scale. Differs: Java divides by zero, and turns signs round.
         """
         largest = self.features.max(axis=tuple(range(1, self.features.ndim)), keepdims=True)
@@ -83,7 +83,7 @@ class ByValue:
         return self.features_mask is not None or self.labels_mask is not None
 
     def describe(self) -> str:
-        """Return a line for each array: its shape, its dtype, and the smallest, mean and largest number in it.
+        """Return a line for every array: its shape, its dtype, and the smallest, mean and largest number in it.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Checks of what the user hands to data sets and iterators."""
+"""Checks of the arguments of data sets and iterators."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def from_list(who: str, value: Any) -> np.ndarray:
         raise DTypeError(f"{who}: expected an array or a list of numbers, got {kind} ({error}).") from error
 
 
-def check_count(who: str, what: str, value: Any, low: int, high: int | None = None) -> int:
+def check_count(who: str, name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` as an int if it is a whole number from `low` to `high`.
 
     Raises
@@ -59,10 +59,10 @@ def check_count(who: str, what: str, value: Any, low: int, high: int | None = No
     DataError
         It is out of range.
     """
-    number: int = converted(who, what, INTEGER, value)
+    number: int = converted(who, name, INTEGER, value)
     if number < low or (high is not None and number > high):
         bounds = f"at least {low}" if high is None else f"{low} to {high}"
-        raise DataError(f"{who}: {what} must be {bounds}, got {number}.")
+        raise DataError(f"{who}: {name} must be {bounds}, got {number}.")
     return number
 
 

@@ -31,7 +31,7 @@ def text_classes(labels: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
     Raises
     ------
     DataError, DTypeError
-        A label is missing, or is no text where others are.
+        A label is missing, or is no text where other labels are.
 
     Examples
     --------
@@ -59,10 +59,10 @@ def class_numbers(who: str, labels: Any, names: Sequence[str]) -> np.ndarray | N
     DataError
         One of them is no class.
     """
-    found = text_classes(labels)
-    if found is None:
+    numbers_and_names = text_classes(labels)
+    if numbers_and_names is None:
         return None
-    numbers, present = found
+    numbers, present = numbers_and_names
     places = {name: place for place, name in enumerate(names)}
     unknown = [name for place, name in enumerate(present) if name not in places and bool((numbers == place).any())]
     if unknown:
@@ -94,8 +94,8 @@ def one_hot_places(labels: Any, classes: int) -> np.ndarray:
         A label is no class number.
     """
     host = as_host(as_array("one_hot labels", labels))
-    rows = one_hot(host.reshape(-1), classes)
-    return rows if host.ndim == 1 else np.moveaxis(rows.reshape(*host.shape, classes), -1, 1)
+    encoded = one_hot(host.reshape(-1), classes)
+    return encoded if host.ndim == 1 else np.moveaxis(encoded.reshape(*host.shape, classes), -1, 1)
 
 
 def host_labels(labels: Any) -> np.ndarray:
@@ -110,7 +110,7 @@ def name_list(names: Sequence[str]) -> str:
 
 
 def _texts(labels: Any) -> np.ndarray | None:
-    """Return an array of texts, None where labels are something else."""
+    """Return an array of texts, None for other labels."""
     if isinstance(labels, (list, tuple)):
         if not labels or not isinstance(labels[0], str):
             return None

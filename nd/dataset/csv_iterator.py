@@ -32,7 +32,7 @@ class CsvDataSetIterator(DataSetIterator):
     path : path
         Text in UTF-8 whose cells are numbers; they may be quoted. Empty lines are skipped.
     batch : int
-        Rows in a minibatch; the last one has what is left.
+        Rows in a minibatch; the last one has the rest.
     label_index : int or str, optional
         The column of the label, from 0; a negative one counts from the end. A name is looked up in the first line
         behind `skip_lines`, which then is no row. Without it there are no labels.
@@ -41,7 +41,7 @@ class CsvDataSetIterator(DataSetIterator):
     regression : bool
         The label is a number, and stays one.
     label_index_to : int or str, optional
-        Where `regression` has several label columns: the last of them (inclusive); `label_index` is the first.
+        Last of several label columns (inclusive), with `regression`; `label_index` is the first.
     delimiter : str
         One character.
     skip_lines : int
@@ -101,7 +101,7 @@ class CsvDataSetIterator(DataSetIterator):
         skip_lines: Natural = 0,
         classes: Sequence[str] | None = None,
     ) -> None:
-        self._where = f"{_WHO}: '{checked_path(_WHO, path)}'"
+        self._subject = f"{_WHO}: '{checked_path(_WHO, path)}'"
         _check_label(label_index, num_classes, regression, label_index_to, classes)
         self._batch = batch
         self._classes = num_classes
@@ -115,17 +115,17 @@ class CsvDataSetIterator(DataSetIterator):
             self._names = [name.strip() for row in header for name in row.cells]
         first, _ = self._source.read(self._start, 1)
         if not first:
-            raise DataError(f"{self._where}: expected rows, got none behind line {self._start.line}.")
+            raise DataError(f"{self._subject}: expected rows, got none behind line {self._start.line}.")
         self._columns = len(first[0].cells)
         if header and len(self._names) != self._columns:
             raise FormatError(
-                f"{self._where}: line {header[0].line}: expected as many names as the first row has cells, "
+                f"{self._subject}: line {header[0].line}: expected as many names as the first row has cells, "
                 f"{self._columns}, got {len(self._names)}."
             )
         self._labels = self._label_columns(label_index, label_index_to)
         self._features = [column for column in range(self._columns) if column not in self._labels]
         if not self._features:
-            raise DataError(f"{self._where}: expected a column of features, got {self._columns} of labels alone.")
+            raise DataError(f"{self._subject}: expected a column of features, got {self._columns} of labels alone.")
         self._find_classes(first[0], classes, regression)
         self._count = 0  # rows handed out
         self._mark = self._start
@@ -137,7 +137,7 @@ class CsvDataSetIterator(DataSetIterator):
         Raises
         ------
         FormatError
-            What is there is no text in UTF-8, or its quotes do not fit.
+            The file is no text in UTF-8, or its quotes do not fit.
         """
         return bool(self._rows_ahead()[0])
 
@@ -157,10 +157,10 @@ class CsvDataSetIterator(DataSetIterator):
             rows, mark = self._rows_ahead()
         else:
             rows, mark = self._source.read(self._mark, check_count(f"{_WHO}.next", "num", num, 1))
-        found = self._data_set(rows)
+        minibatch = self._data_set(rows)
         self._count += len(rows)
         self._mark, self._ahead = mark, None
-        return self._pre_processed(found)
+        return self._pre_processed(minibatch)
 
     def reset(self) -> None:
         """Go back to the first row."""
@@ -218,7 +218,7 @@ class CsvDataSetIterator(DataSetIterator):
         names = sorted(self._labels_in_file(label)) if classes is None else [str(name) for name in classes]
         if self._classes not in (None, len(names)) or len(set(names)) != len(names):
             raise DataError(
-                f"{self._where}: {self._column_name(label)}: expected {self._classes} different classes, got "
+                f"{self._subject}: {self._column_name(label)}: expected {self._classes} different classes, got "
                 f"{len(names)}: {name_list(names)}. Give the texts of all with classes=[...]."
             )
         self.class_names, self._classes = tuple(names), len(names)
@@ -226,12 +226,12 @@ class CsvDataSetIterator(DataSetIterator):
 
     def _labels_in_file(self, label: int) -> set[str]:
         """Read all labels once."""
-        found: set[str] = set()
+        labels: set[str] = set()
         rows, mark = self._source.read(self._start, _ROWS_AT_ONCE)
         while rows:
-            found.update(row.cells[label].strip() for row in rows if label < len(row.cells))
+            labels.update(row.cells[label].strip() for row in rows if label < len(row.cells))
             rows, mark = self._source.read(mark, _ROWS_AT_ONCE)
-        return found - {""}
+        return labels - {""}
 
     def _label_columns(self, first: int | str | None, last: int | str | None) -> list[int]:
         if first is None:
@@ -240,19 +240,19 @@ class CsvDataSetIterator(DataSetIterator):
         stop = start if last is None else self._column("label_index_to", last)
         if stop < start:
             raise DataError(
-                f"{self._where}: label_index_to must not be before label_index, got {last!r} and {first!r}."
+                f"{self._subject}: label_index_to must not be before label_index, got {last!r} and {first!r}."
             )
         return list(range(start, stop + 1))
 
-    def _column(self, what: str, index: int | str) -> int:
+    def _column(self, argument: str, index: int | str) -> int:
         if isinstance(index, str):
             if self._names.count(index) != 1:
                 raise DataError(
-                    f"{self._where}: {what} must be a name that line {self._start.line} has once, one of "
+                    f"{self._subject}: {argument} must be a name that line {self._start.line} has once, one of "
                     f"{self._names}, got {index!r}.{self._delimiter_hint(self._names)}"
                 )
             return self._names.index(index)
-        check_count(_WHO, what, index, -self._columns, self._columns - 1)
+        check_count(_WHO, argument, index, -self._columns, self._columns - 1)
         return index % self._columns
 
     def _column_name(self, column: int) -> str:
@@ -262,7 +262,7 @@ class CsvDataSetIterator(DataSetIterator):
     # ---- numbers
 
     def _data_set(self, rows: list[Row]) -> DataSet:
-        with np.errstate(over="ignore"):  # what becomes infinite is found below
+        with np.errstate(over="ignore"):  # infinite numbers are refused below
             exact = np.array([self._numbers(row) for row in rows], np.float64).T  # [columns, N]
             numbers = exact.astype(self._dtype)
         finite = np.isfinite(numbers).all(axis=0)
@@ -273,17 +273,17 @@ class CsvDataSetIterator(DataSetIterator):
             return DataSet(features)
         if self._classes is None:
             return DataSet(features, numbers[self._labels].T)
-        found = exact[self._labels[0]]  # no rounding makes a class number
-        wrong = (found < 0) | (found >= self._classes) | (found != np.floor(found))
+        class_numbers = exact[self._labels[0]]  # no rounding makes a class number
+        wrong = (class_numbers < 0) | (class_numbers >= self._classes) | (class_numbers != np.floor(class_numbers))
         if wrong.any():
             row = rows[int(np.argmax(wrong))]
             raise self._fault(row, self._labels[0], f"a class number from 0 to {self._classes - 1}")
-        return DataSet(features, one_hot(found, self._classes).astype(self._dtype, copy=False))
+        return DataSet(features, one_hot(class_numbers, self._classes).astype(self._dtype, copy=False))
 
     def _numbers(self, row: Row) -> list[float]:
         if len(row.cells) != self._columns:
             raise FormatError(
-                f"{self._where}: line {row.line}: expected {self._columns} cells, as in the first row, got "
+                f"{self._subject}: line {row.line}: expected {self._columns} cells, as in the first row, got "
                 f"{len(row.cells)}."
             )
         cells = row.cells if self.class_names is None else self._with_number(row)
@@ -319,7 +319,7 @@ class CsvDataSetIterator(DataSetIterator):
     def _fault(self, row: Row, column: int, expected: str) -> DataError:
         cell = row.cells[column]
         return DataError(
-            f"{self._where}: line {row.line}, {self._column_name(column)}: expected {expected}, got "
+            f"{self._subject}: line {row.line}, {self._column_name(column)}: expected {expected}, got "
             f"{cell[:_SHOWN]!r}.{self._delimiter_hint(row.cells) or self._remedy(row, column)}"
         )
 
@@ -338,22 +338,22 @@ class CsvDataSetIterator(DataSetIterator):
         return " Correct the row, or remove it."
 
     def _delimiter_hint(self, cells: Sequence[str]) -> str:
-        """Say what seems to stand between the cells of a row that is only one."""
-        found = next((mark for mark in ";\t|" if len(cells) == 1 and mark in cells[0]), None)
-        return "" if found is None else f" The cells seem to be separated otherwise: pass delimiter={found!r}."
+        """Return a hint about the delimiter, for a row of only one cell."""
+        delimiter = next((mark for mark in ";\t|" if len(cells) == 1 and mark in cells[0]), None)
+        return "" if delimiter is None else f" The cells seem to be separated otherwise: pass delimiter={delimiter!r}."
 
 
 def _check_label(label_index: Any, num_classes: Any, regression: Any, label_index_to: Any, classes: Any) -> None:
     if classes is not None and not classes:
         raise ConfigurationError(f"{_WHO}: classes must be a list of texts, got {classes!r}.")
     given = (num_classes, label_index_to, classes)
-    if label_index is None and (regression or any(each is not None for each in given)):
+    if label_index is None and (regression or any(setting is not None for setting in given)):
         raise ConfigurationError(
             f"{_WHO}: num_classes, regression, label_index_to and classes need label_index, got none. Say which column "
             "it is."
         )
     if regression and (num_classes is not None or classes is not None):
-        found = num_classes if num_classes is not None else classes
-        raise ConfigurationError(f"{_WHO}: regression must go without num_classes, got {found!r}. Drop one.")
+        given_classes = num_classes if num_classes is not None else classes
+        raise ConfigurationError(f"{_WHO}: regression must go without num_classes, got {given_classes!r}. Drop one.")
     if label_index_to is not None and not regression:
         raise ConfigurationError(f"{_WHO}: label_index_to needs regression=True, got {label_index_to!r} without.")

@@ -15,7 +15,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Mark(NamedTuple):
-    """A place between two rows: bytes before it, and lines before it."""
+    """Place between two rows: the bytes before it, and the lines before it."""
 
     offset: int = 0
     line: int = 0
@@ -74,7 +74,7 @@ class CsvRows:
         Raises
         ------
         FormatError
-            What is there is not text in UTF-8, or its quotes do not fit.
+            The file is not text in UTF-8, or its quotes do not fit.
         OSError
             The file cannot be read.
         """

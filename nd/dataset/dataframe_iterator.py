@@ -1,4 +1,4 @@
-"""DataFrameDataSetIterator: tables of pandas, polars, Arrow and what speaks their protocols."""
+"""DataFrameDataSetIterator: tables of pandas, polars, Arrow and others with their protocols."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         ``frame.column_names`` (pyarrow), or else ``__arrow_c_stream__`` or ``__dataframe__``, which pyarrow then
         reads. The columns that are used are copied once.
     batch : int
-        Rows in a minibatch; the last one has what is left.
+        Rows in a minibatch; the last one has the rest.
     labels : str or sequence of str, optional
         Columns of labels. One alone with `num_classes` has class numbers; one of texts or categories has classes.
     features : str or sequence of str, optional
@@ -39,7 +39,7 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         Of a label column of texts, in the order of the one-hot labels; without it texts are sorted, and categories in
         their own order.
     shuffle : bool
-        Take another order in each epoch.
+        Take another order in every epoch.
     seed : int
         Of the orders, which are those of `NumpyDataSetIterator`.
 
@@ -86,9 +86,9 @@ class DataFrameDataSetIterator(NumpyDataSetIterator):
         names = _names(frame)
         label_names = _listed(labels)
         feature_names = [name for name in names if name not in label_names] if features is None else _listed(features)
-        if both := [name for name in feature_names if name in label_names]:
+        if shared := [name for name in feature_names if name in label_names]:
             raise ConfigurationError(
-                f"{_WHO}: a column must be a label or a feature, got {both} as both. Leave out one of the two."
+                f"{_WHO}: a column must be a label or a feature, got {shared} as both. Leave out one of the two."
             )
         if not feature_names:
             raise DataError(f"{_WHO}: expected columns of features, got none beside the labels {label_names}.")
@@ -152,8 +152,8 @@ def _names(frame: Any) -> list[str]:
 
 def _matrix(frame: Any, names: list[str], wanted: list[str]) -> np.ndarray:
     """Return columns as an array [N, len(wanted)], the rows innermost in memory."""
-    found = [_column(frame, names, name) for name in wanted]
-    return np.stack(found).T
+    columns = [_column(frame, names, name) for name in wanted]
+    return np.stack(columns).T
 
 
 def _classes(
@@ -162,11 +162,11 @@ def _classes(
     """Return class numbers and their names where a column has texts or categories; else None."""
     values = _values(frame, names, name)
     labels = frame[name] if hasattr(getattr(frame[name], "cat", None), "categories") else values
-    found = text_classes(labels)
-    if found is None:
+    numbers_and_names = text_classes(labels)
+    if numbers_and_names is None:
         return None
     numbers: Any
-    numbers, present = found
+    numbers, present = numbers_and_names
     if classes is not None:
         numbers, present = class_numbers(f"{_WHO}: column {name!r}", labels, classes), tuple(map(str, classes))
     if num_classes not in (None, len(present)):
@@ -193,7 +193,7 @@ def _column(frame: Any, names: list[str], name: str, dtype: str | None = None) -
             f"{_WHO}: column {name!r}: expected numbers, got {example!r} among elements of dtype {values.dtype}. Fill "
             "what is missing, give categories numbers, or leave the column out with features=[...]."
         )
-    with np.errstate(over="ignore"):  # what becomes infinite is found below
+    with np.errstate(over="ignore"):  # infinite numbers are refused below
         numbers = values.astype(dtype or default_dtype())
     finite = np.isfinite(numbers)
     if not finite.all():

@@ -175,7 +175,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         Parameters
         ----------
         n : int or float
-            How many, or between 0 and 1 which share of them (rounded down).
+            Number of examples, or between 0 and 1 a share of them (rounded down).
         random : JavaRandom, optional
             Shuffle first, as ND4J does, with the next long of this generator.
 
@@ -194,9 +194,9 @@ class DataSet(ByClass, ByValue, JavaNames):
 
     @checked
     def shuffle(self, seed: int = 0) -> None:
-        """Reorder the examples, as ND4J does on a CPU: each changes places with one other.
+        """Reorder the examples, as ND4J does on a CPU: an example changes places with one other.
 
-        This DataSet then holds new arrays; the ones it was made of keep their order.
+        This DataSet then holds new arrays; the arrays given to it keep their order.
         """
         shuffled = self._rows(JavaRandom(seed).swapped_pairs(self.num_examples()))
         for name in _FIELDS:
@@ -206,7 +206,7 @@ class DataSet(ByClass, ByValue, JavaNames):
     def sample(self, n: Count, seed: int = 0, with_replacement: bool = False) -> DataSet:
         """Return `n` examples, drawn at random: the first `n` of Java's ``Collections.shuffle`` of all.
 
-        With replacement each is drawn from all, by Java's ``new Random(seed).nextInt(N)``, and may come again.
+        With replacement every example is drawn from all, by Java's ``new Random(seed).nextInt(N)``, and may come again.
 
         Raises
         ------
@@ -224,7 +224,7 @@ class DataSet(ByClass, ByValue, JavaNames):
     @staticmethod
     @checked
     def merge(data_sets: Iterable[DataSet]) -> DataSet:
-        """Join DataSets along the first axis. Where only some have a mask, the others' counts everything.
+        """Join DataSets along the first axis. Where only some have a mask, that of the rest counts everything.
 
         Series ``[N, C, T]`` of different lengths end with zeros, which masks ``[N, T]`` leave out. Labels that are the
         features in all of them, as of autoencoders, are so in the result.
@@ -261,7 +261,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         Notes
         -----
         Source: org.nd4j.linalg.dataset.DataSet.save. Differs: Java replaces nothing atomically, and also writes the
-        examples' metadata, which there are none of here.
+        examples' metadata, which ndwright has not.
         """
         from nd.dataset.storage import save_data_set
 
@@ -274,7 +274,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         Parameters
         ----------
         path : path or binary file object
-            Of a file object what is left.
+            A file object is read from its position to its end.
 
         Raises
         ------
@@ -315,14 +315,14 @@ def one_hot(labels: Any, n: int) -> np.ndarray:
     Parameters
     ----------
     labels : array or list of whole numbers, shape [N]
-        Each 0 to `n` - 1.
+        Numbers from 0 to `n` - 1.
     n : int
         Number of classes.
 
     Returns
     -------
     numpy.ndarray, shape [N, n]
-        float32, Fortran order (the batch innermost in memory, which is what the CPU likes).
+        float32, Fortran order (the batch innermost in memory, as the CPU likes it).
 
     Raises
     ------

@@ -19,12 +19,12 @@ _INK = 16  # the largest value of a pixel as stored
 
 
 class DigitsDataSetIterator(ImageDataSetIterator):
-    """Iterate over 1,797 real handwritten digits that come with the package, made to look like MNIST's.
+    """Iterate over 1,797 real handwritten digits that come with the package, enlarged to look like MNIST's.
 
     Parameters
     ----------
     batch : int
-        Examples in a minibatch; the last one has what is left.
+        Examples in a minibatch; the last one has the rest.
     train : bool
         The examples to train on, or those held out to test on, which come in a fixed order.
     seed : int
@@ -45,7 +45,7 @@ class DigitsDataSetIterator(ImageDataSetIterator):
     `next` returns features [N, 784] in 0 to 1 and one-hot labels [N, 10], float32, with the batch innermost in memory
     (Fortran order). The 8x8 images are enlarged to 20x20 (bilinear) and stand in the middle of 28x28, as MNIST's do.
 
-    The same 13 people wrote both parts, so accuracy is higher here than on writers never seen.
+    The same 13 people wrote both parts, so accuracy is higher than on writers never seen.
 
     Source: E. Alpaydin, C. Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning Repository,
     CC BY 4.0, https://doi.org/10.24432/C50P49; see data/DIGITS.md.
@@ -60,8 +60,8 @@ class DigitsDataSetIterator(ImageDataSetIterator):
     @checked
     def __init__(self, batch: Count, train: bool = True, seed: int = 123, *, test_fraction: float = 0.2) -> None:
         images, labels = _enlarged_digits()
-        rows = _split(len(images), train, test_fraction)
-        super().__init__(images[rows], labels[rows], batch, classes=10, seed=seed if train else None)
+        chosen = _split(len(images), train, test_fraction)
+        super().__init__(images[chosen], labels[chosen], batch, classes=10, seed=seed if train else None)
 
 
 def load_digits() -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +83,7 @@ def load_digits() -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=1)
 def _enlarged_digits() -> tuple[np.ndarray, np.ndarray]:
-    """Return images [1797, 784] and labels [1797] as uint8, made once per process and read-only."""
+    """Return images [1797, 784] and labels [1797] as uint8, computed once per process and read-only."""
     small, labels = load_digits()
     # in whole tenths, so that every machine rounds the same
     weights = _bilinear_tenths(small.shape[1], _SIDE - 2 * _MARGIN)  # [20, 8]

@@ -20,7 +20,7 @@ def weights_of_classes(labels: Any, weights: Sequence[float]) -> np.ndarray:
     labels : array ``[N, C, ...]``
         One-hot, or one column of 0 and 1. The largest number of an example decides which class it is.
     weights : sequence of float
-        Of each class; two of them for one column.
+        Weight of every class; two of them for one column.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def weighted_mask(who: str, weights: np.ndarray, mask: Any, shape: Sequence[int]
     Raises
     ------
     ShapeError
-        The mask has a number for each of several outputs: that would weigh their gradient twice, as Java's does.
+        The mask has a number for every one of several outputs: that would weigh their gradient twice, as Java's does.
     """
     n, places = shape[0], tuple(shape[2:])
     if mask is not None:

@@ -16,11 +16,11 @@ class SizedByFirst(DataSetIterator):
     _sizes: tuple[int, int, int | None] | None = None
     """Examples, features' and labels' second axis."""
 
-    def _note_sizes(self, found: DataSet) -> None:
+    def _note_sizes(self, minibatch: DataSet) -> None:
         """Remember the sizes of a minibatch, if it is the first."""
         if self._sizes is None:
-            outcomes = None if found.labels is None else found.num_outcomes()
-            self._sizes = (found.num_examples(), found.num_inputs(), outcomes)
+            outcomes = None if minibatch.labels is None else minibatch.num_outcomes()
+            self._sizes = (minibatch.num_examples(), minibatch.num_inputs(), outcomes)
 
     def _known_sizes(self) -> tuple[int, int, int | None]:
         if self._sizes is None:
@@ -48,7 +48,7 @@ class SizedByFirst(DataSetIterator):
 
 
 class ExistingDataSetIterator(SizedByFirst):
-    """Iterate over any Python iterable of DataSets, each of which is one minibatch.
+    """Iterate over any Python iterable of DataSets, one minibatch a DataSet.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ class ExistingDataSetIterator(SizedByFirst):
         refuse_num(self, num)
         self._check_has_next()
         self._count += 1
-        found, self._ahead = cast(DataSet, self._ahead), None
-        return self._pre_processed(found)
+        minibatch, self._ahead = cast(DataSet, self._ahead), None
+        return self._pre_processed(minibatch)
 
     def reset(self) -> None:
         """Start the iterable again.
@@ -123,7 +123,7 @@ class ExistingDataSetIterator(SizedByFirst):
         self._source = iter(self._iterable)
 
     def state(self) -> State:
-        """Return how many minibatches were handed out.
+        """Return the number of minibatches handed out.
 
         Raises
         ------
@@ -155,10 +155,10 @@ class ExistingDataSetIterator(SizedByFirst):
 
     def _read_ahead(self) -> None:
         try:
-            found = next(self._source)
+            data_set = next(self._source)
         except StopIteration:
             self._ended = True
             return
-        check_data_set("ExistingDataSetIterator: element", found)
-        self._note_sizes(found)
-        self._ahead = found
+        check_data_set("ExistingDataSetIterator: element", data_set)
+        self._note_sizes(data_set)
+        self._ahead = data_set

@@ -32,7 +32,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IdxFile:
-    """What an IDX file of unsigned bytes must contain: its shape, and the SHA-256 of the uncompressed file."""
+    """Required content of an IDX file of unsigned bytes: its shape, and the SHA-256 of the uncompressed file."""
 
     name: str
     shape: tuple[int, ...]
@@ -40,7 +40,7 @@ class IdxFile:
 
     @property
     def header(self) -> bytes:
-        """The magic number (type 8, unsigned byte; number of axes) and the length of each axis."""
+        """The magic number (type 8, unsigned byte; number of axes) and the lengths of the axes."""
         return struct.pack(f">{1 + len(self.shape)}I", 0x800 + len(self.shape), *self.shape)
 
     @property
@@ -131,10 +131,10 @@ def download_file(file: IdxFile) -> Path:
     Raises
     ------
     DataError
-        No mirror delivered it; the message says where it was looked for, and why each mirror failed.
+        No mirror delivered it; the message says where it was looked for, and why the mirrors failed.
     """
     cache = _cache_folder()
-    failures: dict[str, list[str]] = {}  # what went wrong -> the hosts with which it did
+    failures: dict[str, list[str]] = {}  # text of an error -> the hosts that caused it
     for mirror in MIRRORS if cache is not None else ():
         try:
             return _download_checked(f"{mirror}{file.name}.gz", cast(Path, cache), file)
@@ -152,7 +152,7 @@ def download_file(file: IdxFile) -> Path:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what went wrong in the first place: around it, requests and urllib3 tell their own insides."""
+    """Return the first cause of an error: around it, requests and urllib3 tell their own insides."""
     while not isinstance(error, NdError) and (inner := error.__cause__ or error.__context__) is not None:
         error = inner
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
@@ -178,13 +178,13 @@ def read_idx(path: Path, file: IdxFile, remedy: str = _REMEDY) -> np.ndarray:
         raise FormatError(f"{who}: expected a whole gzip file, got a damaged one: {error}. {remedy}") from error
     header = file.header
     if content[: len(header)] != header[: len(content)]:
-        expected, found = header.hex(" ", 4), content[: len(header)].hex(" ", 4)
+        expected, got = header.hex(" ", 4), content[: len(header)].hex(" ", 4)
         raise FormatError(
-            f"{who}: expected the IDX header {expected} of {describe_shape(file.shape)} bytes, got {found}. {remedy}"
+            f"{who}: expected the IDX header {expected} of {describe_shape(file.shape)} bytes, got {got}. {remedy}"
         )
     if len(content) != file.size:
-        found = f"only {len(content)} (truncated)" if len(content) < file.size else "more"
-        raise FormatError(f"{who}: expected {file.size} bytes, uncompressed, got {found}. {remedy}")
+        got = f"only {len(content)} (truncated)" if len(content) < file.size else "more"
+        raise FormatError(f"{who}: expected {file.size} bytes, uncompressed, got {got}. {remedy}")
     digest = hashlib.sha256(content).hexdigest()
     if digest != file.sha256:
         raise FormatError(
@@ -217,7 +217,7 @@ def _read_bounded(path: Path, limit: int) -> bytes:
 
 
 def _download_checked(url: str, cache: Path, file: IdxFile) -> Path:
-    """Download beside the final place, and move there only what passes the checks."""
+    """Download beside the final place, and move there only a file that passes the checks."""
     target = cache / f"{file.name}.gz"
     cache.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".download-", dir=cache) as folder:  # whose name no other process guesses

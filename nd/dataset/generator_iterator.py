@@ -16,16 +16,16 @@ _END: Any = object()
 
 
 class GeneratorDataSetIterator(SizedByFirst):
-    """Iterate over what a generator yields.
+    """Iterate over the minibatches that a generator yields.
 
     Parameters
     ----------
     source : callable or iterable
-        A function that returns a new generator each time, one for each epoch (a generator function, without its
-        parentheses); or one generator, which lasts for one epoch. What it yields is one minibatch each: a DataSet, or
+        A function that returns a new generator for every epoch (a generator function, without its
+        parentheses); or one generator, which lasts for one epoch. It yields minibatches: a DataSet, or
         a tuple ``(features, labels)``, which may go on with the masks of features and of labels.
     repeatable : bool
-        Whether `source` yields the same minibatches each time that it is called. `state` needs that: `restore` calls
+        Whether `source` yields the same minibatches at every call. `state` needs that: `restore` calls
         it and skips as many as were handed out. False where it draws at random: then checkpoints begin an epoch anew.
 
     Raises
@@ -62,7 +62,7 @@ class GeneratorDataSetIterator(SizedByFirst):
         Raises
         ------
         DTypeError
-            What was yielded is neither a DataSet nor a tuple.
+            An item yielded is neither a DataSet nor a tuple.
         """
         if self._ahead is None:
             self._ahead = self._read()
@@ -78,9 +78,9 @@ class GeneratorDataSetIterator(SizedByFirst):
         """
         refuse_num(self, num)
         self._check_has_next()
-        found, self._ahead = self._ahead, None
+        minibatch, self._ahead = self._ahead, None
         self._count += 1
-        return self._pre_processed(found)  # type: ignore[arg-type]
+        return self._pre_processed(minibatch)  # type: ignore[arg-type]
 
     def reset(self) -> None:
         """Call the function again.
@@ -98,7 +98,7 @@ class GeneratorDataSetIterator(SizedByFirst):
         self._start()
 
     def state(self) -> State:
-        """Return how many minibatches of this epoch were handed out.
+        """Return the number of minibatches of this epoch handed out.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class GeneratorDataSetIterator(SizedByFirst):
         return {"count": self._count}
 
     def restore(self, state: State) -> None:
-        """Call the function again and skip what was handed out.
+        """Call the function again and skip the minibatches handed out.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class GeneratorDataSetIterator(SizedByFirst):
             self._count += 1
 
     def __getstate__(self) -> dict[str, Any]:
-        """Say what a copy needs, which calls the function again and skips what was handed out. Errors as `restore`."""
+        """Return the state of a copy, which calls the function anew and skips what it has handed out; see `restore`."""
         position = self.state()
         return {**vars(self), "_items": None, "_ahead": None, "_count": position["count"]}
 
@@ -163,16 +163,16 @@ class GeneratorDataSetIterator(SizedByFirst):
         item = next(self._items, _END)
         if item is _END:
             return None
-        found = _as_data_set(item)
-        self._note_sizes(found)
-        return found
+        minibatch = _as_data_set(item)
+        self._note_sizes(minibatch)
+        return minibatch
 
     def _check_repeatable(self, method: str) -> None:
         if not self._repeatable or not callable(self._source):
-            found = "repeatable=False" if callable(self._source) else f"one {type(self._source).__name__}"
+            got = "repeatable=False" if callable(self._source) else f"one {type(self._source).__name__}"
             raise DataError(
                 f"GeneratorDataSetIterator.{method}: expected a function that yields the same minibatches each time, "
-                f"got {found}. Write a DataSetIterator with state() and restore(state)."
+                f"got {got}. Write a DataSetIterator with state() and restore(state)."
             )
 
 
@@ -181,8 +181,8 @@ def _as_data_set(item: Any) -> DataSet:
         return item
     if isinstance(item, tuple) and 1 <= len(item) <= 4:
         return DataSet(*item)
-    found = f"a tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
+    got = f"a tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
     raise DTypeError(
         "GeneratorDataSetIterator: expected a DataSet or a tuple (features, labels, features_mask, labels_mask), got "
-        f"{found}."
+        f"{got}."
     )

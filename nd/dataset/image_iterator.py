@@ -1,4 +1,4 @@
-"""What the iterators over images in memory share: the order, the shuffling, the making of a minibatch."""
+"""Shared by the iterators over images in memory: the order, the shuffling, the minibatches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ImageDataSetIterator(DataSetIterator):
     labels : numpy.ndarray, shape [N]
         Class numbers.
     batch : int
-        Examples in a minibatch; the last one has what is left.
+        Examples in a minibatch; the last one has the rest.
     classes : int
         Number of classes.
     white : int
@@ -34,7 +34,7 @@ class ImageDataSetIterator(DataSetIterator):
     seed : int or None
         Seed of the order; None leaves the images in theirs.
     num_examples : int or None
-        How many to hand out; None for all.
+        Number of examples handed out; None for all.
 
     Raises
     ------
@@ -101,11 +101,11 @@ class ImageDataSetIterator(DataSetIterator):
         self._check_has_next()
         count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
         stop = min(self._cursor + count, self._limit)
-        rows = self._order[self._cursor : stop]
+        places = self._order[self._cursor : stop]
         self._cursor = stop
-        pixels = np.ascontiguousarray(self._images[rows].T)  # [pixels, N]; turned as bytes, 4 times less to move
+        pixels = np.ascontiguousarray(self._images[places].T)  # [pixels, N]; turned as bytes, 4 times less to move
         features = np.divide(pixels, self._white, out=self._pool.take(pixels.shape)).T
-        return self._pre_processed(DataSet(features, one_hot(self._labels[rows], self._classes)))
+        return self._pre_processed(DataSet(features, one_hot(self._labels[places], self._classes)))
 
     def reset(self) -> None:
         """Go back to the beginning, shuffling again if this iterator shuffles."""
@@ -116,7 +116,7 @@ class ImageDataSetIterator(DataSetIterator):
             self._reach = self._limit
 
     def state(self) -> State:
-        """Return the position in the epoch, and what makes the order: the seed, and how many resets have shuffled."""
+        """Return the position in the epoch, the seed of the order, and the number of resets that have shuffled."""
         return {
             "cursor": self._cursor,
             "resets": self._resets,
@@ -158,7 +158,7 @@ class ImageDataSetIterator(DataSetIterator):
 class ArrayPool:
     """Hands out float32 arrays, and hands one out again when whoever had it, or a view of it, has let it go.
 
-    What is handed out belongs to whom it was handed; a reader that keeps minibatches gets new memory for each.
+    A minibatch handed out belongs to its reader; one that keeps minibatches gets new memory for every one.
     """
 
     def __init__(self) -> None:

@@ -16,9 +16,9 @@ class IrisDataSetIterator(ListDataSetIterator):
     Parameters
     ----------
     batch : int
-        Examples in a minibatch; the last one has what is left.
+        Examples in a minibatch; the last one has the rest.
     num_examples : int
-        The first so many. They are sorted by species, 50 of each.
+        The first so many. They are sorted by species, 50 of each species.
 
     Raises
     ------

@@ -23,14 +23,14 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
     Attributes
     ----------
     pre_processor : DataSetPreProcessor, callable or None
-        Called with each DataSet, and returns the one to hand out. It gets a DataSet object of its own, so it may assign
+        Called with a DataSet, and returns the one to hand out. It gets a DataSet object of its own, so it may assign
         new arrays to it; it must not write into the arrays, which other batches may share. An iterator over another one
-        has its own, which gets what the other's has made.
+        has its own, which gets the DataSet that the other's returned.
 
     Notes
     -----
     ``for data_set in iterator`` starts where the iterator stands and resets it first only if nothing is left: the rule
-    of Deeplearning4j's ``fit``. So the first epoch of a new iterator sees the order that the constructor made.
+    of Deeplearning4j's ``fit``. So the first epoch of a new iterator sees the order that the constructor drew.
 
     Source: org.nd4j.linalg.dataset.api.iterator.DataSetIterator.
     """
@@ -112,7 +112,7 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
     def state(self) -> State:
         """Return where this iterator stands, for `restore`: numbers, strings, lists and dicts, as JSON holds them.
 
-        Where minibatches are read ahead this is called after each of them, so it should be small.
+        Where minibatches are read ahead this is called after every one, so it should be small.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class ListDataSetIterator(DataSetIterator):
     Notes
     -----
     Source: org.deeplearning4j.datasets.iterator.impl.ListDataSetIterator. Differs: Java counts DataSets, not examples
-    (the same where each holds one example), and groups 5 of them where no batch is given.
+    (the same where all hold one example), and groups 5 of them where no batch is given.
 
     Examples
     --------
@@ -216,14 +216,14 @@ class ListDataSetIterator(DataSetIterator):
         if self._size is not None:
             count = self._size if num is None else check_count("ListDataSetIterator.next", "num", num, 1)
             stop = min(self._cursor + count, self._total())
-            found = self._sets[0].get_range(self._cursor, stop)
+            minibatch = self._sets[0].get_range(self._cursor, stop)
         elif num is None:
             stop = self._cursor + 1
-            found = self._sets[self._cursor]
+            minibatch = self._sets[self._cursor]
         else:
             raise DataError(f"ListDataSetIterator.next: num needs an iterator that regroups, got {num}. Pass batch=.")
         self._cursor = stop
-        return self._pre_processed(found)
+        return self._pre_processed(minibatch)
 
     def reset(self) -> None:
         """Go back to the first minibatch."""
@@ -256,7 +256,7 @@ class ListDataSetIterator(DataSetIterator):
 
 
 class WrappingDataSetIterator(DataSetIterator):
-    """What iterators share that hand out another one's minibatches: sizes and abilities are the base's."""
+    """Shared by iterators that hand out another one's minibatches: sizes and abilities are the base's."""
 
     _base: DataSetIterator
 
@@ -288,7 +288,7 @@ class EarlyTerminationDataSetIterator(WrappingDataSetIterator):
     ----------
     base : DataSetIterator
     n : int
-        How many minibatches to hand out until the next reset.
+        Number of minibatches handed out until the next reset.
 
     Raises
     ------
@@ -317,9 +317,9 @@ class EarlyTerminationDataSetIterator(WrappingDataSetIterator):
             None is left, or the limit is reached.
         """
         self._check_has_next()
-        found = self._base.next(num)
+        minibatch = self._base.next(num)
         self._count += 1
-        return self._pre_processed(found)
+        return self._pre_processed(minibatch)
 
     def reset(self) -> None:
         """Reset the base and count from 0."""
@@ -357,25 +357,25 @@ def position_of(iterator: DataSetIterator) -> State | DataError:
 
 def check_same(iterator: DataSetIterator, state: State, **own: object) -> None:
     """Raise DataError unless a state is of an iterator over data like `own`."""
-    for name, value in own.items():
-        found = state.get(name) if isinstance(state, dict) else state
-        if type(found) is not type(value) or found != value:
+    for name, expected in own.items():
+        restored = state.get(name) if isinstance(state, dict) else state
+        if type(restored) is not type(expected) or restored != expected:
             raise DataError(
-                f"{type(iterator).__name__}.restore: {name} must be {value!r}, got {found!r}. "
+                f"{type(iterator).__name__}.restore: {name} must be {expected!r}, got {restored!r}. "
                 "Is the state of an iterator over other data?"
             )
 
 
 def restored_count(iterator: DataSetIterator, state: State, name: str, most: int | None = None) -> int:
     """Return a whole number of a state; raise DataError if it is not there or out of range."""
-    found = state.get(name) if isinstance(state, dict) else None
-    if not isinstance(found, int) or isinstance(found, bool) or found < 0 or (most is not None and found > most):
+    count = state.get(name) if isinstance(state, dict) else None
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0 or (most is not None and count > most):
         bounds = "0 or more" if most is None else f"0 to {most}"
         raise DataError(
-            f"{type(iterator).__name__}.restore: {name} must be {bounds}, got {found!r}. "
+            f"{type(iterator).__name__}.restore: {name} must be {bounds}, got {count!r}. "
             "Is the state of another kind of iterator?"
         )
-    return found
+    return count
 
 
 def check_data_set(who: str, value: Any) -> None:

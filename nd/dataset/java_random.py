@@ -139,7 +139,7 @@ class JavaRandom(JavaNames):
         return np.array(order, dtype=np.int64)
 
     def swapped_pairs(self, n: int) -> np.ndarray:
-        """Return the order [n] in which ND4J's ``DataSet.shuffle`` leaves n rows: each is swapped with one other.
+        """Return the order [n] in which ND4J's ``DataSet.shuffle`` leaves n rows: a row is swapped with one other.
 
         The rows at odd places are shuffled, and swapped with those at even places. Where n is odd, the last row takes
         the partner of another even place, drawn, which stays.
@@ -151,7 +151,7 @@ class JavaRandom(JavaNames):
 
         Notes
         -----
-        Source: ND4J ``ArrayUtil.buildInterleavedVector``; checked with what Java 1.0.0-M2.1 does.
+        Source: ND4J ``ArrayUtil.buildInterleavedVector``; checked with runs of Java 1.0.0-M2.1.
         """
         partners = dict(zip(range(0, n - 1, 2), 2 * self.permutation(n // 2) + 1, strict=True))
         if n % 2 and n > 1:

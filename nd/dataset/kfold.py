@@ -37,7 +37,7 @@ class KFoldIterator(DataSetIterator):
     the others. Every `reset` shuffles the examples before it cuts folds, as Java's does.
 
     Source: org.nd4j.linalg.dataset.api.iterator.KFoldIterator. Differs: Java shuffles the DataSet itself, without a
-    seed; `batch` is here what `next` will return, in Java the size of the fold that is held out; `pre_processor` is
+    seed; `batch` is the size of what `next` will return, in Java that of the fold that is held out; `pre_processor` is
     applied to both parts, in Java to neither.
 
     Examples
@@ -104,7 +104,7 @@ class KFoldIterator(DataSetIterator):
         self._cursor = cursor
 
     def batch(self) -> int:
-        """Return how many examples the next call of `next` returns (after the last one: what it returned)."""
+        """Return the number of examples that the next call of `next` returns (after the last one: that it returned)."""
         start, stop = self._bounds(min(self._cursor, self._k - 1))
         return self._total - (stop - start)
 
@@ -129,6 +129,6 @@ class KFoldIterator(DataSetIterator):
         return start, start + size + (fold < larger)
 
     def _examples(self, places: np.ndarray) -> DataSet:
-        order = self._order.rows(0, self._total)
-        rows = places if isinstance(order, slice) else order[places]
-        return self._pre_processed(self._data_set.get(rows))
+        order = self._order.select(0, self._total)
+        chosen = places if isinstance(order, slice) else order[places]
+        return self._pre_processed(self._data_set.get(chosen))

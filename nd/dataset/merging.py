@@ -18,7 +18,7 @@ Arrays = list[Array | None]
 
 
 def checked_sets(data_sets: Iterable[DataSet], kind: type[DataSet]) -> list[DataSet]:
-    """Return DataSets as a list; raise DataError if there is none, or one without features, DTypeError for others."""
+    """Return DataSets as a list; DataError if there is none, or one without features, DTypeError for other types."""
     sets = list(data_sets)
     if not sets:
         raise DataError("DataSet.merge: expected at least one DataSet, got an empty list.")
@@ -43,7 +43,8 @@ def merged(sets: list[DataSet], name: str) -> tuple[Array | None, Array | None]:
     ShapeError, DTypeError, BackendError
         The arrays differ in the other axes, in their dtype or in their backend.
     """
-    arrays, masks = [getattr(each, name) for each in sets], [getattr(each, f"{name}_mask") for each in sets]
+    arrays = [getattr(data_set, name) for data_set in sets]
+    masks = [getattr(data_set, f"{name}_mask") for data_set in sets]
     without = [array is None for array in arrays]
     if any(without):
         if all(without):
@@ -53,12 +54,12 @@ def merged(sets: list[DataSet], name: str) -> tuple[Array | None, Array | None]:
     if len(lengths) > 1 and all(array.ndim == 3 for array in arrays):
         like = next((mask for mask in masks if mask is not None), None)
         masks = [_of_every_step(mask, array, like) for array, mask in zip(arrays, masks, strict=True)]
-        arrays, masks = ([_padded(each, max(lengths)) for each in parts] for parts in (arrays, masks))
+        arrays, masks = ([_padded(array, max(lengths)) for array in part] for part in (arrays, masks))
     return _joined(name, arrays), _joined(f"{name}_mask", _filled(masks, sets))
 
 
 def _of_every_step(mask: Array | None, series: Array, like: Array | None) -> Array:
-    """Return a mask ``[N, T]``, or ``[N, C, T]`` where others are; what holds for an example holds for its steps."""
+    """Return a mask ``[N, T]``, or ``[N, C, T]`` as other masks; a number for an example holds for its steps."""
     examples, _, steps = series.shape
     if mask is None:
         dtype, axes = (series.dtype, ()) if like is None else (like.dtype, like.shape[1:-1])

@@ -15,12 +15,12 @@ class MnistDataSetIterator(ImageDataSetIterator):
     """Iterate over MNIST, in exactly the order in which Deeplearning4j's iterator of that name does.
 
     The files are looked for in ``mnist/`` of the folder that ``ND_DATA_DIR`` names, then in the user's cache folder,
-    else downloaded into the latter; each is checked against its SHA-256.
+    else downloaded into the latter; every file is checked against its SHA-256.
 
     Parameters
     ----------
     batch : int
-        Examples in a minibatch; the last one has what is left.
+        Examples in a minibatch; the last one has the rest.
     train : bool
         The 60,000 to train on, or the 10,000 to test on. Not a number of examples, as in Java: see `num_examples`.
     seed : int
@@ -30,7 +30,7 @@ class MnistDataSetIterator(ImageDataSetIterator):
     binarize : bool
         Make a pixel 1 if its byte is above 30, else 0, instead of byte / 255.
     num_examples : int, optional
-        How many examples to hand out. Without `shuffle` the first ones, else those that the first shuffle chose.
+        Number of examples handed out. Without `shuffle` the first ones, else those that the first shuffle chose.
 
     Raises
     ------
@@ -45,7 +45,7 @@ class MnistDataSetIterator(ImageDataSetIterator):
     (Fortran order).
 
     Source: org.deeplearning4j.datasets.iterator.impl.MnistDataSetIterator, MnistDataFetcher. Differs: Java's last
-    minibatch runs past `num_examples` when the batch does not divide it; here it ends there.
+    minibatch runs past `num_examples` when the batch does not divide it; ours ends there.
     """
 
     @checked

@@ -12,12 +12,12 @@ from nd.dataset.iterator import DataSetIterator, State, WrappingDataSetIterator,
 
 
 class MultipleEpochsIterator(WrappingDataSetIterator):
-    """Go through another iterator several times in what counts as one epoch.
+    """Go through another iterator several times, as one epoch.
 
     Parameters
     ----------
     epochs : int
-        How many times.
+        Number of passes through `base`.
     base : DataSetIterator
         It is reset between its epochs, and before the first one where it stands at its end.
 

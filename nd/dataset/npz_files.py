@@ -1,4 +1,4 @@
-"""Arrays in ``.npz`` files: what is in them without reading it, and reading it within its bounds."""
+"""Arrays in ``.npz`` files: their headers alone, and their numbers, read within the headers' bounds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BROKEN = (EOFError, NotImplementedError, OSError, RuntimeError, ValueError, zip
 
 
 class Member(NamedTuple):
-    """What the header of an array in a file says."""
+    """Shape and dtype that the header of an array in a file says."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -41,7 +41,7 @@ def read_headers(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, M
     OSError
         The file cannot be read.
     """
-    found = {}
+    headers = {}
     with _open(who, path) as archive:
         names = {name.removesuffix(".npy"): name for name in archive.namelist()}
         for field, key in keys.items():
@@ -49,24 +49,24 @@ def read_headers(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, M
                 raise DataError(
                     f"{who}: '{name_of(path)}': expected an array {key!r} for the {field}, got {sorted(names)}."
                 )
-            found[field] = _header(_Place(who, name_of(path), key), archive, names[key])
-    return found
+            headers[field] = _header(_Place(who, name_of(path), key), archive, names[key])
+    return headers
 
 
 def read_arrays(who: str, path: Source, keys: Mapping[str, str]) -> dict[str, np.ndarray]:
-    """Return field -> array. Same arguments and errors as `read_headers`; at most what the file has is allocated."""
-    read_headers(who, path, keys)  # which also compares what is promised with what is there
-    found: dict[str, np.ndarray] = {}
+    """Return field -> array. Same arguments and errors as `read_headers`; at most the file's size is allocated."""
+    read_headers(who, path, keys)  # which also compares the sizes in the headers with those of the file
+    arrays: dict[str, np.ndarray] = {}
     try:
-        with opening(who, path) as file, np.load(file, allow_pickle=False) as arrays:
+        with opening(who, path) as file, np.load(file, allow_pickle=False) as stored:
             for field, key in keys.items():
-                same = next((other for other in found if keys[other] == key), None)
-                found[field] = arrays[key] if same is None else found[same]
+                same = next((other for other in arrays if keys[other] == key), None)
+                arrays[field] = stored[key] if same is None else arrays[same]
     except NdError:
         raise
     except _BROKEN as error:
         raise FormatError(f"{who}: '{name_of(path)}': expected arrays, got: {error}. {_DAMAGED}") from error
-    return found
+    return arrays
 
 
 class _Place(NamedTuple):

@@ -26,13 +26,13 @@ class NpzDataSetIterator(OrderedDataSetIterator):
     paths : path or sequence of paths
         Files that ``numpy.savez`` or ``savez_compressed`` wrote.
     batch : int
-        Examples in a minibatch; the last one has what is left. One may end in the next file.
+        Examples in a minibatch; the last one has the rest. One may end in the next file.
     features, labels, features_mask, labels_mask : str or None
-        Keys in the files; None for what there is not.
+        Keys in the files; None for arrays that they do not have.
     num_classes : int, optional
         Make one-hot labels [N, num_classes] of class numbers [N], minibatch by minibatch.
     shuffle : bool
-        Take the files in another order in each epoch, and the examples of each file in another order. Examples of
+        Take the files in another order in every epoch, and the examples of a file too. Examples of
         different files meet only where a minibatch spans two.
     seed : int
         Of the orders.
@@ -115,7 +115,7 @@ class NpzDataSetIterator(OrderedDataSetIterator):
         for number in self._order.files:
             first, last = max(start - begin, 0), min(stop - begin, self._lengths[number])
             if first < last:
-                parts.append(pick(self._arrays(number), self._order.rows(number, first, last), self._classes))
+                parts.append(pick(self._arrays(number), self._order.select(number, first, last), self._classes))
             begin += self._lengths[number]
         return parts
 

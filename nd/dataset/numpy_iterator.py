@@ -11,14 +11,14 @@ from nd.arguments import Count, checked
 from nd.dataset.checks import as_array
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import State, check_same, restored_count
-from nd.dataset.order import EpochOrder, Rows
+from nd.dataset.order import EpochOrder, Selection
 from nd.dataset.ordered import OrderedDataSetIterator
 
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
 class NumpyDataSetIterator(OrderedDataSetIterator):
-    """Iterate over arrays, in their order or shuffled anew in each epoch.
+    """Iterate over arrays, in their order or shuffled anew in every epoch.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
     labels : array, shape [N, ...] or [N], optional
         With `num_classes` class numbers [N].
     batch : int
-        Examples in a minibatch; the last one has what is left.
+        Examples in a minibatch; the last one has the rest.
     features_mask, labels_mask : array, shape [N, ...], optional
         1 where a time step (or output) counts, 0 where it does not.
     num_classes : int, optional
         Make one-hot labels [N, num_classes] of class numbers, minibatch by minibatch.
     shuffle : bool
-        Take another order in each epoch; a new iterator with the same seed has the same ones.
+        Take another order in every epoch; a new iterator with the same seed has the same ones.
     seed : int
         Of the order.
 
@@ -87,7 +87,7 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
         super().__init__(total, batch, classes, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        return pick(self._arrays, self._order.rows(start, stop), self._classes)
+        return pick(self._arrays, self._order.select(start, stop), self._classes)
 
     def _outlines(self) -> dict[str, Any]:
         return self._arrays
@@ -103,7 +103,7 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
 
 
 def check_arrays(who: str, arrays: dict[str, Any]) -> int:
-    """Return how many examples named arrays hold; raise unless all hold as many, at least one."""
+    """Return the number of examples of named arrays; raise unless all hold as many, at least one."""
     total = int(arrays["features"].shape[0])
     for name, array in arrays.items():
         if array.shape[0] != total:
@@ -130,21 +130,21 @@ def check_classes(who: str, num_classes: int | None, labels: Any) -> int | None:
     return num_classes
 
 
-def pick(arrays: dict[str, Any], rows: Rows, classes: int | None) -> DataSet:
+def pick(arrays: dict[str, Any], selection: Selection, classes: int | None) -> DataSet:
     """Return some examples of named arrays, with one-hot labels where `classes` is given.
 
     Labels that are the features, of an autoencoder, stay so.
     """
     shared = arrays.get("labels") is arrays["features"]
-    found = {name: _part(array, rows) for name, array in arrays.items() if name != "labels" or not shared}
+    picked = {name: _part(array, selection) for name, array in arrays.items() if name != "labels" or not shared}
     if shared:
-        found["labels"] = found["features"]
+        picked["labels"] = picked["features"]
     if classes is not None:
-        found["labels"] = one_hot(found["labels"], classes)
-    return DataSet(**found)
+        picked["labels"] = one_hot(picked["labels"], classes)
+    return DataSet(**picked)
 
 
-def _part(array: Any, rows: Rows) -> Any:
+def _part(array: Any, selection: Selection) -> Any:
     if isinstance(array, np.memmap):  # read now, where the reading ahead is
-        return np.array(array[rows])
-    return array[rows, ...]
+        return np.array(array[selection])
+    return array[selection, ...]

@@ -9,23 +9,23 @@ from nd.dataset.java_random import JavaRandom
 
 _INT_MAX = (1 << 31) - 1
 
-Rows = Any
-"""What picks examples: a slice where they lie side by side, else their numbers, an array [n]."""
+Selection = Any
+"""Examples picked: a slice where they lie side by side, else their numbers, an array [n]."""
 
 
 class EpochOrder:
-    """Orders of `n` examples, one for each epoch; each begins with what the generator's state was before it.
+    """Orders of `n` examples, one for every epoch; it follows from the generator's state before it.
 
     Parameters
     ----------
     n : int
-        How many examples.
+        Number of examples.
     seed : int or None
         Of the shuffles; None leaves the examples in their order.
 
     Notes
     -----
-    An epoch's order is what ``Collections.shuffle`` makes of 0 to n - 1, with one `JavaRandom` for all epochs. So the
+    An epoch's order is that of 0 to n - 1 after ``Collections.shuffle``, with one `JavaRandom` for all epochs. So the
     generator's state when an epoch began is all that it takes to have its order again.
     """
 
@@ -41,7 +41,7 @@ class EpochOrder:
             self._began = self._random.get_state()
             self._order = self._random.permutation(self.n)
 
-    def rows(self, start: int, stop: int) -> Rows:
+    def select(self, start: int, stop: int) -> Selection:
         """Return which examples are the ones from `start` to `stop` - 1 of this epoch."""
         return slice(start, stop) if self._order is None else self._order[start:stop]
 
@@ -50,7 +50,7 @@ class EpochOrder:
         return [] if self._random is None else [self._random.next_int(_INT_MAX) for _ in range(count)]
 
     def state(self) -> int | None:
-        """Return what `restore` needs to have this epoch's order again, and those after it."""
+        """Return the state with which `restore` has this epoch's order again, and those after it."""
         return self._random.get_state() if self._random is not None and self._began is None else self._began
 
     def begun(self) -> bool:
@@ -75,12 +75,12 @@ class EpochOrder:
 
 
 class FileOrder:
-    """Orders of the examples of several files, one for each epoch: file by file, each in an order of its own.
+    """Orders of the examples of several files, one an epoch: file by file, every file in an order of its own.
 
     Parameters
     ----------
     lengths : list of int
-        How many examples each file has.
+        Number of examples of each file.
     seed : int or None
         Of the shuffles; None leaves files and examples in their order.
 
@@ -91,8 +91,8 @@ class FileOrder:
 
     Notes
     -----
-    One `JavaRandom` shuffles the files and then draws a seed for each, with which its examples are shuffled when it is
-    their turn. So the generator's state when an epoch began is enough here too.
+    One `JavaRandom` shuffles the files and then draws a seed for every file, which shuffles its examples when it is
+    their turn. So the generator's state when an epoch began is enough for several files too.
     """
 
     def __init__(self, lengths: list[int], seed: int | None) -> None:
@@ -107,7 +107,7 @@ class FileOrder:
         self._files.begin()
         self._take()
 
-    def rows(self, number: int, start: int, stop: int) -> Rows:
+    def select(self, number: int, start: int, stop: int) -> Selection:
         """Return which examples of file `number` are the ones from `start` to `stop` - 1 of its own order."""
         if not self._seeds:
             return slice(start, stop)
@@ -115,10 +115,10 @@ class FileOrder:
             order = EpochOrder(self._lengths[number], self._seeds[number])
             order.begin()
             self._current = (number, order)
-        return self._current[1].rows(start, stop)
+        return self._current[1].select(start, stop)
 
     def state(self) -> int | None:
-        """Return what `restore` needs to have this epoch's order again, and those after it."""
+        """Return the state with which `restore` has this epoch's order again, and those after it."""
         return self._files.state()
 
     def restore(self, state: Any) -> None:
@@ -129,8 +129,8 @@ class FileOrder:
             self._take()
 
     def _take(self) -> None:
-        rows = self._files.rows(0, len(self._lengths))
-        if not isinstance(rows, slice):
-            self.files = [int(number) for number in rows]
+        selection = self._files.select(0, len(self._lengths))
+        if not isinstance(selection, slice):
+            self.files = [int(number) for number in selection]
             self._seeds = self._files.draw(len(self._lengths))
         self._current = None

@@ -1,4 +1,4 @@
-"""OrderedDataSetIterator: what iterators share that count through examples in the order of an epoch."""
+"""OrderedDataSetIterator: shared by iterators that count through examples in the order of an epoch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nd.dataset.order import EpochOrder, FileOrder
 
 
 class OrderedDataSetIterator(DataSetIterator):
-    """Hand out examples 0, 1, ... of an order that each epoch may change. Override `_examples` and `_outlines`.
+    """Hand out examples 0, 1, ... of an order that every epoch may change. Override `_examples` and `_outlines`.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class OrderedDataSetIterator(DataSetIterator):
         raise NotImplementedError
 
     def _outlines(self) -> Mapping[str, Any]:
-        """Return what has the shape of all features, and of the labels if there are any, by name."""
+        """Return arrays, or their outlines, shaped as all features, and as the labels if there are any, by name."""
         raise NotImplementedError
 
     def has_next(self) -> bool:
@@ -53,9 +53,9 @@ class OrderedDataSetIterator(DataSetIterator):
         self._check_has_next()
         count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
         stop = min(self._cursor + count, self._total)
-        found = self._examples(self._cursor, stop)
+        minibatch = self._examples(self._cursor, stop)
         self._cursor = stop
-        return self._pre_processed(found)
+        return self._pre_processed(minibatch)
 
     def reset(self) -> None:
         """Begin the next epoch, in another order if this iterator shuffles."""

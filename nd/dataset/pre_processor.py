@@ -1,4 +1,4 @@
-"""What changes DataSets on their way out of an iterator."""
+"""Pre-processors: change DataSets on their way out of an iterator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nd.java_names import add_overrides
 
 
 class DataSetPreProcessor(Protocol):
-    """What can be set on an iterator: `nd.dataset.normalizers`, and classes ported from Java.
+    """Protocol of pre-processors, set on an iterator: `nd.dataset.normalizers`, and classes ported from Java.
 
     A subclass may call its method ``preProcess``.
     """
@@ -28,7 +28,7 @@ PreProcessor = Callable[[DataSet], DataSet] | DataSetPreProcessor
 
 
 def pre_processed(who: str, pre_processor: PreProcessor, data_set: DataSet) -> DataSet:
-    """Return what a pre-processor makes of a DataSet, which it may change.
+    """Return the DataSet that a pre-processor returns for one, which it may change.
 
     Raises
     ------

@@ -20,13 +20,13 @@ class SamplingDataSetIterator(DataSetIterator):
     data_set : DataSet
         Of N examples. It stays as it is.
     batch : int
-        Examples in a minibatch; the last one has what is left of `total`.
+        Examples in a minibatch; the last one has the rest of `total`.
     total : int
-        How many examples to draw until the next reset.
+        Number of examples drawn until the next reset.
     seed : int
         Of the draws, which go on over resets.
     replace : bool
-        Whether an example may come twice in a minibatch. Without that each minibatch begins a shuffle of all.
+        Whether an example may come twice in a minibatch. Without that every minibatch begins a shuffle of all.
 
     Raises
     ------
@@ -73,11 +73,11 @@ class SamplingDataSetIterator(DataSetIterator):
         count = self._batch if num is None else self._check_batch("SamplingDataSetIterator.next", "num", num)
         count = min(count, self._total - self._cursor)
         if self._replace:
-            rows: Any = [self._random.next_int(self._examples) for _ in range(count)]
+            places: Any = [self._random.next_int(self._examples) for _ in range(count)]
         else:
-            rows = self._random.permutation(self._examples)[:count]
+            places = self._random.permutation(self._examples)[:count]
         self._cursor += count
-        return self._pre_processed(self._data_set.get(rows))
+        return self._pre_processed(self._data_set.get(places))
 
     def reset(self) -> None:
         """Count from 0; the draws go on."""
@@ -117,5 +117,5 @@ class SamplingDataSetIterator(DataSetIterator):
     def __len__(self) -> int:
         return -(-self._total // self._batch)
 
-    def _check_batch(self, who: str, what: str, count: int) -> int:
-        return check_count(who, what, count, 1, None if self._replace else self._examples)
+    def _check_batch(self, who: str, name: str, count: int) -> int:
+        return check_count(who, name, count, 1, None if self._replace else self._examples)

@@ -17,7 +17,7 @@ class SingletonDataSetIterator(ListDataSetIterator):
     Notes
     -----
     Source: org.deeplearning4j.datasets.iterator.impl.SingletonDataSetIterator. Differs: Java applies a pre-processor
-    to the DataSet itself, once; here every epoch hands out a new one.
+    to the DataSet itself, once; ours hands out a new one in every epoch.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def load_data_set(path: Source) -> DataSet:
 
 
 def write_data_set(stream: BinaryIO, data_set: DataSet) -> None:
-    """Write a DataSet as ND4J does: a byte that says what there is, then features, labels and masks."""
+    """Write a DataSet as ND4J does: a byte that says which arrays follow, then features, labels and masks."""
     shared = data_set.labels is data_set.features
     bits = _HAS_FEATURES
     if data_set.labels is not None:
@@ -53,12 +53,12 @@ def write_data_set(stream: BinaryIO, data_set: DataSet) -> None:
 
 
 def read_data_set(stream: BinaryIO) -> DataSet:
-    """Read what `write_data_set`, or Java, wrote, to the end of the stream.
+    """Read a DataSet that `write_data_set`, or Java, wrote, to the end of the stream.
 
     Raises
     ------
     FormatError
-        The bytes are no DataSet. At most what the stream delivers is allocated.
+        The bytes are no DataSet. No more than the stream delivers is allocated.
     """
     first = stream.read(1)
     if not first:

@@ -1,4 +1,4 @@
-"""What every evaluation can do."""
+"""Shared by all evaluations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = (
 
 
 class IEvaluation(JavaNames, metaclass=JavaNamedABC):
-    """Compares predictions with labels, minibatch by minibatch, and reduces what it saw to numbers.
+    """Compares predictions with labels, minibatch by minibatch, and reduces its counts to numbers.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class IEvaluation(JavaNames, metaclass=JavaNamedABC):
 
     @abstractmethod
     def merge(self, other: Self) -> None:
-        """Add what another evaluation of the same task saw; `other` is left as it is.
+        """Add the counts of another evaluation of the same task; `other` is left as it is.
 
         Raises
         ------

@@ -29,7 +29,7 @@ _COUNTS = ("countTruePositive", "countFalsePositive", "countTrueNegative", "coun
 
 
 class EvaluationBinary(IEvaluation):
-    """Count right and wrong decisions of independent outputs, each between 0 and 1.
+    """Count right and wrong decisions of independent outputs between 0 and 1.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class EvaluationBinary(IEvaluation):
     labels : sequence of str, optional
         Names of the outputs, for the report.
     axis : int
-        Where the outputs are in the arrays.
+        Axis of the outputs in the arrays.
 
     Raises
     ------

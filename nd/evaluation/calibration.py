@@ -32,7 +32,7 @@ _ARRAYS = {
     "prob_histogram_overall": "probHistogramOverall",
     "prob_histogram_by_label_class": "probHistogramByLabelClass",
 }
-_WHOLE = frozenset(list(_ARRAYS)[:2] + list(_ARRAYS)[3:5])  # int64; the others float64, as in Java
+_INTEGERS = frozenset(list(_ARRAYS)[:2] + list(_ARRAYS)[3:5])  # int64; the rest float64, as in Java
 
 
 class EvaluationCalibration(IEvaluation):
@@ -47,7 +47,7 @@ class EvaluationCalibration(IEvaluation):
     exclude_empty_bins : bool
         Leave bins without predictions out of the reliability diagrams.
     axis : int
-        Where the classes are in the arrays.
+        Axis of the classes in the arrays.
 
     Raises
     ------
@@ -56,7 +56,7 @@ class EvaluationCalibration(IEvaluation):
 
     Notes
     -----
-    Bin j holds what is at least j * (1 / bins) and less than where the next one begins, compared in the type of the
+    Bin j holds probabilities from j * (1 / bins) to less than the start of the next one, compared in the type of the
     predictions; the last one also holds 1. Source: org.nd4j.evaluation.classification.EvaluationCalibration.
     Differs: `merge` and `reset` are of everything, Java's of the reliability diagrams only (and a merge into an empty
     one counts twice); labels other than 0 and 1, and predictions outside 0 to 1, raise.
@@ -139,7 +139,9 @@ class EvaluationCalibration(IEvaluation):
     def _arrays_for(self, who: str, classes: int) -> dict[str, np.ndarray]:
         if self._arrays is None:
             shapes = self._shapes(classes).items()
-            self._arrays = {name: np.zeros(shape, np.int64 if name in _WHOLE else np.float64) for name, shape in shapes}
+            self._arrays = {
+                name: np.zeros(shape, np.int64 if name in _INTEGERS else np.float64) for name, shape in shapes
+            }
         if classes != self.num_classes():
             raise ShapeError(
                 f"{who}: expected {self.num_classes()} classes, got {classes}. "
@@ -166,7 +168,7 @@ class EvaluationCalibration(IEvaluation):
     def reset(self) -> None:
         self._arrays = None
 
-    # ---- what it shows
+    # ---- results
 
     def num_classes(self) -> int:
         """Return the number of classes, -1 while it is unknown."""
@@ -174,7 +176,7 @@ class EvaluationCalibration(IEvaluation):
 
     @checked
     def get_reliability_diagram(self, cls: int) -> ReliabilityDiagram:
-        """Return how often class `cls` occurred over how probable it was said to be.
+        """Return the frequency of class `cls` over its predicted probability.
 
         Raises
         ------
@@ -188,11 +190,11 @@ class EvaluationCalibration(IEvaluation):
         return ReliabilityDiagram(f"Reliability Diagram: Class {cls}", means, fractions)
 
     def get_label_counts_each_class(self) -> np.ndarray:
-        """Return how often each class occurred, shape [C]."""
+        """Return the number of occurrences of the classes, shape [C]."""
         return self._data()["label_counts_each_class"][0].copy()
 
     def get_prediction_counts_each_class(self) -> np.ndarray:
-        """Return how often each class was the most probable one, shape [C]."""
+        """Return the number of times that the classes were the most probable one, shape [C]."""
         return self._data()["prediction_counts_each_class"][0].copy()
 
     def get_residual_plot_all_classes(self) -> Histogram:
@@ -286,9 +288,9 @@ class EvaluationCalibration(IEvaluation):
         fields.check(first.ndim == 2 and first.size > 0, "rDiagBinTotalCount must be a matrix", list(first.shape))
         arrays, shapes = {}, evaluation._shapes(first.shape[1])
         for name, java in _ARRAYS.items():  # nothing is as large as the bins say before the counts are so
-            found = fields.array(java, shapes[name])
-            fields.check(found is not None and (found >= 0).all(), f"{java} must be an array of counts", found)
-            arrays[name] = found.astype(np.int64 if name in _WHOLE else np.float64)
+            counts = fields.array(java, shapes[name])
+            fields.check(counts is not None and (counts >= 0).all(), f"{java} must be an array of counts", counts)
+            arrays[name] = counts.astype(np.int64 if name in _INTEGERS else np.float64)
         evaluation._arrays = arrays
         return evaluation
 
@@ -299,7 +301,7 @@ def _binned(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def _counted(cells: np.ndarray, weights: np.ndarray, bins: int) -> np.ndarray:
-    """Sum weights ``[rows, C]`` over the rows of each bin: ``[bins, C]``."""
+    """Sum weights ``[rows, C]`` over the rows of a bin: ``[bins, C]``."""
     classes = cells.shape[1]
     flat = np.bincount((cells * classes + np.arange(classes)).ravel(), weights.ravel(), minlength=bins * classes)
     sums = flat.reshape(bins, classes)

@@ -27,7 +27,7 @@ class Evaluation(IEvaluation):
     top_n : int
         A prediction also counts for `top_n_accuracy` when fewer than `top_n` classes got a higher probability.
     axis : int
-        Where the classes are in the arrays.
+        Axis of the classes in the arrays.
     binary_decision_threshold : float, optional
         With one or two columns: class 1 is predicted where its probability is above this.
     cost_array : array, optional, shape [1, C] or [C]
@@ -265,41 +265,41 @@ class Evaluation(IEvaluation):
     }
 
     def average_precision_num_classes_excluded(self) -> int:
-        """Return how many classes have no precision (0/0) and are not in its macro average."""
+        """Return the number of classes that have no precision (0/0) and are not in its macro average."""
         return self._excluded(metrics.precision)
 
     def average_recall_num_classes_excluded(self) -> int:
-        """Return how many classes have no recall (0/0) and are not in its macro average."""
+        """Return the number of classes that have no recall (0/0) and are not in its macro average."""
         return self._excluded(metrics.recall)
 
     def average_f1_num_classes_excluded(self) -> int:
-        """Return how many classes have no F1 and are not in its macro average."""
+        """Return the number of classes that have no F1 and are not in its macro average."""
         return self._excluded(partial(metrics.f_beta, beta=1.0))
 
     # ---- counts
 
     def true_positives(self) -> dict[int, int]:
-        """Return per class how often it was predicted and right."""
+        """Return per class the number of times that it was predicted and right."""
         return {cls: o.tp for cls, o in enumerate(self._outcomes())}
 
     def false_positives(self) -> dict[int, int]:
-        """Return per class how often it was predicted and wrong."""
+        """Return per class the number of times that it was predicted and wrong."""
         return {cls: o.fp for cls, o in enumerate(self._outcomes())}
 
     def true_negatives(self) -> dict[int, int]:
-        """Return per class how often it was neither actual nor predicted."""
+        """Return per class the number of times that it was neither actual nor predicted."""
         return {cls: o.tn for cls, o in enumerate(self._outcomes())}
 
     def false_negatives(self) -> dict[int, int]:
-        """Return per class how often it was missed."""
+        """Return per class the number of times that it was missed."""
         return {cls: o.fn for cls, o in enumerate(self._outcomes())}
 
     def positive(self) -> dict[int, int]:
-        """Return per class how often it occurred."""
+        """Return per class the number of times that it occurred."""
         return {cls: o.tp + o.fn for cls, o in enumerate(self._outcomes())}
 
     def negative(self) -> dict[int, int]:
-        """Return per class how often another one occurred."""
+        """Return per class the number of times that another one occurred."""
         return {cls: o.tn + o.fp for cls, o in enumerate(self._outcomes())}
 
     @checked
@@ -360,24 +360,24 @@ class Evaluation(IEvaluation):
 
     # ---- shared
 
-    def _data(self, what: str) -> ConfusionMatrix:
+    def _data(self, method: str) -> ConfusionMatrix:
         if self.confusion is None or self.num_row_counter == 0:
-            raise DataError(f"Evaluation.{what}: nothing has been evaluated, got 0 rows. Call eval first.")
+            raise DataError(f"Evaluation.{method}: nothing has been evaluated, got 0 rows. Call eval first.")
         return self.confusion
 
     def _outcomes(self) -> list[Outcomes]:
         return [] if self.confusion is None else metrics.outcomes(self.confusion)
 
-    def _score(self, what: str, metric: Metric, cls: int | str | None, averaging: str | None) -> float:
-        per_class = metrics.outcomes(self._data(what))
+    def _score(self, method: str, metric: Metric, cls: int | str | None, averaging: str | None) -> float:
+        per_class = metrics.outcomes(self._data(method))
         if isinstance(cls, str):
             cls, averaging = None, cls
         if cls is None and averaging is None and len(per_class) == 2:
             cls = self.binary_positive_class
         if cls is None:
-            return metrics.average(f"Evaluation.{what}", metric, per_class, averaging or "macro")
+            return metrics.average(f"Evaluation.{method}", metric, per_class, averaging or "macro")
         if not 0 <= cls < len(per_class):
-            raise DataError(f"Evaluation.{what}: a class is 0 to {len(per_class) - 1}, got {cls}. Check the index.")
+            raise DataError(f"Evaluation.{method}: a class is 0 to {len(per_class) - 1}, got {cls}. Check the index.")
         return metric(per_class[cls]) or 0.0
 
     def _excluded(self, metric: Metric) -> int:

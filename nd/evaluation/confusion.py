@@ -10,12 +10,12 @@ import numpy as np
 from backends.errors import DataError, ShapeError
 from nd.java_names import JavaNames
 
-# The counts are dense, 8 bytes each: 2 GiB at this size.
+# The counts are dense, 8 bytes a count: 2 GiB at this size.
 MAX_CLASSES = 16_384
 
 
 class ConfusionMatrix(JavaNames):
-    """Count how often each actual class was predicted as each class.
+    """Count how often an actual class was predicted as any class.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ConfusionMatrix(JavaNames):
         cells = actual.astype(np.int64) * size + predicted
         if size * size <= 4 * cells.size + 1024:
             self._counts += np.bincount(cells, minlength=size * size).reshape(size, size)
-        else:  # a histogram of the whole matrix would cost more than the rows themselves
+        else:  # a histogram of the full matrix would cost more than the rows themselves
             np.add.at(self._counts.reshape(-1), cells, 1)
 
     def merge(self, other: ConfusionMatrix) -> None:
@@ -132,12 +132,12 @@ class ConfusionMatrix(JavaNames):
 
     def to_csv(self) -> str:
         """Return the table with totals, as Java writes it."""
-        rows = [",,Predicted Class,", ",," + "".join(f"{each}," for each in self.classes) + "Total"]
+        rows = [",,Predicted Class,", ",," + "".join(f"{predicted}," for predicted in self.classes) + "Total"]
         for actual in self.classes:
             first = "Actual Class," if actual == 0 else ","
-            counts = "".join(f"{self.get_count(actual, each)}," for each in self.classes)
+            counts = "".join(f"{self.get_count(actual, predicted)}," for predicted in self.classes)
             rows.append(f"{first}{actual},{counts}{self.get_actual_total(actual)}")
-        rows.append(",Total," + "".join(f"{self.get_predicted_total(each)}," for each in self.classes))
+        rows.append(",Total," + "".join(f"{self.get_predicted_total(predicted)}," for predicted in self.classes))
         return "".join(row + "\n" for row in rows)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""What curves and histograms have in common: columns of numbers on the host, in JSON under Java's names."""
+"""Shared by curves and histograms: columns of numbers on the host, in JSON under Java's names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def column(name: str, values: Any, dtype: Any = np.float64) -> np.ndarray:
     given = real_numbers("Curve", name, values)
     if given.ndim != 1:
         raise ShapeError(f"Curve: {name} must be a row, got {describe_shape(given.shape)}. Give one number a point.")
-    with np.errstate(invalid="ignore"):  # what is no integer is found below
+    with np.errstate(invalid="ignore"):  # a number that is no integer is refused below
         copy = given.astype(dtype)
     if dtype is np.int64 and not (copy == given).all():
         raise DataError(f"Curve: {name} must be integers of 64 bits, got {given[copy != given][0]}. Count examples.")
@@ -41,8 +41,8 @@ def column(name: str, values: Any, dtype: Any = np.float64) -> np.ndarray:
 class Columns(JavaNames):
     """Points in columns of one length, compared by value, in JSON under Java's names."""
 
-    COLUMNS: ClassVar[dict[str, str]] = {}  # attribute -> JSON name, the first tells how many points there are
-    DERIVED: ClassVar[frozenset[str]] = frozenset()  # JSON names of what follows from the columns
+    COLUMNS: ClassVar[dict[str, str]] = {}  # attribute -> JSON name, the first tells the number of points
+    DERIVED: ClassVar[frozenset[str]] = frozenset()  # JSON names of numbers that follow from the columns
 
     def num_points(self) -> int:
         """Return the number of points."""
@@ -72,12 +72,12 @@ class Columns(JavaNames):
     @classmethod
     @checked
     def from_json(cls, text: str | bytes) -> Self:
-        """Return what a JSON text holds; raise FormatError if it does not."""
+        """Return the columns in a JSON text; raise FormatError if it has none."""
         return cls.from_fields(Fields.parse(cls.__name__, "curves", text).value)
 
     @classmethod
     def from_fields(cls, value: Any) -> Self:
-        """Return what a parsed JSON value holds; raise FormatError if it does not."""
+        """Return the columns in a parsed JSON value; raise FormatError if it has none."""
         raise NotImplementedError
 
     def class_field(self) -> dict[str, Any]:

@@ -135,7 +135,7 @@ class PrecisionRecallCurve(Columns):
     Notes
     -----
     Source: org.nd4j.evaluation.curves.PrecisionRecallCurve. Differs: a threshold above the last one raises DataError,
-    Java's array index fails; of equal thresholds the first one is found, Java's binary search takes any.
+    Java's array index fails; of equal thresholds the first one is taken, Java's binary search takes any.
 
     Examples
     --------
@@ -224,8 +224,8 @@ class PrecisionRecallCurve(Columns):
     @checked
     def get_point_at_precision(self, precision: float) -> Point:
         """Return the point of the lowest threshold with at least that precision, or else the last point."""
-        found = np.flatnonzero(self.precision >= precision)
-        return self._at(int(found[0]) if found.size else self.num_points() - 1)
+        reached = np.flatnonzero(self.precision >= precision)
+        return self._at(int(reached[0]) if reached.size else self.num_points() - 1)
 
     @checked
     def get_point_at_recall(self, recall: float) -> Point:
@@ -233,10 +233,10 @@ class PrecisionRecallCurve(Columns):
 
         Among points of that same recall it is the one of the greatest precision.
         """
-        found = np.flatnonzero(self.recall >= recall)
-        if not found.size:
+        reached = np.flatnonzero(self.recall >= recall)
+        if not reached.size:
             return self._at(0)
-        same = np.flatnonzero(self.recall == self.recall[found[-1]])
+        same = np.flatnonzero(self.recall == self.recall[reached[-1]])
         return self._at(int(same[np.argmax(self.precision[same])]))
 
     @checked

@@ -1,4 +1,4 @@
-"""Histograms and reliability diagrams: what an `EvaluationCalibration` shows.
+"""Histograms and reliability diagrams, the results of an `EvaluationCalibration`.
 
 Their bins lie on the host, so this module uses NumPy whatever the backend.
 """
@@ -17,7 +17,7 @@ from .json_fields import Fields, numbers_to_json
 
 
 class ReliabilityDiagram(Columns):
-    """How often a class occurs where it is predicted with some probability, bin by bin.
+    """Frequency of a class among examples predicted with some probability, bin by bin.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Histogram(Columns):
     ----------
     title : str or None
     lower, upper : float
-        Where the first bin begins and the last one ends.
+        Start of the first bin and end of the last one.
     bin_counts : sequence of int, shape [bins]
 
     Notes
@@ -99,15 +99,15 @@ class Histogram(Columns):
         return self.title or "Histogram"
 
     def get_bin_lower_bounds(self) -> np.ndarray:
-        """Return where each bin begins, shape [bins]."""
+        """Return the starts of the bins, shape [bins]."""
         return self._edges(0.0)
 
     def get_bin_upper_bounds(self) -> np.ndarray:
-        """Return where each bin ends, shape [bins]."""
+        """Return the ends of the bins, shape [bins]."""
         return np.append(self._edges(0.0)[1:], self.upper)
 
     def get_bin_mid_values(self) -> np.ndarray:
-        """Return the middle of each bin, shape [bins]."""
+        """Return the middles of the bins, shape [bins]."""
         return self._edges(0.5)
 
     def _edges(self, shift: float) -> np.ndarray:

@@ -9,7 +9,7 @@ _EXACT = Context(prec=500, rounding=ROUND_HALF_UP)  # more than the digits of a 
 
 
 def fixed(value: float, digits: int) -> str:
-    """Return what ``%.{digits}f`` prints in Java: the shortest decimal of the number, rounded half up.
+    """Return the text that ``%.{digits}f`` prints in Java: the shortest decimal of the number, rounded half up.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def fixed(value: float, digits: int) -> str:
 
 
 def scientific(value: float, digits: int) -> str:
-    """Return what ``%.{digits}e`` prints in Java.
+    """Return the text that ``%.{digits}e`` prints in Java.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def scientific(value: float, digits: int) -> str:
 
 
 def shortest(value: float) -> str:
-    """Return what Double.toString prints.
+    """Return the text that Double.toString prints.
 
     Examples
     --------

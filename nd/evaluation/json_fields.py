@@ -27,12 +27,12 @@ def java_class(name: str, folder: str) -> str:
 
 
 def number_to_json(value: float) -> Any:
-    """Return a number as Jackson writes it: what is not finite is a string."""
+    """Return a number as Jackson writes it: one that is not finite is a string."""
     return float(value) if math.isfinite(value) else non_finite(value)
 
 
 def numbers_to_json(values: Any) -> list[Any]:
-    """Return an array of numbers as `number_to_json` writes each."""
+    """Return an array of numbers, written one by one as by `number_to_json`."""
     return [number_to_json(value) for value in values.tolist()]
 
 
@@ -42,7 +42,7 @@ def matrix_to_json(array: Any) -> dict[str, str]:
 
 
 def parsed_json(name: str, text: str | bytes) -> Any:
-    """Return what a JSON text holds, for a class of that name; raise FormatError where it is none."""
+    """Return the parsed JSON text of a class of that name; raise FormatError where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -53,14 +53,14 @@ def parsed_json(name: str, text: str | bytes) -> Any:
 
 
 class Fields:
-    """The fields of one JSON object; every reader raises FormatError with what it expected and found.
+    """The fields of one JSON object; every reader raises FormatError with what it expected and got.
 
     Parameters
     ----------
     name, folder : str
         The class that it must be of: "ROC", "classification". It may be in the package of before 1.0.0-beta3.
     value : object
-        What the JSON parser made of it.
+        The object, as the JSON parser returned it.
 
     Raises
     ------
@@ -73,9 +73,9 @@ class Fields:
         self.remedy = f"Give the text that toJson() of Java, or to_json(), wrote for {_article(name)} {name}."
         expected = java_class(name, folder)
         old = f"{_OLD_PACKAGE}.curves.{name}" if folder == "curves" else f"{_OLD_PACKAGE}.{name}"
-        found = value.get("@class") if isinstance(value, dict) else type(value).__name__
-        if found not in (expected, old):
-            raise self.wrong(f"expected an object of class {expected} or {old}", found)
+        got = value.get("@class") if isinstance(value, dict) else type(value).__name__
+        if got not in (expected, old):
+            raise self.wrong(f"expected an object of class {expected} or {old}", got)
         self.value: dict[str, Any] = value
 
     @classmethod
@@ -83,9 +83,9 @@ class Fields:
         """Return the fields of a JSON text."""
         return cls(name, folder, parsed_json(name, text))
 
-    def wrong(self, must: str, found: object) -> FormatError:
+    def wrong(self, must: str, got: object) -> FormatError:
         """Return the error that something else must hold."""
-        return FormatError(f"{self.who}: {must}, got {found!r:.80}. {self.remedy}")
+        return FormatError(f"{self.who}: {must}, got {got!r:.80}. {self.remedy}")
 
     def integer(self, name: str, default: int, nullable: bool = False, largest: int = JAVA_INT) -> Any:
         """Return an integer of 0 to `largest`, or None where it may be null."""
@@ -159,10 +159,10 @@ class Fields:
             raise self.wrong(f"{name} must have the shape {list(shape)}", list(array.shape))
         return array.reshape(shape)
 
-    def check(self, holds: bool, must: str, found: object) -> None:
+    def check(self, holds: bool, must: str, got: object) -> None:
         """Raise FormatError unless something holds."""
         if not holds:
-            raise self.wrong(must, found)
+            raise self.wrong(must, got)
 
 
 def _as_float(value: Any) -> float | None:

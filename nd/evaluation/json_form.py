@@ -46,7 +46,7 @@ def write(evaluation: Evaluation) -> str:
 
 
 def read_into(evaluation: Evaluation, text: str | bytes) -> None:
-    """Set a fresh evaluation to what the JSON text says."""
+    """Set a fresh evaluation to the counts of the JSON text."""
     fields = Fields.parse("Evaluation", "classification", text)
     evaluation.axis = fields.integer("axis", 1)
     evaluation.binary_positive_class = fields.integer("binaryPositiveClass", 1, nullable=True)
@@ -64,8 +64,8 @@ def read_into(evaluation: Evaluation, text: str | bytes) -> None:
 
 
 def _counter(counts: dict[int, int]) -> dict[str, Any]:
-    found = {str(cls): float(count) for cls, count in counts.items() if count}
-    return {"map": found, "totalCount": sum(found.values(), 0.0), "dirty": False, "empty": not found}
+    occurring = {str(cls): float(count) for cls, count in counts.items() if count}
+    return {"map": occurring, "totalCount": sum(occurring.values(), 0.0), "dirty": False, "empty": not occurring}
 
 
 def _confusion(confusion: ConfusionMatrix) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _read_row(confusion: ConfusionMatrix, actual: int | None, row: Any) -> None:
 
 
 def _check_counters(evaluation: Evaluation, fields: Fields) -> None:
-    """The counters follow from the confusion matrix and are not kept: refuse a file where they do not."""
+    """Refuse counters that do not follow from the confusion matrix: they are not kept."""
     expected = {
         "truePositives": evaluation.true_positives(),
         "falsePositives": evaluation.false_positives(),
@@ -142,11 +142,11 @@ def _check_counters(evaluation: Evaluation, fields: Fields) -> None:
     }
     for name, counts in expected.items():
         counter = fields.value.get(name)
-        found = counter.get("map") if isinstance(counter, dict) else None
+        stored = counter.get("map") if isinstance(counter, dict) else None
         present = {str(cls): count for cls, count in counts.items() if count}
-        if not isinstance(found, dict) or {cls: count for cls, count in found.items() if count} != present:
+        if not isinstance(stored, dict) or {cls: count for cls, count in stored.items() if count} != present:
             raise FormatError(
-                f"{_WHO}: {name} must agree with the confusion matrix, expected {present!r:.80}, got {found!r:.80}. "
+                f"{_WHO}: {name} must agree with the confusion matrix, expected {present!r:.80}, got {stored!r:.80}. "
                 f"{_REMEDY}"
             )
     rows = fields.integer("numRowCounter", 0)

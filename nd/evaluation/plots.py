@@ -1,6 +1,6 @@
-"""Plots of what evaluations return. They need ``ndwright[report]`` (matplotlib).
+"""Plots of the results of evaluations. They need ``ndwright[report]`` (matplotlib).
 
-Each function returns a matplotlib Figure, made without pyplot: it shows itself in a notebook, `savefig` writes it.
+A function returns a matplotlib Figure, drawn without pyplot: it shows itself in a notebook, `savefig` writes it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def plot_precision_recall_curve(
 def plot_reliability_diagram(
     *diagrams: ReliabilityDiagram, labels: Sequence[str] | None = None, title: str = "Reliability"
 ) -> Any:
-    """Plot how often classes occur over how probable they were said to be, and the diagonal where both agree.
+    """Plot the frequency of classes over their predicted probability, and the diagonal where both agree.
 
     Arguments and errors as `plot_roc_curve`.
     """
@@ -103,8 +103,8 @@ def plot_confusion_matrix(
         return figure
     axes.set_xticks(range(len(counts)), names)
     axes.set_yticks(range(len(counts)), names)
-    for row, each in enumerate(counts):
-        for column, count in enumerate(each):
+    for row, row_counts in enumerate(counts):
+        for column, count in enumerate(row_counts):
             axes.text(column, row, str(count), ha="center", va="center", fontsize=8, color="darkorange")
     return figure
 

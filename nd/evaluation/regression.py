@@ -28,7 +28,7 @@ class RegressionEvaluation(IEvaluation):
     precision : int
         Digits behind the point in the report.
     axis : int
-        Where the columns are in the arrays.
+        Axis of the columns in the arrays.
 
     Raises
     ------
@@ -235,9 +235,9 @@ class RegressionEvaluation(IEvaluation):
         names = ("MSE", "MAE", "RMSE", "RSE", "PC", "R^2")
         text = f"{'Column':<{width}}" + "".join(f"{name:<{cell}}" for name in names) + "\n"
         metrics = (self.mean_squared_error, self.mean_absolute_error, self.root_mean_squared_error)
-        others = (self.relative_squared_error, self.pearson_correlation, self.r_squared)
+        relative_metrics = (self.relative_squared_error, self.pearson_correlation, self.r_squared)
         for column, name in enumerate(self.column_names):
-            numbers = [scientific(metric(column), self.precision) for metric in (*metrics, *others)]
+            numbers = [scientific(metric(column), self.precision) for metric in (*metrics, *relative_metrics)]
             text += f"{name:<{width}}" + "".join(f"{number:<{cell}}" for number in numbers) + "\n"
         return text
 

@@ -66,7 +66,7 @@ class ColumnSums:
         truth, guess : numpy.ndarray, shape [rows, columns]
             0 where they are not kept.
         kept : numpy.ndarray of bool or None, shape [rows, columns]
-            Which of them count; None for all.
+            True for those that count; None for all.
         """
         batch = cls(truth.shape[1])
         truth, guess = truth.astype(np.float64), guess.astype(np.float64)
@@ -117,7 +117,7 @@ class ColumnSums:
         return about if about > self.value("exampleCountPerColumn", column) * last_bits * last_bits else 0.0
 
     def fields(self) -> dict[str, Any]:
-        """Return the JSON form of what Java keeps."""
+        """Return the JSON form of the sums that Java keeps."""
         return {name: array_to_json(self._sums[name]) for name in self.NAMES}
 
     @classmethod
@@ -125,16 +125,16 @@ class ColumnSums:
         """Return the sums that the fields hold; raise FormatError if they do not."""
         sums = cls(columns)
         for name in cls.NAMES:
-            found = fields.array(name, [columns])
-            fields.check(found is not None and np.isfinite(found).all(), f"{name} must be finite numbers", found)
+            values = fields.array(name, [columns])
+            fields.check(values is not None and np.isfinite(values).all(), f"{name} must be finite numbers", values)
             signed = name not in cls.NOT_NEGATIVE
-            fields.check(signed or (found >= 0).all(), f"{name} must not be negative", found.tolist())
-            sums._sums[name] = found.astype(np.float64)
-        whole = {"labels": "sumSquaredLabels", "predictions": "sumSquaredPredicted", "products": "sumOfProducts"}
+            fields.check(signed or (values >= 0).all(), f"{name} must not be negative", values.tolist())
+            sums._sums[name] = values.astype(np.float64)
+        raw_sums = {"labels": "sumSquaredLabels", "predictions": "sumSquaredPredicted", "products": "sumOfProducts"}
         kept = sums._sums
         for name, (first, second) in cls.ABOUT_MEANS.items():
-            about = kept[whole[name]] - kept["exampleCountPerColumn"] * kept[first] * kept[second]
-            limit = _ROUNDING * np.abs(kept[whole[name]])
+            about = kept[raw_sums[name]] - kept["exampleCountPerColumn"] * kept[first] * kept[second]
+            limit = _ROUNDING * np.abs(kept[raw_sums[name]])
             about = np.where(np.abs(about) <= limit, 0.0, about)
             kept[name] = about if name == "products" else np.maximum(about, 0.0)
         return sums

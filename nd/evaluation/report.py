@@ -16,7 +16,7 @@ NO_DATA = "Evaluation: No data available (no evaluation has been performed)"
 
 
 def stats_text(evaluation: Evaluation, suppress_warnings: bool, include_confusion: bool | None) -> str:
-    """Return the whole report; `include_confusion` None means up to 20 classes."""
+    """Return the report; `include_confusion` None means up to 20 classes."""
     confusion = evaluation.confusion
     if confusion is None or evaluation.num_row_counter == 0:
         return NO_DATA
@@ -56,7 +56,7 @@ def confusion_table(confusion: ConfusionMatrix, labels: Sequence[str]) -> str:
 
 
 def confusion_listing(confusion: ConfusionMatrix, labels: Sequence[str]) -> str:
-    """Return the counts with a label in front of each row, as confusionToString does."""
+    """Return the counts with a label in front of every row, as confusionToString does."""
     width = max(max(map(len, labels), default=0) + 5, 10)
     header = f"   {'Predicted:':<{width}}   " + "".join(f"{cls:7d}" for cls in confusion.classes)
     lines = [header, "   Actual:"]
@@ -75,12 +75,12 @@ def _metric_lines(evaluation: Evaluation, n_classes: int) -> str:
     text = f"\n # of classes:    {n_classes}\n Accuracy:        {_number(evaluation.accuracy())}"
     if evaluation.top_n > 1:
         text += f"\n Top {evaluation.top_n} Accuracy:  {_number(evaluation.top_n_accuracy())}"
-    rows = (
+    lines = (
         ("Precision:", evaluation.precision(), evaluation.average_precision_num_classes_excluded()),
         ("Recall:", evaluation.recall(), evaluation.average_recall_num_classes_excluded()),
         ("F1 Score:", evaluation.f1(), evaluation.average_f1_num_classes_excluded()),
     )
-    for name, value, excluded in rows:
+    for name, value, excluded in lines:
         text += f"\n {name:<16} {_number(value)}"
         if n_classes > 2 and excluded:
             text += f"\t({excluded} class{'es' if excluded > 1 else ''} excluded from average)"

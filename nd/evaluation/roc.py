@@ -33,7 +33,7 @@ class ROC(IEvaluation):
     roc_remove_redundant_pts : bool
         Leave points out of the exact curves that lie on a horizontal or vertical line between their neighbours.
     axis : int
-        Where the one or two classes are in the arrays.
+        Axis of the one or two classes in the arrays.
 
     Raises
     ------
@@ -42,10 +42,10 @@ class ROC(IEvaluation):
 
     Notes
     -----
-    Areas are by trapezoids, ``NaN`` where all examples are of one class. Exact, it holds 5 bytes for each float32
-    probability; what comes out of JSON has curves and areas but no probabilities, so nothing can be added to it.
+    Areas are by trapezoids, ``NaN`` where all examples are of one class. Exact, it holds 5 bytes for every float32
+    probability; one read from JSON has curves and areas but no probabilities, so nothing can be added to it.
     Source: org.nd4j.evaluation.classification.ROC.
-    Differs: examples of the same probability are one point of the exact curves, in Java each is one and the area
+    Differs: examples of the same probability are one point of the exact curves, in Java an example is one and the area
     depends on their order; precision is tp / (tp + fp), in Java up to 2e-16 more or less; labels other than 0 and 1
     raise, Java cuts their sum off; thresholds of exact curves end at the probabilities where those leave 0 to 1.
 
@@ -111,12 +111,12 @@ class ROC(IEvaluation):
         self.add(as_binary("ROC.eval", truth[:, -1]), scores)
 
     def add(self, positive: Any, scores: Any) -> None:
-        """Count checked rows on the host: whether the label is 1 ``[rows]``, and how probable it was ``[rows]``."""
+        """Count checked rows on the host: whether the label is 1 ``[rows]``, and its probability ``[rows]``."""
         self._check_growing("ROC.eval")
         self._counts.add(scores, positive)
-        found = int(positive.sum())
-        self.count_actual_positive += found
-        self.count_actual_negative += len(positive) - found
+        positives = int(positive.sum())
+        self.count_actual_positive += positives
+        self.count_actual_negative += len(positive) - positives
         self._forget_curves()
 
     @checked
@@ -180,9 +180,9 @@ class ROC(IEvaluation):
         """Return the area under the precision/recall curve; without positive examples NaN, with thresholds 0."""
         return self.get_precision_recall_curve().calculate_auprc()
 
-    def _check_data(self, what: str) -> None:
+    def _check_data(self, method: str) -> None:
         if self.example_count == 0:
-            raise DataError(f"ROC.{what}: nothing has been evaluated, got 0 examples. Call eval first.")
+            raise DataError(f"ROC.{method}: nothing has been evaluated, got 0 examples. Call eval first.")
 
     java_names: ClassVar[dict[str, str]] = {"calculate_aucpr": "calculate_auc_pr"}
     METRICS: ClassVar = {"auprc": calculate_auc_pr, "auroc": calculate_auc}
@@ -230,9 +230,9 @@ class ROC(IEvaluation):
     @checked
     def from_fields(cls, fields: Fields) -> Self:
         """Return the ROC that the fields hold; raise FormatError if they do not."""
-        steps, rows = fields.integer("thresholdSteps", 0, largest=MOST_CELLS), fields.value.get("counts")
-        if steps and (not isinstance(rows, dict) or len(rows) != steps + 1):  # before so many are allocated
-            raise fields.wrong(f"counts must be an object of {steps + 1} thresholds", rows)
+        steps, thresholds = fields.integer("thresholdSteps", 0, largest=MOST_CELLS), fields.value.get("counts")
+        if steps and (not isinstance(thresholds, dict) or len(thresholds) != steps + 1):  # before so many are allocated
+            raise fields.wrong(f"counts must be an object of {steps + 1} thresholds", thresholds)
         roc = cls(steps, fields.flag("rocRemoveRedundantPts", True))
         roc.count_actual_positive = fields.integer("countActualPositive", 0, largest=JAVA_LONG)
         roc.count_actual_negative = fields.integer("countActualNegative", 0, largest=JAVA_LONG)
@@ -240,7 +240,7 @@ class ROC(IEvaluation):
         fields.check(total == roc.example_count, "exampleCount must be the sum of both counts", total)
         fields.check(exact == roc.is_exact, "isExact must be true if thresholdSteps is 0, else false", exact)
         if not roc.is_exact:
-            _read_counts(roc._counts, rows, fields)
+            _read_counts(roc._counts, thresholds, fields)
         elif total:
             roc._roc_curve = RocCurve.from_fields(fields.value.get("rocCurve"))
             roc._pr_curve = PrecisionRecallCurve.from_fields(fields.value.get("prCurve"))
@@ -257,16 +257,16 @@ def threshold_note(steps: int) -> str:
 
 
 def _counts_to_json(counts: ThresholdCounts) -> dict[str, Any]:
-    rows = zip(counts.threshold.tolist(), counts.tp.tolist(), counts.fp.tolist(), strict=True)
+    points = zip(counts.threshold.tolist(), counts.tp.tolist(), counts.fp.tolist(), strict=True)
     return {
         shortest(threshold): {"threshold": threshold, "countTruePositive": tp, "countFalsePositive": fp}
-        for threshold, tp, fp in rows
+        for threshold, tp, fp in points
     }
 
 
-def _read_counts(counts: ThresholdCounts, rows: Any, fields: Fields) -> None:
+def _read_counts(counts: ThresholdCounts, thresholds: Any, fields: Fields) -> None:
     expected = counts.threshold.tolist()
-    for i, row in enumerate(rows.values()):
+    for i, row in enumerate(thresholds.values()):
         threshold, tp, fp = (row.get(name) for name in _COUNTS) if isinstance(row, dict) else (None, None, None)
         valid = type(threshold) is float and math.isclose(threshold, expected[i], abs_tol=1e-12)
         if not valid or any(type(count) is not int or not 0 <= count <= JAVA_LONG for count in (tp, fp)):

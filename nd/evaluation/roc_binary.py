@@ -14,7 +14,7 @@ from .settings import Digits
 
 
 class ROCBinary(RocOutputs):
-    """Receiver operating characteristics of independent outputs, each between 0 and 1: a curve for each.
+    """Receiver operating characteristics of independent outputs, between 0 and 1: a curve for every output.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class ROCBinary(RocOutputs):
     labels : sequence of str, optional
         Names of the outputs, for the report.
     axis : int
-        Where the outputs are in the arrays.
+        Axis of the outputs in the arrays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""ROC of a classifier of many classes, each against the rest."""
+"""ROC of a classifier of many classes, one class against the rest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .settings import Digits
 
 
 class ROCMultiClass(RocOutputs):
-    """Receiver operating characteristics of a classifier: a curve for each class against the rest.
+    """Receiver operating characteristics of a classifier: a curve for every class against the rest.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class ROCMultiClass(RocOutputs):
     labels : sequence of str, optional
         Names of the classes, for the report.
     axis : int
-        Where the classes are in the arrays.
+        Axis of the classes in the arrays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What ROCBinary and ROCMultiClass have in common: a ROC for every column."""
+"""Shared by ROCBinary and ROCMultiClass: a ROC for every column."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class RocOutputs(IEvaluation):
     labels : sequence of str, optional
         Names of the columns, for the report.
     axis : int
-        Where the columns are in the arrays.
+        Axis of the columns in the arrays.
     """
 
-    COLUMN: ClassVar[str]  # what a column is, in messages
+    COLUMN: ClassVar[str]  # noun for a column, in messages
 
     @checked
     def __init__(
@@ -58,11 +58,11 @@ class RocOutputs(IEvaluation):
             )
         self.labels = names
 
-    def _who(self, what: str) -> str:
-        return f"{type(self).__name__}.{what}"
+    def _who(self, method: str) -> str:
+        return f"{type(self).__name__}.{method}"
 
     def add(self, truth: Any, guess: Any, kept: Any = None) -> None:
-        """Count rows on the host: labels, predictions and which of them count, all ``[rows, columns]``."""
+        """Count rows on the host: labels, predictions, and True for those that count, all ``[rows, columns]``."""
         if len(truth) == 0:
             return
         who = self._who("eval")
@@ -72,11 +72,11 @@ class RocOutputs(IEvaluation):
             rows = slice(None) if kept is None else kept[:, column]
             roc.add(positive[rows, column], scores[rows, column])
 
-    def _rocs(self, what: str, columns: int) -> list[ROC]:
+    def _rocs(self, method: str, columns: int) -> list[ROC]:
         expected = columns if self.underlying is None and self.labels is None else self._columns()
         if columns != expected:
             raise ShapeError(
-                f"{self._who(what)}: expected {expected} columns, got {columns}. "
+                f"{self._who(method)}: expected {expected} columns, got {columns}. "
                 "Use one evaluation per output layer, and as many labels as columns."
             )
         if self.underlying is None:
@@ -173,7 +173,7 @@ class RocOutputs(IEvaluation):
         return self.labels[column]
 
     def label_width(self) -> int:
-        """Return how wide the names are in the report."""
+        """Return the width of the names in the report."""
         return max([15, *map(len, self.labels or [])]) + 5
 
     def to_json(self) -> str:
@@ -207,8 +207,8 @@ class RocOutputs(IEvaluation):
             return evaluation
         fields.check(isinstance(values, list) and bool(values), "underlying must be a list of ROCs or null", values)
         rocs = [ROC.from_fields(Fields("ROC", "classification", value)) for value in values]
-        found = [roc.threshold_steps for roc in rocs]
-        fields.check(set(found) == {steps}, f"every ROC must have {steps} thresholdSteps", found)
+        stored_steps = [roc.threshold_steps for roc in rocs]
+        fields.check(set(stored_steps) == {steps}, f"every ROC must have {steps} thresholdSteps", stored_steps)
         names = evaluation.labels
         fields.check(names is None or len(names) == len(rocs), f"there must be {len(rocs)} labels", names)
         evaluation.underlying = rocs

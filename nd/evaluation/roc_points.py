@@ -1,4 +1,4 @@
-"""What a ROC remembers: every probability with its label, or counts at fixed thresholds; and the curves from them.
+"""Memory of a ROC: every probability with its label, or counts at fixed thresholds; and the curves from them.
 
 Counting is host work, so this module uses NumPy whatever the backend.
 """
@@ -13,7 +13,7 @@ from .curves import PrecisionRecallCurve, RocCurve
 
 
 class Points(NamedTuple):
-    """How many examples are predicted positive, rightly and wrongly, at each threshold.
+    """Numbers of examples predicted positive, rightly and wrongly, at the thresholds.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Points(NamedTuple):
 
 
 class ExactPairs:
-    """Every probability with its label: 5 bytes each for float32."""
+    """Every probability with its label: 5 bytes a pair for float32."""
 
     def __init__(self) -> None:
         self._scores = np.empty(0, np.float32)
@@ -36,7 +36,7 @@ class ExactPairs:
         self.count = 0
 
     def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
-        """Keep a minibatch: probabilities ``[rows]`` and whether each label is 1, ``[rows]``."""
+        """Keep a minibatch: probabilities ``[rows]`` and whether the labels are 1, ``[rows]``."""
         dtype = np.result_type(self._scores, scores)
         end = self.count + len(scores)
         if dtype != self._scores.dtype or end > len(self._scores):
@@ -50,7 +50,7 @@ class ExactPairs:
         self._scores, self._positive = scores, positive
 
     def merge(self, other: ExactPairs) -> None:
-        """Keep what another one keeps."""
+        """Keep the probabilities of another one too."""
         self.add(other._scores[: other.count], other._positive[: other.count])
 
     def points(self) -> Points:
@@ -69,7 +69,7 @@ class ThresholdCounts:
         self.tp, self.fp = np.zeros(steps + 1, np.int64), np.zeros(steps + 1, np.int64)
 
     def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
-        """Count a minibatch: probabilities ``[rows]`` and whether each label is 1, ``[rows]``."""
+        """Count a minibatch: probabilities ``[rows]`` and whether the labels are 1, ``[rows]``."""
         # Compared as Java does, in the type of the probabilities. At the last threshold nothing is positive.
         reached = np.searchsorted(self.threshold[:-1].astype(scores.dtype), scores, side="right")
         for counts, cells in ((self.tp, reached[positive]), (self.fp, reached[~positive])):
@@ -77,7 +77,7 @@ class ThresholdCounts:
             counts[:-1] += at_least[1:]
 
     def merge(self, other: ThresholdCounts) -> None:
-        """Add what another one counted at the same thresholds."""
+        """Add the counts of another one at the same thresholds."""
         self.tp += other.tp
         self.fp += other.fp
 
@@ -128,7 +128,7 @@ def threshold_pr_curve(points: Points, positives: int, negatives: int) -> Precis
 
 
 def _ratio(counts: np.ndarray, total: int | np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):  # 0/0 is NaN: there is no rate of what did not occur
+    with np.errstate(invalid="ignore"):  # 0/0 is NaN: there is no rate of a class that did not occur
         ratio: np.ndarray = counts / np.asarray(total)
     return ratio
 

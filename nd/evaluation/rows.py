@@ -30,7 +30,7 @@ def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int, who: str = 
         The same shape without the class axis, or with 1 there and perhaps 1 for all of another axis; [N, 1] for whole
         examples. Rows with 0 are left out.
     axis : int
-        Where the classes are; 1 in the shapes above.
+        Axis of the classes; 1 in the shapes above.
 
     Returns
     -------
@@ -49,18 +49,18 @@ def paired_rows(labels: Any, predictions: Any, mask: Any, axis: int, who: str = 
 def output_rows(
     who: str, labels: Any, predictions: Any, mask: Any, axis: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Flatten a minibatch of independent outputs, each of which may be masked.
+    """Flatten a minibatch of independent outputs, which may be masked one by one.
 
     Parameters
     ----------
     labels, predictions, mask, axis
-        As in `paired_rows`; the mask may also have the whole shape of the labels, 0 where there is no label.
+        As in `paired_rows`; the mask may also have the full shape of the labels, 0 where there is no label.
 
     Returns
     -------
     truth, guess : numpy.ndarray, shape [rows, C]
     kept : numpy.ndarray of bool or None, shape [rows, C]
-        Which of them count; None for all. The others are 0.
+        True for those that count; None for all. The rest are 0.
     """
     host = None if mask is None else real_numbers(who, "mask", mask)
     truth, guess = _same_shape(who, labels, predictions, axis)
@@ -73,7 +73,7 @@ def output_rows(
 
 
 def as_binary(who: str, truth: np.ndarray) -> np.ndarray:
-    """Return labels of 0 and 1 as booleans; raise DataError for others."""
+    """Return labels of 0 and 1 as booleans; raise DataError for other labels."""
     positive: np.ndarray = truth != 0
     if (truth[positive] != 1).any():
         raise DataError(
@@ -84,7 +84,7 @@ def as_binary(who: str, truth: np.ndarray) -> np.ndarray:
 
 
 def as_probabilities(who: str, guess: np.ndarray) -> np.ndarray:
-    """Return predictions from 0 to 1, of a float type; raise DataError for others."""
+    """Return predictions from 0 to 1, of a float type; raise DataError for other numbers."""
     guess = guess if guess.dtype.kind == "f" else guess.astype(np.float64)
     if guess.size and not -PROBABILITY_SLACK <= guess.min() <= guess.max() <= 1 + PROBABILITY_SLACK:
         raise DataError(
@@ -145,7 +145,7 @@ def decide(truth: np.ndarray, guess: np.ndarray, threshold: float | None, cost: 
 
 
 def top_n_hits(actual: np.ndarray, guess: np.ndarray, top_n: int) -> int:
-    """Return in how many rows fewer than `top_n` classes got more than the actual one.
+    """Return the number of rows in which fewer than `top_n` classes got more than the actual one.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def checked_cost(cost_array: Any) -> np.ndarray:
 
 
 def real_row(who: str, name: str, array: Any) -> np.ndarray:
-    """Return numbers [n] or [1, n] on the host; raise ShapeError or DTypeError for others."""
+    """Return numbers [n] or [1, n] on the host; raise ShapeError or DTypeError for other values."""
     row = real_numbers(who, name, array)
     if row.ndim not in (1, 2) or row.size == 0 or row.size != row.shape[-1]:
         raise ShapeError(f"{who}: {name} must be [n] or [1, n], got {describe_shape(row.shape)}. Reshape it.")
@@ -200,16 +200,16 @@ def _kept(who: str, shape: tuple[int, ...], mask: Any, axis: int) -> np.ndarray 
         return None
     host = real_numbers(who, "mask", mask)
     per_row = shape[:axis] + shape[axis + 1 :]
-    whole = (*shape[:axis], 1, *shape[axis + 1 :])
+    full_shape = (*shape[:axis], 1, *shape[axis + 1 :])
     if len(shape) > 2 and host.shape == (shape[0], 1):
         host = host.reshape(shape[0], *(1 for _ in shape[1:]))
     if (
-        host.ndim == len(whole)
+        host.ndim == len(full_shape)
         and host.shape[0] == shape[0]
-        and all(found in (1, size) for found, size in zip(host.shape, whole, strict=True))
+        and all(axis_length in (1, size) for axis_length, size in zip(host.shape, full_shape, strict=True))
     ):
-        host = np.broadcast_to(host, whole)
-    if host.shape not in (per_row, whole):
+        host = np.broadcast_to(host, full_shape)
+    if host.shape not in (per_row, full_shape):
         raise ShapeError(
             f"{who}: expected a mask of shape {describe_shape(per_row)} for labels {describe_shape(shape)}, "
             f"got {describe_shape(host.shape)}. Classifiers are masked per example or time step, not per output."

@@ -29,7 +29,7 @@ def is_probability(value: Any) -> bool:
 
 
 def check_mergeable(mine: Any, other: Any, settings: tuple[str, ...]) -> None:
-    """Check that what another evaluation counted can be added.
+    """Check that the counts of another evaluation can be added.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _make_printable() -> None:
-    """What the terminal's encoding does not have is escaped."""
+    """Escape characters that the terminal's encoding does not have."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -29,7 +29,7 @@ BUNDLED: dict[str, Callable[[int], DataSetIterator]] = {
 
 
 def add_data_arguments(parser: argparse.ArgumentParser, labels: bool) -> None:
-    """Declare where the data come from; with `labels`, also where theirs are."""
+    """Declare the options for the data's source; with `labels`, also those for the labels' columns."""
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
         "--csv",
@@ -69,11 +69,11 @@ def iterator_of(
     `classes` is the number of classes for labels that are class numbers, None for labels that are numbers; `names` are
     those of the classes, for labels that are text, where the model knows them.
     """
-    found = _rows(arguments, classes, names) if arguments.csv else BUNDLED[arguments.data](arguments.batch)
+    data = _rows(arguments, classes, names) if arguments.csv else BUNDLED[arguments.data](arguments.batch)
     normalizer = None if arguments.no_normalizer else normalizer_in(arguments.model)
     if normalizer is not None:
-        found.set_pre_processor(normalizer)
-    return found
+        data.set_pre_processor(normalizer)
+    return data
 
 
 def _rows(arguments: argparse.Namespace, classes: int | None, names: Sequence[str] | None) -> DataSetIterator:
@@ -104,7 +104,7 @@ def _first_rows(arguments: argparse.Namespace) -> tuple[Row | None, Row | None]:
 
 
 def _is_text(label: int | str, header: Row | None, first: Row | None) -> bool:
-    """Tell whether the first label is text; what is wrong with the column is said by the iterator."""
+    """Tell whether the first label is text; faults of the column are left to the iterator."""
     if first is None:
         return False
     names = [] if header is None else [name.strip() for name in header.cells]

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _outputs(network: MultiLayerNetwork) -> int:
-    """Return how many numbers the network says of an example, 1 where its layers do not tell."""
+    """Return the number of outputs of the network for an example, 1 where its layers do not tell."""
     sizes = [getattr(layer.innermost, "n_out", None) for layer in network.conf.layers]
     return next((size for size in reversed(sizes) if size), 1)
 
@@ -74,10 +74,10 @@ def _evaluations(arguments: argparse.Namespace, outputs: int, names: Sequence[st
         if arguments.roc or arguments.calibration:
             raise ConfigurationError("evaluate: --roc and --calibration are for classes, got --regression too.")
         return [RegressionEvaluation()]
-    found: list[IEvaluation] = [Evaluation(list(names) if names else None)]
-    found += [ROC() if outputs <= 2 else ROCMultiClass()] if arguments.roc else []
-    found += [EvaluationCalibration()] if arguments.calibration else []
-    return found
+    evaluations: list[IEvaluation] = [Evaluation(list(names) if names else None)]
+    evaluations += [ROC() if outputs <= 2 else ROCMultiClass()] if arguments.roc else []
+    evaluations += [EvaluationCalibration()] if arguments.calibration else []
+    return evaluations
 
 
 def _text(evaluation: IEvaluation) -> str:

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _predicted(network: MultiLayerNetwork, data: DataSetIterator) -> Iterator[list[list[float]]]:
-    """Yield the outputs of every minibatch, a row for each example; in the labels' unit where that was normalized."""
+    """Yield the outputs of every minibatch, one row an example; in the labels' unit where that was normalized."""
     normalizer: Any = data.pre_processor
     reverts = normalizer is not None and normalizer.is_fit_label()
     for batch in data:

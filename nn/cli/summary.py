@@ -1,4 +1,4 @@
-"""``python -m nn summary``: what a model file holds, also where it cannot be run here."""
+"""``python -m nn summary``: the contents of a model file, even of one that ndwright cannot run."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def run(arguments: argparse.Namespace) -> None:
     if is_array_file(arguments.model):
         print(_of_network(load_network(arguments), arguments.json))
         return
-    found = ModelFile.read(arguments.model)
-    print(json.dumps(_as_json(found), indent=2) if arguments.json else _as_text(found))
+    model = ModelFile.read(arguments.model)
+    print(json.dumps(_as_json(model), indent=2) if arguments.json else _as_text(model))
 
 
 def _of_network(network: MultiLayerNetwork, as_json: bool) -> str:
@@ -43,46 +43,46 @@ def _of_network(network: MultiLayerNetwork, as_json: bool) -> str:
     return f"{network.summary()}\niteration {network.iteration_count}, epoch {network.epoch_count}"
 
 
-def _as_json(found: ModelFile) -> dict[str, Any]:
-    updaters, shapes = _updaters(found), _shapes(found)
+def _as_json(model: ModelFile) -> dict[str, Any]:
+    updaters, shapes = _updaters(model), _shapes(model)
     return {
-        "kind": found.kind,
-        "version": found.version,
-        "dtype": found.dtype,
-        "iteration": found.iteration_count,
-        "epoch": found.epoch_count,
-        "parameters": _length(found.params),
-        "updater_state": _length(found.updater_state),
-        "normalizer": found.normalizer_bytes is not None,
+        "kind": model.kind,
+        "version": model.version,
+        "dtype": model.dtype,
+        "iteration": model.iteration_count,
+        "epoch": model.epoch_count,
+        "parameters": _length(model.params),
+        "updater_state": _length(model.updater_state),
+        "normalizer": model.normalizer_bytes is not None,
         "layers": [
             {**asdict(layer), "shapes": shapes.get(layer.name, {}), "updater": updaters.get(layer.name)}
-            for layer in found.layers
+            for layer in model.layers
         ],
-        "unsupported": [{"path": path, "why": why} for path, why in found.unsupported],
+        "unsupported": [{"path": path, "why": why} for path, why in model.unsupported],
     }
 
 
-def _as_text(found: ModelFile) -> str:
-    updaters, shapes, flows = _updaters(found), _shapes(found), _flows(found)
+def _as_text(model: ModelFile) -> str:
+    updaters, shapes, flows = _updaters(model), _shapes(model), _flows(model)
     rows = [_HEADINGS]
-    for layer in found.layers:
+    for layer in model.layers:
         flow = flows.get(layer.name) or _flow_of_sizes(layer)
         count = "?" if layer.n_params is None else f"{layer.n_params:,}"
         sizes = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.get(layer.name, {}).items())
         rows.append((layer.name, layer.kind, flow, count, sizes, updaters.get(layer.name, "")))
     lines = [
-        f"{found.kind}, written as by release {found.version}, {found.dtype}",
+        f"{model.kind}, written as by release {model.version}, {model.dtype}",
         "",
         table(rows, right=(3,)),
         "",
-        f"total parameters: {_length(found.params):,}",
-        f"updater state:    {_length(found.updater_state):,}",
-        f"trained:          {found.iteration_count:,} iterations, {found.epoch_count:,} epochs",
-        f"normalizer:       {_normalizer(found.normalizer_bytes)}",
+        f"total parameters: {_length(model.params):,}",
+        f"updater state:    {_length(model.updater_state):,}",
+        f"trained:          {model.iteration_count:,} iterations, {model.epoch_count:,} epochs",
+        f"normalizer:       {_normalizer(model.normalizer_bytes)}",
     ]
-    if not found.unsupported:
+    if not model.unsupported:
         return "\n".join([*lines, "unsupported:      nothing"])
-    whys = (f"  {path}: {why.partition(', expected one of ')[0]}" for path, why in found.unsupported)
+    whys = (f"  {path}: {why.partition(', expected one of ')[0]}" for path, why in model.unsupported)
     return "\n".join([*lines, "unsupported:", *whys])
 
 
@@ -99,24 +99,24 @@ def _flow_of_sizes(layer: LayerDescription) -> str:
     return "" if layer.n_in is None and layer.n_out is None else f"{layer.n_in or '?'} -> {layer.n_out or '?'}"
 
 
-def _flows(found: ModelFile) -> dict[str, str]:
-    """Return layer -> what comes in and out, where the network can run and its first layers say what it takes."""
-    if found.unsupported:
+def _flows(model: ModelFile) -> dict[str, str]:
+    """Return layer -> its input and output types, where the network can run and its first layers say its input's."""
+    if model.unsupported:
         return {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when the file was read
-        conf = MultiLayerConfiguration.from_json(json.dumps(found.document))
+        conf = MultiLayerConfiguration.from_json(json.dumps(model.document))
     takes = input_type_of(conf.layers[0], conf.preprocessors.get(0))
     types = conf.layer_types(takes) if takes is not None else None
     return {str(index): f"{before!r} -> {after!r}" for index, (before, after) in enumerate(types or ())}
 
 
-def _shapes(found: ModelFile) -> dict[str, dict[str, list[int]]]:
+def _shapes(model: ModelFile) -> dict[str, dict[str, list[int]]]:
     """Return layer or vertex -> its parameters' names and shapes, in the order of the vector."""
     shapes: dict[str, dict[str, list[int]]] = {}
-    if any(layer.n_params is None for layer in found.layers):
+    if any(layer.n_params is None for layer in model.layers):
         return shapes
-    for key, array in found.param_table().items():
+    for key, array in model.param_table().items():
         layer, _, name = key.rpartition("_")
         shapes.setdefault(layer, {})[name] = list(array.shape)
     return shapes
@@ -126,10 +126,10 @@ def _length(vector: Any) -> int:
     return 0 if vector is None else vector.shape[1]
 
 
-def _updaters(found: ModelFile) -> dict[str, str]:
+def _updaters(model: ModelFile) -> dict[str, str]:
     """Return layer or vertex -> its updater with the learning rate, where it has one."""
-    document = found.configuration
-    if found.kind == "MultiLayerNetwork":
+    document = model.configuration
+    if model.kind == "MultiLayerNetwork":
         layers = {str(index): conf.get("layer") for index, conf in enumerate(document["confs"])}
     else:
         vertices = document["vertices"]

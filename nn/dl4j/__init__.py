@@ -1,7 +1,7 @@
 """Java's spelling for those who port a program of Deeplearning4j's: ``from nn.dl4j import *``.
 
-Importing it changes nothing else. Methods answer to their camelCase names without it; here are the names that Java's
-programs use and that have another one here, or another constructor. See docs/java.md.
+Importing it changes nothing else. Methods answer to their camelCase names without it; this package has the names and
+the constructors in which Java differs from ours. See docs/java.md.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ IActivation, ILoss, ISchedule, IUpdater = activations.Activation, losses.Loss, S
 
 
 class LayerWorkspaceMgr:
-    """Java's memory; here a network's buffers stand in its place, and None for none."""
+    """Java's memory; a network's buffers stand in its place, and None for none."""
 
     @staticmethod
     def noWorkspaces() -> None:
@@ -92,7 +92,7 @@ class LayerWorkspaceMgr:
 
 
 class Layer:
-    """What programs name of Java's interface of layers."""
+    """Names of Java's interface of layers."""
 
     TrainingMode = TrainingMode
 
@@ -104,12 +104,12 @@ class DefaultParamInitializer:
 
 
 def WeightInitDistribution(distribution: Distribution) -> Distribution:
-    """Return what weights are drawn from."""
+    """Return the distribution that weights are drawn from."""
     return distribution
 
 
 def WeightInitConstant(value: float = 0.0) -> Distribution:
-    """Return what weights that are all the same start at."""
+    """Return the number that constant weights start at."""
     return ConstantDistribution(value)
 
 
@@ -122,6 +122,6 @@ def _init(name: str) -> Any:
 
 
 globals().update({java: _init(name) for name, java in INIT_CLASSES.items()})
-globals().update({found.java_class: found for found in ACTIVATIONS.values()})
+globals().update({activation.java_class: activation for activation in ACTIVATIONS.values()})
 
 __all__ = sorted(name for name, value in globals().items() if name[0].isupper() and callable(value) and name != "Any")

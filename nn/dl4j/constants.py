@@ -1,4 +1,4 @@
-"""Java's enums that mean nothing, or something simple, here."""
+"""Java's enums that mean nothing, or something simple, in ndwright."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..conf.enums import LossFunction
 
 
 class AlgoMode(JavaEnum):
-    """How cuDNN chooses its algorithms: not used."""
+    """Choice of cuDNN's algorithms: not used."""
 
     NO_WORKSPACE = "no_workspace"
     PREFER_FASTEST = "prefer_fastest"
@@ -16,7 +16,7 @@ class AlgoMode(JavaEnum):
 
 
 class CacheMode(JavaEnum):
-    """What Java keeps between steps: not used."""
+    """Arrays that Java keeps between steps: not used."""
 
     DEVICE = "device"
     HOST = "host"
@@ -45,7 +45,7 @@ class DataType(JavaEnum):
 
 
 class EvaluationAveraging(JavaEnum):
-    """How an average over classes is taken."""
+    """Kind of average over classes."""
 
     MACRO = "macro"
     MICRO = "micro"
@@ -60,7 +60,7 @@ class InvocationType(JavaEnum):
 
 
 class LossFunctions:
-    """Where Java has its enum of losses: ``LossFunctions.LossFunction.MSE``."""
+    """Java's class with its enum of losses: ``LossFunctions.LossFunction.MSE``."""
 
     LossFunction = LossFunction
 
@@ -89,7 +89,7 @@ class TrainingMode:
 
 
 class WorkspaceMode(JavaEnum):
-    """How Java manages its memory: not used."""
+    """Java's management of memory: not used."""
 
     ENABLED = "enabled"
     NONE = "none"

@@ -15,20 +15,20 @@ from optimize.builder import Builder
 
 
 class _JavasArguments(JavaNamedABC):
-    """Class of ours that is called with Java's arguments, ``made(...)``, and is the same in everything else."""
+    """Class of ours that is called with Java's arguments, ``construct(...)``, and is the same in everything else."""
 
     def __call__(cls, *arguments: Any, **settings: Any) -> Any:
-        if "made" in vars(cls):
-            return cls.made(*arguments, **settings)  # type: ignore[attr-defined]
+        if "construct" in vars(cls):
+            return cls.construct(*arguments, **settings)  # type: ignore[attr-defined]
         return super().__call__(*arguments, **settings)  # a class of a program's own, below one of these
 
     def __instancecheck__(cls, instance: object) -> bool:
-        ours = "made" in vars(cls)
+        ours = "construct" in vars(cls)
         return isinstance(instance, cls.__mro__[1]) if ours else super().__instancecheck__(instance)
 
 
 class _NamesOfOurs(JavaNamedABC):
-    """Class of ours with other static methods, of which nothing is made."""
+    """Class of ours with other static methods, never instantiated."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, cls.__mro__[1])
@@ -38,7 +38,7 @@ class Nesterovs(updaters.Nesterovs, metaclass=_JavasArguments):
     """The updater: ``Nesterovs(momentum)``, ``Nesterovs(rate, momentum)``; a schedule alone is the rate."""
 
     @staticmethod
-    def made(*arguments: Any, **settings: Any) -> updaters.Nesterovs:
+    def construct(*arguments: Any, **settings: Any) -> updaters.Nesterovs:
         """Return the updater."""
         return updaters.Nesterovs(**settings) if settings else updaters.Nesterovs.Builder(*arguments).build()
 
@@ -47,19 +47,19 @@ class Nesterovs(updaters.Nesterovs, metaclass=_JavasArguments):
 
 class Evaluation(evaluation.Evaluation, metaclass=_JavasArguments):
     """The evaluation: names of classes one by one, or how many there are and which is positive, a threshold for two
-    classes (a number with a point), a cost array; or what ours takes."""
+    classes (a number with a point), a cost array; or the arguments of ours."""
 
     @staticmethod
-    def made(*arguments: Any, **settings: Any) -> evaluation.Evaluation:
+    def construct(*arguments: Any, **settings: Any) -> evaluation.Evaluation:
         """Return the evaluation."""
-        if arguments and all(isinstance(each, str) for each in arguments):
+        if arguments and all(isinstance(argument, str) for argument in arguments):
             return evaluation.Evaluation(arguments, **settings)
         rest = list(arguments)
         if rest and isinstance(rest[0], float):
             settings["binary_decision_threshold"] = rest.pop(0)
         if rest and hasattr(rest[-1], "shape"):
             settings["cost_array"] = rest.pop()
-        if len(rest) == 2 and all(isinstance(each, int) for each in rest):
+        if len(rest) == 2 and all(isinstance(argument, int) for argument in rest):
             settings["binary_positive_class"] = rest.pop()
         return evaluation.Evaluation(*rest, **settings)
 
@@ -68,7 +68,7 @@ class EvaluationBinary(evaluation.EvaluationBinary, metaclass=_JavasArguments):
     """The evaluation: ``(size)``, ``(size, roc_binary_steps)`` where the steps may be None, or a threshold array."""
 
     @staticmethod
-    def made(*arguments: Any, **settings: Any) -> evaluation.EvaluationBinary:
+    def construct(*arguments: Any, **settings: Any) -> evaluation.EvaluationBinary:
         """Return the evaluation."""
         if arguments and isinstance(arguments[0], int):
             settings.update(zip(("size", "roc_binary_steps"), arguments, strict=False))
@@ -80,7 +80,7 @@ class ROC(evaluation.ROC, metaclass=_JavasArguments):
     """The evaluation: ``(threshold_steps, remove_redundant_points, block_size)``; the last is of memory."""
 
     @staticmethod
-    def made(*arguments: Any, **settings: Any) -> evaluation.ROC:
+    def construct(*arguments: Any, **settings: Any) -> evaluation.ROC:
         """Return the evaluation."""
         return evaluation.ROC(*arguments[:2], **settings)
 
@@ -89,9 +89,9 @@ class RegressionEvaluation(evaluation.RegressionEvaluation, metaclass=_JavasArgu
     """The evaluation: names of columns one by one, a list of them, or how many there are."""
 
     @staticmethod
-    def made(*columns: Any, **settings: Any) -> evaluation.RegressionEvaluation:
+    def construct(*columns: Any, **settings: Any) -> evaluation.RegressionEvaluation:
         """Return the evaluation."""
-        if columns and all(isinstance(each, str) for each in columns):
+        if columns and all(isinstance(name, str) for name in columns):
             return evaluation.RegressionEvaluation(columns, **settings)
         return evaluation.RegressionEvaluation(*columns, **settings)
 
@@ -102,7 +102,7 @@ class LossMixtureDensity(losses.LossMixtureDensity, metaclass=_JavasArguments):
     java_names: ClassVar[dict[str, str]] = {"gaussians": "mixtures", "label_width": "labels_width"}
 
     @staticmethod
-    def made(*arguments: Any, **settings: Any) -> losses.LossMixtureDensity:
+    def construct(*arguments: Any, **settings: Any) -> losses.LossMixtureDensity:
         """Return the loss."""
         return losses.LossMixtureDensity(*arguments, **settings)
 
@@ -116,7 +116,7 @@ def _with_dimensions(kind: type[LayerConstraint]) -> Any:
     fields = [field for field in dataclasses.fields(kind) if not field.kw_only]
     required = sum(field.default is dataclasses.MISSING for field in fields)
 
-    def made(*arguments: Any, **settings: Any) -> LayerConstraint:
+    def construct(*arguments: Any, **settings: Any) -> LayerConstraint:
         count = required
         while count < len(arguments) and isinstance(arguments[count], float):
             count += 1
@@ -129,7 +129,7 @@ def _with_dimensions(kind: type[LayerConstraint]) -> Any:
 
     text = "The constraint: its numbers, perhaps a set of parameters, the dimensions of the norm."
     return _JavasArguments(
-        kind.__name__, (kind,), {"made": staticmethod(made), "__doc__": text, "__module__": __name__}
+        kind.__name__, (kind,), {"construct": staticmethod(construct), "__doc__": text, "__module__": __name__}
     )
 
 
@@ -139,8 +139,8 @@ UnitNormConstraint = _with_dimensions(optimize.UnitNormConstraint)
 
 
 class InputType(nn.InputType, metaclass=_NamesOfOurs):
-    """What comes in, with Java's formats of the axes: ``recurrent(size, RNNFormat.NCW)``. Others than NCHW, NCDHW and
-    NCW are refused."""
+    """Type of a network's input, with Java's formats of the axes: ``recurrent(size, RNNFormat.NCW)``. Others than
+    NCHW, NCDHW and NCW are refused."""
 
     @staticmethod
     def recurrent(size: int, *rest: Any) -> Any:
@@ -160,7 +160,7 @@ class InputType(nn.InputType, metaclass=_NamesOfOurs):
 
 def _without_format(arguments: tuple[Any, ...], supported: str) -> list[Any]:
     """Return arguments without the format of the axes; raise ConfigurationError where it is another one."""
-    formats = [each for each in arguments if isinstance(each, str)]
-    if any(each != supported for each in formats):
+    formats = [argument for argument in arguments if isinstance(argument, str)]
+    if any(argument != supported for argument in formats):
         raise nd.ConfigurationError(f"InputType: the format must be {supported}, got {formats[0]}. Permute the data.")
-    return [each for each in arguments if not isinstance(each, str)]
+    return [argument for argument in arguments if not isinstance(argument, str)]

@@ -1,4 +1,4 @@
-"""Minibatches in files, one DataSet each, with Java's constructors."""
+"""Minibatches in files, one DataSet to a file, with Java's constructors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nd.dataset import DataSet
 
 
 class _SavedDataSets(Sequence[DataSet]):
-    """DataSets in files, each read when it is asked for."""
+    """DataSets in files, read one by one when they are asked for."""
 
     def __init__(self, paths: Sequence[pathlib.Path]) -> None:
         self._paths = paths
@@ -48,7 +48,7 @@ class ExistingMiniBatchDataSetIterator(dataset.ExistingDataSetIterator):
     ConfigurationError
         The pattern has not one ``%d``.
     DataError
-        There is no such file, or one is missing between others.
+        There is no such file, or one is missing between two that are there.
 
     Notes
     -----
@@ -89,7 +89,7 @@ class MiniBatchFileDataSetIterator(ExistingMiniBatchDataSetIterator):
     delete : bool
         Remove the files when the program ends.
     root_dir : path, optional
-        Where to make a folder for them; else where the system keeps temporary files.
+        Folder in which one for them is created; else the system's folder for temporary files.
 
     Raises
     ------

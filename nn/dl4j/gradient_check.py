@@ -15,7 +15,7 @@ from ..networks.multilayer import MultiLayerNetwork
 
 
 class PrintMode(JavaEnum):
-    """What is printed."""
+    """Choice of the lines printed."""
 
     ALL = "all"
     FAILURES_ONLY = "failures_only"
@@ -42,14 +42,14 @@ class _Check:
         if self.net.dtype != "float64":
             raise nd.DTypeError(f"checkGradients: the network must compute in float64, got {self.net.dtype}.")
         data = DataSet(self.input, self.labels, self.input_mask, self.label_mask)
-        found, params = self._gradient(data), self.net.params()
+        gradient, params = self._gradient(data), self.net.params()
         failures = 0
         for at in range(params.shape[1]):
             numeric = self._derivative(data, params, at)
-            wrong = self._differs(found[at], numeric)
+            wrong = self._differs(gradient[at], numeric)
             failures += wrong
             if wrong or self.print == PrintMode.ALL:
-                print(f"Param {at} {'FAILED' if wrong else 'passed'}: grad={found[at]}, numericalGrad={numeric}")
+                print(f"Param {at} {'FAILED' if wrong else 'passed'}: grad={gradient[at]}, numericalGrad={numeric}")
             if wrong and self.exit_on_first_error:
                 break
         return failures == 0
@@ -74,9 +74,9 @@ class _Check:
         nd.fill(params[0, at : at + 1], before)
         return (scores[0] - scores[1]) / (2.0 * self.epsilon)
 
-    def _differs(self, found: float, numeric: float) -> bool:
-        distance = abs(found - numeric)
-        largest = abs(found) + abs(numeric)
+    def _differs(self, analytic: float, numeric: float) -> bool:
+        distance = abs(analytic - numeric)
+        largest = abs(analytic) + abs(numeric)
         return distance > self.min_absolute_error and distance > self.max_rel_error * largest
 
 
@@ -87,12 +87,12 @@ class GradientCheckUtil:
 
     @staticmethod
     def MLNConfig() -> Builder:
-        """Start to say what is checked: ``.net(net).input(x).labels(y)`` and how exactly."""
+        """Start the settings of a check: ``.net(net).input(x).labels(y)`` and how exact it is."""
         return Builder(_Check)
 
     @staticmethod
     def checkGradients(first: Any, *more: Any) -> bool:
-        """Check what `MLNConfig` says, or Java's older ``(net, epsilon, max_rel_error, min_absolute_error, print,
+        """Check as `MLNConfig` says, or in Java's older way ``(net, epsilon, max_rel_error, min_absolute_error, print,
         exit_on_first_error, input, labels)``."""
         if isinstance(first, Builder):
             return first.build().run()

@@ -1,4 +1,4 @@
-"""Iterators with the arguments of Java's constructors, where those differ from ours, and some that only Java has."""
+"""Iterators with the arguments of Java's constructors, if those differ from ours, and some that only Java has."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _merged(data_sets: Sequence[DataSet]) -> DataSet:
 class ListDataSetIterator(dataset.ListDataSetIterator):
     """DataSets in memory, merged by fives unless a batch is given. Source: DL4J ``ListDataSetIterator``.
 
-    Several are merged anew each time, so that what is done to a minibatch does not last; one alone is handed out as it
-    is, and what is done to it does, as in Java.
+    Several are merged anew in every epoch, so that a change of a minibatch does not last; one alone is handed out as it
+    is, and a change of it does, as in Java.
     """
 
     @checked
@@ -37,12 +37,12 @@ class ListDataSetIterator(dataset.ListDataSetIterator):
         """Return the next DataSets, `batch` or `num` of them, as one. DataError if none is left."""
         self._check_has_next()
         count = self._group if num is None else check_count("ListDataSetIterator.next", "num", num, 1)
-        found = self._sets[self._cursor : self._cursor + count]
-        self._cursor += len(found)
-        return self._pre_processed(_merged(found))
+        group = self._sets[self._cursor : self._cursor + count]
+        self._cursor += len(group)
+        return self._pre_processed(_merged(group))
 
     def batch(self) -> int:
-        """Return how many DataSets are merged."""
+        """Return the number of DataSets merged."""
         return self._group
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class MnistDataSetIterator(dataset.MnistDataSetIterator):
 
 
 class INDArrayDataSetIterator(dataset.GeneratorDataSetIterator):
-    """Pairs of features and labels, one for each example: vectors ``[n]``, or arrays ``[1, ...]``.
+    """Pairs of features and labels, one an example: vectors ``[n]``, or arrays ``[1, ...]``.
 
     Examples that do not fill a last minibatch are left out, as in Java. Source: DL4J ``INDArrayDataSetIterator``.
     """
@@ -110,7 +110,7 @@ class DoublesDataSetIterator(INDArrayDataSetIterator):
 
 
 def _minibatches(who: str, pairs: Iterable[Any], batch: int, dtype: str | None) -> Iterator[DataSet]:
-    rows: list[DataSet] = []
+    pending: list[DataSet] = []
     for number, pair in enumerate(pairs):
         try:
             features, labels = pair
@@ -118,14 +118,14 @@ def _minibatches(who: str, pairs: Iterable[Any], batch: int, dtype: str | None) 
             raise DataError(
                 f"{who}: element {number} must be a pair of features and labels, got {shown(pair)}."
             ) from None
-        rows.append(DataSet(_row("features", features, dtype), _row("labels", labels, dtype)))
-        if len(rows) == batch:
-            yield _merged(rows)
-            rows = []
+        pending.append(DataSet(_row("features", features, dtype), _row("labels", labels, dtype)))
+        if len(pending) == batch:
+            yield _merged(pending)
+            pending = []
 
 
-def _row(what: str, values: Any, dtype: str | None) -> Any:
-    array = nd.to_host(nd.create(values, dtype)) if dtype else as_array(what, values)
+def _row(name: str, values: Any, dtype: str | None) -> Any:
+    array = nd.to_host(nd.create(values, dtype)) if dtype else as_array(name, values)
     return array.reshape(1, -1) if len(array.shape) == 1 else array
 
 
@@ -177,7 +177,7 @@ def _regrouped(data_sets: Iterable[DataSet], batch: int) -> Iterator[DataSet]:
 
 
 class SamplingDataSetIterator(dataset.SamplingDataSetIterator):
-    """Minibatches drawn at random, whole ones until there are `total` examples.
+    """Minibatches drawn at random, all of full size, until there are `total` examples.
 
     Source: ND4J ``SamplingDataSetIterator``, whose draws have no seed.
     """
@@ -187,7 +187,7 @@ class SamplingDataSetIterator(dataset.SamplingDataSetIterator):
         super().__init__(data_set, batch, -(-total // batch) * batch, replace=replace)
 
 
-# ---- iterators over others
+# ---- iterators over another iterator
 
 
 class MultipleEpochsIterator(dataset.MultipleEpochsIterator):
@@ -216,9 +216,9 @@ class MultipleEpochsIterator(dataset.MultipleEpochsIterator):
 
     def next(self, num: int | None = None) -> DataSet:
         """Return the base's next minibatch. DataError if none is left."""
-        found = super().next(num)
+        minibatch = super().next(num)
         self._count += 1
-        return found
+        return minibatch
 
     def reset(self) -> None:
         """Reset the base and begin anew."""
@@ -241,7 +241,7 @@ class MultipleEpochsIterator(dataset.MultipleEpochsIterator):
 class AsyncDataSetIterator(dataset.AsyncDataSetIterator):
     """Minibatches that are read ahead: ``(base[, queue_size[, use_workspace[, device_id]]])``.
 
-    Workspaces and devices change nothing here. Source: DL4J ``AsyncDataSetIterator``.
+    Workspaces and devices change nothing. Source: DL4J ``AsyncDataSetIterator``.
     """
 
     @checked

@@ -46,11 +46,11 @@ class _Class(NamedTuple):
 
     @property
     def parts(self) -> tuple[_Class, ...]:
-        """The bases, then this: what an object's contents are written for, in that order."""
+        """The bases, then this class: an object's contents are written for them in that order."""
         return (*self.bases, self)
 
 
-_Contents = tuple[dict[str, Any], list[Any]]  # fields by name; what the object wrote itself: bytes, and objects
+_Contents = tuple[dict[str, Any], list[Any]]  # fields by name; contents the object wrote itself: bytes, and objects
 
 
 def _pairs(contents: _Contents) -> dict[Any, Any]:
@@ -59,7 +59,7 @@ def _pairs(contents: _Contents) -> dict[Any, Any]:
 
 
 def _list_or_map_of(contents: _Contents) -> Any:
-    """Return what Java's ``List.of`` or ``Map.of`` made."""
+    """Return the list or map of Java's ``List.of`` or ``Map.of``."""
     kind = contents[0]["tag"] & 0xFF
     if kind not in (1, 3):
         raise FormatError("expected a list or a map, got a set of Java's.")
@@ -85,7 +85,7 @@ _KNOWN: dict[str, Callable[[_Contents], Any]] = {
 
 
 def from_java(content: bytes) -> Any:
-    """Return what a serialized object of Java's is here: str, bool, int, float, bytes, list, dict or None.
+    """Return a serialized object of Java's as ours: str, bool, int, float, bytes, list, dict or None.
 
     Raises
     ------
@@ -113,10 +113,10 @@ class _Reader:
     def take(self, count: int) -> bytes:
         """Return that many bytes."""
         first, self._place = self._place, self._place + max(count, 0)
-        found = self._content[first : self._place]
-        if len(found) != count:
-            raise FormatError(f"expected {count} bytes more, got {len(found)}. Is it truncated?")
-        return found
+        content = self._content[first : self._place]
+        if len(content) != count:
+            raise FormatError(f"expected {count} bytes more, got {len(content)}. Is it truncated?")
+        return content
 
     def mark(self) -> int:
         """Return one byte as a number."""
@@ -153,10 +153,10 @@ class _Reader:
         if depth > MOST_NESTED:
             raise FormatError(f"expected at most {MOST_NESTED} objects within each other, got more.")
         if kind == REFERENCE:
-            found = self.again()
-            if isinstance(found, _Class):
-                raise FormatError(f"expected a reference to a value, got one to Java's class {found.name}.")
-            return found
+            value = self.again()
+            if isinstance(value, _Class):
+                raise FormatError(f"expected a reference to a value, got one to Java's class {value.name}.")
+            return value
         if kind in (STRING, LONG_STRING):
             self.handles.append(self.text(">H" if kind == STRING else ">q"))
             return self.handles[-1]
@@ -164,36 +164,36 @@ class _Reader:
             raise FormatError(f"expected a text, an object or an array, got the mark {kind:#x}.")
         described, place = self.description(depth), len(self.handles)
         self.handles.append(_INCOMPLETE)
-        found = self.object(described, depth) if kind == OBJECT else self.array(described, depth)
-        self.handles[place] = found
-        return found
+        value = self.object(described, depth) if kind == OBJECT else self.array(described, depth)
+        self.handles[place] = value
+        return value
 
     def again(self) -> Any:
-        """Return what was read before."""
+        """Return the value, read before, that a reference names."""
         handle = self.number(">i") - _FIRST_HANDLE
         if not 0 <= handle < len(self.handles):
             raise FormatError(f"expected a reference to one of {len(self.handles)} objects, got {handle}.")
-        found = self.handles[handle]
-        if found is _INCOMPLETE:
+        value = self.handles[handle]
+        if value is _INCOMPLETE:
             raise FormatError("expected no object that holds itself, got one.")
-        return found
+        return value
 
     def description(self, depth: int) -> _Class:
         """Return the next description of a class."""
-        found = self.description_or_none(depth)
-        if found is None:
+        described = self.description_or_none(depth)
+        if described is None:
             raise FormatError("expected the class of an object, got null.")
-        return found
+        return described
 
     def description_or_none(self, depth: int) -> _Class | None:
         kind = self.mark()
         if kind == NULL:
             return None
         if kind == REFERENCE:
-            found = self.again()
-            if not isinstance(found, _Class):
-                raise FormatError(f"expected a reference to the description of a class, got one to {shown(found)}.")
-            return found
+            described = self.again()
+            if not isinstance(described, _Class):
+                raise FormatError(f"expected a reference to the description of a class, got one to {shown(described)}.")
+            return described
         if kind != CLASS or depth > MOST_NESTED:
             raise FormatError(f"expected the description of a class, got the mark {kind:#x}.")
         name, _, place = self.text(), self.take(8), len(self.handles)
@@ -217,16 +217,16 @@ class _Reader:
         return kind, name
 
     def annotation(self, depth: int) -> list[Any]:
-        """Return what stands before the next end mark: bytes, and values."""
-        found: list[Any] = []
+        """Return the contents before the next end mark: bytes, and values."""
+        contents: list[Any] = []
         while (kind := self.mark()) != END:
             if kind in (DATA, LONG_DATA):
                 self.count()
-                found.append(self.take(self.mark() if kind == DATA else self.number(">i")))
+                contents.append(self.take(self.mark() if kind == DATA else self.number(">i")))
             else:
                 self._place -= 1
-                found.append(self.value(depth + 1))
-        return found
+                contents.append(self.value(depth + 1))
+        return contents
 
     def object(self, described: _Class, depth: int) -> Any:
         """Return an object of a class that is known."""
@@ -253,8 +253,8 @@ class _Reader:
             return [self.value(depth + 1) for _ in range(count)]
         self.count(count)
         form = f">{count}{'H' if kind == 'C' else NUMBERS[kind][1]}"
-        found = struct.unpack(form, self.take(struct.calcsize(form)))
-        return [chr(each) for each in found] if kind == "C" else list(found)
+        numbers = struct.unpack(form, self.take(struct.calcsize(form)))
+        return [chr(code) for code in numbers] if kind == "C" else list(numbers)
 
     def field_value(self, kind: str, depth: int) -> Any:
         """Return a field of that type."""

@@ -38,7 +38,7 @@ _CLASSES: dict[str, tuple[Any, ...]] = {  # name, version, flags, fields, base
 
 
 def to_java(value: Any) -> bytes:
-    """Return what Java's ``ObjectOutputStream`` writes, or another form of it that Java reads as the same.
+    """Return the bytes that Java's ``ObjectOutputStream`` writes, or another form of it that Java reads as the same.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _written(value: Any, depth: int) -> bytes:
     if isinstance(value, (bytes, bytearray)):
         return bytes([ARRAY]) + _class(_CLASSES["bytes"]) + struct.pack(">i", len(value)) + bytes(value)
     if isinstance(value, (list, tuple)):
-        items = b"".join(_written(each, depth + 1) for each in value)
+        items = b"".join(_written(element, depth + 1) for element in value)
         size = struct.pack(">i", len(value))
         return bytes([OBJECT]) + _class(_CLASSES["list"]) + size + bytes([DATA, 4]) + size + items + bytes([END])
     if isinstance(value, dict):
@@ -89,7 +89,7 @@ def _number(value: Any) -> bytes:
 
 
 def _map(value: dict[Any, Any], depth: int) -> bytes:
-    items = b"".join(_written(each, depth + 1) for pair in value.items() for each in pair)
+    items = b"".join(_written(item, depth + 1) for pair in value.items() for item in pair)
     places = 1 << max(4, (2 * len(value)).bit_length())
     fields = struct.pack(">fi", 0.75, places * 3 // 4)
     sizes = bytes([DATA, 8]) + struct.pack(">ii", places, len(value))
@@ -118,7 +118,7 @@ def _text(text: str) -> bytes:
 
 
 def _modified_utf8(text: str) -> bytes:
-    """Encode as Java: each half of a character beyond 16 bits by itself, and no byte 0."""
+    """Encode as Java: both halves of a character beyond 16 bits by themselves, and no byte 0."""
     units = text.encode("utf-16-be", "surrogatepass")
     halves = "".join(chr(unit) for (unit,) in struct.iter_unpack(">H", units))
     return halves.encode("utf-8", "surrogatepass").replace(b"\0", b"\xc0\x80")

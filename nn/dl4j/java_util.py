@@ -17,7 +17,7 @@ Comparator = Callable[[Any, Any], int]
 
 
 def _place(value: Any) -> tuple[bool, Any]:
-    """Return what Java's ``compareTo`` goes by: NaN is the largest number."""
+    """Return the key of Java's ``compareTo``: NaN is the largest number."""
     return value != value, value
 
 
@@ -86,7 +86,7 @@ class Collections:
 
 
 class Arrays:
-    """java.util.Arrays, of lists; what is copied is a list too."""
+    """java.util.Arrays, of lists; copies are lists too."""
 
     @staticmethod
     def asList(*values: Any) -> list[Any]:
@@ -98,7 +98,7 @@ class Arrays:
         """Return ``"[1.0, 2.5]"``, numbers as Java prints them."""
         if values is None:
             return "null"
-        return "[" + ", ".join(_text(each) for each in _elements("Arrays.toString", values)) + "]"
+        return "[" + ", ".join(_text(element) for element in _elements("Arrays.toString", values)) + "]"
 
     @staticmethod
     def fill(values: Any, *ends_and_value: Any) -> None:
@@ -121,12 +121,12 @@ class Arrays:
 
     @staticmethod
     def equals(first: Sequence[Any] | None, second: Sequence[Any] | None) -> bool:
-        """Tell whether two arrays have the same elements; NaN is NaN here, as in Java."""
+        """Tell whether two arrays have the same elements; NaN equals NaN, as in Java."""
         if first is None or second is None:
             return first is second
-        one, other = (_elements("Arrays.equals", each) for each in (first, second))
-        pairs = zip(one, other, strict=False)
-        return len(one) == len(other) and all(bool(a == b or (a != a and b != b)) for a, b in pairs)
+        left, right = (_elements("Arrays.equals", values) for values in (first, second))
+        pairs = zip(left, right, strict=False)
+        return len(left) == len(right) and all(bool(a == b or (a != a and b != b)) for a, b in pairs)
 
     @staticmethod
     def copyOf(values: Sequence[Any], length: int) -> list[Any]:
@@ -165,7 +165,7 @@ def _some(who: str, values: Iterable[Any]) -> list[Any]:
 def _elements(who: str, values: Sequence[Any]) -> Sequence[Any] | HostArray:
     """Return a list, or a vector ``[n]`` on the host; raise ShapeError where an element is an array itself."""
     elements = nd.to_host(values) if nd.is_array(values) else values
-    if not _is_vector(elements) or any(getattr(each, "shape", ()) for each in elements):
+    if not _is_vector(elements) or any(getattr(element, "shape", ()) for element in elements):
         raise nd.ShapeError(
             f"{who}: expected a list of numbers or a vector [n], got {shown(values)}. Take the rows one by one."
         )
@@ -178,13 +178,13 @@ def _is_vector(values: Any) -> bool:
 
 
 def _blank(like: Any) -> Any:
-    """Return what Java fills an array of such elements with: 0, False, or null."""
+    """Return the element that Java fills such an array with: 0, False, or null."""
     is_number = isinstance(like, (bool, numbers.Number)) or str(getattr(like, "dtype", "")) == "bool"
     return type(like)() if is_number else None
 
 
 def _range(who: str, values: Any, ends: Sequence[int]) -> tuple[int, int]:
-    """Return where a range of a list begins and ends: the whole list where nothing is said."""
+    """Return the start and end of a range of a list: of all of it by default."""
     if not _is_vector(values):
         raise nd.ShapeError(f"{who}: expected a list or a vector [n], got {shown(values)}. Take its rows one by one.")
     if len(ends) not in (0, 2):

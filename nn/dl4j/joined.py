@@ -41,7 +41,7 @@ class JoinedArrays:
         """Join arrays of one shape along a new axis, which may be counted from the end: -1 is the last."""
         several = _several(arrays)
         place = axis + several[0].ndim + 1 if axis < 0 else axis
-        return nd.concat([JoinedArrays.expandDims(each, place) for each in several], place)
+        return nd.concat([JoinedArrays.expandDims(array, place) for array in several], place)
 
     @staticmethod
     def pile(*arrays: Any) -> Array:
@@ -55,7 +55,7 @@ class JoinedArrays:
 
     @staticmethod
     def tile(x: Array, *counts: Any) -> Array:
-        """Repeat an array along each of its axes: ``tile(x, 2, 1)`` puts a matrix twice below itself."""
+        """Repeat an array along its axes, one count an axis: ``tile(x, 2, 1)`` puts a matrix twice below itself."""
         counts = tuple(_several(counts))
         if len(counts) != x.ndim:
             raise nd.ShapeError(f"Nd4j.tile: expected a count for each axis of {list(x.shape)}, got {list(counts)}.")
@@ -64,15 +64,15 @@ class JoinedArrays:
     @staticmethod
     def pad(x: Array, *widths: Any) -> Array:
         """Put zeros around an array: ``pad(x, 1, 2)`` one before and behind the first axis, two at the second;
-        ``pad(x, [[1, 0], [0, 2]])`` says both ends of each."""
-        ends = [each if isinstance(each, (list, tuple)) else (each, each) for each in _several(widths)]
+        ``pad(x, [[1, 0], [0, 2]])`` says both ends of every axis."""
+        ends = [width if isinstance(width, (list, tuple)) else (width, width) for width in _several(widths)]
         if len(ends) != x.ndim:
             raise nd.ShapeError(f"Nd4j.pad: expected widths for each axis of {list(x.shape)}, got {list(widths)}.")
         lengths = [n + before + behind for n, (before, behind) in zip(x.shape, ends, strict=True)]
-        made = nd.zeros(*lengths, dtype=nd.dtype_name(x))
+        padded = nd.zeros(*lengths, dtype=nd.dtype_name(x))
         inside = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, ends, strict=True))
-        nd.assign(made[inside], x)
-        return made
+        nd.assign(padded[inside], x)
+        return padded
 
     @staticmethod
     def append(x: Array, count: int, value: float, axis: int) -> Array:

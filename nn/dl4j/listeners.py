@@ -91,9 +91,9 @@ class CollectScoresIterationListener(CollectScoresListener):
 
 
 class PerformanceListener(listeners.PerformanceListener):
-    """Prints throughput: ``(frequency[, report_score[, report_gc]])``, or made by its `Builder`.
+    """Prints throughput: ``(frequency[, report_score[, report_gc]])``, or built by its `Builder`.
 
-    Garbage collection is not reported; what else of a line the Builder turns off is printed. Source: DL4J
+    Garbage collection is not reported; the rest of a line is printed even if the Builder turns it off. Source: DL4J
     ``PerformanceListener``.
     """
 
@@ -106,7 +106,7 @@ class PerformanceListener(listeners.PerformanceListener):
 
     @classmethod
     def Builder(cls) -> Builder:
-        """Start with a line for each iteration."""
+        """Start with a line for every iteration."""
         return Builder(cls, frequency=1)
 
 
@@ -120,7 +120,7 @@ def _save_every_n_iterations(builder: Builder, n: int, since_last: bool = False)
 
 
 class CheckpointListener(listeners.CheckpointListener):
-    """Writes checkpoints, made by its `Builder`. Source: DL4J ``CheckpointListener``.
+    """Writes checkpoints, built by its `Builder`. Source: DL4J ``CheckpointListener``.
 
     Minutes are counted since the last checkpoint, also where ``saveEvery(5, TimeUnit.MINUTES, false)`` says otherwise.
     """
@@ -167,12 +167,12 @@ class CheckpointListener(listeners.CheckpointListener):
         return list(self.checkpoints) if own else listeners.CheckpointListener.available_checkpoints(self)
 
     def last_checkpoint(self: Any) -> Checkpoint | None:  # type: ignore[override]
-        """Return the newest checkpoint of this listener, or the newest whole one of a folder."""
+        """Return the newest checkpoint of this listener, or the newest complete one of a folder."""
         if isinstance(self, CheckpointListener):
             return self.checkpoints[-1] if self.checkpoints else None
         return listeners.CheckpointListener.last_checkpoint(self)
 
-    def get_file_for_checkpoint(self: Any, *which: Any) -> pathlib.Path:
+    def get_file_for_checkpoint(self: Any, *arguments: Any) -> pathlib.Path:
         """Return the file of a checkpoint, or of its number, of this listener's folder; or of ``(folder, number)``.
 
         Raises
@@ -181,12 +181,12 @@ class CheckpointListener(listeners.CheckpointListener):
             There is none.
         """
         own = isinstance(self, CheckpointListener)
-        if len(which) not in ((1, 2) if own else (1,)):
+        if len(arguments) not in ((1, 2) if own else (1,)):
             raise ConfigurationError(
                 "CheckpointListener.getFileForCheckpoint: expected a checkpoint or its number, of a class the folder "
-                f"before it, got {[shown(each) for each in (which if own else (self, *which))]}."
+                f"before it, got {[shown(argument) for argument in (arguments if own else (self, *arguments))]}."
             )
-        folder, checkpoint = (self, *which)[-2:]
+        folder, checkpoint = (self, *arguments)[-2:]
         place = folder.folder if isinstance(folder, CheckpointListener) else pathlib.Path(folder)
         return find_checkpoint(place, checkpoint.number if isinstance(checkpoint, Checkpoint) else checkpoint)
 
@@ -196,12 +196,12 @@ class CheckpointListener(listeners.CheckpointListener):
 
     @staticmethod
     def loadLastCheckpointMLN(folder: Any) -> MultiLayerNetwork:
-        """Read the newest whole checkpoint of a folder. FileNotFoundError if there is none."""
+        """Read the newest complete checkpoint of a folder. FileNotFoundError if there is none."""
         return MultiLayerNetwork.load_checkpoint(folder)
 
 
 class SleepMode(JavaEnum):
-    """How Java waits: the same here."""
+    """Java's ways of waiting, all the same in ndwright."""
 
     PARK = "park"
     SLEEP = "sleep"
@@ -216,7 +216,7 @@ class TimeMode(JavaEnum):
 
 
 class SleepyTrainingListener(Listener):
-    """Waits at events of the training, milliseconds each; in TimeMode.ADDITIVE less what has passed since the last.
+    """Waits milliseconds at events of the training; in TimeMode.ADDITIVE less the time since the last one.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ class SleepyTrainingListener(Listener):
 
 
 class EarlyStoppingTrainer(stopping.EarlyStoppingTrainer):
-    """Trains a network, or one that is made from a configuration. Source: DL4J ``EarlyStoppingTrainer``."""
+    """Trains a network, or one that is built from a configuration. Source: DL4J ``EarlyStoppingTrainer``."""
 
     def __init__(self, conf: Any, model: Any, train_iterator: Any, listener: Any = None) -> None:
         network = MultiLayerNetwork(model).init() if isinstance(model, MultiLayerConfiguration) else model

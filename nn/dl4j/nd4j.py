@@ -15,7 +15,7 @@ from nd.typing import Array
 from .constants import DataType
 from .java_util import Arrays, Collections, Random
 from .joined import JoinedArrays
-from .random_arrays import ORDERS, RandomArrays, is_whole
+from .random_arrays import ORDERS, RandomArrays, is_integer
 from .reductions import Reductions
 
 __all__ = ["Arrays", "Collections", "Nd4j", "Random"]
@@ -26,10 +26,10 @@ def _type_and_shape(arguments: Sequence[Any]) -> tuple[str | None, tuple[int, ..
 
     The order of elements in memory is ours.
     """
-    dtype = next((str(each) for each in arguments if isinstance(each, DataType)), None)
-    shape = [each for each in arguments if not (isinstance(each, str) and each in (*ORDERS, dtype))]
-    axes = shape[0] if len(shape) == 1 and not is_whole(shape[0]) else shape
-    if not isinstance(axes, (list, tuple)) or not all(map(is_whole, axes)):
+    dtype = next((str(argument) for argument in arguments if isinstance(argument, DataType)), None)
+    shape = [argument for argument in arguments if not (isinstance(argument, str) and argument in (*ORDERS, dtype))]
+    axes = shape[0] if len(shape) == 1 and not is_integer(shape[0]) else shape
+    if not isinstance(axes, (list, tuple)) or not all(map(is_integer, axes)):
         raise nd.ShapeError(f"Nd4j: a shape must be of whole numbers, got {axes!r}.")
     return dtype, tuple(operator.index(axis) for axis in axes)
 
@@ -38,26 +38,26 @@ def _says_a_shape(data: Any, rest: Sequence[Any]) -> bool:
     """Tell whether ``create`` makes zeros: ``create(2, 3)``, ``create([2, 3], 'f')``, ``create(x.shape)``."""
     if isinstance(data, (list, tuple)):
         followed = len(rest) == 1 and isinstance(rest[0], str)
-        return (followed or (isinstance(data, tuple) and not rest)) and all(map(is_whole, data))
-    return is_whole(data) or isinstance(data, DataType)
+        return (followed or (isinstance(data, tuple) and not rest)) and all(map(is_integer, data))
+    return is_integer(data) or isinstance(data, DataType)
 
 
 def _kind(data: Any) -> str | None:
-    """Return the dtype of what Java calls double, int, long or boolean; None of an array, which has its own."""
+    """Return the dtype of Java's double, int, long or boolean; None of an array, which has its own."""
     if isinstance(data, (list, tuple)):
-        kinds = {_kind(each) for each in data}
+        kinds = {_kind(element) for element in data}
         return next((kind for kind in ("float64", "int64", "int32", "bool") if kind in kinds), None)
     if hasattr(data, "dtype"):
         return None
-    if not is_whole(data):
+    if not is_integer(data):
         return "bool" if isinstance(data, bool) else "float64"
     return "int32" if -(1 << 31) <= data < 1 << 31 else "int64"
 
 
-def _check_count(who: str, arguments: Sequence[Any], least: int, most: int, what: str) -> None:
+def _check_count(who: str, arguments: Sequence[Any], least: int, most: int, expected: str) -> None:
     """Raise ArgumentError unless there are as many arguments as Java's methods of that name have."""
     if not least <= len(arguments) <= most:
-        raise nd.ArgumentError(f"Nd4j.{who}: expected {what}, got {[shown(each) for each in arguments]}.")
+        raise nd.ArgumentError(f"Nd4j.{who}: expected {expected}, got {[shown(argument) for argument in arguments]}.")
 
 
 class Nd4j(JoinedArrays, RandomArrays, Reductions):
@@ -65,7 +65,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
 
     Notes
     -----
-    Vectors ``[n]`` that Java makes have one axis here too. Source: ND4J ``Nd4j``.
+    Vectors ``[n]`` have one axis, as Java's. Source: ND4J ``Nd4j``.
     """
 
     EPS_THRESHOLD = 1e-5
@@ -84,20 +84,20 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
             return Nd4j.zeros(*arguments)
         if isinstance(data, (list, tuple)) and data and all(map(nd.is_array, data)):  # Java's list of arrays
             data = nd.to_flattened("c", data)
-        dtype = next((str(each) for each in rest if isinstance(each, DataType)), None)
-        made = nd.create(data, "bool" if dtype is None and _kind(data) == "bool" else dtype)
-        shape = [each for each in rest if not isinstance(each, str)]
+        dtype = next((str(argument) for argument in rest if isinstance(argument, DataType)), None)
+        array = nd.create(data, "bool" if dtype is None and _kind(data) == "bool" else dtype)
+        shape = [argument for argument in rest if not isinstance(argument, str)]
         if not shape:
-            return made
+            return array
         axes = _type_and_shape(shape)[1]
-        return nd.transpose(nd.reshape(made, axes[::-1])) if "f" in rest else nd.reshape(made, axes)
+        return nd.transpose(nd.reshape(array, axes[::-1])) if "f" in rest else nd.reshape(array, axes)
 
     @staticmethod
     def createFromArray(*values: Any) -> Array:
         """Return an array of numbers, ``createFromArray(1.0, 2.0)``, or of nested lists, of the type that Java takes:
         float64, of whole numbers int32 or int64, bool; an array keeps its own."""
-        one = len(values) == 1 and (isinstance(values[0], (list, tuple)) or hasattr(values[0], "shape"))
-        data = values[0] if one else values
+        is_list = len(values) == 1 and (isinstance(values[0], (list, tuple)) or hasattr(values[0], "shape"))
+        data = values[0] if is_list else values
         return nd.create(data, _kind(data))
 
     @staticmethod
@@ -140,11 +140,12 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
     @staticmethod
     def valueArrayOf(shape: Any, *rest: Any) -> Array:
         """Return an array of one value: ``valueArrayOf(shape, value)`` or ``valueArrayOf(rows, columns, value)``."""
-        numbers = [each for each in rest if not isinstance(each, DataType)]
+        numbers = [argument for argument in rest if not isinstance(argument, DataType)]
+        types = [argument for argument in rest if isinstance(argument, DataType)]
         if not numbers:
             raise nd.ArgumentError(f"Nd4j.valueArrayOf: expected a shape and a value, got {shown(shape)} alone.")
         *more, value = numbers
-        dtype, axes = _type_and_shape([shape, *more, *(each for each in rest if isinstance(each, DataType))])
+        dtype, axes = _type_and_shape([shape, *more, *types])
         return nd.full(*axes, value=value, dtype=dtype)
 
     @staticmethod
@@ -160,22 +161,22 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         Notes
         -----
         With the type first Java takes something else: ``linspace(DataType.FLOAT, first, step, count)`` where one of the
-        numbers has a point, and ``linspace(DataType.FLOAT, first, count, step)`` where all are whole.
+        numbers has a point, and ``linspace(DataType.FLOAT, first, count, step)`` where all are integers.
         """
-        numbers = [each for each in arguments if not isinstance(each, DataType)]
+        numbers = [argument for argument in arguments if not isinstance(argument, DataType)]
         _check_count("linspace", numbers, 3, 3, "first, last and count, or with a type before them first, step, count")
         first, second, third = numbers
-        dtype = next((str(each) for each in arguments if isinstance(each, DataType)), nd.default_dtype())
+        dtype = next((str(argument) for argument in arguments if isinstance(argument, DataType)), nd.default_dtype())
         computed = dtype if dtype.startswith("float") else "float64"
         if isinstance(arguments[0], DataType):
-            whole = all(map(is_whole, (first, second, third)))
-            step, count = (third, second) if whole else (second, third)
-            made = nd.add(nd.multiply(nd.arange(0, int(count), computed), float(step)), float(first))
+            all_integers = all(map(is_integer, (first, second, third)))
+            step, count = (third, second) if all_integers else (second, third)
+            spaced = nd.add(nd.multiply(nd.arange(0, int(count), computed), float(step)), float(first))
         else:
             count = int(third)
             part = nd.divide(nd.arange(0, count, computed), float(max(count - 1, 1)))
-            made = nd.add(nd.multiply(nd.subtract(1.0, part), float(first)), nd.multiply(part, float(second)))
-        return nd.astype(nd.reshape(made, ()) if count == 1 else made, dtype)
+            spaced = nd.add(nd.multiply(nd.subtract(1.0, part), float(first)), nd.multiply(part, float(second)))
+        return nd.astype(nd.reshape(spaced, ()) if count == 1 else spaced, dtype)
 
     @staticmethod
     def arange(*ends_and_step: float) -> Array:
@@ -216,7 +217,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
     @staticmethod
     def meshgrid(x: Array, y: Array) -> list[Array]:
         """Return x in every row and y in every column, both ``[len(y), len(x)]``."""
-        return [nd.copy(each) for each in nd.backend().xp.meshgrid(x, y)]
+        return [nd.copy(grid) for grid in nd.backend().xp.meshgrid(x, y)]
 
     @staticmethod
     def copy(source: Array, target: Array) -> None:
@@ -244,9 +245,9 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
         flags = rest if c is None else rest[1:]
         _check_count("matmul", flags, 0, 3, "a, b, perhaps c, then whether a, b and the result are transposed")
         flags = (*flags, False, False, False)[:3]
-        a, b = (_turned(each, turn) for each, turn in zip((a, b), flags, strict=False))
-        made = _turned(nd.backend().xp.matmul(a, b), flags[2])
-        return made if c is None else nd.assign(c, made)
+        a, b = (_turned(matrix, turn) for matrix, turn in zip((a, b), flags, strict=False))
+        product = _turned(nd.backend().xp.matmul(a, b), flags[2])
+        return product if c is None else nd.assign(c, product)
 
     @staticmethod
     def tensorMmul(a: Array, b: Array, axes: Sequence[Sequence[int]]) -> Array:
@@ -260,7 +261,7 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
 
     @staticmethod
     def getExecutioner() -> type[Nd4j]:
-        """Return what has `exec`."""
+        """Return the object with `exec`."""
         return Nd4j
 
     @staticmethod
@@ -291,12 +292,12 @@ class Nd4j(JoinedArrays, RandomArrays, Reductions):
 
     @staticmethod
     def order() -> str:
-        """Return 'c', the order of elements where none is said."""
+        """Return 'c', the default order of elements."""
         return "c"
 
     @staticmethod
     def getMemoryManager() -> Any:
-        """Return what takes Java's calls about memory."""
+        """Return the object that takes Java's calls about memory."""
         return nd.get_memory_manager()
 
 

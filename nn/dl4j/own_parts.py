@@ -26,7 +26,7 @@ def _missing(part: Any, method: str) -> nd.ConfigurationError:
 
 
 class ActivationOfJava:
-    """What a loss of a ported program is handed: an activation with Java's two methods."""
+    """Activation with Java's two methods, handed to a loss of a ported program."""
 
     def __init__(self, activation: Activation) -> None:
         self.activation = activation
@@ -64,22 +64,22 @@ class BaseActivationFunction(Activation):
 
     def value(self, z: Array, out: Array | None = None, training: bool = False) -> Array:
         """Return `get_activation`, in `out` where one is given."""
-        made = self.get_activation(nd.copy(z), training)
-        return made if out is None else nd.assign(out, made)
+        activated = self.get_activation(nd.copy(z), training)
+        return activated if out is None else nd.assign(out, activated)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
-        """Return what the program's own ``backprop(x, epsilon)`` does."""
+        """Return the result of the program's own ``backprop(x, epsilon)``."""
         if self.java_backprop is None:
             raise _missing(self, "backprop(x, epsilon)")
-        made = _first(type(self).java_backprop(self, nd.copy(z), nd.copy(epsilon)))
-        return made if out is None else nd.assign(out, made)
+        gradient = _first(type(self).java_backprop(self, nd.copy(z), nd.copy(epsilon)))
+        return gradient if out is None else nd.assign(out, gradient)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ILossFunction(Loss):
     """A loss of a ported program's own: a subclass with ``computeScoreArray`` and ``computeGradient``.
 
-    Both get labels, what goes into the activation, an activation with ``getActivation`` and ``backprop``, and the mask.
+    Both get labels, the activation's input, an activation with ``getActivation`` and ``backprop``, and the mask.
     ``computeScore`` and ``computeGradientAndScore`` follow from them, or are written too.
 
     Notes
@@ -95,7 +95,7 @@ class ILossFunction(Loss):
             del cls.score_array
 
     def compute_score_array(self, labels: Array, z: Array, activation: Any, mask: Array | None = None) -> Array:
-        """Return the score of each example, ``[N]`` or ``[N, 1]``."""
+        """Return the scores of the examples, ``[N]`` or ``[N, 1]``."""
         raise _missing(self, "computeScoreArray(labels, z, activation, mask)")
 
     def compute_gradient(self, labels: Array, z: Array, activation: Any, mask: Array | None = None) -> Array:
@@ -123,8 +123,8 @@ class ILossFunction(Loss):
         out: Array | None = None,
     ) -> Array:
         """Return `compute_gradient`, in `out` where one is given."""
-        made = self.compute_gradient(labels, nd.copy(z), ActivationOfJava(activation), mask)
-        return made if out is None else nd.assign(out, made)
+        gradient = self.compute_gradient(labels, nd.copy(z), ActivationOfJava(activation), mask)
+        return gradient if out is None else nd.assign(out, gradient)
 
 
 class IDropout(dropout.IDropout):
@@ -158,15 +158,15 @@ class IDropout(dropout.IDropout):
         return float(iteration), float(epoch)
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Any) -> tuple[Array, Any]:
-        """Return what the program's own ``applyDropout`` does, and iteration and epoch for the way back."""
+        """Return the result of the program's own ``applyDropout``, and iteration and epoch for the way back."""
         if self.java_apply is None:
             raise _missing(self, "applyDropout(x, result, iteration, epoch, workspaces)")
-        counts = tuple(int(nd.item(each)) for each in numbers)
+        counts = tuple(int(nd.item(number)) for number in numbers)
         result = nd.create_uninitialized(*x.shape, dtype=nd.dtype_name(x))
         return type(self).java_apply(self, nd.copy(x), result, *counts, None), counts
 
     def backprop(self, epsilon: Array, kept: Any) -> Array:
-        """Return what the program's own ``backprop`` does."""
+        """Return the result of the program's own ``backprop``."""
         if self.java_backprop is None:
             raise _missing(self, "backprop(gradient_at_output, gradient_at_input, iteration, epoch)")
         result = nd.create_uninitialized(*epsilon.shape, dtype=nd.dtype_name(epsilon))

@@ -1,4 +1,4 @@
-"""Pre-processors of iterators that are made of others."""
+"""Pre-processors of iterators that combine several pre-processors."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ class CompositeDataSetPreProcessor(JavaNames):
     def __init__(self, *pre_processors: Any) -> None:
         leading = bool(pre_processors) and isinstance(pre_processors[0], bool)
         self.stop_on_empty = leading and pre_processors[0]
-        self.pre_processors = [_checked(type(self).__name__, each) for each in pre_processors[leading:]]
+        who = type(self).__name__
+        self.pre_processors = [_checked(who, pre_processor) for pre_processor in pre_processors[leading:]]
 
     def pre_process(self, data_set: DataSet) -> DataSet:
         """Change a DataSet; return it, or the one that a pre-processor returned instead."""
-        for each in self.pre_processors:
+        for pre_processor in self.pre_processors:
             if self.stop_on_empty and not data_set.num_examples():
                 break
-            data_set = pre_processed(type(self).__name__, each, data_set)
+            data_set = pre_processed(type(self).__name__, pre_processor, data_set)
         return data_set
 
 
 class CombinedPreProcessor(CompositeDataSetPreProcessor):
-    """Applies pre-processors one after the other, made by its `Builder`. Source: DL4J ``CombinedPreProcessor``."""
+    """Applies pre-processors one after the other, built by its `Builder`. Source: DL4J ``CombinedPreProcessor``."""
 
     class Builder(JavaNames):
         """Gathers pre-processors."""

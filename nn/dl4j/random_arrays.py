@@ -18,13 +18,13 @@ from .constants import DataType
 ORDERS = ("c", "f")
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     """Tell whether it is a whole number, as an axis has."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 class _Request:
-    """What a call of ``rand`` or ``randn`` asks for. Java has an overload for each; here the types tell them apart."""
+    """Arguments of a call of ``rand`` or ``randn``. Java has overloads; ours are told apart by their types."""
 
     def __init__(self, who: str, arguments: Sequence[Any]) -> None:
         self.who, self.dtype, self.order = who, nd.default_dtype(), "c"
@@ -35,21 +35,21 @@ class _Request:
         shape: Any = None
         plain: list[Any] = []
         before: int | None = None  # numbers that stand before a generator
-        for each in arguments:
-            if isinstance(each, DataType):
-                self.dtype = str(each)
-            elif isinstance(each, Generator):
-                self.generator, before = each, len(plain)
-            elif isinstance(each, distributions.Distribution):
-                self.distribution = each
-            elif isinstance(each, str) and each in ORDERS:
-                self.order = each
-            elif isinstance(each, (list, tuple)):
-                shape = each
-            elif nd.is_array(each):
-                self._into(each)
+        for argument in arguments:
+            if isinstance(argument, DataType):
+                self.dtype = str(argument)
+            elif isinstance(argument, Generator):
+                self.generator, before = argument, len(plain)
+            elif isinstance(argument, distributions.Distribution):
+                self.distribution = argument
+            elif isinstance(argument, str) and argument in ORDERS:
+                self.order = argument
+            elif isinstance(argument, (list, tuple)):
+                shape = argument
+            elif nd.is_array(argument):
+                self._into(argument)
             else:
-                plain.append(each)
+                plain.append(argument)
         self._read_numbers(shape, plain, before)
 
     def _into(self, target: Array) -> None:
@@ -63,11 +63,11 @@ class _Request:
         if shape is None:
             split = before if before is not None and before < len(plain) else 0  # rand(low, high, generator, 2, 3)
             plain, shape = plain[:split], plain[split:]
-        if len(plain) not in (0, 1, 2) or not all(isinstance(each, numbers.Real) for each in plain):
+        if len(plain) not in (0, 1, 2) or not all(isinstance(number, numbers.Real) for number in plain):
             raise nd.ArgumentError(
                 f"Nd4j.{self.who}: beside the shape there may be a seed or two numbers, got {plain}."
             )
-        if not all(map(is_whole, shape)):
+        if not all(map(is_integer, shape)):
             raise nd.ShapeError(f"Nd4j.{self.who}: a shape must be of whole numbers, got {list(shape)}.")
         self.shape = tuple(int(axis) for axis in shape)
         if len(plain) == 1:
@@ -80,13 +80,13 @@ class _Request:
             flat = self.distribution.draw(self.generator, self.shape, self.dtype)
         else:
             flat = draw(self.generator, math.prod(self.shape), self.dtype, *self.limits)
-        made = nd.reshape(flat, self.shape if self.order == "c" else self.shape[::-1])
-        made = made if self.order == "c" else nd.transpose(made)
-        return made if self.target is None else nd.assign(self.target, made)
+        array = nd.reshape(flat, self.shape if self.order == "c" else self.shape[::-1])
+        array = array if self.order == "c" else nd.transpose(array)
+        return array if self.target is None else nd.assign(self.target, array)
 
 
 class Distributions:
-    """ND4J's DistributionFactory: what `Nd4j.rand` may draw from."""
+    """ND4J's DistributionFactory: distributions that `Nd4j.rand` may draw from."""
 
     createBinomial = distributions.BinomialDistribution
     createConstant = distributions.ConstantDistribution
@@ -144,7 +144,7 @@ class RandomArrays:
     def shuffle(x: Any, *arguments: Any) -> None:
         """Reorder an array, or every one of a list alike, in place: ``shuffle(x, random, 1)`` the rows of a matrix.
 
-        Each row is swapped with one other, see `JavaRandom.swapped_pairs`. The dimensions are those that stay as they
+        A row is swapped with one other, see `JavaRandom.swapped_pairs`. The dimensions are those that stay as they
         are: 1 for rows, 0 for columns, 1 and 2 for the examples ``[n, .., ..]``; a vector ``[n]`` has 0.
         """
         several = x if isinstance(x, (list, tuple)) else [x]
@@ -152,21 +152,21 @@ class RandomArrays:
         dimensions = arguments[random is not None :]
         if not several:
             raise nd.ArgumentError("Nd4j.shuffle: expected an array or a list of arrays, got an empty list.")
-        for each in several:
-            if not all(is_whole(axis) and -each.ndim <= axis < each.ndim for axis in dimensions):
+        for array in several:
+            if not all(is_integer(axis) and -array.ndim <= axis < array.ndim for axis in dimensions):
                 raise nd.ShapeError(
-                    f"Nd4j.shuffle: the dimensions must be axes of {list(each.shape)}, got {list(dimensions)}."
+                    f"Nd4j.shuffle: the dimensions must be axes of {list(array.shape)}, got {list(dimensions)}."
                 )
-        kept = {axis % each.ndim for each in several for axis in dimensions}
+        kept = {axis % array.ndim for array in several for axis in dimensions}
         free = [0] if several[0].ndim == 1 else [axis for axis in range(several[0].ndim) if axis not in kept]
-        if len(free) != 1 or any(each.shape[free[0]] != several[0].shape[free[0]] for each in several):
+        if len(free) != 1 or any(array.shape[free[0]] != several[0].shape[free[0]] for array in several):
             raise nd.ShapeError(
                 f"Nd4j.shuffle: the dimensions must leave one axis, of one length, got {sorted(kept)} of "
-                f"{[list(each.shape) for each in several]}."
+                f"{[list(array.shape) for array in several]}."
             )
         order = nd.create((random or JavaRandom()).swapped_pairs(several[0].shape[free[0]]), "int64")
-        for each in several:
-            nd.assign(each, nd.backend().xp.take(each, order, axis=free[0]))
+        for array in several:
+            nd.assign(array, nd.backend().xp.take(array, order, axis=free[0]))
 
     @staticmethod
     def getRandom() -> Generator:
@@ -175,5 +175,5 @@ class RandomArrays:
 
     @staticmethod
     def getDistributions() -> type[Distributions]:
-        """Return what makes distributions: ``createNormal(mean, std)``, ``createUniform(lower, upper)``."""
+        """Return the factory of distributions: ``createNormal(mean, std)``, ``createUniform(lower, upper)``."""
         return Distributions

@@ -21,7 +21,7 @@ _MOST_LONG = (1 << 63) - 1
 
 
 class Values(JavaEnum):
-    """What arrays are filled with."""
+    """Numbers that arrays are filled with."""
 
     RANDOM_UNIFORM = "random_uniform"
     RANDOM_NORMAL = "random_normal"
@@ -37,7 +37,7 @@ class Values(JavaEnum):
 
 
 class RandomDataSetIterator(DataSetIterator):
-    """Minibatches of random numbers, drawn from this thread's generator: new ones after each `reset`.
+    """Minibatches of random numbers, drawn from this thread's generator: new ones after every `reset`.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class RandomDataSetIterator(DataSetIterator):
     feature_values, label_values : RandomDataSetIterator.Values
         ONE_HOT has its ones along axis 1; of at most five axes.
     feature_order, label_order : {"c", "f"}
-        In which elements are drawn.
+        Order in which elements are drawn.
 
     Notes
     -----
@@ -106,8 +106,8 @@ class RandomDataSetIterator(DataSetIterator):
         return self._total
 
 
-def _outline(what: str, shape: Sequence[int], values: str, order: str) -> tuple[tuple[int, ...], str, str]:
-    who = f"RandomDataSetIterator: {what}"
+def _outline(name: str, shape: Sequence[int], values: str, order: str) -> tuple[tuple[int, ...], str, str]:
+    who = f"RandomDataSetIterator: {name}"
     kind = str(check_choice(who, "values", values, set(Values)))
     check_choice(who, "order", order, ("c", "f"))
     if not shape or (kind == Values.ONE_HOT and len(shape) > 5):
@@ -127,23 +127,23 @@ def _drawn(shape: tuple[int, ...], kind: str, order: str) -> Array:
     axes, dtype = shape if order == "c" else shape[::-1], nd.default_dtype()
     draws = {Values.RANDOM_NORMAL: "gaussian", Values.RANDOM_UNIFORM: "uniform", Values.BINARY: "bernoulli"}
     numbers = getattr(nd.random.get_random(), draws[Values(kind)])(math.prod(shape), dtype)
-    found = nd.reshape(numbers, axes)
-    return found if order == "c" else nd.transpose(found)
+    array = nd.reshape(numbers, axes)
+    return array if order == "c" else nd.transpose(array)
 
 
 def _one_hot(shape: tuple[int, ...]) -> Array:
     """Return zeros with a one along axis 1 (0 of a vector), at places that ``new Random(nextLong())`` draws."""
-    random, made = JavaRandom(_next_long(nd.random.get_random())), nd.zeros(*shape)
+    random, array = JavaRandom(_next_long(nd.random.get_random())), nd.zeros(*shape)
     if len(shape) == 1:
-        made[random.next_int(shape[0])] = 1.0
-        return made
-    for example, *where in itertools.product(*(range(axis) for axis in (shape[0], *shape[2:]))):
-        made[(example, random.next_int(shape[1]), *where)] = 1.0
-    return made
+        array[random.next_int(shape[0])] = 1.0
+        return array
+    for example, *place in itertools.product(*(range(axis) for axis in (shape[0], *shape[2:]))):
+        array[(example, random.next_int(shape[1]), *place)] = 1.0
+    return array
 
 
 def _next_long(generator: Random) -> int:
-    """Return what ND4J's ``Random.nextLong()`` draws, never negative; source: libnd4j ``graph/RandomGenerator.h``."""
+    """Return a draw of ND4J's ``Random.nextLong()``, never negative; source: libnd4j ``graph/RandomGenerator.h``."""
     root, node = generator.get_state()
     low, high = (int(bits) for bits in nd.to_host(nd.backend().random_raw(root, node, 2)))
     drawn = (high << 32) + low

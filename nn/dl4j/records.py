@@ -12,7 +12,7 @@ from nd.java_names import JavaNames
 
 
 class FileSplit(JavaNames):
-    """One file that is read. Source: DataVec ``FileSplit``, which takes folders too."""
+    """File to read. Source: DataVec ``FileSplit``, which takes folders too."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -29,8 +29,8 @@ class CSVRecordReader(JavaNames):
     """
 
     def __init__(self, *arguments: Any) -> None:
-        numbers = [each for each in arguments if isinstance(each, int)]
-        texts = [each for each in arguments if isinstance(each, str)]
+        numbers = [argument for argument in arguments if isinstance(argument, int)]
+        texts = [argument for argument in arguments if isinstance(argument, str)]
         if len(arguments) != len(numbers[:1]) + len(texts[:1]):
             raise ConfigurationError(f"CSVRecordReader: expected (skip_lines, delimiter), got {arguments!r}.")
         self.skip_lines, self.delimiter = (numbers or [0])[0], (texts or [","])[0]
@@ -38,7 +38,7 @@ class CSVRecordReader(JavaNames):
 
     @checked
     def initialize(self, split: FileSplit) -> None:
-        """Say which file is read."""
+        """Set the file to read."""
         self.split = split
 
 
@@ -53,7 +53,7 @@ class RecordReaderDataSetIterator(CsvDataSetIterator):
 
     Notes
     -----
-    Errors otherwise, and what lines may hold, are those of `CsvDataSetIterator`. Source: DL4J
+    Errors otherwise, and the contents of lines, are those of `CsvDataSetIterator`. Source: DL4J
     ``RecordReaderDataSetIterator``.
     """
 

@@ -18,7 +18,7 @@ def _axes(dimensions: Sequence[Any]) -> tuple[int, ...] | None:
 
 def _reduction(op: str, of_floats: bool = False) -> Any:
     def reduce(x: Array, *dimensions: Any) -> Array:
-        """Reduce an array to a scalar array ``[]``, or over the axes that are said, which then are gone."""
+        """Reduce an array to a scalar array ``[]``, or over the given axes, which then are gone."""
         x = nd.as_array(x)
         dtype = nd.dtype_name(x)
         if dtype == "bool":
@@ -45,8 +45,8 @@ def _place(op: str) -> Any:
 
 
 def _ordered(x: Array, axis: int, ascending: bool, sort: str) -> Array:
-    made = getattr(nd.backend().xp, sort)(x, axis=axis)
-    return made if ascending else nd.backend().xp.flip(made, axis=axis)
+    in_order = getattr(nd.backend().xp, sort)(x, axis=axis)
+    return in_order if ascending else nd.backend().xp.flip(in_order, axis=axis)
 
 
 class Reductions:
@@ -73,7 +73,7 @@ class Reductions:
 
     @staticmethod
     def cumsum(x: Array, axis: int | None = None) -> Array:
-        """Return the sums up to each element along an axis; without one of all elements in c order, ``[n]``."""
+        """Return the sums up to every element along an axis; without one of all elements in c order, ``[n]``."""
         x = nd.reshape(x, (math.prod(x.shape),)) if axis is None else x
         return nd.backend().xp.cumulative_sum(x, axis=axis or 0, dtype=x.dtype)
 
@@ -91,18 +91,18 @@ class Reductions:
 
     @staticmethod
     def sortWithIndices(x: Array, axis: int, ascending: bool) -> list[Array]:
-        """Sort along an axis in place; return where each element was, in the default type, and x."""
+        """Sort along an axis in place; return the former places of the elements, in the default type, and x."""
         places = nd.astype(_ordered(x, axis, ascending, "argsort"), nd.default_dtype())
         return [places, Reductions.sort(x, axis, ascending)]
 
     @staticmethod
     def sortRows(x: Array, column: int, ascending: bool) -> Array:
-        """Return the rows ``[n, m]`` in the order of what stands in a column."""
+        """Return the rows ``[n, m]`` in the order of the numbers in a column."""
         return nd.backend().xp.take(x, _ordered(x[:, column], 0, ascending, "argsort"), axis=0)
 
     @staticmethod
     def sortColumns(x: Array, row: int, ascending: bool) -> Array:
-        """Return the columns ``[n, m]`` in the order of what stands in a row."""
+        """Return the columns ``[n, m]`` in the order of the numbers in a row."""
         return nd.backend().xp.take(x, _ordered(x[row, :], 0, ascending, "argsort"), axis=1)
 
     @staticmethod

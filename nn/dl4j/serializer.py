@@ -69,7 +69,7 @@ class ModelSerializer:
         DTypeError
             The object is another one, for which Java has no class.
         DataError
-            The key is taken, or the object is larger than what `getObjectFromFile` reads: 16 MiB, a million values.
+            The key is taken, or the object is larger than `getObjectFromFile` reads: 16 MiB, a million values.
         ConfigurationError
             The key is empty or reserved, or could not be the name of an entry.
         """
@@ -93,13 +93,13 @@ class ModelSerializer:
         """
         name = _entry("getObjectFromFile", key)
 
-        def read(found: Any, archive: zipfile.ZipFile) -> Any:
+        def read(file_name: Any, archive: zipfile.ZipFile) -> Any:
             if not has_entry(archive, name):
                 raise DataError(f"getObjectFromFile: the key must be one of {_keys(archive)}, got {key!r}.")
             try:
-                return from_java(read_bytes(found, archive, name, _MOST_OBJECT))
+                return from_java(read_bytes(file_name, archive, name, _MOST_OBJECT))
             except FormatError as error:
-                raise FormatError(f"getObjectFromFile: {key!r} of {found}: {error}") from error
+                raise FormatError(f"getObjectFromFile: {key!r} of {file_name}: {error}") from error
 
         return reading("getObjectFromFile", path, read)
 
@@ -115,7 +115,7 @@ def _keys(archive: zipfile.ZipFile) -> list[str]:
 
 
 def _check_readable(content: bytes) -> None:
-    """Refuse to write what reading refuses: an object is bounded by its bytes, and by its values."""
+    """Refuse to write an object that reading refuses: one is bounded by its bytes, and by its values."""
     if len(content) > _MOST_OBJECT:
         raise DataError(
             f"addObjectToFile: the object must be of at most {_MOST_OBJECT:,} bytes, got {len(content):,}. Save it in "

@@ -12,22 +12,22 @@ from nd.arguments import Natural, checked
 from nd.typing import Array
 
 from .constants import DataType
-from .random_arrays import is_whole
+from .random_arrays import is_integer
 
 _EPSILON = 1e-5  # ND4J's EPS_THRESHOLD
 
 
-def _kept(x: Any, made: Array, copy: Sequence[bool]) -> Array:
-    """Return what was made; where a program says that x need not be copied, in x itself."""
+def _kept(x: Any, result: Array, copy: Sequence[bool]) -> Array:
+    """Return the result; where a program says that x need not be copied, in x itself."""
     if not copy or copy[0] is not False or not nd.is_array(x):
-        return made
-    given, found = nd.dtype_name(x), nd.dtype_name(made)
-    if found.startswith("float") and not given.startswith("float"):
+        return result
+    given, computed = nd.dtype_name(x), nd.dtype_name(result)
+    if computed.startswith("float") and not given.startswith("float"):
         raise nd.DTypeError(
-            f"Transforms: x must be of floats to hold the result, which is of {found}, got {given}. Leave out the "
+            f"Transforms: x must be of floats to hold the result, which is of {computed}, got {given}. Leave out the "
             "False, or convert x with nd.astype."
         )
-    return nd.assign(x, made)
+    return nd.assign(x, result)
 
 
 def _function(function: Callable[[Array], Array]) -> Any:
@@ -69,7 +69,7 @@ def _compared(function: Callable[[Array, Any], Array]) -> Any:
 
 def _logical(name: str) -> Any:
     def transform(*arrays: Array) -> Array:
-        return getattr(nd.backend().xp, name)(*(nd.astype(nd.as_array(each), "bool") for each in arrays))
+        return getattr(nd.backend().xp, name)(*(nd.astype(nd.as_array(array), "bool") for array in arrays))
 
     return staticmethod(transform)
 
@@ -93,7 +93,7 @@ def _distance(who: str, function: Callable[[Array, Array], Array]) -> Any:
 
 def _vectors(x: Array, axes: Sequence[int]) -> Array:
     """Return the vectors of an array that lie along axes, ``[count, length]``."""
-    if not axes or not all(is_whole(axis) and -x.ndim <= axis < x.ndim for axis in axes):
+    if not axes or not all(is_integer(axis) and -x.ndim <= axis < x.ndim for axis in axes):
         raise nd.ConfigurationError(
             f"Transforms: distances need the axes along which the vectors lie, of {list(x.shape)}, got {list(axes)}. "
             "Give 1 for the rows of matrices."
@@ -105,8 +105,8 @@ def _vectors(x: Array, axes: Sequence[int]) -> Array:
 
 def _distances(function: Callable[[Array, Array], Array]) -> Any:
     def distances(x: Array, y: Array, *axes: int) -> Array:
-        """Return what each vector along the axes of x is from each of y, ``[vectors of x, vectors of y]``."""
-        first, second = (_vectors(nd.as_array(each), axes) for each in (x, y))
+        """Return the distances of all vectors along the axes of x from all of y, ``[vectors of x, vectors of y]``."""
+        first, second = (_vectors(nd.as_array(array), axes) for array in (x, y))
         if first.shape[1] != second.shape[1]:
             raise nd.ShapeError(
                 f"Transforms: expected vectors of one length along the axes {list(axes)}, got {first.shape[1]} and "
@@ -136,7 +136,7 @@ class Transforms:
     Notes
     -----
     A last argument False has the result written into x, as in Java. `isMax`, `unitVec` and
-    `normalizeZeroMeanAndUnitVariance` always write into x. What are Python's keywords ends in an underscore: `not_`.
+    `normalizeZeroMeanAndUnitVariance` always write into x. Names that are Python's keywords end in `_`: `not_`.
     """
 
     abs = _function(nd.absolute)
@@ -207,15 +207,15 @@ class Transforms:
     @staticmethod
     def log(x: Array, *base_and_copy: Any) -> Array:
         """Return the natural logarithm, or that of a base: ``log(x)``, ``log(x, 2.0)``."""
-        base = [each for each in base_and_copy if not isinstance(each, bool)]
-        made = nd.log(nd.as_array(x))
-        made = nd.divide(made, math.log(base[0])) if base else made
-        return _kept(x, made, base_and_copy[len(base) :])
+        base = [argument for argument in base_and_copy if not isinstance(argument, bool)]
+        logarithm = nd.log(nd.as_array(x))
+        logarithm = nd.divide(logarithm, math.log(base[0])) if base else logarithm
+        return _kept(x, logarithm, base_and_copy[len(base) :])
 
     @staticmethod
     def leakyRelu(x: Array, *slope_and_copy: Any) -> Array:
         """Return x where it is positive, else 0.01 x, or that of another slope: ``leakyRelu(x, 0.3)``."""
-        slope = [each for each in slope_and_copy if not isinstance(each, bool)]
+        slope = [argument for argument in slope_and_copy if not isinstance(argument, bool)]
         return _kept(x, LeakyReLU(*slope).value(nd.as_array(x)), slope_and_copy[len(slope) :])
 
     @staticmethod
@@ -235,10 +235,10 @@ class Transforms:
     @staticmethod
     def isMax(x: Array, kind_or_target: Any = None) -> Array:
         """Return 1 at the first largest element and 0 elsewhere: in x, in another array, or new, of a DataType."""
-        made = nd.exec("ismax", x)
+        marks = nd.exec("ismax", x)
         if isinstance(kind_or_target, DataType):
-            return nd.astype(made, str(kind_or_target))
-        return nd.assign(x if kind_or_target is None else kind_or_target, made)
+            return nd.astype(marks, str(kind_or_target))
+        return nd.assign(x if kind_or_target is None else kind_or_target, marks)
 
     @staticmethod
     def dot(x: Array, y: Array) -> Array:
@@ -256,10 +256,10 @@ class Transforms:
         """Return a matrix ``[n, n]`` times itself, `exponent` - 1 times; the identity for 0."""
         if len(x.shape) != 2 or x.shape[0] != x.shape[1]:
             raise nd.ShapeError(f"Transforms.mpow: expected a square matrix [n, n], got {list(x.shape)}.")
-        made = nd.eye(x.shape[0], nd.dtype_name(x))
+        power = nd.eye(x.shape[0], nd.dtype_name(x))
         for _ in range(exponent):
-            made = nd.gemm(made, x)
-        return _kept(x, made, copy)
+            power = nd.gemm(power, x)
+        return _kept(x, power, copy)
 
     @staticmethod
     def unitVec(x: Array) -> Array:
@@ -271,7 +271,7 @@ class Transforms:
 
     @staticmethod
     def normalizeZeroMeanAndUnitVariance(x: Array) -> Array:
-        """Give each column ``[n, m]`` the mean 0 and the deviation 1, in place; 1e-5 is added to deviations."""
+        """Give every column ``[n, m]`` the mean 0 and the deviation 1, in place; 1e-5 is added to deviations."""
         deviations = nd.exec("std", x, 0)
         return nd.divi(nd.subi(x, nd.mean(x, 0)), nd.add(deviations, _EPSILON))
 

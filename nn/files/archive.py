@@ -1,4 +1,4 @@
-"""Model zips as archives: entries are read within bounds, written whole, and what was made to do harm is refused.
+"""Model zips as archives: entries are read within bounds, written whole, and harmful archives are refused.
 
 No entry is ever unpacked to disk.
 """
@@ -38,7 +38,7 @@ _Read = TypeVar("_Read")
 
 
 def reading(who: str, source: Source, read: Callable[[str, zipfile.ZipFile], _Read]) -> _Read:
-    """Return what `read` makes of the archive, and of what messages call it; raise FormatError where it is damaged.
+    """Return `read` of the archive and of its name in messages; raise FormatError where it is damaged.
 
     `source` is a path or a binary file object, whose position does not matter where it has one.
     """
@@ -59,7 +59,7 @@ def _as_format_error(path: Any, error: Exception) -> FormatError:
 
 
 def _check_entries(path: Any, archive: zipfile.ZipFile) -> None:
-    """Refuse archives that were made to do harm, whatever entries they are that do it."""
+    """Refuse harmful archives, whichever of their entries do the harm."""
     seen: set[str] = set()
     for info in archive.infolist():
         parts = pathlib.PurePosixPath(info.filename.replace("\\", "/")).parts
@@ -115,14 +115,14 @@ def read_text(path: Any, archive: zipfile.ZipFile, name: str) -> str:
 
 
 def read_vector(path: Any, archive: zipfile.ZipFile, name: str, n: int | None, at_most: int | None = None) -> Any:
-    """Return ``[1, n]`` on the host, of float32 or float64; what was stored in 16 bits is float32.
+    """Return ``[1, n]`` on the host, of float32 or float64; numbers stored in 16 bits become float32.
 
     Parameters
     ----------
     n : int, optional
-        What the configuration calls for.
+        Length that the configuration calls for.
     at_most : int, optional
-        Without n, the longest that will do; without both, what the file's own length makes likely.
+        Without n, the longest that will do; without both, the length that the file's own makes likely.
 
     Raises
     ------
@@ -159,17 +159,17 @@ def write_archive(who: str, path: Target, entries: Mapping[str, bytes], compress
 
 
 def with_entry(who: str, path: str | os.PathLike[str], name: str, content: bytes) -> None:
-    """Write an archive anew with one entry put in or replaced; the others are copied as they are, a piece at a time."""
+    """Write an archive anew with one entry put in or replaced; the rest are copied as they are, a piece at a time."""
     regular_file(who, path)  # not a pipe: opened to be written to, it would wait
     with replacing(who, path) as file, zipfile.ZipFile(file, "w") as target:
-        for found, pieces in itertools.groupby(_pieces(path), key=operator.itemgetter(0)):
-            if found != name:
+        for entry, pieces in itertools.groupby(_pieces(path), key=operator.itemgetter(0)):
+            if entry != name:
                 _write_pieces(target, pieces)
         target.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
 
 
 def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[str, zipfile.ZipInfo, bytes]]:
-    """Yield the entries of an archive piece by piece; what goes wrong here is the archive's fault, not the writer's."""
+    """Yield the entries of an archive piece by piece; an error is the archive's fault, not the writer's."""
     with open(path, "rb") as file:
         try:
             archive = zipfile.ZipFile(file)
@@ -204,7 +204,7 @@ def _write_pieces(target: zipfile.ZipFile, pieces: Iterable[tuple[str, zipfile.Z
 
 
 def read_bytes(path: Any, archive: zipfile.ZipFile, name: str, most: int, begins: bytes = b"") -> bytes:
-    """Return an entry; what does not begin as it must is unpacked no further than that."""
+    """Return an entry; one that does not begin as it must is unpacked no further than that."""
     with open_entry(path, archive, name, most) as stream:
         start = stream.read(len(begins))
         if start != begins:

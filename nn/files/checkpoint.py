@@ -1,4 +1,4 @@
-"""Checkpoints: model zips that also say what Java's format has no place for, so that training continues bit for bit."""
+"""Checkpoints: model zips with all that Java's format has no place for, so that training continues bit for bit."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ CARRIED_STATE = "ndwrightState.bin"
 
 
 def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: bool = True) -> None:
-    """Write a network and how far its training has come.
+    """Write a network and the progress of its training.
 
     Parameters
     ----------
     network : MultiLayerNetwork
         May be in the middle of `fit`: call this from a listener's `iteration_done` or `on_epoch_end`.
     path : path or binary file object
-        A file is replaced only when the whole of it is on the disk.
+        A file is replaced only when the new one is complete on the disk.
     save_updater : bool
         Without the updater's state the file is smaller, and training does not continue bit for bit.
 
@@ -54,11 +54,11 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     Notes
     -----
     The file is a model zip as Deeplearning4j's, but not compressed (floats hardly shrink, and it takes ten times as
-    long), with one more entry, ``ndwright.json``: `Progress` (the position of the iterator, of what was trained on and
-    not of what was read ahead; epochs of this call of fit that are complete; the state of the network's generator), the
-    settings that DL4J 1.0 does not have, and what an optimizer that searches along lines has learned; its vectors are
-    in ``ndwrightOptimizer.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and an
-    error if `fit` is to continue from there.
+    long), with one more entry, ``ndwright.json``: `Progress` (the position of the iterator behind the minibatches
+    trained on, not those read ahead; complete epochs of this call of fit; the state of the network's generator), the
+    settings that DL4J 1.0 does not have, and the numbers learned by an optimizer that searches along lines; its vectors
+    are in ``ndwrightOptimizer.bin``. An iterator that cannot say where it stands brings a warning within an epoch, and
+    an error if `fit` is to continue from there.
     """
     fits = network.progress
     if network.is_init_called():
@@ -76,7 +76,7 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     with nd.use_backend(network.backend):
         for name, arrays in ((OPTIMIZER_STATE, learned.vectors), (CARRIED_STATE, progress.state)):
             if arrays:
-                flat = [nd.reshape(nd.copy(each), (-1,)) for each in arrays]
+                flat = [nd.reshape(nd.copy(array), (-1,)) for array in arrays]
                 more[name] = serde.to_bytes(nd.reshape(nd.concat(flat), (1, -1)), "c")
     write_entries(network, path, text, save_updater, more, compressed=False)
 
@@ -110,7 +110,7 @@ def read_checkpoint(path: Source, number: int | None = None) -> MultiLayerNetwor
     Notes
     -----
     The network's generator stands where it stood, and is put there again when `fit` begins. Give that `fit` an iterator
-    made as the first one was, and the same number of epochs: if the checkpoint was written during a call of `fit`, that
+    like the first one, and the same number of epochs: if the checkpoint was written during a call of `fit`, that
     call is continued, and its complete epochs count (``fit(iterator, epochs=3)`` after one epoch and a half trains for
     the half and one more). If it was written between two calls, the next one trains for all its epochs. A model zip
     without the further entry, of Java say, is read as `MultiLayerNetwork.load` reads it.
@@ -146,20 +146,20 @@ def _read(path: str, archive: zipfile.ZipFile) -> MultiLayerNetwork:
 def _carried(
     network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, shapes: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Return what the layers carry into the next segment, arrays of those shapes."""
+    """Return the states that the layers carry into the next segment, arrays of those shapes."""
     if not shapes:
         return ()
     sizes = [math.prod(shape) for shape in shapes]
-    found = nd.as_array(read_vector(path, archive, CARRIED_STATE, sum(sizes), sum(sizes)), network.dtype)
+    carried = nd.as_array(read_vector(path, archive, CARRIED_STATE, sum(sizes), sum(sizes)), network.dtype)
     stops = list(itertools.accumulate(sizes))
     return tuple(
-        nd.reshape(nd.copy(found[0, stop - size : stop]), shape)
+        nd.reshape(nd.copy(carried[0, stop - size : stop]), shape)
         for shape, size, stop in zip(shapes, sizes, stops, strict=True)
     )
 
 
 def _teach(network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, written: Any) -> None:
-    """Tell the network's optimizer what it had learned."""
+    """Give the network's optimizer the vectors and numbers that it had learned."""
     try:
         numbers = tuple(map(float.fromhex, written if isinstance(written, list) else [None]))
     except (TypeError, ValueError, OverflowError) as error:
@@ -167,16 +167,16 @@ def _teach(network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, writ
     vectors: tuple[Any, ...] = ()
     n = network.num_params()
     if OPTIMIZER_STATE in archive.namelist():
-        found = _whole_vectors(path, archive, n, 2 * network.conf.lbfgs_memory)
-        found = nd.as_array(found, network.dtype)
-        vectors = tuple(found[0, start : start + n] for start in range(0, found.shape[1], n))
+        flat = _optimizer_vectors(path, archive, n, 2 * network.conf.lbfgs_memory)
+        flat = nd.as_array(flat, network.dtype)
+        vectors = tuple(flat[0, start : start + n] for start in range(0, flat.shape[1], n))
     if numbers or vectors:
         network.made_solver().optimizer.set_state(OptimizerState(numbers, vectors))
 
 
-def _whole_vectors(path: str, archive: zipfile.ZipFile, n: int, most: int) -> Any:
+def _optimizer_vectors(path: str, archive: zipfile.ZipFile, n: int, most: int) -> Any:
     """Return ``[1, k * n]`` on the host, k at most `most`."""
-    found = read_vector(path, archive, OPTIMIZER_STATE, None, n * most)
-    if n == 0 or found.shape[1] % n:
-        raise FormatError(f"{path}: {OPTIMIZER_STATE} must hold vectors of {n:,} numbers, got {found.shape[1]:,}.")
-    return found
+    flat = read_vector(path, archive, OPTIMIZER_STATE, None, n * most)
+    if n == 0 or flat.shape[1] % n:
+        raise FormatError(f"{path}: {OPTIMIZER_STATE} must hold vectors of {n:,} numbers, got {flat.shape[1]:,}.")
+    return flat

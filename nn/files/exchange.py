@@ -25,7 +25,7 @@ def write_array_file(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     ----------
     network : MultiLayerNetwork
     path : path
-        Ends in ``.npz`` or ``.safetensors``; replaced only when the whole file is written.
+        Ends in ``.npz`` or ``.safetensors``; replaced only when the new file is complete.
     save_updater : bool
         Also write the updater's state, ``updater_state [1, m]``.
 
@@ -52,7 +52,7 @@ def write_array_file(network: MultiLayerNetwork, path: str | os.PathLike[str], s
 
 
 def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
-    """Read what `write_array_file` wrote, on the current backend; no weights are drawn.
+    """Read a file of `write_array_file`, on the current backend; no weights are drawn.
 
     Raises
     ------
@@ -71,9 +71,9 @@ def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
         settings = file.metadata.get("settings")
         conf, names = read(file.metadata["configuration"], None if settings is None else _document(settings))
         layout, dtype = conf.layout(), conf.base.dtype
-        found = [file.read(view.key, view.spec.shape, dtype) for view in layout.views]  # type: ignore[arg-type]
+        arrays = [file.read(view.key, view.spec.shape, dtype) for view in layout.views]  # type: ignore[arg-type]
         vector = nd.zeros(1, layout.length, dtype=dtype)
-        for view, array in zip(layout.views, found, strict=True):
+        for view, array in zip(layout.views, arrays, strict=True):
             nd.assign(view.of(vector), array)
         network = MultiLayerNetwork(conf).init(vector)
         network.class_names = names

@@ -1,4 +1,4 @@
-"""What a document asks for and this library does not have: gathered with JSON paths, so that one error says it all."""
+"""Findings: parts of a document that ndwright does not have, with JSON paths, so that one error says it all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 class Unsupported(ConfigurationError):
-    """Carries findings to whoever knows where in the document they are."""
+    """Carries findings to a caller that knows their place in the document."""
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("; ".join(map(str, findings)))
@@ -47,12 +47,12 @@ class Findings:
     """Reads on where something is not supported, and raises it all at the end."""
 
     def __init__(self) -> None:
-        self.found: list[Finding] = []
+        self.entries: list[Finding] = []
 
     def read(self, path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a function returns; note what it does not support and return MISSING.
+        """Return the result of a function; note what it does not support and return MISSING.
 
-        What is malformed is no finding: a FormatError goes through.
+        A malformed document is no finding: a FormatError goes through.
         """
         try:
             return function(*arguments)
@@ -61,15 +61,15 @@ class Findings:
         except ArgumentError as error:
             raise FormatError(f"configuration: {path_text(path)}: {error}") from error
         except Unsupported as error:
-            self.found += [Finding((*path, *inner.path), inner.error) for inner in error.findings]
+            self.entries += [Finding((*path, *inner.path), inner.error) for inner in error.findings]
         except NdError as error:
-            self.found.append(Finding(path, error))
+            self.entries.append(Finding(path, error))
         return MISSING
 
     def settle(self) -> None:
-        """Raise what was found, if anything was."""
-        if self.found:
-            raise Unsupported(self.found)
+        """Raise the findings, if there are any."""
+        if self.entries:
+            raise Unsupported(self.entries)
 
 
 def path_text(path: Path) -> str:
@@ -106,12 +106,12 @@ UPDATER_FIELDS = frozenset({"biasUpdater", "iupdater", "updater"})
 
 
 def only_for_training(path: Path) -> bool:
-    """Tell whether no prediction depends on what stands at a path."""
+    """Tell whether no prediction depends on the value at a path."""
     return any(key in _ONLY_TRAINING for key in path)
 
 
 def without(document: Json, findings: list[Finding]) -> Json:
-    """Return a copy of a document without what was found, all of which is only for training."""
+    """Return a copy of a document without the findings, all of which are only for training."""
     for finding in findings:
         depth = next(depth for depth, key in enumerate(finding.path) if key in _ONLY_TRAINING)
         document = _replaced(document, finding.path[: depth + 1], _ONLY_TRAINING[str(finding.path[depth])])

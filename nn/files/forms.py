@@ -1,4 +1,4 @@
-"""Codecs of layers' forms: what `JavaForm` says by name, ready to write and read."""
+"""Codecs of layers' forms: those that `JavaForm` names, ready to write and read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .noise_json import CONSTRAINTS_LIST, DROPOUT, WEIGHT_NOISE
 
 
 class LayerForm(NamedTuple):
-    """How a layer is written, as `JavaForm`, with its codecs."""
+    """Written form of a layer, as `JavaForm`, with its codecs."""
 
     fields: dict[str, tuple[str, Codec]]
     constants: Json
@@ -69,7 +69,7 @@ CODECS: dict[str, Codec] = {
     "plain": PLAIN,
     "pooling": POOLING,
     "real": Codec(float, number),
-    "size": Codec(lambda size: size or 0, lambda size: size or None),  # what is not inferred yet is 0 in Java
+    "size": Codec(lambda size: size or 0, lambda size: size or None),  # a size not inferred yet is 0 in Java
     "sizes": Codec(_to_list, lambda value: tuple(value) if isinstance(value, list) else value),
     "updater": UPDATER,
     "upper": Codec(lambda name: name.upper(), lambda name: name.lower()),
@@ -83,5 +83,7 @@ def with_codecs(form: JavaForm | LayerForm) -> LayerForm:
     """Return a form whose codecs are codecs; one that is such already comes back."""
     if isinstance(form, LayerForm):
         return form
-    fields = {key: (field, CODECS[how] if isinstance(how, str) else how) for key, (field, how) in form.fields.items()}
+    fields = {
+        key: (field, CODECS[codec] if isinstance(codec, str) else codec) for key, (field, codec) in form.fields.items()
+    }
     return LayerForm(fields, dict(form.constants), form.package, form.absent, form.derived)

@@ -21,7 +21,7 @@ def hash_set_order(numbers: Iterable[int]) -> list[int]:
 
     Notes
     -----
-    Buckets ``(v ^ (v >>> 16)) & (capacity - 1)`` in turn, in each the order in which they came; the capacity starts
+    Buckets ``(v ^ (v >>> 16)) & (capacity - 1)`` in turn, in a bucket the order in which they came; the capacity starts
     at 16 and doubles when more than three quarters are taken. Source: ``java.util.HashMap``.
 
     Examples
@@ -44,7 +44,7 @@ def topological_order(inputs: Sequence[str], vertex_inputs: Mapping[str, Sequenc
     inputs : sequence of str
         The network's, in their order.
     vertex_inputs : mapping of str -> sequence of str
-        Vertex -> where its inputs come from, in the order of the file.
+        Vertex -> names of its inputs, in the order of the file.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def topological_order(inputs: Sequence[str], vertex_inputs: Mapping[str, Sequenc
                 raise FormatError(f"configuration: vertex {name!r} has an unknown input {str(source)[:100]!r}.")
             before[index_of[name]].add(index_of[source])
             after[index_of[source]].append(index_of[name])
-    queue = deque(index for index, found in enumerate(before) if not found)
+    queue = deque(index for index, sources_left in enumerate(before) if not sources_left)
     order: list[str] = []
     while queue:
         current = queue.popleft()
@@ -93,12 +93,12 @@ def stored_order(document: Mapping[str, Any], inputs: Sequence[str], vertices: S
     names = [*inputs, *vertices]
     by_name, by_index = document.get("topologicalOrderStr"), document.get("topologicalOrder")
     if isinstance(by_name, list) and by_name:
-        found = by_name
+        order = by_name
     elif isinstance(by_index, list) and by_index:
         valid = all(type(index) is int and 0 <= index < len(names) for index in by_index)
-        found = [names[index] for index in by_index] if valid else []
+        order = [names[index] for index in by_index] if valid else []
     else:
         return None
-    if not all(isinstance(name, str) for name in found) or sorted(found) != sorted(names):
+    if not all(isinstance(name, str) for name in order) or sorted(order) != sorted(names):
         raise FormatError(f"configuration: topologicalOrder must name each of {len(names)} vertices once.")
-    return found
+    return order

@@ -1,6 +1,6 @@
 """DL4J 1.0's configuration JSON, both ways.
 
-Every kind of value has one codec; a layer is a table of JSON fields. What this library does not have is refused,
+Every kind of value has one codec; a layer is a table of JSON fields. Parts that this library does not have are refused,
 never dropped: a file that asks for it would otherwise train differently.
 """
 
@@ -40,13 +40,13 @@ _UNUSED = {
     "gradientNormalizationThreshold", "iupdater", "lastEpochSinceRUpdated", "mode", "nin", "nout", "regularization",
     "regularizationBias", "timeDistributedFormat", "weightInitFn", "weightNoise", *CUDNN,
 }  # fmt: skip
-"""Of what a layer has no field for, that which changes nothing here, whatever a file says: kept, and written again."""
-_FOUND_BY_JAVA = {"layerParams", "outputSize", "featureDim"}
-"""What Java writes of a layer that follows from the rest."""
+"""Fields that a layer does not have and that change nothing, whatever a file says: kept, and written again."""
+_DERIVED_BY_JAVA = {"layerParams", "outputSize", "featureDim"}
+"""Fields that Java writes of a layer and that follow from the rest."""
 _UNUSED_OF_NETWORKS = {
     "cacheMode": "NONE", "inferenceWorkspaceMode": "ENABLED", "trainingWorkspaceMode": "ENABLED",
 }  # fmt: skip
-"""The same of the whole network, with what Java's builder says."""
+"""The same of the network itself, with the values of Java's builder."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {
     "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
@@ -72,7 +72,7 @@ def layer_to_json(conf: LayerConf) -> Json:
 
 
 def layer_from_json(data: Json) -> LayerConf:
-    """Read a layer; raise ConfigurationError where it asks for what this library does not have."""
+    """Read a layer; raise ConfigurationError where it asks for a part that this library does not have."""
     java_name = class_name("layer", data)
     layer_class, _, form = layer_of(data)
     findings, values = _unsupported(java_name, data, form.constants), {}
@@ -90,19 +90,19 @@ def layer_from_json(data: Json) -> LayerConf:
 
 
 def _unused(data: Json, form: LayerForm) -> Json:
-    """Return what a file says of a layer that has no field, and is not what is written anyway."""
-    known = {"@class", "type", "regularization", "regularizationBias", *form.fields, *form.derived, *_FOUND_BY_JAVA}
+    """Return a file's fields of a layer that has none for them, but those that are written anyway."""
+    known = {"@class", "type", "regularization", "regularizationBias", *form.fields, *form.derived, *_DERIVED_BY_JAVA}
     known |= {_OTHER_SPELLINGS.get(key, key) for key in form.fields}
-    found = {}
+    unused = {}
     for key, value in data.items():
         other = key in _UNUSED and value != form.constants[key] if key in form.constants else key not in known
         if other:
-            found[key] = value
-    return found
+            unused[key] = value
+    return unused
 
 
 def _unsupported(java_name: str, data: Json, constants: Json) -> Findings:
-    """Note what of a layer or preprocessor must be another way than it is."""
+    """Note the fields of a layer or preprocessor that must have another value."""
     findings = Findings()
     expected = {**{key: value for key, value in constants.items() if key not in _UNUSED}, **_MUST_BE}
     for key, only in expected.items():
@@ -110,9 +110,9 @@ def _unsupported(java_name: str, data: Json, constants: Json) -> Findings:
     return findings
 
 
-def _refuse_other(java_name: str, key: str, found: Any, only: Any) -> None:
-    if found != only and found not in (None, []):
-        raise ConfigurationError(f"{java_name}: {key} {found!r} is not supported, only {only!r}.")
+def _refuse_other(java_name: str, key: str, value: Any, only: Any) -> None:
+    if value != only and value not in (None, []):
+        raise ConfigurationError(f"{java_name}: {key} {value!r} is not supported, only {only!r}.")
 
 
 def _preprocessor_fields(preprocessor: InputPreProcessor) -> Json:
@@ -124,17 +124,18 @@ def _preprocessor_fields(preprocessor: InputPreProcessor) -> Json:
     }
 
 
-def _preprocessor_of(found: Any, data: Json) -> InputPreProcessor:
+def _preprocessor_of(preprocessor_class: Any, data: Json) -> InputPreProcessor:
     findings = Findings()
     for key, only in _PREPROCESSOR_MUST_BE.items():
-        findings.read((key,), _refuse_other, found.__name__, key, data.get(key, only), only)
+        findings.read((key,), _refuse_other, preprocessor_class.__name__, key, data.get(key, only), only)
     findings.settle()
-    values = {field.name: data[camel_case(field.name)] for field in fields(found) if field.name != "ncdhw"}
+    values = {field.name: data[camel_case(field.name)] for field in fields(preprocessor_class) if field.name != "ncdhw"}
     if any(type(size) is not int or size < 1 for size in values.values()):
-        raise FormatError(f"configuration: sizes of {found.__name__} must be integers >= 1, got {[*values.values()]}.")
-    if "ncdhw" in {field.name for field in fields(found)}:
+        name = preprocessor_class.__name__
+        raise FormatError(f"configuration: sizes of {name} must be integers >= 1, got {[*values.values()]}.")
+    if "ncdhw" in {field.name for field in fields(preprocessor_class)}:
         values["ncdhw"] = _flag({"ncdhw": True, **data}, "isNCDHW" if "isNCDHW" in data else "ncdhw")
-    return found(**values)
+    return preprocessor_class(**values)
 
 
 PREPROCESSOR = part_codec(
@@ -164,7 +165,7 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
 
 
 def network_to_json(conf: MultiLayerConfiguration) -> str:
-    """Return the whole configuration as DL4J 1.0 writes it."""
+    """Return the configuration as DL4J 1.0 writes it."""
     text, schedules = java_and_own(conf)
     own = own_settings(conf.base) | {path: schedule["@class"] for path, schedule in schedules.items()}
     if own:
@@ -174,8 +175,8 @@ def network_to_json(conf: MultiLayerConfiguration) -> str:
 
 
 def java_and_own(conf: MultiLayerConfiguration) -> tuple[str, Json]:
-    """Return what Java can read, and the schedules that it does not have: path in the JSON -> schedule."""
-    whole = {
+    """Return JSON that Java can read, and the schedules that it does not have: path in the JSON -> schedule."""
+    document = {
         "backpropType": next(java for java, own in JAVA_BACKPROP_TYPES.items() if own == conf.backprop_type),
         "confs": [_conf_to_json(conf, index) for index in range(len(conf.layers))],
         "dataType": _DATA_TYPES[str(conf.base.dtype)],
@@ -186,20 +187,20 @@ def java_and_own(conf: MultiLayerConfiguration) -> tuple[str, Json]:
         "tbpttFwdLength": conf.tbptt_fwd_length,
         "validateOutputLayerConfig": conf.base.validate_output_layer_config,
     }
-    whole |= {key: conf.base.unused.get(key, usual) for key, usual in _UNUSED_OF_NETWORKS.items()}
-    schedules = take_own(whole)
-    return json.dumps(whole, indent=2, sort_keys=True, separators=(",", " : ")), schedules
+    document |= {key: conf.base.unused.get(key, usual) for key, usual in _UNUSED_OF_NETWORKS.items()}
+    schedules = take_own(document)
+    return json.dumps(document, indent=2, sort_keys=True, separators=(",", " : ")), schedules
 
 
 def with_own(text: str, schedules: Any) -> str:
-    """Return Java's text with what `java_and_own` took out of it."""
+    """Return Java's text with the schedules that `java_and_own` took out of it."""
     document = parse(text)
     put_own(document, schedules)
     return json.dumps(document)
 
 
 def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
-    """Read a whole configuration; see `MultiLayerConfiguration.from_json`."""
+    """Read a configuration; see `MultiLayerConfiguration.from_json`."""
     document, dropped = _reader(_parsed)(text)
     warn_of(
         [path_text(path) for path, _ in dropped], "Deeplearning4j 1.0 has no place for what this older file says of"
@@ -229,7 +230,7 @@ def _parsed(text: str) -> Modern:
 
 
 def network_document(text: str) -> tuple[Json, Json]:
-    """Return the configuration of any kind of network, parsed, and the same in 1.0's form; warn of what is dropped.
+    """Return the configuration of any kind of network, parsed, and the same in 1.0's form; warn of dropped fields.
 
     Raises
     ------
@@ -258,14 +259,14 @@ def _warn_of_dropped(dropped: list[Dropped]) -> None:
 
 
 def unsupported_in_layer(data: Any) -> list[Finding]:
-    """Return what of a layer, in 1.0's form, this library does not have."""
+    """Return the parts of a layer, in 1.0's form, that this library does not have."""
     findings = Findings()
     _reader(findings.read)((), layer_from_json, data)
-    return findings.found
+    return findings.entries
 
 
 def unsupported_in(document: Json) -> list[Finding]:
-    """Return what of a network's configuration, in 1.0's form, this library does not have."""
+    """Return the parts of a network's configuration, in 1.0's form, that this library does not have."""
     try:
         _reader(_network)(document)
     except Unsupported as error:
@@ -304,7 +305,7 @@ def _network(data: Json) -> MultiLayerConfiguration:
 
 
 def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn what a malformed document does to Python code into a FormatError."""
+    """Turn an error that a malformed document causes in Python code into a FormatError."""
 
     def read(*arguments: Any) -> Any:
         try:
@@ -324,7 +325,7 @@ def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[Any, Any, Any]:
-    """Return settings, layers and preprocessors; raise Unsupported with all that was found."""
+    """Return settings, layers and preprocessors; raise Unsupported with all findings."""
     first = confs[0]
     dtype = findings.read(("dataType",), _dtype_from_json, data.get("dataType"))
     algorithm = str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower()
@@ -358,10 +359,10 @@ def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[A
 
 
 def _flag(data: Json, key: str) -> bool:
-    found = data.get(key, True)
-    if not isinstance(found, bool):
-        raise FormatError(f"configuration: {key} must be true or false, got {found!r}.")
-    return found
+    value = data.get(key, True)
+    if not isinstance(value, bool):
+        raise FormatError(f"configuration: {key} must be true or false, got {value!r}.")
+    return value
 
 
 def _step_function_from_json(data: Any) -> str | None:
@@ -372,8 +373,8 @@ def _step_function_from_json(data: Any) -> str | None:
 
 
 def _dtype_from_json(name: Any) -> str:
-    """Return the type to compute in: what was stored in 16 bits is computed in 32."""
-    found = {java: ours for ours, java in _DATA_TYPES.items()} | {"BFLOAT16": "float32", "HALF": "float32"}
-    if name is not None and name not in found:
-        raise ConfigurationError(f"configuration: dataType {name!r} is not supported, only {', '.join(sorted(found))}.")
-    return found[name or "FLOAT"]
+    """Return the type to compute in: 32 bits for numbers stored in 16."""
+    types = {java: ours for ours, java in _DATA_TYPES.items()} | {"BFLOAT16": "float32", "HALF": "float32"}
+    if name is not None and name not in types:
+        raise ConfigurationError(f"configuration: dataType {name!r} is not supported, only {', '.join(sorted(types))}.")
+    return types[name or "FLOAT"]

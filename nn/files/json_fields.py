@@ -12,13 +12,13 @@ _MOST_LEVELS = 100
 
 
 def parse(text: str) -> Any:
-    """Return what a JSON text says.
+    """Return the document in a JSON text.
 
     Raises
     ------
     FormatError
-        It is no JSON, or one whose values lie inside one another more than 100 deep, as no configuration's do: what
-        walks through it afterwards shall not run out of its stack.
+        It is no JSON, or one whose values lie inside one another more than 100 deep, as no configuration's do: a walk
+        through it afterwards shall not run out of its stack.
     """
     try:
         document = json.loads(text)
@@ -50,10 +50,10 @@ JAVA_INT = (1 << 31) - 1
 
 def size(fields: Json, key: str, default: int | None = None) -> int:
     """Return a size of a layer, however Lombok spelled it (``nIn``, ``nin``); raise FormatError if it is none."""
-    found = value(fields, key, default)
-    if type(found) is not int or found < 0:
-        raise FormatError(f"configuration: {key} must be an integer >= 0, got {str(found)[:200]}.")
-    return found
+    number = value(fields, key, default)
+    if type(number) is not int or number < 0:
+        raise FormatError(f"configuration: {key} must be an integer >= 0, got {str(number)[:200]}.")
+    return number
 
 
 def value(fields: Json, key: str, default: Any = None) -> Any:
@@ -64,29 +64,29 @@ def value(fields: Json, key: str, default: Any = None) -> Any:
 
 def sizes(fields: Json, key: str, count: int | None = None, default: Any = None) -> tuple[int, ...]:
     """Return a list of sizes, `count` of them where that is given; one integer stands for all of them."""
-    found = value(fields, key, default)
-    if type(found) is int and count is not None:
-        found = [found] * count
-    if not isinstance(found, list) or any(type(each) is not int or each < 0 for each in found):
-        raise FormatError(f"configuration: {key} must be a list of integers >= 0, got {str(found)[:200]}.")
-    if count is not None and len(found) < count:
-        raise FormatError(f"configuration: {key} must have {count} sizes, got {found}.")
-    return tuple(found[:count])
+    numbers = value(fields, key, default)
+    if type(numbers) is int and count is not None:
+        numbers = [numbers] * count
+    if not isinstance(numbers, list) or any(type(number) is not int or number < 0 for number in numbers):
+        raise FormatError(f"configuration: {key} must be a list of integers >= 0, got {str(numbers)[:200]}.")
+    if count is not None and len(numbers) < count:
+        raise FormatError(f"configuration: {key} must have {count} sizes, got {numbers}.")
+    return tuple(numbers[:count])
 
 
 def flag(fields: Json, key: str, default: bool) -> bool:
     """Return a switch of a layer."""
-    found = fields.get(key, default)
-    if found is None:
+    switch = fields.get(key, default)
+    if switch is None:
         return default
-    if not isinstance(found, bool):
-        raise FormatError(f"configuration: {key} must be true or false, got {str(found)[:200]}.")
-    return found
+    if not isinstance(switch, bool):
+        raise FormatError(f"configuration: {key} must be true or false, got {str(switch)[:200]}.")
+    return switch
 
 
 def inner(fields: Json, *keys: str) -> Json:
     """Return the layer that a layer wraps."""
-    found = next((fields[key] for key in keys if isinstance(fields.get(key), dict)), None)
-    if found is None:
+    layer = next((fields[key] for key in keys if isinstance(fields.get(key), dict)), None)
+    if layer is None:
         raise FormatError(f"configuration: expected a layer as {keys[0]!r}, got none.")
-    return found
+    return layer

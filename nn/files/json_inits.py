@@ -1,4 +1,4 @@
-"""Codec of how weights start, inside DL4J's configuration JSON."""
+"""Codec of the initialisation of weights, inside DL4J's configuration JSON."""
 
 from __future__ import annotations
 

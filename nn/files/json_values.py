@@ -46,36 +46,36 @@ def number(value: Any) -> Any:
     raise FormatError(f"configuration: expected a number, got {value!r}.")
 
 
-def class_name(what: str, data: Any) -> str:
+def class_name(subject: str, data: Any) -> str:
     """Return the last part of an object's "@class"; raise FormatError if it has none."""
     java = data.get("@class", data.get("type")) if isinstance(data, dict) else None
     if not isinstance(java, str):
-        raise FormatError(f"{what}: expected an object with '@class', got {data!r}.")
+        raise FormatError(f"{subject}: expected an object with '@class', got {data!r}.")
     return java.rpartition(".")[2]
 
 
-def java_class(found: type) -> str:
+def java_class(part_class: type) -> str:
     """Return the name of Java's class: ours, except for activations, which say it."""
-    return getattr(found, "java_class", found.__name__)
+    return getattr(part_class, "java_class", part_class.__name__)
 
 
-def choose(what: str, data: Json, classes: Iterable[type]) -> Any:
+def choose(subject: str, data: Json, classes: Iterable[type]) -> Any:
     """Return the class that an object's "@class" names; raise ChoiceError if it is none of these."""
-    by_class = {java_class(found): found for found in classes}
-    name = class_name(what, data)
+    by_class = {java_class(part_class): part_class for part_class in classes}
+    name = class_name(subject, data)
     if name not in by_class:
         near = difflib.get_close_matches(name, by_class, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ChoiceError(f"{what}: unknown class {name!r}.{hint} Make one of your own known with nn.register.")
+        raise ChoiceError(f"{subject}: unknown class {name!r}.{hint} Make one of your own known with nn.register.")
     return by_class[name]
 
 
-# ---- parts: what the library has, and what users register
+# ---- parts: those of the library, and those that users register
 
 
 def part_codec(
     kind: str,
-    what: str,
+    subject: str,
     package: str,
     classes: Iterable[type],
     encode_known: Callable[[Any], Json],
@@ -84,20 +84,20 @@ def part_codec(
 ) -> Codec:
     """Return the codec of one kind of part; None is None.
 
-    Parameters
-    ----------
-    kind : str
-        As in `parts.KINDS`.
-    what : str
-        The field in the JSON, for messages.
-    package : str
-        Of Java's classes.
-    classes : iterable of type
-        The library's.
-    encode_known : callable (part) -> fields
-    decode_known : callable (class, fields) -> part
-    tag : str
-        Where Java's name of the class stands.
+        Parameters
+        ----------
+        kind : str
+            As in `parts.KINDS`.
+    subject : str
+            The field in the JSON, for messages.
+        package : str
+            Of Java's classes.
+        classes : iterable of type
+            The library's.
+        encode_known : callable (part) -> fields
+        decode_known : callable (class, fields) -> part
+        tag : str
+            Key of Java's name of the class.
     """
     library = set(classes)
 
@@ -114,14 +114,16 @@ def part_codec(
     def decode(data: Any) -> Any:
         if data is None:
             return None
-        own = registered_as(kind, class_name(what, data))
-        return decode_known(choose(what, data, library), data) if own is None else of_own_fields(own.part_class, data)
+        own = registered_as(kind, class_name(subject, data))
+        if own is not None:
+            return of_own_fields(own.part_class, data)
+        return decode_known(choose(subject, data, library), data)
 
     return Codec(encode, decode)
 
 
 def own_fields(part: Any) -> Json:
-    """Return the fields of a part of a user's own, each under its camelCase name."""
+    """Return the fields of a part of a user's own, under their camelCase names."""
     who = type(part).__name__
     return {
         camel_case(field.name): own_codec(f"{who}.{field.name}").encode(getattr(part, field.name))
@@ -144,11 +146,11 @@ def _fields_of(part_class: type) -> list[Any]:
 
 
 def own_codec(who: str) -> Codec:
-    """Return how a field of a user's own is written: None, bool, number, text, another part, tuples of those."""
+    """Return the codec of a field of a user's own: None, bool, number, text, another part, tuples of those."""
 
     def encode(value: Any) -> Any:
         if isinstance(value, (tuple, list)):
-            return [encode(each) for each in value]
+            return [encode(element) for element in value]
         if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
             return value
         kind = kind_of(type(value))
@@ -162,7 +164,7 @@ def own_codec(who: str) -> Codec:
     def decode(value: Any) -> Any:
         if isinstance(value, dict):
             return _any_part(who, value)
-        return tuple(decode(each) for each in value) if isinstance(value, list) else value
+        return tuple(decode(element) for element in value) if isinstance(value, list) else value
 
     return Codec(encode, decode)
 
@@ -171,7 +173,7 @@ def _any_part(who: str, data: Json) -> Any:
     """Read a part of a kind that nobody says."""
     name = class_name(who, data)
     for kind in KINDS:
-        of_library = {java_class(each) for each in kind.library.values()}
+        of_library = {java_class(part_class) for part_class in kind.library.values()}
         if kind.name in PART_CODECS and (name in of_library or registered_as(kind.name, name) is not None):
             return PART_CODECS[kind.name].decode(data)
     raise ChoiceError(f"{who}: unknown class {name!r}. Make one of your own known with nn.register.")
@@ -179,7 +181,7 @@ def _any_part(who: str, data: Json) -> Any:
 
 def _by_fields(
     kind: str,
-    what: str,
+    subject: str,
     package: str,
     classes: Iterable[type],
     renamed: dict[str, str] | None = None,
@@ -196,15 +198,15 @@ def _by_fields(
                 out[to_java.get(field.name, camel_case(field.name))] = _array_form(content)
         return out
 
-    def decode(found: Any, data: Json) -> Any:
+    def decode(part_class: Any, data: Json) -> Any:
         values = {}
-        for field in fields(found):
+        for field in fields(part_class):
             key = to_java.get(field.name, camel_case(field.name))
             if data.get(key) is not None:
                 values[field.name] = _from_array_form(field.name, data[key])
-        return found(**values)
+        return part_class(**values)
 
-    return part_codec(kind, what, package, classes, encode, decode, tag)
+    return part_codec(kind, subject, package, classes, encode, decode, tag)
 
 
 def _array_form(value: Any) -> Any:
@@ -235,13 +237,14 @@ def _schedule_fields(schedule: Any) -> Json:
     return out
 
 
-def _schedule_of(found: Any, data: Json) -> Schedule:
-    if found is RampSchedule and "baseSchedule" not in data:
+def _schedule_of(schedule_class: Any, data: Json) -> Schedule:
+    if schedule_class is RampSchedule and "baseSchedule" not in data:
         raise ConfigurationError(
             "RampSchedule: its baseSchedule and numIter are not in the file: Java writes neither, and cannot read it "
             "back. Load with strict=False, and set the updater."
         )
-    return found(**{field.name: _of_schedule(field.name, data[camel_case(field.name)]) for field in fields(found)})
+    names = [field.name for field in fields(schedule_class)]
+    return schedule_class(**{name: _of_schedule(name, data[camel_case(name)]) for name in names})
 
 
 def _of_schedule(name: str, value: Any) -> Any:
@@ -282,16 +285,16 @@ def _updater_fields(updater: Any) -> Json:
     return out
 
 
-def _updater_of(found: Any, data: Json) -> Any:
+def _updater_of(updater_class: Any, data: Json) -> Any:
     values: Json = {}
-    for field in fields(found):
+    for field in fields(updater_class):
         schedule = data.get(_SCHEDULED.get(field.name, ""))
         plain = data.get(camel_case(field.name))
         if schedule is not None:
             values[field.name] = schedule_from_json(schedule)
         elif plain is not None:
             values[field.name] = float(plain)
-    return found(**values)
+    return updater_class(**values)
 
 
 def regularization_to_json(penalties: Iterable[Regularization]) -> list[Json]:
@@ -299,10 +302,10 @@ def regularization_to_json(penalties: Iterable[Regularization]) -> list[Json]:
     out: list[Json] = []
     for penalty in penalties:
         coefficient = schedule_to_json(as_schedule("to_json", penalty.coefficient))
-        found: Json = {_PENALTIES[type(penalty).__name__][1]: coefficient}
+        coefficients: Json = {_PENALTIES[type(penalty).__name__][1]: coefficient}
         if isinstance(penalty, WeightDecay):
-            found["applyLR"] = penalty.apply_lr
-        out.append({"@class": _REGULARIZATION + java_class(type(penalty)), **found})
+            coefficients["applyLR"] = penalty.apply_lr
+        out.append({"@class": _REGULARIZATION + java_class(type(penalty)), **coefficients})
     return out
 
 

@@ -1,4 +1,4 @@
-"""ModelFile: what any Deeplearning4j model zip holds, also where its layers cannot run here."""
+"""ModelFile: the contents of any Deeplearning4j model zip, even of one whose layers ndwright cannot run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LayerDescription:
     Parameters
     ----------
     name : str
-        "0", "1", ... in a MultiLayerNetwork, else the vertex's name: what its parameters' names begin with.
+        "0", "1", ... in a MultiLayerNetwork, else the vertex's name: the beginning of its parameters' names.
     kind : str
         Java's class without its package: "DenseLayer", "MergeVertex". A vertex that holds a layer has the layer's.
     n_in, n_out : int, optional
@@ -126,8 +126,8 @@ class ModelFile:
     def _count(self, key: str) -> int:
         confs = self.configuration.get("confs") if self.kind == MULTI_LAYER else None
         confs = confs or [{}]
-        found = self.configuration.get(key, confs[0].get(key, 0) if isinstance(confs[0], dict) else 0)
-        return size({key: found}, key)
+        count = self.configuration.get(key, confs[0].get(key, 0) if isinstance(confs[0], dict) else 0)
+        return size({key: count}, key)
 
     @property
     def dtype(self) -> str:
@@ -180,29 +180,30 @@ class ModelFile:
 
     @cached_property
     def unsupported(self) -> tuple[tuple[str, str], ...]:
-        """What stands in the way of running the network here: JSON path in 1.0's form, and why.
+        """Obstacles to running the network in ndwright: JSON path in 1.0's form, and why.
 
         Empty when ``MultiLayerNetwork.load`` can open the file.
         """
         if self.kind == MULTI_LAYER:
-            return tuple((path_text(found.path), str(found.error)) for found in unsupported_in(self.configuration))
-        found = [("vertices", f"ComputationGraph: {_IN_A_GRAPH}.")]
+            unsupported = unsupported_in(self.configuration)
+            return tuple((path_text(finding.path), str(finding.error)) for finding in unsupported)
+        findings = [("vertices", f"ComputationGraph: {_IN_A_GRAPH}.")]
         for name, vertex in self.configuration["vertices"].items():
             conf = vertex.get("layerConf") if isinstance(vertex, dict) else None
             if isinstance(conf, dict):
-                where = ("vertices", name, "layerConf", "layer")
-                found += [
-                    (path_text((*where, *each.path)), str(each.error))
-                    for each in unsupported_in_layer(conf.get("layer"))
+                path = ("vertices", name, "layerConf", "layer")
+                findings += [
+                    (path_text((*path, *finding.path)), str(finding.error))
+                    for finding in unsupported_in_layer(conf.get("layer"))
                 ]
-        return tuple(found)
+        return tuple(findings)
 
 
 def _read(path: Any, archive: zipfile.ZipFile) -> ModelFile:
     document, modern = network_document(read_text(path, archive, CONFIGURATION))
     kind = MULTI_LAYER if isinstance(modern.get("confs"), list) else GRAPH
     specs = [specs for _, _, specs in _parts(modern)]
-    n = None if None in specs else sum(spec.length for of_one in specs for spec in of_one or ())
+    n = None if None in specs else sum(spec.length for of_layer in specs for spec in of_layer or ())
     params = state = None
     if n != 0 and not has_entry(archive, NO_PARAMS):
         params = nd.as_array(read_vector(path, archive, COEFFICIENTS, n))
@@ -248,7 +249,7 @@ def vertex_order(document: Json) -> list[str]:
         raise FormatError("configuration: a graph must have networkInputs, vertices and vertexInputs.")
     edges = {name: before.get(name) or [] for name in vertices}
     lists = [inputs, *edges.values()]
-    if not all(isinstance(found, list) and all(isinstance(name, str) for name in found) for found in lists):
+    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists):
         raise FormatError("configuration: networkInputs and vertexInputs must be lists of names.")
     return stored_order(document, inputs, list(vertices)) or topological_order(inputs, edges)
 
@@ -257,7 +258,7 @@ def _described(name: str, fields: Json, specs: list[ParamSpec] | None) -> LayerD
     conf = fields.get("layerConf")
     inner = conf["layer"] if isinstance(conf, dict) and isinstance(conf.get("layer"), dict) else fields
     ends = [inner.get(key, inner.get(other)) for key, other in (("nin", "nIn"), ("nout", "nOut"))]
-    n_in, n_out = (found if type(found) is int and found > 0 else None for found in ends)
+    n_in, n_out = (size if type(size) is int and size > 0 else None for size in ends)
     return LayerDescription(
         name, class_of(inner), n_in, n_out, None if specs is None else sum(spec.length for spec in specs)
     )

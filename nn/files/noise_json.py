@@ -1,4 +1,4 @@
-"""Codecs of what training adds at random and of what it holds parameters to, inside DL4J's configuration JSON."""
+"""Codecs of dropout, weight noise and constraints, inside DL4J's configuration JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PACKAGE = "org.deeplearning4j.nn.conf."
 
 
 class _Number(NamedTuple):
-    """How a number that may follow a schedule is spelled; Java's constructors take some by another name."""
+    """Keys of a number that may follow a schedule; Java's constructors take some by another name."""
 
     field: str
     key: str
@@ -54,17 +54,17 @@ def _number_to_json(noise: Any, spelling: _Number) -> Json:
     return {spelling.key: value, spelling.schedule_key: None}
 
 
-def _number_from_json(what: str, data: Json, spelling: _Number) -> Any:
+def _number_from_json(subject: str, data: Json, spelling: _Number) -> Any:
     given = [
         data[key] for key in (spelling.schedule_key, spelling.key, *spelling.other_keys) if data.get(key) is not None
     ]
-    found = next((each for each in given if isinstance(each, dict)), given[0] if given else None)
-    if isinstance(found, dict):
-        return schedule_from_json(found)
+    value = next((stored for stored in given if isinstance(stored, dict)), given[0] if given else None)
+    if isinstance(value, dict):
+        return schedule_from_json(value)
     try:
-        return float(number(found))
+        return float(number(value))
     except FormatError as error:
-        raise FormatError(f"configuration: {what} must have a number {spelling.key!r}, got {found!r}.") from error
+        raise FormatError(f"configuration: {subject} must have a number {spelling.key!r}, got {value!r}.") from error
 
 
 def _dropout_fields(dropout: Any) -> Json:
@@ -72,13 +72,13 @@ def _dropout_fields(dropout: Any) -> Json:
     return {**_number_to_json(dropout, _NUMBERS[type(dropout)]), **more}
 
 
-def _dropout_of(found: Any, data: Json) -> Any:
-    if found is AlphaDropout:
-        _refuse_others(data, _ALPHA)
-    return found(_number_from_json(found.__name__, data, _NUMBERS[found]))
+def _dropout_of(dropout_class: Any, data: Json) -> Any:
+    if dropout_class is AlphaDropout:
+        _refuse_other_values(data, _ALPHA)
+    return dropout_class(_number_from_json(dropout_class.__name__, data, _NUMBERS[dropout_class]))
 
 
-def _refuse_others(data: Json, only: Json) -> None:
+def _refuse_other_values(data: Json, only: Json) -> None:
     for key, value in only.items():
         if data.get(key, value) != value:
             raise ConfigurationError(f"idropout: {key} {data[key]!r} is not supported, only {value}.")
@@ -94,8 +94,8 @@ def _weight_noise_fields(noise: Any) -> Json:
     }
 
 
-def _weight_noise_of(found: Any, data: Json) -> Any:
-    if found is WeightNoise:
+def _weight_noise_of(noise_class: Any, data: Json) -> Any:
+    if noise_class is WeightNoise:
         distribution = DISTRIBUTION.decode(data["distribution"])
         return WeightNoise(distribution, data.get("additive", True), data.get("applyToBias", False))
     return DropConnect(_number_from_json("DropConnect", data, _NUMBERS[DropConnect]), data.get("applyToBiases", False))
@@ -112,12 +112,13 @@ def _constraint_fields(constraint: Any) -> Json:
     return {**out, "epsilon": constraint.epsilon}
 
 
-def _constraint_of(found: Any, data: Json) -> LayerConstraint:
-    if data.get("epsilon", found.epsilon) != found.epsilon:
-        raise ConfigurationError(f"constraint: epsilon {data['epsilon']!r} is not supported, only {found.epsilon}.")
-    names = [field.name for field in fields(found)]
+def _constraint_of(constraint_class: Any, data: Json) -> LayerConstraint:
+    if data.get("epsilon", constraint_class.epsilon) != constraint_class.epsilon:
+        only = constraint_class.epsilon
+        raise ConfigurationError(f"constraint: epsilon {data['epsilon']!r} is not supported, only {only}.")
+    names = [field.name for field in fields(constraint_class)]
     values = {name: data.get(_CONSTRAINT_KEYS.get(name, name)) for name in names}
-    return found(**{name: value for name, value in values.items() if value is not None})
+    return constraint_class(**{name: value for name, value in values.items() if value is not None})
 
 
 CONSTRAINT = part_codec(
@@ -130,6 +131,6 @@ WEIGHT_NOISE = part_codec(
 )  # fmt: skip
 PART_CODECS.update({"constraint": CONSTRAINT, "dropout": DROPOUT, "weight noise": WEIGHT_NOISE})
 CONSTRAINTS_LIST = Codec(
-    lambda constraints: [CONSTRAINT.encode(each) for each in constraints] if constraints else None,
-    lambda data: tuple(CONSTRAINT.decode(each) for each in data) if data else None,
+    lambda constraints: [CONSTRAINT.encode(constraint) for constraint in constraints] if constraints else None,
+    lambda data: tuple(CONSTRAINT.decode(constraint) for constraint in data) if data else None,
 )

@@ -45,7 +45,7 @@ def turn_older_weights(network: MultiLayerNetwork, configuration: str) -> None:
 
 
 def _marked(fields: Any) -> bool:
-    """Tell whether the mark is anywhere in a layer, which others may wrap."""
+    """Tell whether the mark is anywhere in a layer, which other layers may wrap."""
     return isinstance(fields, dict) and (_MARK in fields or any(map(_marked, fields.values())))
 
 

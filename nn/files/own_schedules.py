@@ -15,24 +15,24 @@ _PLAIN = {"learningRateSchedule": "learningRate", "momentumISchedule": "momentum
 
 
 def take_own(document: Any, path: str = "") -> Json:
-    """Put what Java can read in the place of every schedule that it cannot; return path -> schedule.
+    """Replace every schedule that Java cannot read by one that it can; return path -> schedule.
 
-    That is what a ramp leads to, and the initial value of what Java does not have: a plain number for the rate of an
-    updater, else a FixedSchedule.
+    For a ramp that is the schedule it leads to, else the initial value: a plain number for the rate of an
+    updater, otherwise a FixedSchedule.
     """
-    found: Json = {}
+    schedules: Json = {}
     if not isinstance(document, (dict, list)):
-        return found
+        return schedules
     key: Any
     for key, value in list(document.items() if isinstance(document, dict) else enumerate(document)):
-        here = f"{path}/{key}"
+        path_to_value = f"{path}/{key}"
         if not _not_in_java(value):
-            found |= take_own(value, here)
+            schedules |= take_own(value, path_to_value)
             continue
-        found[here], document[key] = value, _for_java(value)
+        schedules[path_to_value], document[key] = value, _for_java(value)
         if isinstance(document, dict) and key in _PLAIN and document[key]["@class"] == _FIXED:
             document[_PLAIN[key]] = document.pop(key)["value"]
-    return found
+    return schedules
 
 
 def _for_java(schedule: Json) -> Json:
@@ -46,7 +46,7 @@ def _not_in_java(value: Any) -> bool:
 
 
 def put_own(document: Any, taken: Any) -> None:
-    """Put back what `take_own` returned; raise FormatError where a path leads nowhere."""
+    """Put back the schedules that `take_own` returned; raise FormatError where a path leads nowhere."""
     if not isinstance(taken, dict):
         raise FormatError(f"configuration: expected path -> schedule, got {str(taken)[:100]}.")
     for path, value in taken.items():

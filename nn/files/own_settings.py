@@ -34,11 +34,11 @@ def plain(base: NeuralNetConfiguration) -> NeuralNetConfiguration:
 
 def to_document(base: NeuralNetConfiguration) -> dict[str, Any]:
     """Return all of them as plain values, and the version of this form."""
-    found = {name: getattr(base, name) for name in DEFAULTS}
+    settings = {name: getattr(base, name) for name in DEFAULTS}
     conditions = as_terminations("save", base.terminations)
     if conditions is not None:
-        found["terminations"] = [_written(condition) for condition in conditions]
-    return {"version": VERSION, **found}
+        settings["terminations"] = [_written(condition) for condition in conditions]
+    return {"version": VERSION, **settings}
 
 
 def written(conf: MultiLayerConfiguration, names: Sequence[str] | None) -> tuple[str, dict[str, Any], bool]:
@@ -96,12 +96,12 @@ def _input_type(written: Any) -> InputType | None:
 
 def _check_version(document: Any) -> None:
     if not isinstance(document, dict) or document.get("version") != VERSION:
-        found = document.get("version") if isinstance(document, dict) else document
-        raise FormatError(f"{ENTRY}: must have version {VERSION}, got {found!r}. Is the library too old for it?")
+        version = document.get("version") if isinstance(document, dict) else document
+        raise FormatError(f"{ENTRY}: must have version {VERSION}, got {version!r}. Is the library too old for it?")
 
 
 def completed(base: NeuralNetConfiguration, document: Any) -> NeuralNetConfiguration:
-    """Return a copy with what a document says.
+    """Return a copy with the settings of a document.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def _written(condition: TerminationCondition) -> dict[str, Any]:
 
 def _conditions(written: Any) -> Sequence[TerminationCondition]:
     try:
-        return tuple(_condition(one) for one in written)
+        return tuple(_condition(condition) for condition in written)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{ENTRY}: malformed terminations {written!r}, {type(error).__name__}: {error}.") from error
 

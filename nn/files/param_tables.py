@@ -1,8 +1,8 @@
-"""Where the parameters of every Deeplearning4j layer lie, from its JSON alone: also of layers that cannot run here.
+"""Places of the parameters of every Deeplearning4j layer, from its JSON alone: even of layers ndwright cannot run.
 
-What runs here says it in `param_specs`: its configuration is asked, made of the fields that its shapes follow from
-alone. For the rest there is one function for each family, from a layer's fields in 1.0's form to its parameters in the
-order of the vector.
+Layers that ndwright runs say it in `param_specs`: their configuration is asked, with only the fields that their shapes
+follow from. For the rest there is one function for a family, from a layer's fields in 1.0's form to its parameters in
+the order of the vector.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .json_values import camel_case
 
 Specs = list[ParamSpec]
 
-# ---- layers that run here
+# ---- layers that ndwright runs
 
 
 def _of_configuration(fields: Json) -> Specs:
     layer_class = LAYERS.load(class_of(fields))
-    found = {name: _shape_field(fields, camel_case(name), absent) for name, absent in layer_class.shape_fields.items()}
-    return list(layer_class.of_sizes(found).param_specs())
+    shapes = {name: _shape_field(fields, camel_case(name), absent) for name, absent in layer_class.shape_fields.items()}
+    return list(layer_class.of_sizes(shapes).param_specs())
 
 
 def _shape_field(fields: Json, key: str, absent: Any) -> Any:
-    """Read what a shape follows from; what Java takes where it is absent tells what kind of field it is."""
+    """Read a field that a shape follows from; Java's default, `absent`, tells its kind."""
     if isinstance(absent, bool):
         return flag(fields, key, absent)
     if isinstance(absent, tuple):
@@ -41,14 +41,14 @@ def _shape_field(fields: Json, key: str, absent: Any) -> Any:
 
 def _series(fields: Json) -> Specs:
     """Weights of a Convolution1DLayer, which 1.0.0-M1 turned round; see `nn.files.older_weights`."""
-    found = _of_configuration(fields)
+    specs = _of_configuration(fields)
     if "timeDistributedFormat" not in fields:
-        kernel, n_in, n_out = found[-1].shape
-        found[-1] = replace(found[-1], shape=(n_out, n_in, kernel, 1))
-    return found
+        kernel, n_in, n_out = specs[-1].shape
+        specs[-1] = replace(specs[-1], shape=(n_out, n_in, kernel, 1))
+    return specs
 
 
-# ---- layers that do not, and those of which a file says it otherwise
+# ---- layers that ndwright does not run, and those of which a file says it otherwise
 
 
 def _row(name: str, n: int) -> ParamSpec:
@@ -70,13 +70,13 @@ def _graves_bidirectional(fields: Json) -> Specs:
 
 def _simple_rnn(fields: Json) -> Specs:
     n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
-    found = [ParamSpec("W", (n_in, n_out), "f"), ParamSpec("RW", (n_out, n_out), "f"), _row("b", n_out)]
-    return [*found, ParamSpec("g", (1, 2 * n_out), "c")] if flag(fields, "hasLayerNorm", False) else found
+    specs = [ParamSpec("W", (n_in, n_out), "f"), ParamSpec("RW", (n_out, n_out), "f"), _row("b", n_out)]
+    return [*specs, ParamSpec("g", (1, 2 * n_out), "c")] if flag(fields, "hasLayerNorm", False) else specs
 
 
 def _bidirectional(fields: Json) -> Specs:
-    both = (("f", inner(fields, "fwd")), ("b", inner(fields, "bwd", "fwd")))
-    return [spec_named(f"{side}{spec.name}", spec) for side, layer in both for spec in param_specs_of(layer)]
+    sides = (("f", inner(fields, "fwd")), ("b", inner(fields, "bwd", "fwd")))
+    return [spec_named(f"{side}{spec.name}", spec) for side, layer in sides for spec in param_specs_of(layer)]
 
 
 def spec_named(name: str, spec: ParamSpec) -> ParamSpec:
@@ -103,7 +103,7 @@ def _auto_encoder(fields: Json) -> Specs:
 
 
 def _distribution_size(distribution: Any, n: int) -> int:
-    """Return how many numbers describe n inputs."""
+    """Return the number of parameters of n inputs' distribution."""
     java = class_of(distribution)
     if java == "GaussianReconstructionDistribution":
         return 2 * n
@@ -121,8 +121,8 @@ def _variational(fields: Json) -> Specs:
     encoder, decoder = (sizes(fields, f"{side}coderLayerSizes", None, [100]) for side in ("en", "de"))
     last = _distribution_size(fields.get("outputDistribution"), n_in)
     layers: list[tuple[str, int, int]] = []
-    for letter, start, found in (("e", n_in, encoder), ("d", n_out, decoder)):
-        steps = zip((start, *found), found, strict=False)
+    for letter, start, hidden in (("e", n_in, encoder), ("d", n_out, decoder)):
+        steps = zip((start, *hidden), hidden, strict=False)
         layers += [(f"{letter}{index}", before, after) for index, (before, after) in enumerate(steps)]
         if letter == "e":
             top = (*((n_in,)), *encoder)[-1]
@@ -182,7 +182,7 @@ _TABLES: Mapping[str, Callable[[Json], Specs]] = {
     "AutoEncoder": _auto_encoder,
     "Bidirectional": _bidirectional,
     "Convolution1DLayer": _series,  # the shape depends on the release
-    "FrozenLayer": _wrapped,  # what it wraps may be a layer that cannot run here
+    "FrozenLayer": _wrapped,  # the layer inside may be one that ndwright cannot run
     "FrozenLayerWithBackprop": _wrapped,
     "GravesBidirectionalLSTM": _graves_bidirectional,
     "GravesLSTM": _lstm(3),
@@ -256,8 +256,8 @@ def param_specs_of_vertex(fields: Json) -> Specs:
     return _of("vertex", VERTEX_TABLES, fields)
 
 
-def _of(what: str, tables: Mapping[str, Callable[[Json], Specs]], fields: Json) -> Specs:
+def _of(subject: str, tables: Mapping[str, Callable[[Json], Specs]], fields: Json) -> Specs:
     java = class_of(fields)
     if java not in tables:
-        raise ConfigurationError(f"{what}: the parameters of class {fields['@class']!r} are not known.")
+        raise ConfigurationError(f"{subject}: the parameters of class {fields['@class']!r} are not known.")
     return tables[java](fields)

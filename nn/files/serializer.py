@@ -47,12 +47,12 @@ def write_model(
     ----------
     network : MultiLayerNetwork
     path : path or binary file object
-        A file is replaced only when the whole of it is written. A file object is written to where it stands, and
+        A file is replaced only when the new one is complete. A file object is written to where it stands, and
         need not be seekable.
     save_updater : bool
         Also write the updater's state, so that training can continue.
     normalizer : normalizer of `nd.dataset`, optional
-        What the network's data went through; kept beside it, see `restore_normalizer`.
+        Normalizer of the network's data; kept beside it, see `restore_normalizer`.
 
     Raises
     ------
@@ -63,9 +63,9 @@ def write_model(
 
     Notes
     -----
-    What DL4J 1.0 has no place for (`iterations`, `step_function`, `terminations`, `lbfgs_memory`, schedules that it
-    does not have, names of classes, the input type) goes into an entry of our own, ``ndwright.json``, where there is
-    any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
+    Settings without a place in DL4J 1.0 (`iterations`, `step_function`, `terminations`, `lbfgs_memory`, schedules
+    that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``, where there
+    is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
     text, document, needed = written(conf, network.class_names)
@@ -128,8 +128,8 @@ def restore_multi_layer_network(path: Source, load_updater: bool = True, strict:
     load_updater : bool
         Also take over the updater's state, if the file has it.
     strict : bool
-        False: what only training needs and this library does not have (a dropout, a constraint, an updater of another
-        kind) is left out with a `ModelFileWarning`. What predictions depend on is always refused.
+        False: parts only for training that this library does not have (a dropout, a constraint, an updater of another
+        kind) are left out with a `ModelFileWarning`. Parts that predictions depend on are always refused.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def restore_multi_layer_network(path: Source, load_updater: bool = True, strict:
         It is no model zip, is truncated or corrupt, has unsafe entries, or does not fit its own configuration.
     ConfigurationError, ChoiceError
         The configuration asks for something that this library does not have. One thing has its own error; several
-        are listed in one ConfigurationError, each with its path in the JSON.
+        are listed in one ConfigurationError, with their paths in the JSON.
 
     Warns
     -----
@@ -179,7 +179,7 @@ def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: boo
 
 
 def read_own(path: Any, archive: zipfile.ZipFile) -> Any:
-    """Return what this library has added to the archive, None where there is nothing."""
+    """Return the entry that this library has added to the archive, None where there is none."""
     return json.loads(read_text(path, archive, ENTRY)) if has_entry(archive, ENTRY) else None
 
 

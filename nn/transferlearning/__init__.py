@@ -1,4 +1,4 @@
-"""Transfer learning: networks made of trained ones."""
+"""Transfer learning: networks built from trained ones."""
 
 from __future__ import annotations
 

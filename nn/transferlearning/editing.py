@@ -1,4 +1,4 @@
-"""TransferLearning: a new network that keeps what a trained one has learnt."""
+"""TransferLearning: a new network that keeps the weights of a trained one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Sizes = int | Sequence[int | Init]
 
 @dataclass(frozen=True, kw_only=True)
 class TransferLearning(Checked):
-    """How a new network is made of a trained one: ``TransferLearning(net, feature_extractor=1).build()``.
+    """Changes that turn a trained network into a new one: ``TransferLearning(net, feature_extractor=1).build()``.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ class TransferLearning(Checked):
     remove_layers_from_output : int
         So many layers are removed at the end.
     add_layers : sequence of LayerConf
-        Added at the end. Their n_in may be left out; what is unset is taken from the fine-tune configuration, and not
+        Added at the end. Their n_in may be left out; unset fields are taken from the fine-tune configuration, and not
         from the old network.
     input_pre_processors : dict of layer index -> InputPreProcessor
         Of the new network. Those of added layers are inserted where the kind of their input is known.
     validate_output_layer_config : bool
-        As for `NeuralNetConfiguration`; what the trained network says of it does not count, as in Java.
+        As for `NeuralNetConfiguration`; the trained network's value does not count, as in Java.
 
     Raises
     ------
@@ -85,7 +85,7 @@ class TransferLearning(Checked):
     replaced sizes in the order of layers, removed ones included, then those of added layers. Then the new network seeds
     its own and draws all of its weights, which are overwritten, so that a repeated Java program stays repeatable.
     Iterations and epochs begin at 0, the updater has no state; `class_names` stay where the output layer does. Source:
-    DL4J ``TransferLearning.Builder``. Differs: the next layer with parameters is found behind pooling and dropout too,
+    DL4J ``TransferLearning.Builder``. Differs: the next layer with parameters may stand behind pooling and dropout too,
     and behind a change from images to rows; Java looks at the very next only.
     """
 
@@ -160,7 +160,7 @@ def _sizes_for(layer: LayerConf, count: int) -> dict[str, Any]:
 
 
 class _Editing:
-    """The layers, preprocessors and parameters of the network that is being made."""
+    """The layers, preprocessors and parameters of the network that is being built."""
 
     def __init__(self, network: MultiLayerNetwork, fine_tune: FineTuneConfiguration) -> None:
         self.old, self.fine_tune = network.conf, fine_tune
@@ -200,19 +200,19 @@ class _Editing:
 
     def replace_n_in(self, index: int, n_in: int, init: Init = None) -> None:
         """Give a layer another n_in; the first layer's is that of the network's inputs."""
-        found = self.layers[index] if index in range(len(self.layers)) else None
-        sizes = _sizes_for(found, n_in) if isinstance(found, FeedForwardConf) else {"n_in": n_in}
+        layer = self.layers[index] if index in range(len(self.layers)) else None
+        sizes = _sizes_for(layer, n_in) if isinstance(layer, FeedForwardConf) else {"n_in": n_in}
         self._restart("n_in_replace", index, init, **sizes)
         if "n_out" in sizes:
             self._pass_on("n_in_replace", index, sizes["n_out"], None)
         if index == 0 and self.input_type is not None:
             field = "n" if hasattr(self.input_type, "n") else "channels"
             self.input_type = replace(self.input_type, **{field: n_in})
-        if index == 0 and isinstance(found := self.preprocessors.get(0), FeedForwardToCnnPreProcessor):
-            self.preprocessors[0] = replace(found, num_channels=n_in)
+        if index == 0 and isinstance(layer := self.preprocessors.get(0), FeedForwardToCnnPreProcessor):
+            self.preprocessors[0] = replace(layer, num_channels=n_in)
 
     def _through(self, who: str, index: int, channels: int) -> int:
-        """Return how many numbers or channels come into a layer, and mend its preprocessor."""
+        """Return the number of inputs or channels of a layer, and mend its preprocessor."""
         preprocessor = self.preprocessors.get(index)
         if isinstance(
             preprocessor, (CnnToFeedForwardPreProcessor, Cnn3DToFeedForwardPreProcessor, CnnToRnnPreProcessor)
@@ -236,7 +236,7 @@ class _Editing:
         if not 0 <= index < len(self.layers):
             raise nd.ConfigurationError(f"{who}: layer must be 0..{len(self.layers) - 1}, got {index!r}.")
         layer: Any = self.layers[index]
-        if not set(sizes) <= {each.name for each in fields(layer)}:
+        if not set(sizes) <= {field.name for field in fields(layer)}:
             raise nd.ConfigurationError(
                 f"{who}: {label_of(index, layer)} must be a layer with n_in and n_out that is not frozen. {_REBUILD}"
             )
@@ -253,14 +253,14 @@ class _Editing:
         return [view.flat(vector) for view in layout.views]
 
     def remove(self, count: int) -> None:
-        """Remove layers at the end; what stands before the first of them stays for one that is added."""
+        """Remove layers at the end; the preprocessor of the first of them stays for one that is added."""
         kept = len(self.layers) - count
         if kept < 1:
             raise nd.ConfigurationError(
                 f"TransferLearning: remove_layers_from_output must be 0..{len(self.layers) - 1}, got {count!r}."
             )
         del self.layers[kept:], self.params[kept:]
-        self.preprocessors = {index: each for index, each in self.preprocessors.items() if index <= kept}
+        self.preprocessors = {i: preprocessor for i, preprocessor in self.preprocessors.items() if i <= kept}
 
     def add(self, added: Sequence[LayerConf], chosen: Mapping[int, InputPreProcessor]) -> None:
         """Add layers at the end; check that everything fits, with the preprocessors that were `chosen`."""
@@ -269,7 +269,7 @@ class _Editing:
         check_order("TransferLearning", self.layers)
         check_preprocessors("TransferLearning: input_pre_processors", chosen, len(self.layers))
         self.preprocessors.update(chosen)
-        self.preprocessors = {index: each for index, each in self.preprocessors.items() if index < len(self.layers)}
+        self.preprocessors = {i: preprocessor for i, preprocessor in self.preprocessors.items() if i < len(self.layers)}
         input_type = self.input_type or input_type_of(self.layers[0], self.preprocessors.get(0))
         before: tuple[str, int] | None = None
         for index in range(len(self.layers)):
@@ -283,7 +283,7 @@ class _Editing:
         self.params += [self._drawn(layer) for layer in self.layers[old:]]
 
     def _fitted(self, index: int, input_type: InputType, infer: bool) -> InputType:
-        """Fit a layer on what comes in; return what comes out.
+        """Fit a layer to the type of its input; return the type of its output.
 
         In the place of a layer that was removed Java keeps that one's preprocessor: so does this, where a layer does
         not fit with the one that it would have by itself.
@@ -301,7 +301,7 @@ class _Editing:
             raise
 
     def _placed(self, index: int, input_type: InputType, preprocessor: InputPreProcessor | None) -> InputType:
-        """Put a preprocessor before a layer, or none; return what comes out of both."""
+        """Put a preprocessor before a layer, or none; return the type of their output."""
         layer = self.layers[index]
         if preprocessor is not None:
             input_type = preprocessor.output_type(input_type)
@@ -341,7 +341,7 @@ class _Editing:
 
 
 def input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> InputType | None:
-    """Return what a network without an input type takes, where its first layer says it; None where it does not."""
+    """Return the input type of a network without one, from its first layer; None where that does not say it."""
     if isinstance(preprocessor, FeedForwardToCnnPreProcessor):
         return InputType.convolutional_flat(
             preprocessor.input_height, preprocessor.input_width, preprocessor.num_channels

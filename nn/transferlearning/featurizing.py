@@ -1,4 +1,4 @@
-"""TransferLearningHelper: what frozen layers compute is computed once."""
+"""TransferLearningHelper: the activations of frozen layers, computed once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..step.minibatch import Minibatch
 
 
 class TransferLearningHelper(JavaNames):
-    """Trains the layers above the frozen ones on what the frozen ones make of the data.
+    """Trains the layers above the frozen ones on the frozen ones' activations.
 
     Parameters
     ----------
     network : MultiLayerNetwork
-        After `init`. Its parameters follow those of the part that is trained here.
+        After `init`. Its parameters follow those of the part that this helper trains.
     frozen_till : int, optional
         The last layer that is not trained; by default the highest `FrozenLayer`.
 
@@ -36,9 +36,9 @@ class TransferLearningHelper(JavaNames):
     Notes
     -----
     The part starts from the network's parameters, counts and, where all that has state is in it, updater state, and
-    hands them back after training, with the score. As in Java, making it seeds the network's generator and draws its
+    hands them back after training, with the score. As in Java, this seeds the network's generator and draws its
     weights, which are overwritten. Source: DL4J ``TransferLearningHelper``. Differs: `network` keeps its configuration,
-    where Java freezes its layers; preprocessors above the border are found where they belong.
+    where Java freezes its layers; preprocessors above the border stay with their layers.
     """
 
     @checked
@@ -84,7 +84,7 @@ class TransferLearningHelper(JavaNames):
         return replace(
             conf,
             layers=conf.layers[start:stop],
-            preprocessors={i - start: each for i, each in conf.preprocessors.items() if start <= i < stop},
+            preprocessors={i - start: conf.preprocessors[i] for i in conf.preprocessors if start <= i < stop},
             input_type=border_type,
             iteration_count=self.network.iteration_count,
             epoch_count=self.network.epoch_count,
@@ -99,7 +99,7 @@ class TransferLearningHelper(JavaNames):
 
     @checked
     def featurize(self, data: DataSet | Iterable[DataSet]) -> Any:
-        """Return data whose features are what the border hands on, outside of training.
+        """Return data whose features are the border's activations, outside of training.
 
         Parameters
         ----------
@@ -135,15 +135,15 @@ class TransferLearningHelper(JavaNames):
             batch.set_features(data.features)
             batch.set_masks(data.features_mask, None)
             batch.check_features_mask()
-            made = net.forward(batch.features, False, batch.features_mask)
-            features = nd.to_host(nd.copy(made.outputs[-1]))
-            return features, None if made.mask is None else nd.to_host(nd.copy(made.mask))
+            result = net.forward(batch.features, False, batch.features_mask)
+            features = nd.to_host(nd.copy(result.outputs[-1]))
+            return features, None if result.mask is None else nd.to_host(nd.copy(result.mask))
 
     @checked
     def fit_featurized(self, data: DataSet | DataSetIterator | Iterable[DataSet], epochs: Natural = 1) -> History:
         """Train the layers above the border, and hand their parameters to the network.
 
-        Parameters, errors and what is returned as in `MultiLayerNetwork.fit`; the data are from `featurize`.
+        Parameters, errors and the return value as in `MultiLayerNetwork.fit`; the data are from `featurize`.
         """
         try:
             return self._tail.fit(data, epochs=epochs)

@@ -26,7 +26,7 @@ _REMOVABLE = {"constraints": None, "drop_out": None, "gradient_normalization": "
 
 
 class FineTuneConfiguration(JavaNames):
-    """What changes in every layer of a trained network, and in the network; what is not set stays.
+    """Settings that change in every layer of a trained network, and in the network; those not given stay.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class FineTuneConfiguration(JavaNames):
 
     Notes
     -----
-    Frozen layers, and activations that are layers of their own, stay as they are. Added layers take what is set here
+    Frozen layers, and activations that are layers of their own, stay as they are. Added layers take these settings
     but `constraints`, and Java's defaults beside it. The Builder takes Java's settings of memory and of truncated
-    backprop through time, which change nothing here. Source: DL4J ``FineTuneConfiguration``. Differs: Java's ``l1(0)``
+    backprop through time, which change nothing. Source: DL4J ``FineTuneConfiguration``. Differs: Java's ``l1(0)``
     leaves L1 as it was.
 
     Examples
@@ -92,7 +92,7 @@ class FineTuneConfiguration(JavaNames):
 
     @checked
     def of_layer(self, layer: LayerConf) -> LayerConf:
-        """Return a layer of the trained network with what is set here."""
+        """Return a layer of the trained network with these settings."""
         values = {name: value for name, value in self._with_rivals().items() if name in layer.inherited}
         if not isinstance(layer, BaseLayerConf):
             values.pop("activation", None)
@@ -122,7 +122,7 @@ class FineTuneConfiguration(JavaNames):
         return replace(updater, **self._rates)
 
     def of_network(self, base: NeuralNetConfiguration) -> NeuralNetConfiguration:
-        """Return what holds for the whole network."""
+        """Return the settings of the network, as opposed to its layers'."""
         without: dict[str, Any] = dict.fromkeys(CONSTRAINT_FIELDS) if self._constrains else {}
         return replace(base, **without | self._with_rivals())
 

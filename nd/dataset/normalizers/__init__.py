@@ -1,6 +1,6 @@
-"""Normalizers: what features, and labels where they are numbers, go through before a network sees them.
+"""Normalizers: change features, and labels where they are numbers, before a network sees them.
 
-One file each. They are fitted on a DataSet or an iterator in one pass, set on iterators, and kept with a network.
+They stand one to a file; they are fitted on data in one pass, set on iterators, and kept with a network.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Arithmetic of normalizers on arrays of NumPy and of the current backend, which keep their kind, dtype and order.
 
-Every function returns a new array, or changes one that the caller has just made.
+Every function returns a new array, or changes one that the caller has just created.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def as_numbers(who: str, x: Any) -> Array:
 
 
 def like(x: Array, values: Any) -> Array:
-    """Return a number for each column, as an array that broadcasts with `x` [N, columns, ...] and has its dtype."""
+    """Return a number for every column, as an array that broadcasts with `x` [N, columns, ...] and has its dtype."""
     shaped = np.asarray(values).reshape(1, -1, *(1 for _ in x.shape[2:]))
     if isinstance(x, np.ndarray):
         return shaped.astype(x.dtype)
@@ -47,17 +47,17 @@ def like(x: Array, values: Any) -> Array:
 
 
 def rest(x: Array, values: np.ndarray) -> np.ndarray:
-    """Return what `values` [columns] lose when they are rounded to the dtype of `x`."""
+    """Return the remainders of `values` [columns] when they are rounded to the dtype of `x`."""
     name = str(x.dtype) if isinstance(x, np.ndarray) else nd.dtype_name(x)
     return values - values.astype(name).astype(np.float64)
 
 
 def minus(x: Array, values: np.ndarray) -> Array:
     """Return ``x - values``, as exact as if `values` were not rounded to the dtype of `x`."""
-    found, left = x - like(x, values), rest(x, values)
+    difference, left = x - like(x, values), rest(x, values)
     if left.any():
-        found -= like(x, left)  # the first difference is exact where x is near
-    return found
+        difference -= like(x, left)  # the first difference is exact where x is near
+    return difference
 
 
 def add(x: Array, values: np.ndarray) -> None:
@@ -83,7 +83,7 @@ def aligned(who: str, x: Array, mask: AnyArray) -> AnyArray:
     """Return a mask in a shape that broadcasts with `x` [N, columns, ...].
 
     Masks of the rank of `x` are so already, those of series [N, T] belong to [N, 1, T], those of images [N, H, W] to
-    [N, 1, H, W], and [N], or [N, 1] of images, to whole examples.
+    [N, 1, H, W], and [N], or [N, 1] of images, to all of an example.
 
     Raises
     ------

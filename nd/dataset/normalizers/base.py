@@ -1,4 +1,4 @@
-"""Normalizer: what all of them share, and what those share that learn from data."""
+"""Normalizer: shared by all of them, and FittedNormalizer: shared by those that learn from data."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Data = DataSet | DataSetIterator | Iterable[DataSet]
 class Normalizer(JavaNames, metaclass=JavaNamedABC):
     """Change features, and labels where they are numbers, and change them back.
 
-    What changes a DataSet gives it new arrays: those it was made of, and other DataSets that share them, stay as they
-    are. So an iterator whose pre-processor this is hands out data that were normalized once, in every epoch. Methods of
+    A change gives a DataSet new arrays: those given to it, and other DataSets that share them, stay as they are.
+    So an iterator whose pre-processor this is hands out data that were normalized once, in every epoch. Methods of
     arrays return new ones; `transform` of an array, and ``revertFeatures``, ``revertLabels`` and ``transformLabel``, in
     Java's spelling, write into it, as programs that are ported expect.
 
@@ -113,11 +113,11 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
 
     @abstractmethod
     def revert_features(self, features: Any, mask: Any = None) -> Array:
-        """Return what `transform_features` was given, as a new array. Same errors."""
+        """Return the features that `transform_features` was given, as a new array. Same errors."""
 
     @abstractmethod
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
-        """Return what `transform_labels` was given: labels, or a network's output. Same errors."""
+        """Return the argument of `transform_labels`: labels, or a network's output. Same errors."""
 
     def save(self, path: Target) -> None:
         """Write the file that Java's ``NormalizerSerializer.getDefault().restore`` reads; it is there whole or not.
@@ -158,27 +158,27 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
 
     @abstractmethod
     def write_body(self, stream: BinaryIO) -> None:
-        """Write what follows the header in ND4J's form."""
+        """Write the body, after the header, in ND4J's form."""
 
     @classmethod
     @abstractmethod
     def read_body(cls, stream: BinaryIO) -> Normalizer:
-        """Read what `write_body` wrote."""
+        """Read a body that `write_body` wrote."""
 
     def _transform_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
-        """Do what Java's ``transformLabel`` does."""
+        """Act as Java's ``transformLabel``."""
         return self._written("transform_labels", labels, self.transform_labels(labels, mask))
 
     def _revert_features_in_place(self, features: Any, mask: Any = None) -> Array:
-        """Do what Java's ``revertFeatures`` does."""
+        """Act as Java's ``revertFeatures``."""
         return self._written("revert_features", features, self.revert_features(features, mask))
 
     def _revert_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
-        """Do what Java's ``revertLabels`` does."""
+        """Act as Java's ``revertLabels``."""
         return self._written("revert_labels", labels, self.revert_labels(labels, mask))
 
     def _written(self, method: str, array: Any, numbers: Array) -> Array:
-        """Write numbers into the array that they were made of; return it."""
+        """Write numbers into the array that they were computed from; return it."""
         if not hasattr(array, "dtype") or array.dtype.kind != "f":
             raise DTypeError(
                 f"{self._who(method)}: expected a DataSet or an array of floats to write into, got {shown(array)}. "
@@ -213,7 +213,7 @@ class FittedNormalizer(Normalizer):
     Notes
     -----
     Statistics are float64 in memory, computed in one pass. A file has them in float32 where that loses nothing, as
-    with files that came from Java, else in float64, so that a normalizer and what is read from its file are equal.
+    with files that came from Java, else in float64, so that a normalizer and one read from its file are equal.
     """
 
     _statistics: ClassVar[type[ColumnStatistics]]
@@ -223,7 +223,7 @@ class FittedNormalizer(Normalizer):
         self._fitting = False
 
     def fit(self, data: Data) -> Self:
-        """Learn the statistics of data, in one pass; what was learnt before is forgotten.
+        """Learn the statistics of data, in one pass; earlier statistics are forgotten.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class FittedNormalizer(Normalizer):
 
     @abstractmethod
     def _finished(self, statistics: Any) -> Mapping[str, np.ndarray]:
-        """Return name -> numbers [columns] of what was gathered."""
+        """Return name -> numbers [columns] of the statistics gathered."""
 
     @abstractmethod
     def _forward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array: ...
@@ -339,14 +339,14 @@ def check_statistics(who: str, **given: Any) -> dict[str, np.ndarray]:
     ConfigurationError
         They are no row of finite numbers, or one is longer than another.
     """
-    found = {name: _row(f"{who}: {name}", values) for name, values in given.items()}
-    lengths = {name: len(values) for name, values in found.items()}
+    statistics = {name: _row(f"{who}: {name}", values) for name, values in given.items()}
+    lengths = {name: len(values) for name, values in statistics.items()}
     if len(set(lengths.values())) > 1 or 0 in lengths.values():
         raise ConfigurationError(f"{who}: expected as many numbers each, at least one, got {lengths}.")
-    for name, values in found.items():
+    for name, values in statistics.items():
         if not np.isfinite(values).all():
             raise ConfigurationError(f"{who}: {name} must be finite, got {values[~np.isfinite(values)][0]}.")
-    return found
+    return statistics
 
 
 def _row(who: str, values: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What follows the header of a normalizer's file: flags, numbers, rows of numbers."""
+"""Body of a normalizer's file, after the header: flags, numbers, rows of numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_numbers(stream: BinaryIO, count: int) -> tuple[float, ...]:
 
 def write_rows(stream: BinaryIO, rows: list[np.ndarray]) -> None:
     """Write numbers of columns as arrays [1, columns], all in float32 if none loses by it, else in float64."""
-    with np.errstate(over="ignore"):  # what does not fit is not equal afterwards
+    with np.errstate(over="ignore"):  # a number that does not fit is not equal afterwards
         narrow = all(np.array_equal(row.astype(np.float32), row) for row in rows)
     for row in rows:
         write_array(stream, row[None, :].astype(np.float32 if narrow else np.float64))

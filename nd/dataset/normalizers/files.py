@@ -24,7 +24,7 @@ _CUSTOM = "CUSTOM"
 
 @checked
 def normalizer_to_bytes(normalizer: Normalizer) -> bytes:
-    """Return what ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
+    """Return the bytes that ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> Normalizer:
     Raises
     ------
     FormatError
-        The bytes are truncated, corrupt or something else; also what Java's serialization alone wrote.
+        The bytes are truncated, corrupt or something else; also bytes of Java's serialization alone.
     ConfigurationError
         The normalizer is one for several inputs (MULTI_...), or a class of somebody's own (CUSTOM).
     """

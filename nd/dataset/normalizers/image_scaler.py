@@ -55,22 +55,22 @@ class ImagePreProcessingScaler(Normalizer):
         self.max_pixel = float(2**max_bits - 1)
 
     def transform_features(self, features: Any, mask: Any = None) -> Array:
-        found = as_numbers(self._who("transform_features"), features) / self.max_pixel
+        scaled = as_numbers(self._who("transform_features"), features) / self.max_pixel
         if self.max - self.min != 1:
-            found *= self.max - self.min
+            scaled *= self.max - self.min
         if self.min != 0:
-            found += self.min
-        return found
+            scaled += self.min
+        return scaled
 
     def transform_labels(self, labels: Any, mask: Any = None) -> Array:
         return self.transform_features(self._images("transform_labels", labels)) if self._fits_labels else labels
 
     def revert_features(self, features: Any, mask: Any = None) -> Array:
-        found = as_numbers(self._who("revert_features"), features) - self.min
+        pixels = as_numbers(self._who("revert_features"), features) - self.min
         if self.max - self.min != 1:
-            found /= self.max - self.min
-        found *= self.max_pixel
-        return found
+            pixels /= self.max - self.min
+        pixels *= self.max_pixel
+        return pixels
 
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
         return self.revert_features(self._images("revert_labels", labels)) if self._fits_labels else labels

@@ -77,7 +77,7 @@ class NormalizerMinMaxScaler(FittedNormalizer):
         return self.fitted("labels", "label_max")["upper"]
 
     def set_feature_stats(self, lower: Any, upper: Any) -> None:
-        """Say what the features' bounds [columns] are.
+        """Set the features' bounds [columns].
 
         Raises
         ------
@@ -87,7 +87,7 @@ class NormalizerMinMaxScaler(FittedNormalizer):
         self._of["features"] = _checked("NormalizerMinMaxScaler.set_feature_stats", lower, upper)
 
     def set_label_stats(self, lower: Any, upper: Any) -> None:
-        """Say what the labels' bounds [columns] are, and that labels are to be changed. Same errors."""
+        """Set the labels' bounds [columns], and that labels are to be changed. Same errors."""
         self._of["labels"] = _checked("NormalizerMinMaxScaler.set_label_stats", lower, upper)
         self.fit_label(True)
 
@@ -112,21 +112,21 @@ class NormalizerMinMaxScaler(FittedNormalizer):
         return _checked(statistics.who, statistics.lower, statistics.upper)
 
     def _forward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array:
-        found = minus(x, values["lower"])
-        found /= like(x, values["upper"] - values["lower"])
+        scaled = minus(x, values["lower"])
+        scaled /= like(x, values["upper"] - values["lower"])
         if self.target_max - self.target_min != 1:
-            found *= self.target_max - self.target_min
+            scaled *= self.target_max - self.target_min
         if self.target_min != 0:
-            found += self.target_min
-        return zero_where_masked(who, found, mask)
+            scaled += self.target_min
+        return zero_where_masked(who, scaled, mask)
 
     def _backward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array:
-        found = x - self.target_min
+        reverted = x - self.target_min
         if self.target_max - self.target_min != 1:
-            found /= self.target_max - self.target_min
-        found *= like(x, values["upper"] - values["lower"])
-        add(found, values["lower"])
-        return zero_where_masked(who, found, mask)
+            reverted /= self.target_max - self.target_min
+        reverted *= like(x, values["upper"] - values["lower"])
+        add(reverted, values["lower"])
+        return zero_where_masked(who, reverted, mask)
 
 
 def check_range(who: str, low: float, high: float) -> tuple[float, float]:
@@ -137,14 +137,14 @@ def check_range(who: str, low: float, high: float) -> tuple[float, float]:
 
 
 def _checked(who: str, lower: Any, upper: Any) -> dict[str, np.ndarray]:
-    found = check_statistics(who, lower=lower, upper=upper)
-    if (found["upper"] < found["lower"]).any():
-        column = int(np.argmax(found["upper"] < found["lower"]))
+    bounds = check_statistics(who, lower=lower, upper=upper)
+    if (bounds["upper"] < bounds["lower"]).any():
+        column = int(np.argmax(bounds["upper"] < bounds["lower"]))
         raise ConfigurationError(
-            f"{who}: every upper bound must be at least the lower one, got {found['lower'][column]} to "
-            f"{found['upper'][column]} in column {column}."
+            f"{who}: every upper bound must be at least the lower one, got {bounds['lower'][column]} to "
+            f"{bounds['upper'][column]} in column {column}."
         )
-    narrow = found["upper"] - found["lower"] < _SMALLEST_RANGE
+    narrow = bounds["upper"] - bounds["lower"] < _SMALLEST_RANGE
     # beside large numbers 1e-5 is lost in rounding
-    least = np.maximum(found["lower"] + _SMALLEST_RANGE, np.nextafter(found["lower"], np.inf))
-    return {**found, "upper": np.where(narrow, least, found["upper"])}
+    least = np.maximum(bounds["lower"] + _SMALLEST_RANGE, np.nextafter(bounds["lower"], np.inf))
+    return {**bounds, "upper": np.where(narrow, least, bounds["upper"])}

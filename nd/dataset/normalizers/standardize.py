@@ -35,7 +35,7 @@ class NormalizerStandardize(FittedNormalizer):
     ``y = (x - mean) / std`` with the population's standard deviation, at least 1e-5: so a constant column becomes 0,
     and another value in it later becomes large. Series [N, C, T] have statistics by column over all time steps that
     are not masked, images [N, C, H, W] by channel. In the dtype of the data, with Java's operations in Java's order;
-    where the mean is more exact than that dtype, what rounding takes from it is subtracted too.
+    where the mean is more exact than that dtype, the rest that rounding takes from it is subtracted too.
 
     Source: org.nd4j.linalg.dataset.api.preprocessor.NormalizerStandardize, DistributionStats. Differs: Java gathers in
     the data's dtype, and heeds masks of series alone.
@@ -78,7 +78,7 @@ class NormalizerStandardize(FittedNormalizer):
         return self.fitted("labels", "label_std")["std"]
 
     def set_label_stats(self, mean: Any, std: Any) -> None:
-        """Say what the labels' statistics are, and that labels are to be changed.
+        """Set the labels' statistics, and that labels are to be changed.
 
         Raises
         ------
@@ -103,21 +103,21 @@ class NormalizerStandardize(FittedNormalizer):
 
     @staticmethod
     def _checked(who: str, mean: Any, std: Any) -> dict[str, np.ndarray]:
-        found = check_statistics(who, mean=mean, std=std)
-        if (found["std"] < 0).any():
-            raise ConfigurationError(f"{who}: std must not be negative, got {found['std'].min()}.")
-        return {**found, "std": np.maximum(found["std"], _SMALLEST_STD)}
+        statistics = check_statistics(who, mean=mean, std=std)
+        if (statistics["std"] < 0).any():
+            raise ConfigurationError(f"{who}: std must not be negative, got {statistics['std'].min()}.")
+        return {**statistics, "std": np.maximum(statistics["std"], _SMALLEST_STD)}
 
     def _finished(self, statistics: Moments) -> Mapping[str, np.ndarray]:
         std = np.sqrt(statistics.variance())
         return {"mean": statistics.mean(), "std": np.maximum(std, _SMALLEST_STD)}
 
     def _forward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array:
-        found = minus(x, values["mean"])
-        found /= like(x, values["std"])
-        return zero_where_masked(who, found, mask)
+        standardized = minus(x, values["mean"])
+        standardized /= like(x, values["std"])
+        return zero_where_masked(who, standardized, mask)
 
     def _backward(self, who: str, x: Array, mask: Array | None, values: Mapping[str, np.ndarray]) -> Array:
-        found = x * like(x, values["std"])
-        add(found, values["mean"])
-        return zero_where_masked(who, found, mask)
+        reverted = x * like(x, values["std"])
+        add(reverted, values["mean"])
+        return zero_where_masked(who, reverted, mask)

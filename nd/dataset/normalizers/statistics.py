@@ -26,7 +26,7 @@ class ColumnStatistics(ABC):
     Attributes
     ----------
     count : numpy.ndarray, shape [columns], or None
-        How many numbers were seen, without those that were masked; None before the first array.
+        Number of numbers seen, without those that were masked; None before the first array.
     """
 
     def __init__(self, who: str) -> None:
@@ -96,7 +96,7 @@ class Moments(ColumnStatistics):
     Attributes
     ----------
     near : numpy.ndarray, shape [columns]
-        A number that each column had, in its first piece.
+        A number that the column had, in its first piece.
     off : numpy.ndarray, shape [columns]
         mean - near
     squares : numpy.ndarray, shape [columns]
@@ -151,7 +151,7 @@ class Bounds(ColumnStatistics):
 
 
 def _pieces(x: np.ndarray, counts: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Cut [N, columns, ...] into arrays [columns, n] of float64, each with what counts of it."""
+    """Cut [N, columns, ...] into arrays [columns, n] of float64, with those of its numbers that count."""
     columns = x.shape[1]
     step = max(1, _PIECE // max(1, x[:1].size))
     for start in range(0, len(x), step):

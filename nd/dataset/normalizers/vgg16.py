@@ -1,4 +1,4 @@
-"""VGG16ImagePreProcessor: what VGG16 was trained on."""
+"""VGG16ImagePreProcessor: pixels as VGG16 was trained on them."""
 
 from __future__ import annotations
 
