@@ -43,7 +43,7 @@ def series_window_of(label: str, conf: Any, size: Sizes) -> Window:
 
 
 class SeriesWindows:
-    """What layers over series ``[N, C, T]`` share: to their primitives they are images ``[N, C, T, 1]``."""
+    """Shared by layers over series ``[N, C, T]``: to their primitives they are images ``[N, C, T, 1]``."""
 
     conf: Any
     label: str
@@ -96,15 +96,15 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
 
 
 def series_after(label: str, conf: Any, input_type: InputType) -> RecurrentType:
-    """Return the series that windows along time make of others; raise ShapeError if they do not fit."""
+    """Return the series of one step for every window along time; raise ShapeError if the windows do not fit."""
     steps = series_of(label, input_type).time_series_length
-    made = None if steps is None else series_window_of(label, conf, (steps,)).out[0]
-    return RecurrentType(conf.n_out, made)
+    windows = None if steps is None else series_window_of(label, conf, (steps,)).out[0]
+    return RecurrentType(conf.n_out, windows)
 
 
 def _along_time(across: int) -> Codec:
     """A number for time, and the usual one for width 1."""
-    return Codec(lambda found: [*found, across], lambda value: value[0] if isinstance(value, list) else value)
+    return Codec(lambda along: [*along, across], lambda value: value[0] if isinstance(value, list) else value)
 
 
 ALONG_TIME: Fields = {
@@ -114,7 +114,7 @@ ALONG_TIME: Fields = {
     "padding": ("padding", _along_time(0)),
     "dilation": ("dilation", _along_time(1)),
 }
-"""How windows along time are written."""
+"""Windows along time in files."""
 
 
 @dataclass(frozen=True, kw_only=True)

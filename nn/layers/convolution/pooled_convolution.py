@@ -20,7 +20,7 @@ Array = Any
 
 
 class PooledCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     saved: Any
     pooled: Array
@@ -28,11 +28,11 @@ class PooledCache(NamedTuple):
 
 
 class PooledConvolution(LayerRuntime):
-    """Forward and backward of both layers; the convolution's own activations are never whole in memory.
+    """Forward and backward of both layers; the convolution's own activations are never all in memory.
 
-    Only the winner of every window gets a gradient, and its activation is what pooling hands on: so the way back
-    through the activation is taken on the pooled array, a quarter as large. Parameters, dropout and weight noise are
-    the convolution's.
+    Only the winner of every window gets a gradient, and its activation is the one that pooling hands on: so the
+    gradient goes back through the activation on the pooled array, a quarter as large. Parameters, dropout and weight
+    noise are the convolution's.
     """
 
     pure = splits = True
@@ -91,7 +91,7 @@ class FrozenPooledConvolution(PooledConvolution):
 
 
 def paired(first: LayerRuntime, second: LayerRuntime, forward_only: bool) -> PooledConvolution | None:
-    """Return what runs two layers as one, None where they have to run one after the other.
+    """Return a runtime of two layers as one, None where they have to run one after the other.
 
     `forward_only` says that no gradient will be asked of them.
     """

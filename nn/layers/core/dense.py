@@ -17,7 +17,7 @@ Array = Any
 
 
 class Cache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     x: Array
     z: Array
@@ -53,7 +53,7 @@ class DenseRuntime(LayerRuntime):
 
 
 class LayerNormCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     x: Array
     z: Array
