@@ -19,7 +19,7 @@ def normalise_constraints(conf: Any, *names: str) -> None:
 
 
 def placed_constraints(label: str, layer: Any, defaults: Any) -> tuple[LayerConstraint, ...] | None:
-    """Return a layer's constraints, each with the names of its parameters; without any, the network's.
+    """Return a layer's constraints, with the names of their parameters; without any, the network's.
 
     Raises
     ------

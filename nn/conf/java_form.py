@@ -27,7 +27,7 @@ class JavaForm(NamedTuple):
     """
 
     fields: Fields
-    """JSON key -> the configuration's field, and how it is written: a name in `nn.files.forms.CODECS`, or a codec."""
+    """JSON key -> the configuration's field, and its codec: a name in `nn.files.forms.CODECS`, or a `Codec`."""
     constants: Mapping[str, Any] = _NOTHING
     """Values that Java writes and no field has: they must be so, but for those that `nn.files.json` lists as unused."""
     package: str = ""

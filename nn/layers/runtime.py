@@ -262,7 +262,8 @@ class LayerRuntime(Part, JavaNames):
 
     def activate(self, x: Array, training: bool = False, mask: Array | None = None) -> Array:
         """Return the activations for ``x [N, ...]``, a new array; no preprocessor of the network comes before."""
-        return nd.copy(self._output(nd.as_array(x, self.dtype), Context(training, self._fresh, mask)))
+        a = self._output(nd.as_array(x, self.dtype), Context(training, self._fresh, mask))
+        return nd.copy(a)  # some layers hand x itself on
 
     def _output(self, x: Array, ctx: Context) -> Array:
         state = self.initial_state(x.shape[0]) if hasattr(x, "shape") else ()
@@ -288,7 +289,7 @@ class LayerRuntime(Part, JavaNames):
         return dict(self.params)
 
     def num_params(self) -> int:
-        """Return how many numbers the parameters have."""
+        """Return the number of elements of all parameters."""
         return sum(spec.length for spec in self.conf.param_specs())
 
     # ---- checks

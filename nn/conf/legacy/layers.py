@@ -51,7 +51,7 @@ _SIZES = {
     "Upsampling1D": ("size", 1), "Upsampling2D": ("size", 2), "Upsampling3D": ("size", 3),
     "ZeroPadding1DLayer": ("padding", 2), "Cropping1D": ("cropping", 2), "Convolution1DLayer": ("kernelSize", 2),
 }  # fmt: skip
-"""Sizes that were one integer -> how many there are now."""
+"""Sizes that were one integer -> their number in 1.0."""
 
 
 def modern_layer(data: Any, around: Around, path: Path, dropped: list[Dropped]) -> Any:

@@ -38,7 +38,7 @@ def squash_backward(s: Array, epsilon: Array, axis: int, out: Array) -> Array:
 
 
 def capsules_of(label: str, input_type: InputType) -> tuple[int, int]:
-    """Return number and length of the capsules that come in; raise ConfigurationError if there are none."""
+    """Return number and length of the capsules below; raise ConfigurationError if there are none."""
     if not isinstance(input_type, RecurrentType) or input_type.time_series_length is None:
         raise nd.ConfigurationError(
             f"{label}: expected capsules, got {input_type!r}. Put a PrimaryCapsules layer before it, or use "
@@ -205,7 +205,7 @@ class CapsuleLayer(SameDiffConf):
     with logits l = 0 an iteration is ``c = softmax(l)`` over j, ``s_j = Σ_i c_ij u_ij + b_j``, ``v_j = squash(s_j)``,
     ``l_ij += u_ij · v_j``; the last v is the output. Squash is ``s q / ((1 + q) sqrt(q + 1e-5))`` with q = ``|s|²``.
     Gradients go back through all iterations. Vector: W ``[1, I, J * D, K, 1]``, then b ``[1, 1, J, D, 1]``, in c
-    order. Masks are not used, and end here. Source: DL4J ``CapsuleLayer``; Sabour, Frosst and Hinton 2017.
+    order. Masks are not used, and go no further. Source: DL4J ``CapsuleLayer``; Sabour, Frosst and Hinton 2017.
 
     Examples
     --------
@@ -295,11 +295,11 @@ class CapsuleStrengthRuntime(LayerRuntime):
 
 @dataclass(frozen=True, kw_only=True)
 class CapsuleStrengthLayer(SameDiffConf):
-    """The length of every capsule: how sure it is.
+    """The length of every capsule, which is its certainty.
 
     Notes
     -----
-    Input ``[N, capsules, numbers in each]``, output ``[N, capsules]``. Masks end here. Source: DL4J
+    Input ``[N, capsules, numbers in each]``, output ``[N, capsules]``. Masks go no further. Source: DL4J
     ``CapsuleStrengthLayer``. Differs: a capsule of zeros has the gradient 0, not NaN.
     """
 

@@ -115,8 +115,8 @@ class PrimaryCapsules(SameDiffConf):
     Notes
     -----
     Input ``[N, C, H, W]``, output ``[N, channels * out_h * out_w, capsule_dimensions]``: the convolution's output in c
-    order, cut into capsules, each squashed as in `CapsuleLayer`. Masks end here. Vector: W ``[kernel_h, kernel_w, C,
-    capsule_dimensions * channels]``, then b ``[capsule_dimensions * channels]``, in c order. Source: DL4J
+    order, cut into capsules, each squashed as in `CapsuleLayer`. Masks go no further. Vector: W ``[kernel_h, kernel_w,
+    C, capsule_dimensions * channels]``, then b ``[capsule_dimensions * channels]``, in c order. Source: DL4J
     ``PrimaryCapsules``; Sabour, Frosst and Hinton 2017.
 
     Examples

@@ -117,7 +117,7 @@ class ConvolutionCache(NamedTuple):
 
 
 class ConvolutionRuntime(LayerRuntime):
-    """Forward and backward of a 2D convolution; other kinds say how they convolve."""
+    """Forward and backward of a 2D convolution; other kinds override `convolve` and `convolve_back`."""
 
     pure = splits = True
 

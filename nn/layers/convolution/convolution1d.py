@@ -137,7 +137,7 @@ class Convolution1DLayer(ConvolutionConf):
     in Java: a step counts where one under its window does; in modes same and causal with stride 1 the mask stays as it
     is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since
     1.0.0-M1; older files are read too, see `nn.files.older_weights`. Source: DL4J ``Convolution1DLayer``. Differs: the
-    way back uses the z of the way forth; Java computes it again without weight noise.
+    backward pass uses the z of the forward pass; Java computes it again without weight noise.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class PooledConvolution(LayerRuntime):
         windows = (window, self.pooling.windows.over_size(window.out))
         linear, activating = isinstance(self.activation, Identity), self.activating
         activate = None if linear else lambda z: activating.value(z, z, ctx.training)
-        buffers = ctx.buffer, ctx.inner("pooling").buffer
+        buffers = ctx.buffer, ctx.inner("pooling").buffer  # both primitives may use the same names
         pooled, saved = convolution.conv2d_max_pool(
             x, params["W"], params.get("b"), activate, windows, buffers, keep=ctx.training
         )

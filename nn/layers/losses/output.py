@@ -39,7 +39,7 @@ class OutputMixin:
         """
         cache = kept.cache
         out = kept.context.buffer("delta", cache.a.shape)
-        masks = () if mask is None else (mask,)
+        masks = () if mask is None else (mask,)  # a compiled formula takes arrays and numbers only
         with self._named():
             return self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), out
 

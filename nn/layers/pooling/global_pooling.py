@@ -75,19 +75,17 @@ class AvgPooling(Pooling):
     """The mean over the places that count; 0 where none does."""
 
     def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
-        total, count = nd.sum(self.masked(x, mask, buffer), axes, keepdims=True), self._count(x, mask, axes)
+        total = nd.sum(self.masked(x, mask, buffer), axes, keepdims=True)
+        places = math.prod(x.shape[axis] for axis in axes)
+        count: Any = float(places)
+        if mask is not None:  # an axis of length 1 of the mask counts for all of the input's
+            times = places / math.prod(mask.shape[axis] for axis in axes)
+            counted = nd.multiply(nd.sum(mask, axes, keepdims=True), times)
+            count = nd.where(nd.greater(counted, 0.0), counted, 1.0)
         return nd.divide(total, count), Pooled(x, mask, total, count)
 
     def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
         return self.spread(nd.divide(epsilon, saved.count), saved, buffer)
-
-    @staticmethod
-    def _count(x: Array, mask: Array | None, axes: Axes) -> Any:
-        places = math.prod(x.shape[axis] for axis in axes)
-        if mask is None:
-            return float(places)
-        counted = nd.multiply(nd.sum(mask, axes, keepdims=True), places / math.prod(mask.shape[axis] for axis in axes))
-        return nd.where(nd.greater(counted, 0.0), counted, 1.0)
 
 
 class MaxPooling(Pooling):
