@@ -1,4 +1,4 @@
-"""What parameters are held to after every update."""
+"""Constraints: conditions that parameters are held to after every update."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Names = str | Sequence[str] | None
 
 @dataclass(frozen=True, kw_only=True)
 class LayerConstraint(Part, Checked):
-    """Holds parameters to something.
+    """Holds parameters to a condition.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class LayerConstraint(Part, Checked):
     Notes
     -----
     Applied once after every update, with the iteration count that comes next. Source: DL4J ``BaseConstraint``.
-    Differs: Java applies each constraint twice.
+    Differs: Java applies every constraint twice.
     """
 
     params: Names = None
@@ -47,7 +47,7 @@ class LayerConstraint(Part, Checked):
         raise NotImplementedError
 
     def on(self, shapes: dict[str, tuple[int, ...]], who: str) -> list[Self]:
-        """Return constraints that say everything, of which each holds for some of a layer's parameters.
+        """Return constraints without open fields, of which every one holds for some of a layer's parameters.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class LayerConstraint(Part, Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class _NormConstraint(LayerConstraint):
-    """Holds norms to something.
+    """Holds norms to a condition.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class _NormConstraint(LayerConstraint):
 
 @dataclass(frozen=True)
 class MaxNormConstraint(_NormConstraint):
-    """Scales down what has a larger norm: w min(‖w‖, max_norm) / (‖w‖ + 1e-6).
+    """Scales weights with a larger norm down: w min(‖w‖, max_norm) / (‖w‖ + 1e-6).
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class MaxNormConstraint(_NormConstraint):
 
     Notes
     -----
-    What is within the norm shrinks by 1e-6 / ‖w‖ too. Source: DL4J ``MaxNormConstraint``. Differs: see
+    Weights within the norm shrink by 1e-6 / ‖w‖ too. Source: DL4J ``MaxNormConstraint``. Differs: see
     `LayerConstraint`.
     """
 
@@ -171,7 +171,7 @@ class MinMaxNormConstraint(_NormConstraint):
     Notes
     -----
     Source: DL4J ``MinMaxNormConstraint``. Differs: Java multiplies w by (1 - rate) ‖w‖ where it must be divided by the
-    norm; its documentation says what is done here. See also `LayerConstraint`.
+    norm; its documentation says the formula above. See also `LayerConstraint`.
     """
 
     pure = True
@@ -216,7 +216,7 @@ class UnitNormConstraint(_NormConstraint):
 
 @dataclass(frozen=True)
 class NonNegativeConstraint(LayerConstraint):
-    """Makes what is negative 0: max(w, 0).
+    """Makes negative weights 0: max(w, 0).
 
     Parameters
     ----------
@@ -247,17 +247,17 @@ def as_constraints(who: str, field: str, given: Any) -> tuple[LayerConstraint, .
     """Return one constraint or several as a tuple, None for none; raise ConfigurationError for anything else."""
     if given is None:
         return None
-    found = (given,) if not isinstance(given, Iterable) or isinstance(given, str) else tuple(given)
-    for each in found:
-        if not isinstance(each, LayerConstraint):
+    constraints = (given,) if not isinstance(given, Iterable) or isinstance(given, str) else tuple(given)
+    for constraint in constraints:
+        if not isinstance(constraint, LayerConstraint):
             raise nd.ConfigurationError(
-                f"{who}: {field} must be constraints such as MaxNormConstraint(2), got {each!r}."
+                f"{who}: {field} must be constraints such as MaxNormConstraint(2), got {constraint!r}."
             )
-    return found or None
+    return constraints or None
 
 
 def constrain(model: Any, watch: StepWatch | None = None) -> None:
-    """Apply a model's constraints, if it has any, once an update has been made and its iteration counted."""
+    """Apply a model's constraints, if it has any, after an update whose iteration has been counted."""
     constraints = getattr(model, "constraints", None)
     if constraints is not None:
         constraints.apply(model.iteration_count, model.epoch_count, watch)
@@ -269,7 +269,7 @@ class Constraining:
     Parameters
     ----------
     placed : sequence of (LayerConstraint, array)
-        In the order in which they are applied, each with the view of a parameter.
+        In the order in which they are applied, with the view of a parameter.
 
     Notes
     -----
@@ -283,13 +283,13 @@ class Constraining:
         self._recordings = nd.Recordings(nd.dtype_name(placed[0][1]), pure)
 
     def apply(self, iteration: int, epoch: int, watch: StepWatch | None = None) -> None:
-        """Change the parameters; iteration counts the update that was made, epoch is 0-based.
+        """Change the parameters; iteration counts the update before, epoch is 0-based.
 
         With the watch of an update that has been undone on the device nothing changes.
         """
         with within(self._backend):
             run = partial(self._run, iteration, epoch, watch)
-            self._recordings.run(watch is None, run)
+            self._recordings.run(watch is None, run)  # with a watch other numbers may be written: another recording
 
     def _run(self, iteration: int, epoch: int, watch: StepWatch | None, *_: object) -> Array:
         for constraint, param in self._placed:

@@ -32,7 +32,7 @@ class Regularization(Part, Checked):
 
     coefficient: NonNegative | Schedule
     post_updater: ClassVar[bool] = False
-    """Whether it is added to what the updater has made of the gradient."""
+    """Whether it is added to the update, the updater's result, instead of the gradient."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,7 +46,7 @@ class Regularization(Part, Checked):
         return value.value_at(iteration, epoch) if isinstance(value, Schedule) else value
 
     def coefficient_for(self, updater: Updater, iteration: int, epoch: int) -> float:
-        """Return what `apply` is given for parameters of that updater."""
+        """Return the coefficient that `apply` is given for parameters of that updater."""
         return self.at(iteration, epoch)
 
     def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float | Array) -> None:
@@ -159,15 +159,15 @@ class PenaltySum:
         return self.share(iteration, epoch, 0, 1) if self._penalties else 0.0
 
     def share(self, iteration: int, epoch: int, part: int, parts: int) -> Array | float:
-        """Return what one of several equal parts of every parameter adds to the sum."""
+        """Return the share of one of several equal parts of every parameter in the sum."""
         total: Array | float = 0.0
         if not self._penalties:
             return total
         with computing(nd.backend()):
             for flat, penalty in self._penalties:
                 n = flat.shape[0]
-                some = flat if parts == 1 else flat[part * n // parts : (part + 1) * n // parts]
-                total = total + penalty.score(some, penalty.at(iteration, epoch))
+                own = flat if parts == 1 else flat[part * n // parts : (part + 1) * n // parts]
+                total = total + penalty.score(own, penalty.at(iteration, epoch))
         return total
 
 
@@ -177,7 +177,7 @@ def penalty_sum(
     params: Array,
     deferred: bool = False,
 ) -> PenaltySum:
-    """Return what sums the penalties on ``params [n]``, as the backend does it best; on the device where `deferred`."""
+    """Return the sum of penalties on ``params [n]``, as the backend computes it best; on the device if `deferred`."""
     merges = deferred or nd.plan_update(params.shape[0]).most_merged > 0
     return MergedPenaltySum(segments, penalties, params) if merges else PenaltySum(penalties)
 
@@ -193,8 +193,8 @@ class MergedPenaltySum(PenaltySum):
 
     Notes
     -----
-    A penalty that does not hold everywhere is that of the parameters times ones and zeros: no penalty here has another
-    value than 0 at 0.
+    A penalty that does not hold everywhere is that of the parameters times ones and zeros: every penalty of this
+    library is 0 at 0.
     """
 
     def __init__(
@@ -204,51 +204,51 @@ class MergedPenaltySum(PenaltySum):
         self._params = params
         self._different: list[Regularization] = []
         for segment in segments:
-            self._different += [each for each in segment.regularization if each not in self._different]
-        self._where = [_indicator(segments, penalty, params) for penalty in self._different]
+            self._different += [penalty for penalty in segment.regularization if penalty not in self._different]
+        self._indicators = [_indicator(segments, penalty, params) for penalty in self._different]
         self._sum = nd.Summed(self._total)
         self._watched = nd.Summed(lambda gradient, *rest: (*self._totals(*rest), broken_elements(gradient)))
         self._memory = nd.zeros(len(self._different), dtype=nd.dtype_name(params))
-        self._cells = [nd.reshape_view(self._memory[at : at + 1], ()) for at in range(len(self._different))]
+        self._cells = [nd.reshape_view(self._memory[index : index + 1], ()) for index in range(len(self._different))]
         self._coefficients: list[float] = []
 
     def at(self, iteration: int, epoch: int) -> Array | float:
         if not self._different:
             return 0.0
         coefficients = [penalty.at(iteration, epoch) for penalty in self._different]
-        return self._sum(self._params, *self._where, *coefficients)
+        return self._sum(self._params, *self._indicators, *coefficients)
 
     def set_coefficients(self, iteration: int, epoch: int) -> None:
-        """Put the coefficients in force where `watch` reads them."""
+        """Put the coefficients in force into the memory that `watch` reads."""
         coefficients = [penalty.at(iteration, epoch) for penalty in self._different]
         if coefficients != self._coefficients:
             nd.assign(self._memory, coefficients)
             self._coefficients = coefficients
 
     def watch(self, gradient: Array, out: Array) -> None:
-        """Write the sum, and how many elements of ``gradient [n]`` are not finite, into ``out [2]``.
+        """Write the sum, and the number of elements of ``gradient [n]`` that are not finite, into ``out [2]``.
 
         Reads memory only, so that it can be recorded; `set_coefficients` comes first.
         """
-        arguments = (self._params, *self._where, *self._cells)
+        arguments = (self._params, *self._indicators, *self._cells)
         self._watched(gradient, *arguments, out=out if self._different else out[1:])
 
     def _totals(self, *arguments: Any) -> tuple[Array, ...]:
         return (self._total(*arguments),) if self._different else ()
 
     def _total(self, params: Array, *rest: Any) -> Array:
-        where, coefficients = rest[: len(self._different)], rest[len(self._different) :]
+        indicators, coefficients = rest[: len(self._different)], rest[len(self._different) :]
         total: Array | Any = None
-        for penalty, here, coefficient in zip(self._different, where, coefficients, strict=True):
-            score = penalty.score(nd.multiply(params, here), coefficient)
+        for penalty, indicator, coefficient in zip(self._different, indicators, coefficients, strict=True):
+            score = penalty.score(nd.multiply(params, indicator), coefficient)
             total = score if total is None else total + score
         return total
 
 
 def _indicator(segments: Sequence[Segment], penalty: Regularization, params: Array) -> Array:
     """Return ones where the penalty holds, zeros elsewhere."""
-    where = nd.zeros(params.shape[0], dtype=nd.dtype_name(params))
+    indicator = nd.zeros(params.shape[0], dtype=nd.dtype_name(params))
     for segment in segments:
         if penalty in segment.regularization:
-            nd.fill(where[segment.start : segment.stop], 1.0)
-    return where
+            nd.fill(indicator[segment.start : segment.stop], 1.0)
+    return indicator

@@ -16,14 +16,14 @@ from .builder import Builder
 
 
 class ScheduleType(JavaEnum):
-    """What a schedule counts."""
+    """Counters that schedules follow."""
 
     ITERATION = "iteration"
     EPOCH = "epoch"
 
 
 class Schedule(Checked):
-    """A value for every iteration (0-based, one minibatch each) or epoch (0-based)."""
+    """A value for every iteration (0-based, one per minibatch) or epoch (0-based)."""
 
     in_java: ClassVar[bool] = True
     """Whether ND4J has it; else Java's files have the initial value, and an entry of our own the schedule."""
@@ -300,7 +300,7 @@ class CycleSchedule(_CountingSchedule):
 
     @property
     def increment(self) -> float:
-        """What a step of these adds or takes away."""
+        """Change of the rate in one of these steps, up or down."""
         return (self.max_learning_rate - self.initial_learning_rate) / self.step_size
 
     def value_at(self, iteration: int, epoch: int) -> float:

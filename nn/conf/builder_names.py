@@ -1,4 +1,4 @@
-"""What Java's builders call settings that have another name here, and those that mean nothing here."""
+"""Java's names of settings in builders, where ours differ, and settings without a meaning in this library."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ UNUSED_OF_NETWORKS = {
 }  # fmt: skip
 """The same of networks: kept in `NeuralNetConfiguration.unused`."""
 IGNORED_BY_NETWORKS = frozenset({"cudnn_algo_mode", "gain_init", "set_iwm", "set_twm"})
-"""Java's defaults for what no layer uses here."""
+"""Java's defaults that no layer of this library uses."""
 IGNORED_BY_LISTS = frozenset({"damping_factor", "override_nin_upon_build", "validate_tbptt_config"})
-"""What Java's builder of a list of layers takes and this library has no use for."""
+"""Settings that Java's builder of a list of layers takes and this library has no use for."""
 IGNORED_BY_LAYERS = frozenset({
     "activation", "bias_init", "bias_updater", "constrain_all_parameters", "constrain_bias", "constrain_weights",
     "convolution_dim", "dilation", "dist", "gradient_normalization", "gradient_normalization_threshold", "has_bias",
     "l1", "l1_bias", "l2", "l2_bias", "n_in", "n_out", "param_weight_init", "regularization", "regularization_bias",
     "updater", "weight_decay", "weight_decay_bias", "weight_init", "weight_noise",
 })  # fmt: skip
-"""What Java's layers take although it changes nothing there, where they have no parameters, say."""
+"""Settings that Java's layers take without effect, where they have no parameters, say."""
 _CHANNELS_FIRST = {"NCHW", "NCW", "NCDHW", "CNN2DFORMAT.NCHW", "RNNFORMAT.NCW"}
 
 
@@ -69,7 +69,7 @@ def of_parameter(name: str) -> Callable[..., Builder]:
     def constrain(builder: Builder, *constraints: Any) -> Builder:
         given = constraints[0] if len(constraints) == 1 and isinstance(constraints[0], (list, tuple)) else constraints
         before = builder.given.get("constraints") or ()
-        builder.given["constraints"] = (*before, *(replace(each, params=(name,)) for each in given))
+        builder.given["constraints"] = (*before, *(replace(constraint, params=(name,)) for constraint in given))
         return builder
 
     return constrain

@@ -9,7 +9,7 @@ from optimize.constraints import LayerConstraint, as_constraints
 
 FIELDS = ("constrain_all_parameters", "constrain_weights", "constrain_bias")
 UNSET: dict[str, Any] = dict.fromkeys(FIELDS)
-"""Of layers and of whole networks, in the order in which DL4J applies them."""
+"""Of layers and of networks, in the order in which DL4J applies them."""
 
 
 def normalise_constraints(conf: Any, *names: str) -> None:
@@ -19,7 +19,7 @@ def normalise_constraints(conf: Any, *names: str) -> None:
 
 
 def placed_constraints(label: str, layer: Any, defaults: Any) -> tuple[LayerConstraint, ...] | None:
-    """Return a layer's constraints, each with the names of its parameters; without any, the network's.
+    """Return a layer's constraints, with the names of their parameters; without any, the network's.
 
     Raises
     ------
@@ -35,10 +35,10 @@ def placed_constraints(label: str, layer: Any, defaults: Any) -> tuple[LayerCons
     }
     own = layer.constraints is not None or any(getattr(layer, field) is not None for field in FIELDS)
     source = layer if own else defaults
-    found = [
-        each if each.params is not None else replace(each, params=names["constrain_weights"])
-        for each in layer.constraints or ()
+    named = [
+        constraint if constraint.params is not None else replace(constraint, params=names["constrain_weights"])
+        for constraint in layer.constraints or ()
     ]
     for field in FIELDS:
-        found += [replace(each, params=names[field]) for each in getattr(source, field) or ()]
-    return tuple(whole for each in found if each.params for whole in each.on(shapes, label)) or None
+        named += [replace(constraint, params=names[field]) for constraint in getattr(source, field) or ()]
+    return tuple(placed for constraint in named if constraint.params for placed in constraint.on(shapes, label)) or None

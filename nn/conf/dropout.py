@@ -1,4 +1,4 @@
-"""Dropout of a layer's input, and the other noise that goes there."""
+"""Dropout of a layer's input, and other noise on it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Buffers = Callable[..., Array]
 
 
 class IDropout(Noise):
-    """What happens to a layer's input in training, and to the gradient on its way back.
+    """Noise on a layer's input in training, and its counterpart for the gradient.
 
     Every class draws from `nd.random.get_random()`, one number for each element of its mask, in c order whatever the
     memory order. Nothing happens outside of training. Source: DL4J ``IDropout``.
@@ -29,21 +29,21 @@ class IDropout(Noise):
         return False
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array | None]:
-        """Return what the layer gets in place of x, and what `backprop` needs.
+        """Return the layer's input in place of x, and the factors that `backprop` needs, if any.
 
         Parameters
         ----------
         x : array ``[N, ...]``
             Not changed.
         numbers : tuple of float, or of array ``[]``
-            What `numbers` gives for the current iteration and epoch.
+            From `numbers`, for the current iteration and epoch.
         buffers : callable (name, shape) -> array
             The layer's memory.
         """
         raise NotImplementedError
 
     def backprop(self, epsilon: Array, kept: Array) -> Array:
-        """Turn dL/d(what the layer got) into dL/dx, in epsilon's memory; return it.
+        """Turn dL/d(the layer's input) into dL/dx, in epsilon's memory; return it.
 
         `kept` is from `apply_dropout`; where that is None this is not asked, and epsilon goes on as it is.
         """
@@ -109,7 +109,7 @@ class Dropout(_Retaining):
 
 @dataclass(frozen=True)
 class AlphaDropout(_Retaining):
-    """Dropout that keeps the mean and the variance of SELU's values: what goes becomes SELU's limit, not 0.
+    """Dropout that keeps the mean and the variance of SELU's values: a dropped input becomes SELU's limit, not 0.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class GaussianDropout(IDropout):
     Parameters
     ----------
     rate : float or Schedule
-        Of what is **dropped**: the variance is that of `Dropout` with p = 1 - rate.
+        Probability to **drop**: the variance is that of `Dropout` with p = 1 - rate.
 
     Raises
     ------
@@ -221,7 +221,7 @@ class GaussianNoise(IDropout):
 
 @dataclass(frozen=True)
 class SpatialDropout(_Retaining):
-    """Dropout of whole channels of an example, ``x [N, C, ...]`` of rank 3 or more.
+    """Dropout of all of a channel of an example, ``x [N, C, ...]`` of rank 3 or more.
 
     Parameters
     ----------

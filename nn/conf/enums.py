@@ -8,7 +8,7 @@ from nd.java_names import JavaEnum
 
 
 class BackpropType(JavaEnum):
-    """Whether series are trained on as a whole, or in segments one after the other."""
+    """Whether series are trained on in one piece, or in segments one after the other."""
 
     STANDARD = "standard"
     TRUNCATED_BPTT = "truncated_bptt"
@@ -17,7 +17,7 @@ class BackpropType(JavaEnum):
 OF_SERIES = ("backprop_type", "tbptt_fwd_length", "tbptt_back_length")
 """Fields of `MultiLayerConfiguration` that say how series are trained on."""
 JAVA_BACKPROP_TYPES = {"Standard": "standard", "TruncatedBPTT": "truncated_bptt"}
-"""As Java's JSON has them -> here."""
+"""Name in Java's JSON -> ours."""
 
 
 class CNN2DFormat(JavaEnum):
@@ -28,7 +28,7 @@ class CNN2DFormat(JavaEnum):
 
 
 class OptimizationAlgorithm(JavaEnum):
-    """How the parameters are improved on a minibatch."""
+    """Ways to improve the parameters on a minibatch."""
 
     CONJUGATE_GRADIENT = "conjugate_gradient"
     LBFGS = "lbfgs"
@@ -53,7 +53,7 @@ class Updater(JavaEnum):
 
 
 class WeightInit(JavaEnum):
-    """How weights start; formulas in `nn.networks.weights`."""
+    """Starts of weights; formulas in `nn.networks.weights`."""
 
     DISTRIBUTION = "distribution"
     IDENTITY = "identity"
@@ -143,7 +143,7 @@ class LossFunction(JavaEnum):
 
 
 class PoolingType(JavaEnum):
-    """What pooling computes."""
+    """Functions that pooling computes."""
 
     AVG = "avg"
     MAX = "max"
@@ -152,7 +152,7 @@ class PoolingType(JavaEnum):
 
 
 class ConvolutionMode(JavaEnum):
-    """How windows meet the edge; see `nd.arrays.convolution.make_window`."""
+    """Ways for windows to meet the edge; see `nd.arrays.convolution.make_window`."""
 
     CAUSAL = "causal"
     SAME = "same"
@@ -161,7 +161,7 @@ class ConvolutionMode(JavaEnum):
 
 
 class GradientNormalization(JavaEnum):
-    """What is done to a layer's gradient before regularisation; formulas in `optimize.gradient_normalization`."""
+    """Changes of a layer's gradient before regularisation; formulas in `optimize.gradient_normalization`."""
 
     CLIP_ELEMENT_WISE_ABSOLUTE_VALUE = "clip_element_wise_absolute_value"
     CLIP_L2_PER_LAYER = "clip_l2_per_layer"

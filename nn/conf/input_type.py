@@ -1,4 +1,4 @@
-"""What a layer receives: the kind of activations and their size per example."""
+"""Input of a layer: the kind of activations and their size per example."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class InputType(Checked):
 
     @staticmethod
     def infer_input_type(x: Any) -> InputType:
-        """Return what an array ``[N, ...]`` of 2 to 5 axes is; raise ShapeError for others, DTypeError for no array."""
+        """Return the type of an array ``[N, ...]`` of 2 to 5 axes; raise ShapeError or DTypeError for anything else."""
         if not nd.is_array(x):
             raise nd.DTypeError(f"infer_input_type: expected an array, got {shown(x)}. Make one with nd.create.")
         shape = tuple(x.shape)
@@ -73,8 +73,8 @@ class InputType(Checked):
 
     @staticmethod
     def infer_input_types(*arrays: Any) -> list[InputType]:
-        """Return `infer_input_type` of each."""
-        return [InputType.infer_input_type(each) for each in arrays]
+        """Return `infer_input_type` of every array."""
+        return [InputType.infer_input_type(x) for x in arrays]
 
     @staticmethod
     def convolutional_flat(height: int, width: int, channels: int) -> ConvolutionalFlatType:
@@ -172,4 +172,4 @@ INPUT_TYPES: dict[str, type[InputType]] = {
     "feed_forward": FeedForwardType,
     "recurrent": RecurrentType,
 }
-"""Name of the function that makes it -> class, sorted."""
+"""Name of the function that creates it -> class, sorted."""

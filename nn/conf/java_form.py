@@ -1,4 +1,4 @@
-"""How a layer is written in DL4J's JSON, said beside its configuration as data that costs nothing to import."""
+"""Form of a layer in DL4J's JSON, said beside its configuration as data that costs nothing to import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Codec(NamedTuple):
-    """How one kind of value is written and read."""
+    """Writer and reader of one kind of value."""
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
@@ -21,32 +21,32 @@ Fields = Mapping[str, tuple[str, str | Codec]]
 
 
 class JavaForm(NamedTuple):
-    """How a layer is written: its fields, and what must always be so. `nn.files.forms` makes codecs of the names.
+    """Form of a layer in files: its fields, and its constants. `nn.files.forms` makes codecs of the names.
 
     A layer that says nothing has the form of the class that it comes from.
     """
 
     fields: Fields
-    """JSON key -> the configuration's field, and how it is written: a name in `nn.files.forms.CODECS`, or a codec."""
+    """JSON key -> the configuration's field, and its codec: a name in `nn.files.forms.CODECS`, or a `Codec`."""
     constants: Mapping[str, Any] = _NOTHING
-    """What Java writes and there is no field for: it must be so, but for what `nn.files.json` lists as unused."""
+    """Values that Java writes and no field has: they must be so, but for those that `nn.files.json` lists as unused."""
     package: str = ""
-    """Below the layers' package; one that begins with "org." is whole."""
+    """Below the layers' package; one that begins with "org." is complete."""
     absent: Mapping[str, Any] = _NOTHING
-    """What Java takes where one of its fields is missing, if it is not the dataclass's default."""
+    """Values that Java takes for missing fields, where they are not the dataclass's defaults."""
     derived: Mapping[str, Callable[[Any], Any]] = _NOTHING
-    """What Java writes beside the fields and finds by itself."""
+    """Values that Java writes beside the fields and computes by itself when it reads."""
 
-    def more(self, fields: Fields = _NOTHING, constants: Mapping[str, Any] = _NOTHING, **others: Any) -> JavaForm:
-        """Return a form with further fields and constants; `others` stand in the place of what is here."""
-        return self._replace(fields={**self.fields, **fields}, constants={**self.constants, **constants}, **others)
+    def more(self, fields: Fields = _NOTHING, constants: Mapping[str, Any] = _NOTHING, **changes: Any) -> JavaForm:
+        """Return a form with further fields and constants; `changes` replace its other parts."""
+        return self._replace(fields={**self.fields, **fields}, constants={**self.constants, **constants}, **changes)
 
     def java_class(self, class_name: str) -> str:
-        """Return what Java calls a class of that name."""
+        """Return Java's name of a class of that name."""
         return (self.package if self.package.startswith("org.") else _PACKAGE + self.package) + class_name
 
 
-# ---- what several layers have: fields
+# ---- shared by several layers: fields
 
 BIAS: Fields = {"hasBias": ("has_bias", "plain")}
 LOSS: Fields = {"lossFn": ("loss", "loss")}

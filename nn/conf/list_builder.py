@@ -1,4 +1,4 @@
-"""The fluent style from ``.list()`` on: layers one by one, and what holds for the stack of them."""
+"""The fluent style from ``.list()`` on: layers one by one, and the settings of the stack of them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _preprocessor_verb(builder: Builder, index: int, preprocessor: InputPreProce
 
 @dataclass(frozen=True, kw_only=True)
 class _ListSettings:
-    """What DL4J's ``.list()`` collects until ``.build()``."""
+    """Settings that DL4J's ``.list()`` collects until ``.build()``."""
 
     base: NeuralNetConfiguration
     layers: dict[int, LayerConf]

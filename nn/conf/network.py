@@ -1,4 +1,4 @@
-"""Configuration of whole networks."""
+"""Configuration of networks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
 @dataclass(frozen=True, kw_only=True)
 class NeuralNetConfiguration(Checked):
-    """What holds for a whole network, and the defaults of its layers.
+    """Settings of a network, and the defaults of its layers.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ class NeuralNetConfiguration(Checked):
     optimization_algo, step_function : str
         Names from `optimize`.
     terminations : TerminationCondition or several, optional
-        What ends the steps on a minibatch early, for optimizers that search along lines; without it DL4J 0.x's
-        `ZeroDirection` and `EpsTermination`, none with ``()``.
+        Conditions that end the steps on a minibatch early, for optimizers that search along lines; without it DL4J
+        0.x's `ZeroDirection` and `EpsTermination`, none with ``()``.
     lbfgs_memory : int
         Steps that LBFGS remembers.
     validate_output_layer_config : bool
-        Refuse output layers whose loss and activation do not fit together, and evaluations as a classifier of what
-        is none; see `nn.conf.output_layers`.
+        Refuse output layers whose loss and activation do not fit together, and evaluations as a classifier of
+        outputs that are no probabilities; see `nn.conf.output_layers`.
     weight_init : str or Distribution, optional
         Default of the layers; without it and `dist` Xavier's.
     activation, dist, bias_init, drop_out, l1, l2, l1_bias, l2_bias, weight_decay, weight_decay_bias,
@@ -76,8 +76,8 @@ class NeuralNetConfiguration(Checked):
     layer : LayerConf, optional
         Of a configuration of one layer, ``Builder().layer(...).build()``; `list` does not look at it.
     unused : dict
-        Java's settings of memory and of truncated backprop through time, under their names in its JSON: they change
-        nothing here, and are written again.
+        Java's settings of memory and of truncated backprop through time, under their names in its JSON: they have no
+        effect in this library, and are written again.
 
     Notes
     -----
@@ -178,15 +178,15 @@ class NeuralNetConfiguration(Checked):
         layers : LayerConf
             Only the last may have a loss; names differ.
         input_type : InputType, optional
-            What comes in: sets every n_in that is not given, and puts preprocessors where the kind changes. Features
-            must fit it then.
+            Type of the features: sets every n_in that is not given, and puts preprocessors where the kind changes.
+            Features must fit it then.
         preprocessors : dict of layer index -> InputPreProcessor, optional
             Your own, in the place of those that the input type would put there.
         backprop_type : {"standard", "truncated_bptt"}
-            Train on series as a whole, or on segments of `tbptt_fwd_length` time steps, one after the other: each is a
-            step, and layers carry their state from one to the next.
+            Train on series in one piece, or on segments of `tbptt_fwd_length` time steps, one after the other: each is
+            a step, and layers carry their state from one to the next.
         tbptt_fwd_length, tbptt_back_length : int
-            Time steps of a segment, and of its way back, which in Java is the whole segment too.
+            Time steps of a segment, and of its way back, which in Java is all of the segment too.
 
         Raises
         ------
@@ -230,7 +230,7 @@ class MultiLayerConfiguration(Checked):
     input_type : InputType, optional
         DL4J's JSON has no place for it; model files keep it in an entry of our own.
     iteration_count, epoch_count : int
-        Where training stands, for networks that are saved and loaded.
+        State of the training, for networks that are saved and loaded.
     backprop_type, tbptt_fwd_length, tbptt_back_length
         As in `NeuralNetConfiguration.list`.
 
@@ -251,7 +251,7 @@ class MultiLayerConfiguration(Checked):
     java_names: ClassVar[dict[str, str]] = {"data_type": "dtype", "input_pre_processors": "preprocessors"}
 
     def __eq__(self, other: object) -> bool:
-        """Whether both make the same networks: the defaults of layers and the input type apart, as in Java."""
+        """Tell whether both give the same networks: the defaults of layers and the input type apart, as in Java."""
         if not isinstance(other, MultiLayerConfiguration):
             return NotImplemented
         names = ("layers", "preprocessors", "iteration_count", "epoch_count", *OF_SERIES)
@@ -268,7 +268,7 @@ class MultiLayerConfiguration(Checked):
 
     @checked
     def layer_types(self, input_type: InputType | None = None) -> list[tuple[InputType, InputType]] | None:
-        """Return what comes into and out of every layer, if the network's input type is known, or that one is given."""
+        """Return the types of every layer's input and output, None if no input type is known and none is given."""
         current = self.input_type or input_type
         if current is None:
             return None
@@ -283,7 +283,7 @@ class MultiLayerConfiguration(Checked):
 
     @checked
     def get_layer_activation_types(self, input_type: InputType) -> Sequence[InputType]:
-        """Return what comes out of every layer for such an input."""
+        """Return the type of every layer's output for such an input."""
         return [out for _, out in replace(self, input_type=None).layer_types(input_type) or ()]
 
     @property
@@ -322,15 +322,15 @@ class MultiLayerConfiguration(Checked):
         return self.preprocessors.get(layer)
 
     def layout(self) -> ParamLayout:
-        """Return where every parameter lies in the flat vector."""
+        """Return the place of every parameter in the flat vector."""
         return ParamLayout([layer.param_specs() for layer in self.layers])
 
     def with_counts(self, iteration_count: int, epoch_count: int) -> MultiLayerConfiguration:
-        """Return a copy that says where training stands."""
+        """Return a copy with those counts of the training."""
         return replace(self, iteration_count=iteration_count, epoch_count=epoch_count)
 
     def to_json(self) -> str:
-        """Return DL4J 1.0's JSON: every layer whole; `input_type` and the defaults have no place in it."""
+        """Return DL4J 1.0's JSON: all settings of every layer; `input_type` and the defaults have no place in it."""
         from ..files.json import network_to_json
 
         return network_to_json(self)
@@ -344,7 +344,7 @@ class MultiLayerConfiguration(Checked):
         ----------
         text : str
         strict : bool
-            False: leave out, with a warning, what only training needs and this library does not have.
+            False: leave out, with a warning, settings that only training needs and this library does not have.
 
         Raises
         ------
@@ -357,7 +357,7 @@ class MultiLayerConfiguration(Checked):
 
         return network_from_json(text, strict)
 
-    # ---- what a solver reads
+    # ---- read by a solver
 
     @property
     def optimization_algo(self) -> str:
@@ -386,7 +386,7 @@ class MultiLayerConfiguration(Checked):
 
     @property
     def terminations(self) -> tuple[TerminationCondition, ...] | None:
-        """What ends the steps on a minibatch early; None for DL4J 0.x's."""
+        """Conditions that end the steps on a minibatch early; None for DL4J 0.x's."""
         return self.base.terminations  # type: ignore[return-value]
 
     @property

@@ -1,4 +1,4 @@
-"""What training adds at random: the numbers behind it, fixed or by schedule, and where they lie while it runs."""
+"""Random noise in training: the numbers behind it, fixed or by schedule, and their memory while it runs."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class Noise(Part, Checked):
         return any(isinstance(value, Schedule) for value in vars(self).values())
 
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        """Return what is multiplied and compared with, in force in that iteration and epoch, both 0-based.
+        """Return the numbers to multiply and compare with, in force in that iteration and epoch, both 0-based.
 
         Raises
         ------
         ConfigurationError
-            A schedule gives what cannot be.
+            A schedule gives a number that is not allowed.
         """
         return ()
 
     def _value_of(self, field: str, iteration: int, epoch: int) -> float:
         """Return a checked field, whether it is a number or a schedule."""
-        value = getattr(self, field)
-        if not isinstance(value, Schedule):
-            return value
-        found = value.value_at(iteration, epoch)
-        self._check(field, found, f" at iteration {iteration}, epoch {epoch}")
-        return found
+        setting = getattr(self, field)
+        if not isinstance(setting, Schedule):
+            return setting
+        value = setting.value_at(iteration, epoch)
+        self._check(field, value, f" at iteration {iteration}, epoch {epoch}")
+        return value
 
     def _check(self, field: str, value: float, when: str) -> None:
         """Raise ConfigurationError unless the field may have that value."""
@@ -64,8 +64,8 @@ class NumbersInForce:
     Attributes
     ----------
     values : tuple of float, or of array ``[]``
-        Floats where nothing changes them. What follows a schedule lies in arrays, so that a computation that was
-        recorded reads the number in force, not that of the day.
+        Floats where nothing changes them. Numbers that follow a schedule lie in arrays: a recording reads the number
+        in force when it is replayed, not that of the first time.
     """
 
     def __init__(self, noise: Noise, dtype: str) -> None:
@@ -87,7 +87,7 @@ class NumbersInForce:
 
 
 class Noising:
-    """Draws what stands in for the parameters of a layer.
+    """Draws the arrays that stand in for the parameters of a layer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Output layers whose loss and activation do not fit together, and what may be evaluated as a classifier."""
+"""Output layers whose loss and activation do not fit together, and outputs that may be evaluated as a classifier's."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def check_output_layers(layers: Sequence[LayerConf]) -> None:
     Notes
     -----
     Source: DL4J ``OutputLayerUtil.validateOutputLayer``. As there, the activation of a layer without parameters may be
-    the identity, for what comes in may be probabilities; activations that it does not list (GELU, Mish and one's own),
-    OCNNOutputLayer and Cnn3DLossLayer are not looked at; nor is what is read from a file.
+    the identity, for its input may be probabilities; activations that it does not list (GELU, Mish and one's own),
+    OCNNOutputLayer and Cnn3DLossLayer are not looked at; nor are those that are read from a file.
     """
     for index, layer in enumerate(layers):
         if isinstance(layer, OutputLayer | LossLayer | RnnLossLayer | CnnLossLayer):
@@ -85,13 +85,13 @@ def _check(label: str, layer: BaseLayerConf, activation: Activation, loss: Loss)
 
 
 def exceeds_0_to_1(activation: Activation, has_parameters: bool) -> bool:
-    """Whether an activation gives what is no probability, as far as it is known."""
+    """Tell whether an activation gives values that are no probabilities, as far as it is known."""
     passed_on = isinstance(activation, Identity) and not has_parameters
     return type(activation) in _OUTSIDE_OF_0_TO_1 and not passed_on
 
 
 def check_classifier(who: str, index: int, layer: LayerConf) -> None:
-    """Refuse to evaluate as a classifier what gives no probabilities.
+    """Refuse to evaluate outputs that are no probabilities as a classifier's.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Parts of networks that users write: classes of their own, made known by name, so that files with them can be read."""
+"""Parts of networks that users write: classes of their own, known by name, so that files with them can be read."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Kind(NamedTuple):
 
     name: str
     base: type
-    """What every class of this kind comes from."""
+    """Base of every class of this kind."""
     library: Mapping[str, type]
 
 
 class Registered(NamedTuple):
-    """A class of a user's own, and what files call it."""
+    """A class of a user's own, and its name in files."""
 
     part_class: type
     java_class: str
@@ -67,11 +67,11 @@ def register(part: type, java_class: str | None = None, form: Any = None) -> Non
         From `LayerConf`, `Activation`, `Loss`, `Updater`, `Schedule`, `IDropout`, `IWeightNoise`, `LayerConstraint`,
         `InputPreProcessor`, `Distribution` or `TerminationCondition`. A class with fields is a frozen dataclass.
     java_class : str, optional
-        What files call it in "@class", where a class in Java goes with it; by default its module and name. Files are
+        Its name in files, in "@class", where a class in Java goes with it; by default its module and name. Files are
         read by the last part alone.
     form : LayerForm or JavaForm, optional
-        Of a layer: its fields in the files, which the class itself may say as ``form``. By default what it inherits is
-        written as DL4J writes it, and every field of its own under its camelCase name: None, bool, number, text,
+        Of a layer: its fields in the files, which the class itself may say as ``form``. By default its inherited fields
+        are written as DL4J writes them, and every field of its own under its camelCase name: None, bool, number, text,
         another part, and tuples of those. That is also how the fields of everything else are written.
 
     Raises
@@ -82,8 +82,8 @@ def register(part: type, java_class: str | None = None, form: Any = None) -> Non
     Notes
     -----
     Register where the class is defined: whoever loads a file imports that module first. Networks with such a part are
-    not recorded and their minibatches are not split, so the part may do and remember what it likes. What a layer has
-    to do is said in `LayerRuntime`; `examples/custom_layer.py` is one.
+    not recorded and their minibatches are not split, so the part may do and remember what it likes. The duties of a
+    layer are said in `LayerRuntime`; `examples/custom_layer.py` is one.
 
     Examples
     --------
@@ -108,27 +108,27 @@ def register(part: type, java_class: str | None = None, form: Any = None) -> Non
 def unregister(part: type) -> None:
     """Forget a registered class; nothing happens where it is not one."""
     for known in _REGISTERED.values():
-        for name in [name for name, each in known.items() if each.part_class is part]:
+        for name in [name for name, entry in known.items() if entry.part_class is part]:
             del known[name]
 
 
 def registered(kind: str, part: type) -> Registered | None:
-    """Return how a class of that kind was registered, None where it was not."""
-    return next((each for each in _REGISTERED[kind].values() if each.part_class is part), None)
+    """Return the registration of a class of that kind, None where it has none."""
+    return next((entry for entry in _REGISTERED[kind].values() if entry.part_class is part), None)
 
 
 def registered_as(kind: str, name: str) -> Registered | None:
-    """Return what was registered under that name in files."""
+    """Return the registration under that name in files, None where there is none."""
     return _REGISTERED[kind].get(name)
 
 
 def registered_names(kind: str) -> list[str]:
-    """Return the names in files of what was registered of a kind."""
+    """Return the names in files of the registered classes of a kind."""
     return sorted(_REGISTERED[kind])
 
 
 def kind_of(part: type) -> Kind | None:
-    """Return which kind of part a class is, None where it is none."""
+    """Return the kind of part that a class is, None where it is none."""
     return next((kind for kind in KINDS if issubclass(part, kind.base)), None)
 
 
@@ -143,7 +143,7 @@ def unknown_part(kind: str, part: type) -> ConfigurationError:
 def _checked_kind(part: Any) -> Kind:
     kind = kind_of(part) if isinstance(part, type) else None
     if kind is None:
-        names = ", ".join(each.base.__name__ for each in KINDS)
+        names = ", ".join(known.base.__name__ for known in KINDS)
         raise ConfigurationError(f"register: expected a class from one of {names}, got {shown(part)}.")
     if part is kind.base or part in kind.library.values():
         raise ConfigurationError(f"register: {part.__name__} is the library's own and known already.")
@@ -168,7 +168,7 @@ def _free_name(kind: Kind, part: type, java_class: Any) -> str:
         raise ConfigurationError(
             f"register: java_class must be the name of a class such as 'com.example.Scaled', got {shown(java_class)}."
         )
-    if name in {getattr(each, "java_class", each.__name__) for each in kind.library.values()}:
+    if name in {getattr(known, "java_class", known.__name__) for known in kind.library.values()}:
         raise ConfigurationError(
             f"register: {name!r} is the library's own, got {part!r}. Give the class another name, or java_class one "
             "that ends otherwise."
@@ -183,5 +183,5 @@ def _free_name(kind: Kind, part: type, java_class: Any) -> str:
 
 
 def _place(part: type) -> tuple[str, str]:
-    """Where a class is defined: a module that is loaded again defines it anew."""
+    """Return the place where a class is defined: a module that is loaded again defines it anew."""
     return part.__module__, part.__qualname__

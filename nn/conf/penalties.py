@@ -35,36 +35,39 @@ def settle_penalties(conf: Any) -> None:
         remove the other.
     """
     who = type(conf).__name__
-    for of in ("", "_bias"):
-        _settle_list(who, conf, of)
+    for suffix in ("", "_bias"):
+        _settle_list(who, conf, suffix)
     for name in PENALTIES[:4]:
         if isinstance(getattr(conf, name), Schedule):
             object.__setattr__(conf, name, L1Regularization(getattr(conf, name)).coefficient)
     for l2, decay in RIVALS.items():
-        found = _as_weight_decay(getattr(conf, decay))
-        object.__setattr__(conf, decay, found)
-        if _counts(getattr(conf, l2)) and _counts(found):
-            raise ConfigurationError(f"{who}: give {l2} or {decay}, not both, got {getattr(conf, l2)!r} and {found!r}.")
+        decayed = _as_weight_decay(getattr(conf, decay))
+        object.__setattr__(conf, decay, decayed)
+        if _counts(getattr(conf, l2)) and _counts(decayed):
+            raise ConfigurationError(
+                f"{who}: give {l2} or {decay}, not both, got {getattr(conf, l2)!r} and {decayed!r}."
+            )
 
 
-def _settle_list(who: str, conf: Any, of: str) -> None:
-    """Say what a list of penalties says with `l1`, `l2` and `weight_decay`, where these can say it."""
-    penalties = getattr(conf, f"regularization{of}")
+def _settle_list(who: str, conf: Any, suffix: str) -> None:
+    """Turn a list of penalties into `l1`, `l2` and `weight_decay`, where these can say the same."""
+    penalties = getattr(conf, f"regularization{suffix}")
     if penalties is None:
         return
-    given = [f"{name}{of}" for name in _KINDS if _counts(getattr(conf, f"{name}{of}"))]
+    given = [f"{name}{suffix}" for name in _KINDS if _counts(getattr(conf, f"{name}{suffix}"))]
     if given:
         raise ConfigurationError(
-            f"{who}: regularization{of} must be all penalties, got {', '.join(given)} beside it. Put all into the list."
+            f"{who}: regularization{suffix} must be all penalties, got {', '.join(given)} beside it. "
+            "Put all into the list."
         )
     kinds = [type(penalty) for penalty in penalties]
     in_order = [kind for kind in _KINDS.values() if kind in kinds]
     plain = kinds == in_order and not {L2Regularization, WeightDecay} <= set(kinds)
-    object.__setattr__(conf, f"regularization{of}", None if plain else tuple(penalties))
+    object.__setattr__(conf, f"regularization{suffix}", None if plain else tuple(penalties))
     for name, kind in _KINDS.items() if plain else ():
-        value = next((each for each in penalties if type(each) is kind), None)
+        value = next((penalty for penalty in penalties if type(penalty) is kind), None)
         content = value if value is None or kind is WeightDecay else value.coefficient
-        object.__setattr__(conf, f"{name}{of}", content)
+        object.__setattr__(conf, f"{name}{suffix}", content)
 
 
 def _as_weight_decay(value: Any) -> WeightDecay | None:
@@ -86,20 +89,20 @@ def without_rivals(layer: Any, defaults: NeuralNetConfiguration) -> NeuralNetCon
     """Return the defaults without L2 where the layer has weight decay of its own, and the reverse; a list is alone."""
     pairs = [*RIVALS.items(), *((decay, l2) for l2, decay in RIVALS.items())]
     taken: dict[str, Any] = {other: None for own, other in pairs if _counts(getattr(layer, own))}
-    for of in ("", "_bias"):
-        if getattr(layer, f"regularization{of}") is not None:
-            taken |= dict.fromkeys(f"{name}{of}" for name in _KINDS)
-        elif any(_counts(getattr(layer, f"{name}{of}")) for name in _KINDS):
-            taken[f"regularization{of}"] = None
+    for suffix in ("", "_bias"):
+        if getattr(layer, f"regularization{suffix}") is not None:
+            taken |= dict.fromkeys(f"{name}{suffix}" for name in _KINDS)
+        elif any(_counts(getattr(layer, f"{name}{suffix}")) for name in _KINDS):
+            taken[f"regularization{suffix}"] = None
     return replace(defaults, **taken) if taken else defaults
 
 
-def regularization_of(layer: Any, of: str) -> tuple[Regularization, ...]:
-    """Return the penalties on weights (`of` is ""), or on biases ("_bias"), in the order in which they are applied."""
-    listed = getattr(layer, f"regularization{of}")
+def regularization_of(layer: Any, suffix: str) -> tuple[Regularization, ...]:
+    """Return the penalties on weights (suffix ""), or on biases ("_bias"), in the order in which they are applied."""
+    listed = getattr(layer, f"regularization{suffix}")
     if listed is not None:
         return tuple(listed)
-    given = [(kind, getattr(layer, f"{name}{of}")) for name, kind in _KINDS.items()]
+    given = [(kind, getattr(layer, f"{name}{suffix}")) for name, kind in _KINDS.items()]
     return tuple(value if isinstance(value, kind) else kind(value) for kind, value in given if _counts(value))
 
 

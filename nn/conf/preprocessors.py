@@ -1,4 +1,4 @@
-"""What stands between layers of different kinds: changes of shape, forward and back.
+"""Preprocessors between layers of different kinds: changes of shape, forward and back.
 
 All are views of arrays in the backend's preferred memory order, or copies where the order of numbers has to change.
 """
@@ -28,7 +28,7 @@ Buffers = Callable[..., Array]
 
 
 def memory(buffers: Buffers | None, x: Array) -> Buffers:
-    """Return a network's memory, or what allocates arrays of x's dtype where there is none."""
+    """Return a network's memory, or an allocator of arrays of x's dtype where there is none."""
     return buffers or (lambda name, shape: nd.create_uninitialized(*shape, dtype=nd.dtype_name(x)))
 
 
@@ -55,17 +55,17 @@ class InputPreProcessor(Part, Checked):
         raise NotImplementedError
 
     def output_type(self, input_type: InputType) -> InputType:
-        """Return what the layer receives."""
+        """Return the type of the layer's input."""
         raise NotImplementedError
 
     def feed_forward_mask(self, mask: Array, examples: int) -> Array | None:
-        """Return the mask of what the layer receives, from that of what came in."""
+        """Return the mask of the layer's input, from that of the preprocessor's."""
         return mask
 
 
 @dataclass(frozen=True)
 class _OfShape(InputPreProcessor):
-    """Between rows and something of one fixed shape; what has the other side's shape already passes."""
+    """Between rows and examples of one fixed shape; an input that has the other side's shape already passes."""
 
     @property
     def image(self) -> tuple[int, ...]:
@@ -192,8 +192,8 @@ class FeedForwardToCnn3DPreProcessor(_FromRows, _Volume):
     ----------
     input_depth, input_height, input_width, num_channels : int
     ncdhw : bool
-        False: the volumes are ``[N, D, H, W, C]``, which no layer here takes unless the sizes are equal. Files of
-        Java's say so where its own inference put the preprocessor there.
+        False: the volumes are ``[N, D, H, W, C]``, which no layer of this library takes unless the sizes are equal.
+        Files of Java's say so where its own inference put the preprocessor there.
 
     Notes
     -----
@@ -353,14 +353,14 @@ PREPROCESSORS: dict[str, type[InputPreProcessor]] = {
 
 
 def to_images(input_type: InputType) -> InputPreProcessor | None:
-    """Return what turns that input into images; None where it is images already, or cannot be."""
+    """Return the preprocessor from that input to images; None where it is images already, or cannot be."""
     if isinstance(input_type, ConvolutionalFlatType):
         return FeedForwardToCnnPreProcessor(input_type.height, input_type.width, input_type.channels)
     return None
 
 
 def to_series(input_type: InputType) -> InputPreProcessor | None:
-    """Return what turns that input into time series; None where it is such already, or cannot be."""
+    """Return the preprocessor from that input to time series; None where it is such already, or cannot be."""
     if isinstance(input_type, FeedForwardType):
         return FeedForwardToRnnPreProcessor()
     if isinstance(input_type, ConvolutionalType):
@@ -369,7 +369,7 @@ def to_series(input_type: InputType) -> InputPreProcessor | None:
 
 
 def to_rows(input_type: InputType) -> InputPreProcessor | None:
-    """Return what turns that input into rows; None where it is rows already."""
+    """Return the preprocessor from that input to rows; None where it is rows already."""
     if isinstance(input_type, ConvolutionalType):
         return CnnToFeedForwardPreProcessor(input_type.height, input_type.width, input_type.channels)
     if isinstance(input_type, Convolutional3DType):

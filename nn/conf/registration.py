@@ -1,4 +1,4 @@
-"""Which class a layer in a file is, and how it is written: the library's layers, and those that users register."""
+"""Classes and forms of the layers in files: the library's layers, and those that users register."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "Convolu
 
 
 class Written(NamedTuple):
-    """A class of layers, what a file calls it, and its fields there."""
+    """A class of layers, its name in files, and its fields there."""
 
     layer_class: type[LayerConf]
     java_class: str
@@ -34,7 +34,7 @@ def _of_library(name: str) -> Written:
 
 
 def written_as(layer: LayerConf) -> Written:
-    """Return how a layer is written; raise ConfigurationError where nobody has said it."""
+    """Return the class and form of a layer in files; raise ConfigurationError where nobody has said it."""
     layer_class = type(layer)
     if layer_class in LAYERS.values():
         return _of_library(layer_class.__name__)
@@ -50,7 +50,7 @@ def _written_as_registered(own: Registered) -> Written:
 
 
 def layer_of(data: dict[str, Any]) -> Written:
-    """Return which layer an object with "@class" is; raise ChoiceError if it is none that is known."""
+    """Return the class and form of an object with "@class"; raise ChoiceError if it is none that is known."""
     name = str(data.get("@class", data.get("type"))).rpartition(".")[2]
     name = _OTHER_NAMES.get(name, name)
     if name in LAYERS.class_names:
@@ -78,12 +78,12 @@ def _plain_form(layer_class: type[LayerConf]) -> LayerForm:
     inherited = with_codecs(layer_class.form)
     if "form" in vars(layer_class):
         return inherited
-    found = dict(inherited.fields)
-    handled = {"unused", *(field for field, _ in found.values())}
+    written = dict(inherited.fields)
+    handled = {"unused", *(field for field, _ in written.values())}
     if issubclass(layer_class, BaseLayerConf):
         handled |= {field.name for field in fields(BaseLayerConf)}  # penalties have a place of their own
     for field in fields(layer_class):
         if field.init and field.name not in handled:
             key, codec = camel_case(field.name), own_codec(f"{layer_class.__name__}.{field.name}")
-            found |= {"lossFn": ("loss", LOSS)} if field.name == "loss" else {key: (field.name, codec)}
-    return inherited._replace(fields=found)
+            written |= {"lossFn": ("loss", LOSS)} if field.name == "loss" else {key: (field.name, codec)}
+    return inherited._replace(fields=written)

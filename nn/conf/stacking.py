@@ -1,4 +1,4 @@
-"""Putting layers on each other: defaults, sizes, what stands between kinds, and what no network may be."""
+"""Stacking layers: defaults, sizes, preprocessors between kinds, and the rules that every network keeps."""
 
 from __future__ import annotations
 

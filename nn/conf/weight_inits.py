@@ -1,4 +1,4 @@
-"""What weights start at, as configurations give it: a name, a distribution, or DL4J 0.x's both."""
+"""Starts of weights, as configurations give them: a name, a distribution, or DL4J 0.x's both."""
 
 from __future__ import annotations
 

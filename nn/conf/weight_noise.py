@@ -1,4 +1,4 @@
-"""Noise on the weights: what forward and backward use in training in their place."""
+"""Noise on the weights: arrays that forward and backward use in training in their place."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .noise import Noise, Probability
 
 
 class IWeightNoise(Noise):
-    """What stands in for a parameter in one training step; the parameter itself stays.
+    """Noise that stands in for a parameter in one training step; the parameter itself stays.
 
     It is drawn anew in every forward pass in training, after the dropout of the layer's input, one parameter after
-    the other, and the elements of each, as they lie in the vector. The gradient of what stands in is taken for the
+    the other and element after element, as they lie in the vector. The gradient of the stand-in is taken for the
     parameter's. Source: DL4J ``IWeightNoise``. Differs: biases are never noised outside of training.
     """
 
     apply_to_biases: bool = False
 
     def get_parameter(self, param: Array, numbers: tuple[Any, ...], out: Array) -> Array:
-        """Write what stands in for a parameter into `out`, of its shape; return it.
+        """Write the stand-in for a parameter into `out`, of its shape; return it.
 
-        `numbers` is what `numbers` gives for the current iteration and epoch: floats, or arrays ``[]``.
+        `numbers` are from the method of that name, for the current iteration and epoch: floats, or arrays ``[]``.
         """
         raise NotImplementedError
 
@@ -42,7 +42,7 @@ class _DrawnInOrder(IWeightNoise):
 
 @dataclass(frozen=True)
 class DropConnect(_DrawnInOrder):
-    """A weight stays with probability p, else it is 0; what stays is not scaled.
+    """A weight stays with probability p, else it is 0; weights that stay are not scaled.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every layer is: a frozen configuration, and a runtime over views of the network's vectors."""
+"""Base of every layer: a frozen configuration, and a runtime over views of the network's vectors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def label_of(index: int, conf: LayerConf) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerConf(Checked):
-    """Configuration of a layer. What is None is taken from the network's defaults.
+    """Configuration of a layer. A field that is None is taken from the network's defaults.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class LayerConf(Checked):
     drop_out : float or IDropout, optional
         Dropout of the layer's input, or other noise there; a number is the probability to **retain**.
     unused : dict
-        What a file says of the layer that changes nothing here, cuDNN's algorithms, say: it is written again.
+        Fields of a file that have no effect in this library, cuDNN's algorithms, say: they are written again.
     """
 
     name: str | None = None
@@ -73,9 +73,9 @@ class LayerConf(Checked):
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_LAYERS
     builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_LAYERS
     form: ClassVar[JavaForm] = JavaForm({"layerName": ("name", "plain"), "idropout": ("drop_out", "dropout")})
-    """How a file says it. A class without one has that of the class it comes from, and its own fields in camelCase."""
+    """Form in files. A class without one has that of the class it comes from, and its own fields in camelCase."""
     shape_fields: ClassVar[Mapping[str, Any]] = {}
-    """What its parameters' shapes follow from, and what Java takes where a file does not say it: None, it must."""
+    """Fields that the parameters' shapes follow from -> Java's value where a file does not say it; None: it must."""
     positional: ClassVar[tuple[str, ...]] = ()
     """Fields that the Builder takes as arguments, as DL4J's does: ``OutputLayer.Builder(LossFunction.MSE)``."""
 
@@ -119,7 +119,7 @@ class LayerConf(Checked):
         return replace(self, **unset, name=self.name or f"layer{index}")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
-        """Return what has to stand between that input and this layer."""
+        """Return the preprocessor that has to stand between that input and this layer, if any."""
         return None
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
@@ -143,7 +143,7 @@ class LayerConf(Checked):
         return input_type
 
     def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
-        """Return a copy that fits on the layer before, and what comes out, where no input type says more.
+        """Return a copy that fits on the layer before, and kind and size of its output, where no input type says more.
 
         `before` is ("rows", n_out), ("images", channels), or None when it is not known.
         """
@@ -155,7 +155,7 @@ class LayerConf(Checked):
 
     @checked
     def is_pretrain_param(self, name: str) -> bool:
-        """Return whether a parameter is trained by pretraining alone; none is here."""
+        """Return whether a parameter is trained by pretraining alone; none of this library's is."""
         return False
 
     def param_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -163,7 +163,7 @@ class LayerConf(Checked):
         return {spec.name: spec.shape for spec in self.param_specs()}
 
     def check(self, label: str) -> None:
-        """Raise ConfigurationError unless the layer is complete, so that parameters can be made."""
+        """Raise ConfigurationError unless the layer is complete, so that parameters can be created."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,11 +174,11 @@ class BaseLayerConf(LayerConf):
     ----------
     activation : str or Activation, optional
     weight_init : str or Distribution, optional
-        A name from `nn.networks.weights`, or what to draw from.
+        A name from `nn.networks.weights`, or the distribution to draw from.
     dist : Distribution, optional
         DL4J 0.x's way to give a distribution: in the place of weight_init, or beside "distribution".
     bias_init : float, optional
-        Biases start here.
+        Start of the biases.
     l1, l2, l1_bias, l2_bias : float or Schedule, optional
         Penalties on weights and on biases.
     weight_decay, weight_decay_bias : float, Schedule or WeightDecay, optional
@@ -191,11 +191,11 @@ class BaseLayerConf(LayerConf):
         A name from `optimize.gradient_normalization`.
     gradient_normalization_threshold : float, optional
     weight_noise : IWeightNoise, optional
-        What stands in for the weights in training: a DropConnect or a WeightNoise.
+        Noise on the weights in training: a DropConnect or a WeightNoise.
     constrain_weights, constrain_bias, constrain_all_parameters : LayerConstraint or several, optional
-        What these parameters are held to after every update. A layer with constraints has none of the network's.
+        Limits of these parameters after every update. A layer with constraints has none of the network's.
     constraints : LayerConstraint or several, optional
-        The same for the parameters that each names; for the weights where it names none.
+        The same for the parameters that a constraint names; for the weights where it names none.
     """
 
     activation: str | Activation | None = None
@@ -254,17 +254,17 @@ class BaseLayerConf(LayerConf):
         settle_weight_init(self)
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
-        found = super().resolved(without_rivals(self, defaults), index)
-        constraints = placed_constraints(label_of(index, found), found, defaults)
-        # What has no effect goes, as no file keeps it.
-        return replace(found, constraints=constraints, dist=None, **UNSET, **without_effect(found))
+        layer = super().resolved(without_rivals(self, defaults), index)
+        constraints = placed_constraints(label_of(index, layer), layer, defaults)
+        # Settings without effect go, as no file keeps them.
+        return replace(layer, constraints=constraints, dist=None, **UNSET, **without_effect(layer))
 
     def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
         """Return the penalties on weights, or on biases, in the order in which they are applied."""
         return regularization_of(self, "_bias" if bias else "")
 
     def get_regularization(self) -> list[Regularization]:
-        """Return the penalties on weights as a list: Java's getter, where `regularization` is what was given."""
+        """Return the penalties on weights as a list: Java's getter, where `regularization` is the setting."""
         return list(self.regularization_of(False))
 
     def get_regularization_bias(self) -> list[Regularization]:
@@ -286,9 +286,9 @@ class BaseLayerConf(LayerConf):
         spec = self._spec_of("get_regularization_by_param", name)
         return list(self.regularization_of(spec.bias)) if spec.penalised else []
 
-    def _spec_of(self, who: str, name: str) -> ParamSpec:
+    def _spec_of(self, getter: str, name: str) -> ParamSpec:
         specs = {spec.name: spec for spec in self.param_specs()}
-        return specs[check_choice(f"{type(self).__name__}: {who}", "parameter", name, specs)]
+        return specs[check_choice(f"{type(self).__name__}: {getter}", "parameter", name, specs)]
 
 
 @dataclass(frozen=True, kw_only=True)

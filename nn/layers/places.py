@@ -19,7 +19,7 @@ from .convolution.convolution3d import volume_of
 from .runtime import Context, LayerRuntime, Params
 
 _INPUT = {1: series_of, 2: image_of, 3: volume_of}
-"""Number of axes -> what checks the kind of the input."""
+"""Number of axes -> check of the kind of the input."""
 
 
 def places_of(label: str, input_type: InputType, axes: int) -> tuple[int, tuple[int | None, ...]]:
@@ -42,11 +42,6 @@ def type_of_places(channels: int, sizes: Sequence[int | None]) -> InputType:
     return kind(*sizes, channels)
 
 
-def to_places(input_type: InputType, axes: int) -> InputPreProcessor | None:
-    """Return what turns that input into series or images; None where it is such already, or cannot be."""
-    return {1: to_series, 2: to_images}[axes](input_type) if axes < 3 else None
-
-
 def set_per_axis(conf: Any, name: str, axes: int) -> None:
     """Turn a size in a frozen configuration into a tuple, one number for each axis."""
     object.__setattr__(conf, name, per_axis(type(conf).__name__, name, getattr(conf, name), 1, axes))
@@ -63,7 +58,7 @@ def set_borders(conf: Any, name: str, axes: int) -> None:
         borders = tuple(both for both in borders for _ in (0, 1))
     borders = borders * (2 * axes) if len(borders) == 1 else borders
     counts = {1: "one or two", 2: "one, two or four", 3: "one, three or six"}[axes]
-    if len(borders) != 2 * axes or not all(type(each) is int for each in borders):
+    if len(borders) != 2 * axes or not all(type(border) is int for border in borders):
         raise nd.ConfigurationError(
             f"{type(conf).__name__}: {name} must be {counts} integers >= 0, in the order {', '.join(SIDES[axes])}, "
             f"got {value!r}."
@@ -81,11 +76,11 @@ def interior(x: Array, borders: Sequence[int]) -> Array:
     return x[*(slice(None) for _ in range(first)), *inside]
 
 
-def within(whole: Array, x: Array, borders: Sequence[int]) -> Array:
-    """Put x inside of zeros, so wide on each side as `interior` takes away; return the whole."""
-    nd.fill(whole, 0.0)
-    nd.assign(interior(whole, borders), x)
-    return whole
+def within(out: Array, x: Array, borders: Sequence[int]) -> Array:
+    """Put x inside of zeros, so wide on each side as `interior` takes away, in `out`; return it."""
+    nd.fill(out, 0.0)
+    nd.assign(interior(out, borders), x)
+    return out
 
 
 SIDES = {
@@ -137,7 +132,7 @@ class PlacesConf(LayerConf):
     axes: ClassVar[int]
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
-        return to_places(input_type, self.axes)
+        return {1: to_series, 2: to_images}[self.axes](input_type) if self.axes < 3 else None  # nothing makes volumes
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         channels, sizes = places_of(label, input_type, self.axes)

@@ -1,4 +1,4 @@
-"""A layer at work: what every layer does, around the mathematics that each one writes."""
+"""A layer at work: the duties of every layer, around the mathematics of a single one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Context:
     needs_epsilon : bool
         Whether the backward pass has to return dL/dx.
     activates : bool
-        False for what goes into the activation: `LayerRuntime.pre_output`.
+        False to leave the activation out, as `LayerRuntime.pre_output` does.
     """
 
     __slots__ = ("activates", "buffer", "mask", "needs_epsilon", "training")
@@ -57,19 +57,19 @@ class Context:
         def buffer(name: str, *rest: Any) -> Array:
             return self.buffer(f"{prefix}.{name}", *rest)
 
-        of = self.training if training is None else training
-        return Context(of, buffer, self.mask, self.needs_epsilon, self.activates)
+        mode = self.training if training is None else training
+        return Context(mode, buffer, self.mask, self.needs_epsilon, self.activates)
 
 
 class Kept(NamedTuple):
-    """What a forward pass keeps for the way back."""
+    """Results of a layer's forward pass that its backward pass needs."""
 
     cache: Any
     """The layer's own."""
     params: Params
-    """As they were used: with weight noise, what stood in for them."""
+    """As they were used: with weight noise, those that stood in for them."""
     dropped: Array | None
-    """What the dropout of the input needs."""
+    """From the dropout of the input, for its `backprop`."""
     context: Context
 
 
@@ -86,8 +86,8 @@ class LayerRuntime(Part, JavaNames):
 
     A layer writes `forward` and `backward`; one that carries something from one segment of a series to the next writes
     `initial_state` and `forward_from` in the place of `forward`. Dropout of the input and weight noise are applied
-    around them, and masks by `activate` and `activation_gradient`. What `Part` says of it lets steps be recorded and
-    split.
+    around them, and masks by `activate_sum` and `activation_gradient`. Whether steps may be recorded and split is said
+    as `Part` has it.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class LayerRuntime(Part, JavaNames):
     takes_weight_noise: ClassVar[bool] = True
     """Whether weight noise has an effect, as it has in Java on most layers."""
     masks_output: ClassVar[bool] = True
-    """Whether what the network answers is multiplied by the labels' mask where this layer is the last."""
+    """Whether the network's output is multiplied by the labels' mask where this layer is the last."""
     ends_backprop: bool = False
     """Whether `backward` always returns None, so that layers below are not trained."""
 
@@ -112,12 +112,12 @@ class LayerRuntime(Part, JavaNames):
         self.setup()
 
     def setup(self) -> None:
-        """Resolve what can be resolved once."""
+        """Resolve once everything that no call changes."""
 
-    # ---- what a layer writes
+    # ---- written by a layer
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
-        """Return the activations, and what `backward` needs.
+        """Return the activations, and a cache for `backward`.
 
         Parameters
         ----------
@@ -146,27 +146,27 @@ class LayerRuntime(Part, JavaNames):
         raise NotImplementedError
 
     def initial_state(self, examples: int) -> State:
-        """Return what `forward_from` starts from, arrays ``[N, ...]``; nothing for layers without a state."""
+        """Return the state at the start of a series, arrays ``[N, ...]``; none for layers without a state."""
         return ()
 
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
-        """Return what `forward` does, and the state after this segment: new arrays, or the buffers'."""
-        made = self.forward(x, params, ctx)
-        if not isinstance(made, tuple) or len(made) != 2:
+        """Do as `forward`; return also the state after this segment: new arrays, or the buffers'."""
+        result = self.forward(x, params, ctx)
+        if not isinstance(result, tuple) or len(result) != 2:
             raise nd.ConfigurationError(
-                f"{self.label}: forward must return (activations, cache), got {type(made).__name__}. Without a cache "
+                f"{self.label}: forward must return (activations, cache), got {type(result).__name__}. Without a cache "
                 "return (activations, None)."
             )
-        return *made, state
+        return *result, state
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
-        """Return the mask of the layer's activations, from that of its input."""
+        """Return the mask of the layer's activations, from that of its input, in new memory: no context comes along."""
         return mask
 
-    # ---- what a network calls
+    # ---- called by a network
 
     def propagate(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Kept, State]:
-        """Return activations, what `backpropagate` needs, and the state after it: `forward` with noise around it."""
+        """Return activations, results for `backpropagate`, and the state after it: `forward` with noise around it."""
         dropped = None
         if ctx.training:
             if self.dropout is not None:
@@ -187,7 +187,7 @@ class LayerRuntime(Part, JavaNames):
         return self.dropout.backprop(epsilon, kept.dropped)  # type: ignore[union-attr]
 
     def may_split(self, training: bool) -> bool:
-        """Tell whether parts of a minibatch give what the whole gives; numbers drawn in another order would not."""
+        """Tell whether parts of a minibatch give the numbers of all of it; drawn in another order they would not."""
         if not training:
             return self.splits
         activation, loss = getattr(self.conf, "activation", None), getattr(self.conf, "loss", None)
@@ -198,9 +198,9 @@ class LayerRuntime(Part, JavaNames):
 
     def scheduled_numbers(self) -> list[NumbersInForce]:
         """Return the numbers of this layer's noise that follow schedules."""
-        found = [] if self.dropout is None else [self.drop_numbers]
-        found += [] if self.noising is None else [self.noising.numbers]
-        return [numbers for numbers in found if numbers.scheduled]
+        noises = [] if self.dropout is None else [self.drop_numbers]
+        noises += [] if self.noising is None else [self.noising.numbers]
+        return [numbers for numbers in noises if numbers.scheduled]
 
     # ---- noise
 
@@ -213,7 +213,7 @@ class LayerRuntime(Part, JavaNames):
 
     @cached_property
     def drop_numbers(self) -> NumbersInForce:
-        """What dropout multiplies and compares with."""
+        """Numbers that dropout multiplies and compares with."""
         return NumbersInForce(self.conf.drop_out, self.dtype)
 
     @cached_property
@@ -257,12 +257,13 @@ class LayerRuntime(Part, JavaNames):
     # ---- for programs that look inside
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
-        """Return z, what the activation is applied to, for ``x [N, ...]``, a new array."""
+        """Return z, the array that the activation is applied to, for ``x [N, ...]``, a new array."""
         return self._output(x, Context(training, self._fresh, activates=False))
 
     def activate(self, x: Array, training: bool = False, mask: Array | None = None) -> Array:
         """Return the activations for ``x [N, ...]``, a new array; no preprocessor of the network comes before."""
-        return nd.copy(self._output(nd.as_array(x, self.dtype), Context(training, self._fresh, mask)))
+        a = self._output(nd.as_array(x, self.dtype), Context(training, self._fresh, mask))
+        return nd.copy(a)  # some layers hand x itself on
 
     def _output(self, x: Array, ctx: Context) -> Array:
         state = self.initial_state(x.shape[0]) if hasattr(x, "shape") else ()
@@ -288,7 +289,7 @@ class LayerRuntime(Part, JavaNames):
         return dict(self.params)
 
     def num_params(self) -> int:
-        """Return how many numbers the parameters have."""
+        """Return the number of elements of all parameters."""
         return sum(spec.length for spec in self.conf.param_specs())
 
     # ---- checks
@@ -305,16 +306,17 @@ class LayerRuntime(Part, JavaNames):
 
 
 class Activating:
-    """What a layer does with its activation, in one pass where the backend compiles formulas.
+    """A layer's activation forward and back, in one pass where the backend compiles formulas.
 
     Parameters
     ----------
     activation : Activation
-        One that is not pure, and one that draws random numbers, is run as it is written each time.
+        One that is not pure, and one that draws random numbers, is run as it is written every time.
     """
 
     def __init__(self, activation: Activation) -> None:
         self.activation = activation
+        # A compiled formula would repeat a decision, or a draw, of the first time.
         self._fixed = activation.pure and not activation.draws
         self._value = nd.elementwise(lambda z, a: activation.value(z, a))
         self._biased = nd.elementwise(lambda z, b, a: activation.value_of_sum(z, b, a))

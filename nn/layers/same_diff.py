@@ -1,4 +1,4 @@
-"""What layers have in common that are written with SameDiff in DL4J."""
+"""Shared by layers that are written with SameDiff in DL4J."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SameDiffConf(BaseLayerConf):
 
     Notes
     -----
-    As in Java, the network's weight_init is not for them either: weights are Xavier's unless another is given here.
+    As in Java, the network's weight_init is not for them either: weights are Xavier's unless the layer has its own.
     As in Java, dropout of the input is not applied, even if configured. Source: DL4J ``SameDiffLayer``.
     """
 
@@ -69,11 +69,11 @@ class SameDiffConf(BaseLayerConf):
             if getattr(self, name) is None:
                 raise nd.ConfigurationError(f"{label}: {name} is missing. {remedy}")
 
-    def _fixed(self, label: str, name: str, found: Any) -> Any:
+    def _fixed(self, label: str, name: str, size: Any) -> Any:
         """Return a size that the input says; raise ConfigurationError if another one was given."""
         given = getattr(self, name)
-        if given not in (None, found):
+        if given not in (None, size):
             raise nd.ConfigurationError(
-                f"{label}: {name} must be {found}, as the input is, got {given}. Leave it out, or mend it."
+                f"{label}: {name} must be {size}, as the input is, got {given}. Leave it out, or mend it."
             )
-        return found
+        return size

@@ -1,4 +1,4 @@
-"""What early stopping asks of networks, and what its parts are asked."""
+"""Protocols of early stopping: its networks, and its parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class EarlyStoppingModel(Model, Protocol):
-    """What early stopping needs of a network, beside what a solver needs."""
+    """A network as early stopping needs it, beside the needs of a solver."""
 
     conf: Any
     listeners: list[Listener]
@@ -30,7 +30,7 @@ class EarlyStoppingModel(Model, Protocol):
         """Train on one minibatch."""
 
     def stoppable(self) -> AbstractContextManager[Callable[[], str | None]]:
-        """Let listeners stop the training of a block; yield what tells their reason, None before."""
+        """Let listeners stop the training of a block; yield a function that returns their reason, None before."""
 
     def end_epoch(self, count: bool = True) -> None:
         """Tell the listeners that an epoch is over and, by default, count it."""
@@ -48,21 +48,21 @@ class EarlyStoppingModel(Model, Protocol):
         """Return an independent copy."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a file, whole or not at all."""
+        """Write the network to a file, completely or not at all."""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
+        """Read a network that `save` wrote."""
 
 
 class StoppingCondition(JavaNames):
     """Decides whether training ends. Shown as in Java: ``MaxEpochsTerminationCondition(5)``."""
 
     def initialize(self) -> None:
-        """Forget what was before: training starts."""
+        """Forget the last training: another starts."""
 
     def arguments(self) -> Sequence[object]:
-        """Return what is shown in the brackets."""
+        """Return the arguments that are shown in the brackets."""
         return ()
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ class IterationTerminationCondition(StoppingCondition):
 
 @runtime_checkable
 class ScoreCalculator(Protocol):
-    """Says how good a model is."""
+    """Scores a model."""
 
     minimize_score: bool
     """Whether a smaller score is better."""
@@ -109,7 +109,6 @@ class ScoreCalculator(Protocol):
         """Return the model's score."""
 
 
-@runtime_checkable
 @runtime_checkable
 class EarlyStoppingModelSaver(Protocol):
     """Keeps models."""

@@ -1,4 +1,4 @@
-"""What early stopping is told, and what it answers."""
+"""Configuration of early stopping, and its result."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .savers import InMemoryModelSaver
 
 @dataclass(frozen=True, kw_only=True)
 class EarlyStoppingConfiguration(Checked):
-    """When training ends, and how the best model is found.
+    """Conditions that end training, and the score that chooses the best model.
 
     Parameters
     ----------
     score_calculator : ScoreCalculator
-        Says after an epoch how good the model is.
+        Scores the model after an epoch.
     epoch_termination_conditions : EpochTerminationCondition or sequence of them
     iteration_termination_conditions : IterationTerminationCondition or sequence of them
     evaluate_every_n_epochs : int
@@ -89,7 +89,7 @@ class TerminationReason(JavaEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class EarlyStoppingResult(JavaNames):
-    """What came of training with early stopping.
+    """Result of training with early stopping.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class EarlyStoppingResult(JavaNames):
     best_model : network
         The copy that was kept after the best epoch, None if there is none.
     error : Exception, optional
-        What was raised, where that ended training.
+        The exception, where one ended training.
 
     Notes
     -----

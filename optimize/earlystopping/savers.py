@@ -1,4 +1,4 @@
-"""Where early stopping keeps models."""
+"""Stores of the models of early stopping: memory and files."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class InMemoryModelSaver(JavaNames):
 class LocalFileModelSaver(JavaNames):
     """Keeps the models in a folder, as ``bestModel.zip`` and ``latestModel.zip``: model zips with the updater's state.
 
-    They have no place for what a line search has learned; a `CheckpointListener`'s files have. A file is replaced only
-    when the new one is written whole.
+    They have no place for the memory of a line search; a `CheckpointListener`'s files have. A file is replaced only
+    when the new one is complete.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class LocalFileModelSaver(JavaNames):
     Raises
     ------
     OSError
-        The folder cannot be made; when saving, the file cannot be written.
+        The folder cannot be created; when saving, the file cannot be written.
 
     Notes
     -----

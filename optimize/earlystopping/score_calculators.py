@@ -1,4 +1,4 @@
-"""How good a model is, on data that it is not trained on."""
+"""Scores of a model, on data that it is not trained on."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class ROCScoreCalculator(JavaNames):
     Parameters
     ----------
     kind : {"binary", "multiclass", "roc"}
-        The mean over independent outputs, the mean over classes each against the rest, or of one or two outputs.
+        The mean over independent outputs, the mean over classes against the rest, or of one or two outputs.
     metric : {"auc", "auprc"}
         The area under the ROC curve, or the precision/recall curve.
     iterator : DataSet, DataSetIterator or other iterable of DataSet

@@ -89,7 +89,7 @@ class EarlyStoppingTrainer(JavaNames):
         self._stop_reason: Callable[[], str | None] = lambda: None
 
     def fit(self) -> EarlyStoppingResult:
-        """Train; return how it ended, and the best model.
+        """Train; return the reason of the end, and the best model.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class EarlyStoppingTrainer(JavaNames):
                 return self._result(end, epoch)
 
     def _epoch(self, source: Any, solver: Solver, epoch: int) -> _End | None:
-        """Train on all minibatches; return what ends training before or with the last of them."""
+        """Train on all minibatches; return the condition that ends training before or with the last of them."""
         if source.reset_supported() or epoch:
             source.reset()
         if not source.has_next():
@@ -176,7 +176,7 @@ class EarlyStoppingTrainer(JavaNames):
         return end
 
     def _told(self, error: NumericError) -> NumericError:
-        """Tell the listeners of the error; return it, or what one of them says in its place."""
+        """Tell the listeners of the error; return it, or the one that a listener raises in its place."""
         try:
             for listener in self.model.listeners:
                 listener.on_numeric_error(self.model, error)

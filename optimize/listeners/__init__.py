@@ -1,4 +1,4 @@
-"""Listeners: one file each."""
+"""Listeners: a file for every one."""
 
 from __future__ import annotations
 

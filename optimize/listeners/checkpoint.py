@@ -33,14 +33,14 @@ class CheckpointListener(Listener):
     Parameters
     ----------
     folder : path
-        Made if need be. Checkpoints that are there stay, and numbers go on after theirs. Several processes may write
-        into one folder: each number is one checkpoint of one of them.
+        Created if need be. Checkpoints that are there stay, and numbers go on after theirs. Several processes may write
+        into one folder: a number is one checkpoint of one of them.
     save_every_n_iterations : int, optional
         After so many steps of the network, and its multiples.
     save_every_n_epochs : int, optional
         At the end of every n-th epoch of the network.
     save_every_minutes : float, optional
-        When so many minutes have passed since the last checkpoint of this listener, or since it was made.
+        When so many minutes have passed since the last checkpoint of this listener, or since its creation.
     keep_last : int, optional
         Remove all but the newest so many of those that were there before and those of this listener; None keeps all.
     keep_every : int, optional
@@ -50,7 +50,7 @@ class CheckpointListener(Listener):
     delete_existing : bool
         Remove the checkpoints that are in the folder.
     log_saving : bool
-        Print a line for each.
+        Print a line for every checkpoint.
 
     Attributes
     ----------
@@ -65,16 +65,16 @@ class CheckpointListener(Listener):
     Notes
     -----
     ``MultiLayerNetwork.load_checkpoint(folder)`` reads the newest complete one, ``load_checkpoint(folder, number)``
-    another. A checkpoint is in the folder whole or not at all, whenever the process ends; ``checkpointInfo.txt``, which
-    is written after it, is for people and for Java. If the disk is full, training ends with an OSError and the
+    another. A checkpoint is in the folder complete or not at all, whenever the process ends; ``checkpointInfo.txt``,
+    which is written after it, is for people and for Java. If the disk is full, training ends with an OSError and the
     checkpoints before are untouched.
 
     A checkpoint holds the network as it is when this listener is called: listeners that change it, its learning rate
-    say, go before this one in ``set_listeners``, or what is resumed lacks their last change.
+    say, go before this one in ``set_listeners``, or a resumed network lacks their last change.
 
     Source: DL4J ``CheckpointListener``. Differs: the first checkpoint comes after n steps, not after n + 1; counters
-    are of what is complete; a folder with checkpoints is continued, where Java refuses it; the lines of removed
-    checkpoints go from ``checkpointInfo.txt``.
+    are of complete steps and epochs; a folder with checkpoints is continued, where Java refuses it; the lines of
+    removed checkpoints go from ``checkpointInfo.txt``.
     """
 
     @checked
@@ -149,9 +149,9 @@ class CheckpointListener(Listener):
         self.checkpoints.append(self._saved(model, epochs))
         self._saved_at = time.monotonic()
         superfluous = self._superfluous()
-        self.checkpoints = [each for each in self.checkpoints if each not in superfluous]
-        gone = {each.path for each in superfluous}
-        write_info(self.folder, [each for each in self._in_folder() if each.path not in gone])
+        self.checkpoints = [kept for kept in self.checkpoints if kept not in superfluous]
+        gone = {checkpoint.path for checkpoint in superfluous}
+        write_info(self.folder, [kept for kept in self._in_folder() if kept.path not in gone])
         for path in gone:
             path.unlink(missing_ok=True)
         if self.log_saving:
@@ -173,9 +173,9 @@ class CheckpointListener(Listener):
     def _superfluous(self) -> list[Checkpoint]:
         """Return those of this listener's checkpoints, not of another process's, that need not be kept."""
         older = [] if self.keep_last is None else self.checkpoints[: -self.keep_last]
-        return [each for each in older if self.keep_every is None or (each.number + 1) % self.keep_every]
+        return [old for old in older if self.keep_every is None or (old.number + 1) % self.keep_every]
 
     def _in_folder(self) -> list[Checkpoint]:
-        """Return this listener's checkpoints, and those that others have written meanwhile."""
-        own = {each.path: each for each in self.checkpoints}
-        return [own.get(each.path, each) for each in checkpoints_in(self.folder)]
+        """Return this listener's checkpoints, and those that other processes have written meanwhile."""
+        own = {checkpoint.path: checkpoint for checkpoint in self.checkpoints}
+        return [own.get(listed.path, listed) for listed in checkpoints_in(self.folder)]

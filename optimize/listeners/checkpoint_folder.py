@@ -1,4 +1,4 @@
-"""A folder of checkpoints: which there are, which is the newest that is whole."""
+"""A folder of checkpoints: the list of them, and the newest complete one."""
 
 from __future__ import annotations
 
@@ -82,35 +82,35 @@ def number_of(path: pathlib.Path) -> int:
 
 def numbered_files(folder: pathlib.Path) -> dict[int, pathlib.Path]:
     """Return the checkpoints' files by number, sorted; this asks neither checkpointInfo.txt nor the files."""
-    found = {int(match[1]): folder / match[0] for name in os.listdir(folder) if (match := _NAME.fullmatch(name))}
-    return dict(sorted(found.items()))
+    files = {int(match[1]): folder / match[0] for name in os.listdir(folder) if (match := _NAME.fullmatch(name))}
+    return dict(sorted(files.items()))
 
 
 def checkpoints_in(folder: str | os.PathLike[str]) -> list[Checkpoint]:
     """Return the checkpoints whose files are there, oldest first.
 
-    What there is follows from the files' names; checkpointInfo.txt, which may be older than they are or torn, only
+    The list follows from the files' names; checkpointInfo.txt, which may be older than they are or torn, only
     saves looking into them.
     """
     place = pathlib.Path(folder)
     known = _listed(place)
-    found = []
+    checkpoints = []
     for number, path in numbered_files(place).items():
         listed = known.get(path.name)
         checkpoint = listed if listed is not None and listed.number == number else _looked_into(number, path)
         if checkpoint is not None:
-            found.append(checkpoint)
-    return found
+            checkpoints.append(checkpoint)
+    return checkpoints
 
 
 def write_info(folder: pathlib.Path, checkpoints: list[Checkpoint]) -> None:
     """Replace checkpointInfo.txt."""
     with replacing("CheckpointListener", folder / INFO) as file:
-        file.write("".join(f"{line}\n" for line in [HEADER, *(each.line for each in checkpoints)]).encode())
+        file.write("".join(f"{line}\n" for line in [HEADER, *(checkpoint.line for checkpoint in checkpoints)]).encode())
 
 
 def is_complete(path: pathlib.Path) -> bool:
-    """Read a whole model zip and compare its checksums."""
+    """Tell whether a model zip can be read to its end, with the right checksums."""
     try:
         with opening("checkpoint", path) as file, zipfile.ZipFile(file) as archive:
             return "configuration.json" in archive.namelist() and archive.testzip() is None
@@ -120,7 +120,7 @@ def is_complete(path: pathlib.Path) -> bool:
 
 def last_complete(folder: str | os.PathLike[str]) -> Checkpoint | None:
     """Return the newest checkpoint that can be read to its end, None if there is none."""
-    return next((each for each in reversed(checkpoints_in(folder)) if is_complete(each.path)), None)
+    return next((last for last in reversed(checkpoints_in(folder)) if is_complete(last.path)), None)
 
 
 def find_checkpoint(folder: str | os.PathLike[str], number: int | None = None) -> pathlib.Path:
@@ -134,33 +134,33 @@ def find_checkpoint(folder: str | os.PathLike[str], number: int | None = None) -
     place = pathlib.Path(folder)
     if number is None:
         last = last_complete(place)
-        found = None if last is None else last.path
+        path = None if last is None else last.path
     else:
-        found = numbered_files(place).get(number)
-    if found is None:
-        what = "a complete checkpoint" if number is None else f"checkpoint {number}"
+        path = numbered_files(place).get(number)
+    if path is None:
+        wanted = "a complete checkpoint" if number is None else f"checkpoint {number}"
         there = ", ".join(map(str, numbered_files(place))) or "none"
-        raise FileNotFoundError(f"load_checkpoint: {place} must hold {what}, got the numbers: {there}.")
-    return found
+        raise FileNotFoundError(f"load_checkpoint: {place} must hold {wanted}, got the numbers: {there}.")
+    return path
 
 
 def _listed(folder: pathlib.Path) -> dict[str, Checkpoint]:
-    """Return what the lines of checkpointInfo.txt say that can be read, by file name."""
+    """Return the checkpoints of the readable lines of checkpointInfo.txt, by file name."""
     try:
         lines = (folder / INFO).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return {}
-    found = {}
+    checkpoints = {}
     for line in lines:
         match = _LINE.fullmatch(line)
         if match:
             numbers, kind, name = map(int, match.groups()[:4]), match[5], match[6]
-            found[name] = Checkpoint(*numbers, kind, folder / name)  # type: ignore[call-arg, arg-type]
-    return found
+            checkpoints[name] = Checkpoint(*numbers, kind, folder / name)  # type: ignore[call-arg, arg-type]
+    return checkpoints
 
 
 def _looked_into(number: int, path: pathlib.Path) -> Checkpoint | None:
-    """Return what a file that is not listed says of itself, None if it cannot be read."""
+    """Return the checkpoint of a file that is not listed, from its contents; None if it cannot be read."""
     try:
         with opening("checkpoint", path) as file, zipfile.ZipFile(file) as archive:
             conf = json.loads(archive.read("configuration.json"))

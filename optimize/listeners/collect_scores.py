@@ -16,7 +16,7 @@ class CollectScoresListener(Listener):
     ----------
     scores : list of float
     iterations : list of int
-        Which iteration each score is from.
+        Iterations of the scores.
 
     Notes
     -----

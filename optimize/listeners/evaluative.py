@@ -27,9 +27,9 @@ class EvaluativeListener(Listener):
     frequency : int, optional
         Evaluate at the first invocation and every so many after it; without it at the end of every epoch.
     invocation_type : {"epoch_end", "epoch_start", "fit_end", "iteration_end"}, optional
-        What an invocation is: where a frequency is given alone, the end of an iteration, as in Java.
+        Kind of an invocation: where a frequency is given alone, the end of an iteration, as in Java.
     evaluations : sequence of callable
-        Each makes an object with ``eval(labels, predictions, mask)`` and ``stats()``.
+        Every one makes an object with ``eval(labels, predictions, mask)`` and ``stats()``.
     callback : callable (listener, model, invocations, evaluations), optional
         Called after every evaluation, in place of printing.
 

@@ -1,4 +1,4 @@
-"""HtmlReportListener: what happened in training, as one file to look at."""
+"""HtmlReportListener: a report on the training, as one file to look at."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class HtmlReportListener(Listener):
     path : path
         Of the HTML file; everything is in it, nothing is loaded from elsewhere. Written when `fit` ends.
     data : DataSetIterator, DataSet, or iterable of DataSet, optional
-        What to evaluate on, not what is trained on; without it there is no confusion matrix.
+        Data to evaluate on, not to train on; without it there is no confusion matrix.
     frequency : int
-        Iterations between two scores; each waits for a device.
+        Iterations between two scores; every score waits for a device.
     every_n_epochs : int, optional
         Also write at the end of so many epochs.
     title : str
@@ -86,7 +86,7 @@ class HtmlReportListener(Listener):
         self.write(model)
 
     def write(self, model: Any) -> None:
-        """Write the file as things stand; raise DTypeError where `model` is no network."""
+        """Write the file as of now; raise DTypeError where `model` is no network."""
         if not callable(getattr(model, "param_table", None)) or isinstance(model, type):
             raise nd.DTypeError(f"HtmlReportListener.write: model must be a network, got {shown(model)}.")
         sections = [("Score", self._score_curve(), f"{len(self.scores)} scores, last {self._last_score()}")]
@@ -119,11 +119,11 @@ class HtmlReportListener(Listener):
         return figure
 
     def _grid(self, filters: list[Any]) -> Any:
-        columns = math.ceil(math.sqrt(len(filters)))
-        rows = math.ceil(len(filters) / columns)
-        figure = self._figures.Figure(figsize=(columns, rows), layout="constrained")
+        width = math.ceil(math.sqrt(len(filters)))
+        height = math.ceil(len(filters) / width)
+        figure = self._figures.Figure(figsize=(width, height), layout="constrained")
         for number, pixels in enumerate(filters, 1):
-            axes = figure.add_subplot(rows, columns, number)
+            axes = figure.add_subplot(height, width, number)
             axes.imshow(pixels, cmap="gray")
             axes.set_axis_off()
         return figure
@@ -144,7 +144,7 @@ def first_filters(model: Any) -> list[Any]:
 
 
 def page(title: str, sections: list[tuple[str, bytes, str]]) -> str:
-    """Return an HTML page of sections, each a heading, the bytes of a PNG image, and text."""
+    """Return an HTML page of sections: a heading, the bytes of a PNG image, and text."""
     body = "".join(
         f"<h2>{html.escape(heading)}</h2>\n"
         f'<img alt="{html.escape(heading)}" src="data:image/png;base64,{base64.b64encode(image).decode()}">\n'

@@ -32,11 +32,11 @@ class NanListener(Listener):
     NumericError
         From `fit`, in place of the one it ends with (which is its cause): the first of parameters, features, labels,
         activations (from the first layer on) and gradients (from the last layer on, as they are computed) that is not
-        finite, the iteration, and what to try. Parameters and updater state are as they were before that minibatch.
+        finite, the iteration, and a remedy. Parameters and updater state are as they were before that minibatch.
 
     Notes
     -----
-    Costs nothing until then. What is looked at is computed again, without dropout and other noise.
+    Costs nothing until then. The activations are computed again for it, without dropout and other noise.
     """
 
     @checked
@@ -48,18 +48,18 @@ class NanListener(Listener):
             model.score()  # a device then looks at the step before it takes the next
 
     def on_numeric_error(self, model: Any, error: NumericError) -> None:
-        where, what, count, remedy = self._find(model)
+        place, name, count, remedy = self._find(model)
         at = f"at iteration {model.iteration_count}, epoch {model.epoch_count}"
-        if not where:
+        if not place:
             raise NumericError(
                 f"NanListener: the score or gradient was not finite {at}, got only finite numbers for the minibatch "
                 "that is set now. Make the listener with frequency=1 to catch the minibatch where it begins, and look "
                 "for dropout or noise that is too strong."
             ) from error
-        raise NumericError(f"NanListener: {where}: {what} must be finite, got {count} {at}. {remedy}") from error
+        raise NumericError(f"NanListener: {place}: {name} must be finite, got {count} {at}. {remedy}") from error
 
     def _find(self, model: Any) -> tuple[str, str, str, str]:
-        """Return where, what, how much of it is not finite, and what to try; nothing if all is finite."""
+        """Return place and name of an array, a count of its broken numbers, and a remedy; empty if all is finite."""
         for key, array in model.param_table().items():
             if count := _broken(array):
                 return _layer(model, _number(key)), f"parameter {key}", count, _BACK
@@ -67,9 +67,9 @@ class NanListener(Listener):
         for name, array in data.items():
             if array is not None and (count := _broken(array)):
                 return "minibatch", name, count, _CLEAN
-        found = self._in_activations(model, data["features"])
-        if found is not None:
-            return found
+        in_activations = self._in_activations(model, data["features"])
+        if in_activations is not None:
+            return in_activations
         gradients = model.gradient().gradient_for_variable()
         for key in sorted(gradients, key=_number, reverse=True):
             if count := _broken(gradients[key]):
@@ -96,7 +96,7 @@ def _layer(model: Any, index: int) -> str:
 
 
 def _broken(array: Any) -> str:
-    """Describe how many elements are not finite; empty if all are."""
+    """Count the elements that are not finite, in words; empty if all are finite."""
     flat = nd.to_host(array).ravel().tolist()
     nans, infinite = sum(map(math.isnan, flat)), sum(map(math.isinf, flat))
     return f"{nans} NaN and {infinite} infinite of {len(flat):,} numbers" if nans or infinite else ""

@@ -45,7 +45,7 @@ class ReduceLearningRateOnPlateau(Listener):
     Notes
     -----
     It hears of epochs, so fit needs an iterator or a `batch_size`; early stopping and own loops have no `History`.
-    Rates of a `bias_updater` stay. What it has seen is not kept in checkpoints, the rates are.
+    Rates of a `bias_updater` stay. Its best score and its counts are not kept in checkpoints, the rates are.
 
     Source: Keras' ``ReduceLROnPlateau``, epoch by epoch; PyTorch's reduces one epoch later (patience + 1 epochs), and
     takes its threshold as a share of the best score by default.
@@ -67,7 +67,7 @@ class ReduceLearningRateOnPlateau(Listener):
         self.monitor = check_choice(type(self).__name__, "monitor", monitor, MONITORS)
         self._best = math.inf
         self._waited = self._cooling = 0
-        self._known: tuple[Any, int] = (None, 0)  # a History, and how many scores it had
+        self._known: tuple[Any, int] = (None, 0)  # a History, and its number of scores
 
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
         self._known = self._written(model)
@@ -86,7 +86,7 @@ class ReduceLearningRateOnPlateau(Listener):
 
     def _score(self, model: Any) -> float:
         scores = self._scores(model)
-        if not scores or self._written(model) == self._known:  # what an earlier fit has left says nothing of this epoch
+        if not scores or self._written(model) == self._known:  # scores of an earlier fit are not this epoch's
             remedy = "Give fit validation_data" if self.monitor == "validation_score" else "Train with fit"
             raise ConfigurationError(f"{type(self).__name__}: {self.monitor} must be known, got none. {remedy}.")
         return scores[-1]
@@ -99,7 +99,7 @@ class ReduceLearningRateOnPlateau(Listener):
 
     def _reduce(self, model: Any) -> None:
         rates = {number: model.get_learning_rate(number) for number in range(len(model.conf.layers))}
-        if any(isinstance(getattr(each, "learning_rate", None), Schedule) for each in model.updater.updaters):
+        if any(isinstance(getattr(updater, "learning_rate", None), Schedule) for updater in model.updater.updaters):
             raise ConfigurationError(
                 f"{type(self).__name__}: learning rates must be numbers, got a schedule. Use one of the two."
             )

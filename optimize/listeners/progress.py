@@ -24,7 +24,7 @@ class ProgressBarListener(Listener):
     epochs : int, optional
         For the heading.
     score_frequency : int
-        Iterations between two looks at the score; on a GPU each waits for the device.
+        Iterations between two looks at the score; on a GPU every look waits for the device.
     epochs_done : int
         Complete before the first one that is shown, where training goes on from a checkpoint.
     """

@@ -1,4 +1,4 @@
-"""Where listeners print, and the progress line of installations without tqdm."""
+"""Output of listeners, and the progress line of installations without tqdm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def report(message: str) -> None:
 
 
 class ProgressLine:
-    """Progress in one line of text on stderr: what `ProgressBarListener` needs of a tqdm bar, without tqdm.
+    """Progress in one line of text on stderr: the methods of a tqdm bar that `ProgressBarListener` calls, without tqdm.
 
     A terminal's line is drawn again and again; anything else gets one line at the end.
 
@@ -48,7 +48,7 @@ class ProgressLine:
         return f"{self.desc}: {self._count}{total} batches" + (f", {self._note}" if self._note else "")
 
     def set_postfix_str(self, text: str, refresh: bool = True) -> None:
-        """Set what stands at the end of the line."""
+        """Set the text at the end of the line."""
         self._note = text
         if refresh:
             self.draw()
@@ -60,7 +60,7 @@ class ProgressLine:
             self.draw()
 
     def draw(self) -> None:
-        """Write the line over what it was, on a terminal."""
+        """Write the line over the last one, on a terminal."""
         if self._on_terminal:
             text = str(self)
             self._stream.write("\r" + text.ljust(self._width))

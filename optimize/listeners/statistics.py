@@ -46,9 +46,9 @@ class StatisticsRecord:
         0-based.
     score : float
     parameters, gradients, updates : dict of key ("0_W") -> ArrayStatistics
-        Parameters after the update; the gradient as a sum over the examples, before the updater; what was subtracted.
+        Parameters after the update; the gradient as a sum over the examples, before the updater; the update.
     activations : dict of layer number -> ArrayStatistics
-        In training, of the whole minibatch.
+        In training, of all of the minibatch.
     ratios : dict of key -> float
         Norm of the update : norm of the parameter; about 1e-3 is usual.
     """
@@ -73,7 +73,7 @@ class StatisticsListener(Listener):
     Parameters
     ----------
     frequency : int
-        Look at every so many iterations, those that it divides; others cost nothing and wait for nothing.
+        Look at every so many iterations, those that it divides; the rest cost nothing and wait for nothing.
     activations : bool
         Also look at the layers' activations. Such a step is computed in one piece, not split over threads or recorded,
         which may change its last bits.

@@ -19,7 +19,7 @@ class TensorBoardListener(Listener):
     ----------
     log_dir : path
     frequency : int
-        Iterations between two scores; each waits for a device.
+        Iterations between two scores; every score waits for a device.
     histogram_frequency : int, optional
         Iterations between two sets of histograms; None for none.
 

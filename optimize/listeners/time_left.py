@@ -13,12 +13,12 @@ from .reporting import report
 
 
 class TimeIterationListener(Listener):
-    """Prints how long training will still take, every `frequency` iterations.
+    """Prints the time that training will still take, every `frequency` iterations.
 
     Parameters
     ----------
     total_iterations : int
-        Of the whole training: epochs times minibatches per epoch. The network's own count says how many of them are
+        Of all of the training: epochs times minibatches per epoch. The network's own count says how many of them are
         done, also after a checkpoint was loaded.
     frequency : int
         Iterations between two lines.

@@ -1,4 +1,4 @@
-"""Updaters: one file each, with formula, state and defaults."""
+"""Updaters: a file for every one, with formula, state and defaults."""
 
 from __future__ import annotations
 

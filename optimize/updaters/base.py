@@ -1,4 +1,4 @@
-"""What every updater is: a frozen configuration, and a formula over one chunk of the flat vectors."""
+"""Base of every updater: a frozen configuration, and a formula over one chunk of the flat vectors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Updater(Part, Checked):
 
     @property
     def initial_state(self) -> tuple[float, ...]:
-        """What every element of each state vector is before the first step."""
+        """Values of all elements of the state vectors before the first step, one for each vector."""
         return (0.0,) * len(self.state_names)
 
     def learning_rate_at(self, iteration: int, epoch: int) -> float:
@@ -58,18 +58,18 @@ class Updater(Part, Checked):
         Parameters
         ----------
         gradient : array ``[n]``
-            In: the gradient, divided by the minibatch size and regularised. Out: what to subtract.
+            In: the gradient, divided by the minibatch size and regularised. Out: the update to subtract.
         states : arrays ``[n]``
             One for each of `state_names`.
         scratch : array ``[n]``
             Contents undefined.
         coefficients : sequence of float, or of arrays with one number each
-            From `coefficients`. What is computed from them alone belongs there: here they are operands only.
+            From `coefficients`. A number that is computed from them alone belongs there: they are operands only.
         """
         raise NotImplementedError
 
     def gain(self, coefficients: Coefficients) -> float:
-        """Return by what factor an update may exceed its gradient, roughly: infinite where nobody knows.
+        """Return the factor by which an update may exceed its gradient, roughly: infinite where nobody knows.
 
         A step whose update might overflow is checked before it is kept, at the cost of a copy of the parameters.
         """

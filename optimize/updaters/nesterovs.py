@@ -35,8 +35,8 @@ class Nesterovs(Updater):
     -----
     The update is computed as ``learning_rate * g - momentum * v'``, which is the same with one pass less.
     State: v, which starts at 0. Source: ND4J ``NesterovsUpdater``; Sutskever et al. 2013. Differs: ``Nesterovs(0.9)``
-    is the momentum in Java, and would be read as the rate here, so that one number must be named. Java's way is
-    ``Nesterovs.Builder(0.9).build()``.
+    is the momentum in Java, and would be read as the rate by a dataclass, so that one number must be named. Java's way
+    is ``Nesterovs.Builder(0.9).build()``.
 
     Examples
     --------
@@ -80,5 +80,5 @@ class Nesterovs(Updater):
 
 
 _of_init = inspect.signature(Nesterovs.__init__)
-# what help says of it: not that of __new__
+# The signature that help shows: not that of __new__.
 Nesterovs.__signature__ = _of_init.replace(parameters=[*_of_init.parameters.values()][1:])  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""A whole configuration of any release as 1.0 writes it."""
+"""A network's configuration of any release as 1.0 writes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OF_OLD_NETWORKS = frozenset({"backprop", "pretrain", "redistributeParams"})
 
 
 class Modern(NamedTuple):
-    """A configuration in 1.0's form, and what of the file is not in it."""
+    """A configuration in 1.0's form, and the settings of the file that are not in it."""
 
     document: Json
     dropped: list[Dropped]
@@ -29,7 +29,7 @@ def modernise(document: Json) -> Modern:
     Parameters
     ----------
     document : dict
-        Of a MultiLayerConfiguration or of a ComputationGraphConfiguration. Not changed. What is malformed is left as
+        Of a MultiLayerConfiguration or of a ComputationGraphConfiguration. Not changed. A malformed part is left as
         it is, for the reader to refuse.
 
     Raises
@@ -57,10 +57,10 @@ def modernise(document: Json) -> Modern:
     if isinstance(confs, list):
         out["confs"] = [_conf(conf, ("confs", index), False, dropped) for index, conf in enumerate(confs)]
     if isinstance(before, dict):
-        out["inputPreProcessors"] = {index: _preprocessor(found) for index, found in before.items()}
+        out["inputPreProcessors"] = {index: _preprocessor(data) for index, data in before.items()}
     if isinstance(document.get("vertices"), dict):
-        found = document["vertices"].items()
-        out["vertices"] = {name: _vertex(vertex, ("vertices", name), dropped) for name, vertex in found}
+        vertices = document["vertices"].items()
+        out["vertices"] = {name: _vertex(vertex, ("vertices", name), dropped) for name, vertex in vertices}
     if "defaultConfiguration" in document:
         out["defaultConfiguration"] = _conf(document["defaultConfiguration"], ("defaultConfiguration",), True, dropped)
     return Modern(out, dropped)
@@ -100,21 +100,21 @@ def _unused_dropout(layer: Any, path: Path, in_graph: bool) -> list[Dropped]:
 
 
 def _preprocessor(data: Any) -> Any:
-    found = as_class(PREPROCESSORS, data)
-    if isinstance(found, dict) and isinstance(found.get("inputPreProcessors"), list):
-        return {**found, "inputPreProcessors": [_preprocessor(each) for each in found["inputPreProcessors"]]}
-    return found
+    modern = as_class(PREPROCESSORS, data)
+    if isinstance(modern, dict) and isinstance(modern.get("inputPreProcessors"), list):
+        return {**modern, "inputPreProcessors": [_preprocessor(member) for member in modern["inputPreProcessors"]]}
+    return modern
 
 
 def _vertex(data: Any, path: Path, dropped: list[Dropped]) -> Any:
-    found = as_class(VERTICES, data)
-    if not isinstance(found, dict):
-        return found
-    out = dict(found)
-    if "layerConf" in found:
-        out["layerConf"] = _conf(found["layerConf"], (*path, "layerConf"), True, dropped)
-    if found.get("preProcessor") is not None:
-        out["preProcessor"] = _preprocessor(found["preProcessor"])
-    if "underlying" in found:
-        out["underlying"] = _vertex(found["underlying"], (*path, "underlying"), dropped)
+    vertex = as_class(VERTICES, data)
+    if not isinstance(vertex, dict):
+        return vertex
+    out = dict(vertex)
+    if "layerConf" in vertex:
+        out["layerConf"] = _conf(vertex["layerConf"], (*path, "layerConf"), True, dropped)
+    if vertex.get("preProcessor") is not None:
+        out["preProcessor"] = _preprocessor(vertex["preProcessor"])
+    if "underlying" in vertex:
+        out["underlying"] = _vertex(vertex["underlying"], (*path, "underlying"), dropped)
     return out

@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 
 class Dropped(NamedTuple):
-    """What a file says and Java 1.0 does not take over."""
+    """A setting of a file that Java 1.0 does not take over."""
 
     path: Path
     value: Any
@@ -26,7 +26,7 @@ NO_BASE = frozenset({
 })  # fmt: skip
 """Classes of the oldest form that 1.0 no longer gives an updater and penalties."""
 _OWN_INITS = ("LocallyConnected", "SelfAttention", "LearnedSelfAttention", "RecurrentAttention", "Capsule", "Primary")
-"""How classes begin that 1.0 still writes with a weightInit."""
+"""Beginnings of classes that 1.0 still writes with a weightInit."""
 _INNER = ("layer", "underlying", "fwd", "bwd")
 _RATES = frozenset({
     "adamMeanDecay", "adamVarDecay", "biasLearningRate", "epsilon", "learningRate", "learningRateSchedule", "momentum",
@@ -51,11 +51,11 @@ _SIZES = {
     "Upsampling1D": ("size", 1), "Upsampling2D": ("size", 2), "Upsampling3D": ("size", 3),
     "ZeroPadding1DLayer": ("padding", 2), "Cropping1D": ("cropping", 2), "Convolution1DLayer": ("kernelSize", 2),
 }  # fmt: skip
-"""Sizes that were one integer -> how many there are now."""
+"""Sizes that were one integer -> their number in 1.0."""
 
 
 def modern_layer(data: Any, around: Around, path: Path, dropped: list[Dropped]) -> Any:
-    """Return a layer of any version as 1.0 writes it; what is no layer at all comes back as it is.
+    """Return a layer of any version as 1.0 writes it; data that is no layer at all comes back as it is.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def modern_layer(data: Any, around: Around, path: Path, dropped: list[Dropped]) 
         ``{"dense": {...}}``, or ``{"@class": ..., ...}`` of any release since beta.
     around : Around
     path : tuple
-        Where the layer stands in the document.
+        Place of the layer in the document.
     dropped : list
-        Gets what Java drops.
+        Gets the settings that Java drops.
     """
     if not isinstance(data, dict) or not (isinstance(data.get("@class"), str) or is_wrapper(data)):
         return data
@@ -78,14 +78,14 @@ def modern_layer(data: Any, around: Around, path: Path, dropped: list[Dropped]) 
         return {**fields, **values.distributions(fields, around), **inner}
     plain = is_wrapper(data) and java in NO_BASE
     dropped += _dropped(fields, path, plain, around)
-    found = {key: value for kind in _kinds_of(java, plain, around) for key, value in kind(fields, around).items()}
+    rewritten = {key: value for kind in _kinds_of(java, plain, around) for key, value in kind(fields, around).items()}
     gone = _OTHERS | _PENALTIES | ({"activationFn"} if plain and java != "ActivationLayer" else frozenset())
     gone |= _RATES if isinstance(fields.get("updater"), str) or plain else frozenset()
-    gone |= {"weightInit"} if "weightInitFn" in found or plain else frozenset()
+    gone |= {"weightInit"} if "weightInitFn" in rewritten or plain else frozenset()
     gone |= _BASE_FIELDS if plain else frozenset()
     gone |= {"lossFunction"} if java in _HAS_LOSS else frozenset()
     kept = {key: value for key, value in fields.items() if key not in gone}
-    return {**kept, **_sizes(java, fields), **found, **inner}
+    return {**kept, **_sizes(java, fields), **rewritten, **inner}
 
 
 def _is_old(java: str, fields: Json) -> bool:
@@ -107,27 +107,27 @@ def _kinds_of(java: str, plain: bool, around: Around) -> tuple[_Kind, ...]:
 
 def _sizes(java: str, fields: Json) -> Json:
     key, count = _SIZES.get(java, ("", 0))
-    found = {key: [fields[key]] * count} if isinstance(fields.get(key), int) else {}
+    sizes = {key: [fields[key]] * count} if isinstance(fields.get(key), int) else {}
     for name in ("kernelSize", "stride", "padding", "dilation"):
         if isinstance(fields.get(name), int) and name != key:
-            found[name] = [fields[name]] * 2
-    return found
+            sizes[name] = [fields[name]] * 2
+    return sizes
 
 
 def _dropped(fields: Json, path: Path, plain: bool, around: Around) -> list[Dropped]:
-    """Return what a layer says that has no place in 1.0, as far as it says anything."""
-    found = {key: fields.get(key) for key in ("learningRateSchedule", "momentumSchedule") if fields.get(key)}
+    """Return the settings of a layer that have no place in 1.0, as far as they are not defaults."""
+    settings = {key: fields.get(key) for key in ("learningRateSchedule", "momentumSchedule") if fields.get(key)}
     schedules = fields.get("iupdater")
     if isinstance(schedules, dict) and schedules.get("momentumSchedule"):
-        found["iupdater.momentumSchedule"] = schedules["momentumSchedule"]
+        settings["iupdater.momentumSchedule"] = schedules["momentumSchedule"]
     rate = number_or_none(fields.get("biasLearningRate"))
     if not plain and rate not in (None, number_or_none(fields.get("learningRate"))):
-        found["biasLearningRate"] = rate
-    found |= {key: fields[key] for key in ("biasL1", "biasL2") if (number_or_none(fields.get(key)) or 0.0) > 0.0}
+        settings["biasLearningRate"] = rate
+    settings |= {key: fields[key] for key in ("biasL1", "biasL2") if (number_or_none(fields.get(key)) or 0.0) > 0.0}
     if plain and fields["@class"].endswith("DropoutLayer") and around.use_drop_connect and not around.in_graph:
-        found |= {key: fields[key] for key in ("dropOut",) if (number_or_none(fields.get(key)) or 0.0) > 0.0}
+        settings |= {key: fields[key] for key in ("dropOut",) if (number_or_none(fields.get(key)) or 0.0) > 0.0}
     if not values.is_known_init(fields) and not plain:
-        found["weightInit"] = fields["weightInit"]
+        settings["weightInit"] = fields["weightInit"]
     if fields.get("convolutionType", "VALID") != "VALID":
-        found["convolutionType"] = fields["convolutionType"]
-    return [Dropped((*path, key), value) for key, value in found.items()]
+        settings["convolutionType"] = fields["convolutionType"]
+    return [Dropped((*path, key), value) for key, value in settings.items()]

@@ -1,4 +1,4 @@
-"""What older Deeplearning4j releases called things, and the class that 1.0 writes in their place."""
+"""Names in older Deeplearning4j releases, and the classes that 1.0 writes in their place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Json = dict[str, Any]
 class Family(NamedTuple):
     """A kind of value: the package of its classes, and older name in lower case -> class."""
 
-    what: str
+    kind: str
     package: str
     names: Mapping[str, str]
 
@@ -170,13 +170,13 @@ def as_class(family: Family, value: Any) -> Any:
     if isinstance(value, str):
         name, content = value, {}
     elif isinstance(value, dict) and isinstance(value.get("type"), str):
-        name, content = value["type"], {key: found for key, found in value.items() if key != "type"}
+        name, content = value["type"], {key: field for key, field in value.items() if key != "type"}
     elif is_wrapper(value):
         name, content = next(iter(value.items()))
     else:
-        raise FormatError(f"{family.what}: expected an object with '@class', got {str(value)[:200]}.")
+        raise FormatError(f"{family.kind}: expected an object with '@class', got {str(value)[:200]}.")
     if not isinstance(content, dict | None):
-        raise FormatError(f"configuration: {family.what} {name!r} must hold an object, got {str(content)[:200]!r}.")
+        raise FormatError(f"configuration: {family.kind} {name!r} must hold an object, got {str(content)[:200]!r}.")
     java = name if "." in name else family.package + family.names.get(name.lower(), name)
     return {"@class": java, **(content or {})}
 

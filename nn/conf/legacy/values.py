@@ -1,6 +1,6 @@
 """The values inside an old layer: one function for each kind, from the fields as they were to those of 1.0.
 
-Each takes the layer's fields and hands back what to put in their place; `nn.conf.legacy.layers` says which fields go.
+A function takes the layer's fields and hands back their replacements; `nn.conf.legacy.layers` says which fields go.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UPDATERS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "RMSPROP": ("RmsProp", {"epsilon": "epsilon", "learningRate": "learningRate", "rmsDecay": "rmsDecay"}),
     "SGD": ("Sgd", {"learningRate": "learningRate"}),
 }
-"""Enum -> class, and 1.0's field -> the layer's own. What is NaN there is left to the class's default."""
+"""Enum -> class, and 1.0's field -> the layer's own. A field that is NaN is left to the class's default."""
 
 WEIGHT_INITS: Mapping[str, str] = {
     "IDENTITY": "Identity", "LECUN_NORMAL": "LecunNormal", "LECUN_UNIFORM": "LecunUniform", "NORMAL": "Normal",
@@ -43,7 +43,7 @@ _CONSTANT_INITS = {"ONES": 1.0, "ZERO": 0.0}
 
 
 class Around(NamedTuple):
-    """What stands around a layer and changes what its fields mean."""
+    """Surroundings of a layer that change the meaning of its fields."""
 
     use_drop_connect: bool = False
     variables: tuple[str, ...] = ()
@@ -52,29 +52,29 @@ class Around(NamedTuple):
 
 def activations(fields: Json, around: Around) -> Json:
     """Give activations their classes, with the default constants where a string names them, as Java does."""
-    found: Json = {}
+    classes: Json = {}
     if "activationFunction" in fields and fields.get("activationFn") is None:
-        found["activationFn"] = as_class(ACTIVATIONS, fields["activationFunction"])
+        classes["activationFn"] = as_class(ACTIVATIONS, fields["activationFunction"])
     for key in ("activationFn", "gateActivationFn", "pzxActivationFn"):
         if fields.get(key) is not None:
-            found[key] = as_class(ACTIVATIONS, fields[key])
+            classes[key] = as_class(ACTIVATIONS, fields[key])
     for key in ("gateActivationFunction", "pzxActivationFunction"):
         if isinstance(fields.get(key), str):
-            found[key.removesuffix("unction") + "n"] = as_class(ACTIVATIONS, fields[key])
-    return found
+            classes[key.removesuffix("unction") + "n"] = as_class(ACTIVATIONS, fields[key])
+    return classes
 
 
 def losses(fields: Json, around: Around) -> Json:
     """Give losses their classes; SQUARED_LOSS is LossL2, as in Java's own reader."""
-    found = {
+    classes = {
         key: as_class(LOSSES, fields[key])
         for key in ("lossFn", "lossPositionScale", "lossClassPredictions")
         if fields.get(key) is not None
     }
     custom = fields.get("customLossFunction")
-    if not found and (custom is not None or fields.get("lossFunction") is not None):
-        found["lossFn"] = as_class(LOSSES, fields["lossFunction"] if custom is None else str(custom))
-    return found
+    if not classes and (custom is not None or fields.get("lossFunction") is not None):
+        classes["lossFn"] = as_class(LOSSES, fields["lossFunction"] if custom is None else str(custom))
+    return classes
 
 
 def updaters(fields: Json, around: Around) -> Json:
@@ -99,17 +99,17 @@ def penalties(fields: Json, around: Around) -> Json:
 
 
 def _penalties_of(l1: float, l2: float) -> list[Json]:
-    found: list[Json] = []
+    listed: list[Json] = []
     if l1 > 0:
-        found.append({"@class": f"{_REGULARIZATION}L1Regularization", "l1": {"@class": _FIXED, "value": l1}})
+        listed.append({"@class": f"{_REGULARIZATION}L1Regularization", "l1": {"@class": _FIXED, "value": l1}})
     if l2 > 0:
         decay = {"applyLR": False, "coeff": {"@class": _FIXED, "value": l2}}
-        found.append({"@class": f"{_REGULARIZATION}WeightDecay", **decay})
-    return found
+        listed.append({"@class": f"{_REGULARIZATION}WeightDecay", **decay})
+    return listed
 
 
 def weight_inits(fields: Json, around: Around) -> Json:
-    """Make what weights start from; a name that 1.0 no longer has becomes Xavier, which no saved weight depends on."""
+    """Make a weight initialisation; a name that 1.0 no longer has becomes Xavier, which no saved weight depends on."""
     name = fields.get("weightInit")
     if fields.get("weightInitFn") is not None or not isinstance(name, str):
         return {}
@@ -122,7 +122,7 @@ def weight_inits(fields: Json, around: Around) -> Json:
 
 
 def is_known_init(fields: Json) -> bool:
-    """Tell whether `weight_inits` finds what the layer names."""
+    """Tell whether `weight_inits` knows the name that the layer gives."""
     name = fields.get("weightInit")
     known = name in WEIGHT_INITS or name in _CONSTANT_INITS or (name == "DISTRIBUTION" and fields.get("dist"))
     return bool(known) or not isinstance(name, str) or fields.get("weightInitFn") is not None
@@ -141,12 +141,12 @@ def dropouts(fields: Json, around: Around) -> Json:
 
 def distributions(fields: Json, around: Around) -> Json:
     """Give distributions their classes where they stand inside something of 1.0's form."""
-    found: Json = {}
+    settings: Json = {}
     for key in ("weightInitFn", "weightInitFnRecurrent", "weightNoise"):
         inside = fields.get(key)
         if isinstance(inside, dict) and inside.get("distribution") is not None:
-            found[key] = {**inside, "distribution": as_class(DISTRIBUTIONS, inside["distribution"])}
-    return found
+            settings[key] = {**inside, "distribution": as_class(DISTRIBUTIONS, inside["distribution"])}
+    return settings
 
 
 def reconstructions(fields: Json, around: Around) -> Json:
@@ -156,14 +156,15 @@ def reconstructions(fields: Json, around: Around) -> Json:
 
 
 def _reconstruction(value: object) -> object:
-    found = as_class(RECONSTRUCTIONS, value)
-    if not isinstance(found, dict):
-        return found
+    modern = as_class(RECONSTRUCTIONS, value)
+    if not isinstance(modern, dict):
+        return modern
     inner: Json = {}
-    if found.get("activationFn") is not None:
-        inner["activationFn"] = as_class(ACTIVATIONS, found["activationFn"])
-    if found.get("lossFunction") is not None:
-        inner["lossFunction"] = as_class(LOSSES, found["lossFunction"])
-    if isinstance(found.get("reconstructionDistributions"), list):
-        inner["reconstructionDistributions"] = [_reconstruction(each) for each in found["reconstructionDistributions"]]
-    return {**found, **inner}
+    if modern.get("activationFn") is not None:
+        inner["activationFn"] = as_class(ACTIVATIONS, modern["activationFn"])
+    if modern.get("lossFunction") is not None:
+        inner["lossFunction"] = as_class(LOSSES, modern["lossFunction"])
+    if isinstance(modern.get("reconstructionDistributions"), list):
+        components = modern["reconstructionDistributions"]
+        inner["reconstructionDistributions"] = [_reconstruction(component) for component in components]
+    return {**modern, **inner}

@@ -69,8 +69,8 @@ def _layers_in(layer: Any) -> Iterator[tuple[bool, Json]]:
     """Yield a layer and those that it wraps: whether it has the oldest form, and its fields."""
     pending = [layer]
     while pending:
-        found = pending.pop()
-        content = next(iter(found.values())) if is_wrapper(found) else found
+        layer = pending.pop()
+        content = next(iter(layer.values())) if is_wrapper(layer) else layer
         if isinstance(content, dict):
-            yield is_wrapper(found), content
+            yield is_wrapper(layer), content
             pending += [content[key] for key in _INNER if key in content]

@@ -38,7 +38,7 @@ def squash_backward(s: Array, epsilon: Array, axis: int, out: Array) -> Array:
 
 
 def capsules_of(label: str, input_type: InputType) -> tuple[int, int]:
-    """Return number and length of the capsules that come in; raise ConfigurationError if there are none."""
+    """Return number and length of the capsules below; raise ConfigurationError if there are none."""
     if not isinstance(input_type, RecurrentType) or input_type.time_series_length is None:
         raise nd.ConfigurationError(
             f"{label}: expected capsules, got {input_type!r}. Put a PrimaryCapsules layer before it, or use "
@@ -51,7 +51,7 @@ def check_capsules(label: str, x: Array, expected: tuple[Any, Any]) -> None:
     """Raise unless x is ``[N, capsules, numbers in each]``."""
     if not nd.is_array(x):
         raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-    if x.ndim != 3 or any(size not in (found, "D", "I") for found, size in zip(x.shape[1:], expected, strict=True)):
+    if x.ndim != 3 or any(size not in (length, "D", "I") for length, size in zip(x.shape[1:], expected, strict=True)):
         raise nd.ShapeError(
             f"{label}: expected input {describe_shape(('N', *expected))}, got {describe_shape(x.shape)}. "
             "Put a PrimaryCapsules layer before it."
@@ -68,7 +68,7 @@ class Routed(NamedTuple):
 
 
 class CapsuleCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     x: Array
     predictions: Array
@@ -97,6 +97,22 @@ class CapsuleRuntime(LayerRuntime):
         iterations = self._iterations(predictions, params, ctx)
         return iterations[-1].v, CapsuleCache(x, predictions, iterations)
 
+    def backward(
+        self, epsilon: Array, cache: CapsuleCache, params: Params, grads: Params, ctx: Context
+    ) -> Array | None:
+        x = cache.x
+        matrices = self._matrices(self._back_through_iterations(epsilon, cache, grads, ctx))
+        nd.batched_gemm(matrices, nd.permute(x, (1, 0, 2)), nd.reshape_view(grads["W"], self.shape))
+        if not ctx.needs_epsilon:
+            return None
+        W, below = nd.reshape_view(params["W"], self.shape), ctx.buffer("epsilon", tuple(x.shape))
+        nd.batched_gemm(nd.permute(W, (0, 2, 1)), matrices, nd.permute(below, (1, 2, 0)))
+        return below
+
+    def _matrices(self, predictions: Array) -> Array:
+        """View ``[N, I, J, D]`` in the preferred memory order as ``[I, J * D, N]``."""
+        return nd.reshape_view(nd.permute(predictions, (1, 2, 3, 0)), (self.I, self.J * self.D, predictions.shape[0]))
+
     def _iterations(self, predictions: Array, params: Params, ctx: Context) -> list[Routed]:
         """Return all iterations of the routing."""
         b = nd.reshape_view(params["b"], (1, self.J, self.D)) if "b" in params else None
@@ -113,18 +129,8 @@ class CapsuleRuntime(LayerRuntime):
                 logits = agreement if logits is None else nd.addi(agreement, logits)
         return iterations
 
-    def _matrices(self, predictions: Array) -> Array:
-        """View ``[N, I, J, D]`` in the preferred memory order as ``[I, J * D, N]``."""
-        return nd.reshape_view(nd.permute(predictions, (1, 2, 3, 0)), (self.I, self.J * self.D, predictions.shape[0]))
-
-    def _softmax(self, logits: Array, number: int, ctx: Context) -> Array:
-        """Return the couplings ``[N, I, J]`` of an iteration."""
-        coupling = ctx.buffer(f"coupling{number}", tuple(logits.shape))
-        nd.exp(nd.subtract(logits, nd.max(logits, 2, True), coupling), coupling)
-        return nd.divi(coupling, nd.sum(coupling, 2, True))
-
     def _route(self, predictions: Array, coupling: Array | None, b: Array | None, number: int, ctx: Context) -> Routed:
-        """Return what reaches the capsules above, and what they make of it."""
+        """Return one iteration: the sums s that reach the capsules above, and their outputs v."""
         shape = (predictions.shape[0], self.J, self.D)
         s, v = ctx.buffer(f"s{number}", shape), ctx.buffer(f"v{number}", shape)
         if coupling is None:
@@ -136,21 +142,11 @@ class CapsuleRuntime(LayerRuntime):
             nd.addi(s, b)
         return Routed(coupling, s, squash(s, 2, v))
 
-    def backward(
-        self, epsilon: Array, cache: CapsuleCache, params: Params, grads: Params, ctx: Context
-    ) -> Array | None:
-        x = cache.x
-        matrices = self._matrices(self._back_through_iterations(epsilon, cache, grads, ctx))
-        nd.batched_gemm(matrices, nd.permute(x, (1, 0, 2)), nd.reshape_view(grads["W"], self.shape))
-        if not ctx.needs_epsilon:
-            return None
-        W, below = nd.reshape_view(params["W"], self.shape), ctx.buffer("epsilon", tuple(x.shape))
-        nd.batched_gemm(nd.permute(W, (0, 2, 1)), matrices, nd.permute(below, (1, 2, 0)))
-        return below
-
-    def feed_forward_mask(self, mask: Array) -> None:
-        """Return no mask: capsules are no time steps."""
-        return
+    def _softmax(self, logits: Array, number: int, ctx: Context) -> Array:
+        """Return the couplings ``[N, I, J]`` of an iteration."""
+        coupling = ctx.buffer(f"coupling{number}", tuple(logits.shape))
+        nd.exp(nd.subtract(logits, nd.max(logits, 2, True), coupling), coupling)
+        return nd.divi(coupling, nd.sum(coupling, 2, True))
 
     def _back_through_iterations(self, epsilon: Array, cache: CapsuleCache, grads: Params, ctx: Context) -> Array:
         """Return dL/d(predictions); write dL/db."""
@@ -160,7 +156,10 @@ class CapsuleRuntime(LayerRuntime):
         dlogits = None
         for coupling, s, v in reversed(cache.iterations):
             if dlogits is not None:
-                epsilon = self._back_through_agreement(dlogits, v, predictions, delta, ctx)
+                # This iteration's v has changed the logits by its agreement with the predictions.
+                spread, product = dlogits[..., None], ctx.buffer("product", tuple(predictions.shape))
+                nd.addi(delta, nd.multiply(spread, v[:, None, ...], product))
+                epsilon = nd.sum(nd.multiply(spread, predictions, product), 1)
             ds = squash_backward(s, epsilon, 2, ctx.buffer("ds", tuple(s.shape)))
             if b is not None:
                 nd.addi(b, nd.sum(ds, 0))
@@ -169,14 +168,6 @@ class CapsuleRuntime(LayerRuntime):
             else:
                 dlogits = self._back_through_coupling(ds, coupling, predictions, delta, dlogits, ctx)
         return delta
-
-    def _back_through_agreement(
-        self, dlogits: Array, v: Array, predictions: Array, delta: Array, ctx: Context
-    ) -> Array:
-        """Return dL/dv of an iteration whose v has changed the logits; add to dL/d(predictions)."""
-        spread, product = dlogits[..., None], ctx.buffer("product", tuple(predictions.shape))
-        nd.addi(delta, nd.multiply(spread, v[:, None, ...], product))
-        return nd.sum(nd.multiply(spread, predictions, product), 1)
 
     def _back_through_coupling(
         self, ds: Array, coupling: Array, predictions: Array, delta: Array, dlogits: Array | None, ctx: Context
@@ -189,6 +180,10 @@ class CapsuleRuntime(LayerRuntime):
         nd.muli(dcoupling, coupling)
         return dcoupling if dlogits is None else nd.addi(dcoupling, dlogits)
 
+    def feed_forward_mask(self, mask: Array) -> None:
+        """Return no mask: capsules are no time steps."""
+        return
+
 
 @dataclass(frozen=True, kw_only=True)
 class CapsuleLayer(SameDiffConf):
@@ -197,7 +192,7 @@ class CapsuleLayer(SameDiffConf):
     Parameters
     ----------
     capsules, capsule_dimensions : int
-        How many come out, and the numbers in each.
+        Number of capsules above, and the numbers in each.
     routings : int
         Iterations.
     has_bias : bool
@@ -210,7 +205,7 @@ class CapsuleLayer(SameDiffConf):
     with logits l = 0 an iteration is ``c = softmax(l)`` over j, ``s_j = Σ_i c_ij u_ij + b_j``, ``v_j = squash(s_j)``,
     ``l_ij += u_ij · v_j``; the last v is the output. Squash is ``s q / ((1 + q) sqrt(q + 1e-5))`` with q = ``|s|²``.
     Gradients go back through all iterations. Vector: W ``[1, I, J * D, K, 1]``, then b ``[1, 1, J, D, 1]``, in c
-    order. Masks are not used, and end here. Source: DL4J ``CapsuleLayer``; Sabour, Frosst and Hinton 2017.
+    order. Masks are not used, and go no further. Source: DL4J ``CapsuleLayer``; Sabour, Frosst and Hinton 2017.
 
     Examples
     --------
@@ -300,11 +295,11 @@ class CapsuleStrengthRuntime(LayerRuntime):
 
 @dataclass(frozen=True, kw_only=True)
 class CapsuleStrengthLayer(SameDiffConf):
-    """The length of every capsule: how sure it is.
+    """The length of every capsule, which is its certainty.
 
     Notes
     -----
-    Input ``[N, capsules, numbers in each]``, output ``[N, capsules]``. Masks end here. Source: DL4J
+    Input ``[N, capsules, numbers in each]``, output ``[N, capsules]``. Masks go no further. Source: DL4J
     ``CapsuleStrengthLayer``. Differs: a capsule of zeros has the gradient 0, not NaN.
     """
 

@@ -12,7 +12,6 @@ from nd.activations import LeakyReLU, ReLU
 from nd.arguments import Count, Natural, NonNegative
 from nd.arrays import convolution
 from nd.typing import Array
-from optimize.builder import Builder
 
 from ...conf.input_type import InputType, RecurrentType
 from ...conf.java_form import WINDOW, JavaForm
@@ -25,7 +24,7 @@ from .capsules import squash, squash_backward
 
 
 class PrimaryCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     saved: Any
     z: Array
@@ -47,14 +46,6 @@ class PrimaryCapsulesRuntime(LayerRuntime):
         self.windows = Windows(self.label, conf)
         self.shape = (conf.capsule_dimensions * conf.channels, conf.input_channels, *conf.kernel_size)
         self.rectifier = Activating(LeakyReLU(alpha=conf.leak) if conf.leak else ReLU()) if conf.use_relu else None
-
-    def _kernel(self, name: str, ctx: Context) -> Array:
-        """Return memory for W as a convolution wants it, ``[n_out, n_in, kernel_h, kernel_w]``."""
-        return nd.reshape_view(ctx.buffer(name, (math.prod(self.shape),)), self.shape)
-
-    def _bias(self, arrays: Params) -> Array | None:
-        """Return b or its gradient as a convolution wants it, ``[1, n_out]``."""
-        return nd.reshape_view(arrays["b"], (1, self.shape[0])) if "b" in arrays else None
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, PrimaryCache | None]:
         window = self.windows.over(x, self.conf.input_channels)
@@ -83,17 +74,17 @@ class PrimaryCapsulesRuntime(LayerRuntime):
         nd.assign(grads["W"], nd.permute(gradient, (2, 3, 1, 0)))
         return below
 
+    def _kernel(self, name: str, ctx: Context) -> Array:
+        """Return memory for W as a convolution wants it, ``[n_out, n_in, kernel_h, kernel_w]``."""
+        return nd.reshape_view(ctx.buffer(name, (math.prod(self.shape),)), self.shape)
+
+    def _bias(self, arrays: Params) -> Array | None:
+        """Return b or its gradient as a convolution wants it, ``[1, n_out]``."""
+        return nd.reshape_view(arrays["b"], (1, self.shape[0])) if "b" in arrays else None
+
     def feed_forward_mask(self, mask: Array) -> None:
         """Return no mask: capsules are no places."""
         return
-
-
-def _leaky_verb(builder: Builder, leak: float) -> Builder:
-    return builder.use_relu(True).leak(leak)
-
-
-def _relu_verb(builder: Builder, use: bool = True) -> Builder:
-    return builder.use_relu(use)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +100,8 @@ class PrimaryCapsules(SameDiffConf):
     kernel_size, stride, padding, dilation : int or pair of int
         ``height, width``.
     convolution_mode : {"truncate", "same", "strict"}
-        See `nd.arrays.convolution.make_window`. Truncate unless another is given here: as in Java, that of the network
-        is not for this layer.
+        See `nd.arrays.convolution.make_window`. Truncate unless the layer is given another: as in Java, that of the
+        network is not for it.
     has_bias : bool
     use_relu : bool
         Rectify before the squash; with leak > 0 a leaky rectifier of that slope.
@@ -118,13 +109,13 @@ class PrimaryCapsules(SameDiffConf):
     input_channels : int, optional
         Inferred when the network has an input type.
     capsules : int, optional
-        How many come out; inferred likewise, and kept for files only.
+        Capsules of the output; inferred likewise, and kept for files only.
 
     Notes
     -----
     Input ``[N, C, H, W]``, output ``[N, channels * out_h * out_w, capsule_dimensions]``: the convolution's output in c
-    order, cut into capsules, each squashed as in `CapsuleLayer`. Masks end here. Vector: W ``[kernel_h, kernel_w, C,
-    capsule_dimensions * channels]``, then b ``[capsule_dimensions * channels]``, in c order. Source: DL4J
+    order, cut into capsules, each squashed as in `CapsuleLayer`. Masks go no further. Vector: W ``[kernel_h, kernel_w,
+    C, capsule_dimensions * channels]``, then b ``[capsule_dimensions * channels]``, in c order. Source: DL4J
     ``PrimaryCapsules``; Sabour, Frosst and Hinton 2017.
 
     Examples
@@ -148,8 +139,10 @@ class PrimaryCapsules(SameDiffConf):
     runtime: ClassVar = PrimaryCapsulesRuntime
     positional: ClassVar[tuple[str, ...]] = ("capsule_dimensions", "channels")
     builder_verbs: ClassVar[dict[str, Any]] = {
-        **SameDiffConf.builder_verbs, "use_leaky_re_lu": _leaky_verb, "use_re_lu": _relu_verb,
-    }  # fmt: skip
+        **SameDiffConf.builder_verbs,
+        "use_leaky_re_lu": lambda builder, leak: builder.use_relu(True).leak(leak),
+        "use_re_lu": lambda builder, use=True: builder.use_relu(use),
+    }
     form: ClassVar[JavaForm] = SameDiffConf.form.more(
         {
             "capsules": ("capsules", "size"),
@@ -178,8 +171,8 @@ class PrimaryCapsules(SameDiffConf):
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         channels = self._fixed(label, "input_channels", image_of(label, input_type).channels)
-        found = replace(self, input_channels=channels)
-        return replace(found, capsules=found._fixed(label, "capsules", found._count(label, input_type)))
+        layer = replace(self, input_channels=channels)
+        return replace(layer, capsules=layer._fixed(label, "capsules", layer._count(label, input_type)))
 
     def _count(self, label: str, input_type: InputType) -> int:
         image = image_of(label, input_type)

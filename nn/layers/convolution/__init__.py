@@ -1,1 +1,1 @@
-"""Convolutions, and what changes the size of images, series and volumes."""
+"""Convolutions, and changes of the size of images, series and volumes."""

@@ -107,7 +107,7 @@ def image_of(label: str, input_type: InputType) -> ConvolutionalType:
 
 
 class ConvolutionCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     saved: Any
     z: Array
@@ -116,7 +116,7 @@ class ConvolutionCache(NamedTuple):
 
 
 class ConvolutionRuntime(LayerRuntime):
-    """Forward and backward of a 2D convolution; other kinds say how they convolve."""
+    """Forward and backward of a 2D convolution; other kinds override `convolve` and `convolve_back`."""
 
     pure = splits = True
 
@@ -128,7 +128,7 @@ class ConvolutionRuntime(LayerRuntime):
         return Windows(self.label, self.conf)
 
     def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
-        """Return z and what `convolve_back` needs."""
+        """Return z, and a cache for `convolve_back`."""
         return convolution.conv2d(x, params["W"], params.get("b"), window, ctx.buffer)
 
     def convolve_back(
@@ -156,7 +156,7 @@ class ConvolutionRuntime(LayerRuntime):
 
 @dataclass(frozen=True, kw_only=True)
 class ConvolutionConf(FeedForwardConf):
-    """What convolutions over one, two and three axes share.
+    """Shared by convolutions over one, two and three axes.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class ConvolutionConf(FeedForwardConf):
         normalise_window(self, self.axes, self.causal)
 
     def kernel_spec(self, name: str, shape: Sizes, n_out: int) -> ParamSpec:
-        """Return the spec of a weight of that shape, which makes so many channels of one position's cells."""
+        """Return the spec of a weight of that shape, which gives so many channels from one position's cells."""
         cells = math.prod(self.kernel_size)  # type: ignore[arg-type]
         fan_out = n_out * cells / math.prod(self.stride)  # type: ignore[arg-type]
         return ParamSpec(name, shape, "c", fan_in=(self.n_in or 0) * cells, fan_out=fan_out)
@@ -212,7 +212,7 @@ class ConvolutionConf(FeedForwardConf):
 
     @property
     def outputs(self) -> int:
-        """Channels that come out, 0 where they are not known."""
+        """Channels of the output, 0 where they are not known."""
         return self.n_out or 0
 
 

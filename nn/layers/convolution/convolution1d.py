@@ -42,7 +42,7 @@ def series_window_of(label: str, conf: Any, size: Sizes) -> Window:
 
 
 class SeriesWindows:
-    """What layers over series ``[N, C, T]`` share: to their primitives they are images ``[N, C, T, 1]``."""
+    """Shared by layers over series ``[N, C, T]``: to their primitives they are images ``[N, C, T, 1]``."""
 
     conf: Any
     label: str
@@ -95,15 +95,15 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
 
 
 def series_after(label: str, conf: Any, input_type: InputType) -> RecurrentType:
-    """Return the series that windows along time make of others; raise ShapeError if they do not fit."""
+    """Return the series of one step for every window along time; raise ShapeError if the windows do not fit."""
     steps = series_of(label, input_type).time_series_length
-    made = None if steps is None else series_window_of(label, conf, (steps,)).out[0]
-    return RecurrentType(conf.n_out, made)
+    windows = None if steps is None else series_window_of(label, conf, (steps,)).out[0]
+    return RecurrentType(conf.n_out, windows)
 
 
 def _along_time(across: int) -> Codec:
     """A number for time, and the usual one for width 1."""
-    return Codec(lambda found: [*found, across], lambda value: value[0] if isinstance(value, list) else value)
+    return Codec(lambda along: [*along, across], lambda value: value[0] if isinstance(value, list) else value)
 
 
 ALONG_TIME: Fields = {
@@ -113,7 +113,7 @@ ALONG_TIME: Fields = {
     "padding": ("padding", _along_time(0)),
     "dilation": ("dilation", _along_time(1)),
 }
-"""How windows along time are written."""
+"""Windows along time in files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +136,7 @@ class Convolution1DLayer(ConvolutionConf):
     in Java: a step counts where one under its window does; in modes same and causal with stride 1 the mask stays as it
     is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since
     1.0.0-M1; older files are read too, see `nn.files.older_weights`. Source: DL4J ``Convolution1DLayer``. Differs: the
-    way back uses the z of the way forth; Java computes it again without weight noise.
+    backward pass uses the z of the forward pass; Java computes it again without weight noise.
 
     Examples
     --------

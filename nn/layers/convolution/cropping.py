@@ -1,4 +1,4 @@
-"""Cropping1D, Cropping2D and Cropping3D: what comes in without its borders."""
+"""Cropping1D, Cropping2D and Cropping3D: their input without its borders."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class _Cropping(PlacesConf):
 
     def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
         borders: Any = self.cropping
-        found = tuple(length - sum(borders[2 * axis : 2 * axis + 2]) for axis, length in enumerate(sizes))
-        if min(found) < 1:
+        inside = tuple(length - sum(borders[2 * axis : 2 * axis + 2]) for axis, length in enumerate(sizes))
+        if min(inside) < 1:
             raise nd.ShapeError(
                 f"{label}: cropping must leave something, got {', '.join(SIDES[self.axes])} = {borders} of places "
                 f"{list(sizes)}. Crop less."
             )
-        return found
+        return inside
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,14 +49,15 @@ class Deconvolution2DRuntime(ConvolutionRuntime):
         return convolution_kinds.deconv_backward(delta, saved, window, gradients, ctx.buffer, ctx.needs_epsilon)
 
     def feed_forward_mask(self, mask: Array) -> Array | None:
-        """A place counts where a cell that counts reaches."""
+        """Return a mask in which a place counts where a cell that counts reaches."""
         sizes = tuple(mask.shape[2:])
         same = self.conf.convolution_mode == "same" and set(self.conf.stride) == {1}
         if same or set(sizes) == {1}:
             return mask
         conf, point = self.conf, (1, 1, 0, 1)
-        each = zip(conf.kernel_size, conf.stride, conf.padding, conf.dilation, strict=True)
-        per_axis = [found if length > 1 else point for found, length in zip(each, sizes, strict=True)]
+        geometry = zip(conf.kernel_size, conf.stride, conf.padding, conf.dilation, strict=True)
+        # An axis of length 1 says the same for all of its places, so no window may widen it.
+        per_axis = [cell if length > 1 else point for cell, length in zip(geometry, sizes, strict=True)]
         kernel, stride, padding, dilation = zip(*per_axis, strict=True)
         window = convolution.make_deconv_window(
             self.label, sizes, kernel, stride, padding, dilation, conf.convolution_mode
@@ -77,7 +78,7 @@ class Deconvolution3DRuntime(Deconvolution2DRuntime):
 
 @dataclass(frozen=True, kw_only=True)
 class _Transposed(ConvolutionConf):
-    """What transposed convolutions share."""
+    """Shared by transposed convolutions."""
 
     def check(self, label: str) -> None:
         super().check(label)

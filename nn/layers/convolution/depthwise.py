@@ -41,11 +41,6 @@ class SeparableRuntime(ConvolutionRuntime):
 
     pure = splits = True
 
-    @staticmethod
-    def _of_channels(W: Array) -> Array:
-        """View ``[multiplier, n_in, kernel_h, kernel_w]`` as ``[kernel_h, kernel_w, n_in, multiplier]``."""
-        return nd.permute(W, (2, 3, 1, 0))
-
     def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
         W, inner = self._of_channels(params["W"]), ctx.inner("inner").buffer
         between, kept = convolution_kinds.depthwise(x, W, None, window, inner)
@@ -63,10 +58,15 @@ class SeparableRuntime(ConvolutionRuntime):
         inner = ctx.inner("inner").buffer
         return convolution_kinds.depthwise_backward(between, kept, W, window, gradients, inner, ctx.needs_epsilon)
 
+    @staticmethod
+    def _of_channels(W: Array) -> Array:
+        """View ``[multiplier, n_in, kernel_h, kernel_w]`` as ``[kernel_h, kernel_w, n_in, multiplier]``."""
+        return nd.permute(W, (2, 3, 1, 0))
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Multiplying(ConvolutionLayer):
-    """What has several kernels for every channel."""
+    """Shared by convolutions with several kernels for every channel."""
 
     depth_multiplier: Count = 1
     form: ClassVar[JavaForm] = ConvolutionLayer.form.more({"depthMultiplier": ("depth_multiplier", "plain")})
@@ -120,13 +120,13 @@ class DepthwiseConvolution2D(_Multiplying):
         super().__post_init__()
         if self.n_in is None:
             return
-        made = self.n_in * self.depth_multiplier
-        if self.n_out not in (None, made):
+        outputs = self.n_in * self.depth_multiplier
+        if self.n_out not in (None, outputs):
             raise nd.ConfigurationError(
                 f"DepthwiseConvolution2D: n_out must be n_in * depth_multiplier = {self.n_in} * "
                 f"{self.depth_multiplier}, got {self.n_out}. Leave n_out out."
             )
-        object.__setattr__(self, "n_out", made)
+        object.__setattr__(self, "n_out", outputs)
 
     @property
     def outputs(self) -> int:

@@ -38,7 +38,7 @@ def _neighbouring(window: Window) -> Window:
         window,
         size=tuple(window.size[axis] + min(after[axis], 0) for axis in window.axes),
         dilation=(1,) * len(window.size),
-        pad_after=tuple(max(each, 0) for each in after),
+        pad_after=tuple(max(padding, 0) for padding in after),
     )
 
 
@@ -48,18 +48,15 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
     pure = splits = True
 
     def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
-        self._check_positions(x, params["W"], window)
-        near = _neighbouring(window)
-        if near.size != window.size:
-            x = nd.copy(x[:, :, : near.size[0], : near.size[1]])
-        return convolution_kinds.locally_connected(x, params["W"], params.get("b"), near, ctx.buffer)
-
-    def _check_positions(self, x: Array, W: Array, window: Window) -> None:
-        if window.positions != W.shape[0]:
+        if window.positions != params["W"].shape[0]:
             raise nd.ShapeError(
                 f"{self.label}: expected input of the size {list(self.conf.input_size)}, for which there are weights, "
                 f"got {list(x.shape[2 : 2 + self.conf.axes])}. Every position has its own: give inputs of one size."
             )
+        near = _neighbouring(window)
+        if near.size != window.size:
+            x = nd.copy(x[:, :, : near.size[0], : near.size[1]])
+        return convolution_kinds.locally_connected(x, params["W"], params.get("b"), near, ctx.buffer)
 
     def convolve_back(
         self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
@@ -70,9 +67,9 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
         )
         if epsilon is None or near.size == window.size:
             return epsilon
-        whole = nd.zeros(*epsilon.shape[:2], *window.size, dtype=self.dtype)
-        nd.assign(whole[:, :, : near.size[0], : near.size[1]], epsilon)
-        return whole
+        below = nd.zeros(*epsilon.shape[:2], *window.size, dtype=self.dtype)  # cells that no window reaches get 0
+        nd.assign(below[:, :, : near.size[0], : near.size[1]], epsilon)
+        return below
 
 
 class LocallyConnectedSeriesRuntime(SeriesWindows, LocallyConnectedRuntime):
@@ -92,12 +89,12 @@ class LocallyConnectedSeriesRuntime(SeriesWindows, LocallyConnectedRuntime):
 
 
 _OWN = {"activation", "bias_init", "convolution_mode", "dist", "weight_init", "weight_noise"}
-"""What is not taken from the network's defaults."""
+"""Settings that are not taken from the network's defaults."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocallyConnectedConf(ConvolutionConf):
-    """What layers with weights of every position share.
+    """Shared by layers with weights of every position.
 
     Parameters
     ----------
@@ -122,7 +119,7 @@ class LocallyConnectedConf(ConvolutionConf):
         if self.input_size is not None:
             size = convolution.per_axis(who, "input_size", self.input_size, 1, self.axes)
             object.__setattr__(self, "input_size", size)
-        if self.activation not in [found() for found in ACTIVATIONS.values()]:
+        if self.activation not in [kind() for kind in ACTIVATIONS.values()]:
             raise nd.ConfigurationError(
                 f"{who}: activation must be one of the library's, which DL4J writes here by name, with its default "
                 f"parameters, got {self.activation!r}. Use 'tanh'."
@@ -170,32 +167,32 @@ class LocallyConnectedConf(ConvolutionConf):
 
 
 def _activation_to_json(activation: Activation) -> str:
-    """Return the name alone, as DL4J writes it here: the layers take no activation with other parameters."""
-    return next(name for name, found in ACTIVATIONS.items() if activation == found()).upper()
+    """Return the name alone, as DL4J writes it for these layers: their activations have default parameters."""
+    return next(name for name, kind in ACTIVATIONS.items() if activation == kind()).upper()
 
 
-def _windows(sizes: str | Codec) -> Fields:
+def _window_fields(sizes: str | Codec) -> Fields:
     keys = {"kernel": "kernel_size", "stride": "stride", "padding": "padding", "dilation": "dilation"}
     return {key: (field, sizes) for key, field in {**keys, "inputSize": "input_size"}.items()}
 
 
-def _of_windows(name: str, axes: int) -> Callable[[Any], Any]:
-    """Return what a layer's windows say, as one number or as a list of them."""
+def _size_of_windows(name: str, axes: int) -> Callable[[Any], Any]:
+    """Return a getter of a layer's windows, of one number or of a list of them."""
 
-    def found(conf: LocallyConnectedConf) -> Any:
+    def sizes_of(conf: LocallyConnectedConf) -> Any:
         if conf.windows is None:
             return None
         sizes = getattr(conf.windows, name)[:axes]
         return sizes[0] if axes == 1 else list(sizes)
 
-    return found
+    return sizes_of
 
 
 def _derived(axes: int, padding: str) -> dict[str, Callable[[Any], Any]]:
     return {
         "featureDim": lambda conf: (conf.n_in or 0) * math.prod(conf.kernel_size),
-        "outputSize": _of_windows("out", axes),
-        padding: _of_windows("pad_after", axes),
+        "outputSize": _size_of_windows("out", axes),
+        padding: _size_of_windows("pad_after", axes),
     }
 
 
@@ -247,7 +244,7 @@ class LocallyConnected1D(LocallyConnectedConf):
     takes: ClassVar[str] = "series"
     runtime: ClassVar = LocallyConnectedSeriesRuntime
     form: ClassVar[JavaForm] = _FORM.more(
-        _windows(_ALONG_TIME), absent={"dilation": 1}, derived=_derived(1, "paddingR")
+        _window_fields(_ALONG_TIME), absent={"dilation": 1}, derived=_derived(1, "paddingR")
     )
 
     def window(self, label: str, size: Sizes) -> Window:
@@ -305,7 +302,7 @@ class LocallyConnected2D(LocallyConnectedConf):
 
     takes: ClassVar[str] = "images"
     runtime: ClassVar = LocallyConnectedRuntime
-    form: ClassVar[JavaForm] = _FORM.more(_windows("sizes"), {"format": "NCHW"}, derived=_derived(2, "paddingBr"))
+    form: ClassVar[JavaForm] = _FORM.more(_window_fields("sizes"), {"format": "NCHW"}, derived=_derived(2, "paddingBr"))
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)

@@ -19,7 +19,7 @@ from .convolution import ConvolutionRuntime
 
 
 class PooledCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     saved: Any
     pooled: Array
@@ -27,11 +27,11 @@ class PooledCache(NamedTuple):
 
 
 class PooledConvolution(LayerRuntime):
-    """Forward and backward of both layers; the convolution's own activations are never whole in memory.
+    """Forward and backward of both layers; the convolution's own activations are never all in memory.
 
-    Only the winner of every window gets a gradient, and its activation is what pooling hands on: so the way back
-    through the activation is taken on the pooled array, a quarter as large. Parameters, dropout and weight noise are
-    the convolution's.
+    Only the winner of every window gets a gradient, and its activation is the one that pooling hands on: so the
+    gradient goes back through the activation on the pooled array, a quarter as large. Parameters, dropout and weight
+    noise are the convolution's.
     """
 
     pure = splits = True
@@ -45,7 +45,7 @@ class PooledConvolution(LayerRuntime):
         windows = (window, self.pooling.windows.over_size(window.out))
         linear, activating = isinstance(self.activation, Identity), self.activating
         activate = None if linear else lambda z: activating.value(z, z, ctx.training)
-        buffers = ctx.buffer, ctx.inner("pooling").buffer
+        buffers = ctx.buffer, ctx.inner("pooling").buffer  # both primitives may use the same names
         pooled, saved = convolution.conv2d_max_pool(
             x, params["W"], params.get("b"), activate, windows, buffers, keep=ctx.training
         )
@@ -90,7 +90,7 @@ class FrozenPooledConvolution(PooledConvolution):
 
 
 def paired(first: LayerRuntime, second: LayerRuntime, forward_only: bool) -> PooledConvolution | None:
-    """Return what runs two layers as one, None where they have to run one after the other.
+    """Return a runtime of two layers as one, None where they have to run one after the other.
 
     `forward_only` says that no gradient will be asked of them.
     """

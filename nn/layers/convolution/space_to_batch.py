@@ -16,16 +16,13 @@ from ..runtime import Buffers, Context
 from .space_to_depth import check_divisible
 
 _EXAMPLES_FIRST = (3, 5, 0, 1, 2, 4)  # [N, C, H, block_h, W, block_w] -> [block_h, block_w, N, C, H, W]
-_AND_BACK = (2, 3, 4, 0, 5, 1)
+_CHANNELS_FIRST = (2, 3, 4, 0, 5, 1)  # and back
 
 
 class SpaceToBatchRuntime(PlacesRuntime):
     """One copy forward, two with padding; one backward."""
 
-    pure = True
-
-    def _padded(self, sizes: Sizes, padding: Sequence[int]) -> Sizes:
-        return tuple(length + sum(padding[2 * axis : 2 * axis + 2]) for axis, length in enumerate(sizes))
+    pure = True  # does not split: examples of all blocks are in turn, so parts come out in another order
 
     def moved(self, x: Array, ctx: Context) -> Array:
         padding, outer = self.conf.borders, tuple(x.shape[:2])
@@ -35,20 +32,13 @@ class SpaceToBatchRuntime(PlacesRuntime):
             x = within(ctx.buffer("padded", (*outer, *sizes)), x, padding)
         return self._spread(x, self.conf.blocks, (height, width), ctx.buffer, "a")
 
-    def _spread(self, x: Array, blocks: Sequence[int], sizes: Sizes, buffer: Buffers, name: str) -> Array:
-        """Return the examples of all blocks; a block of length 1 is the same for all of its axis."""
-        (n, channels), (rows, columns), (height, width) = x.shape[:2], self.conf.blocks, sizes
-        cells = nd.reshape_view(x, (n, channels, height, blocks[0], width, blocks[1]))
-        out = buffer(name, (rows * columns * n, channels, height, width))
-        nd.assign(nd.reshape_view(out, (rows, columns, n, channels, height, width)), nd.permute(cells, _EXAMPLES_FIRST))
-        return out
-
     def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
-        (n, channels, *sizes), (rows, columns), padding = shape, self.conf.blocks, self.conf.borders
+        (n, channels, *sizes), (block_h, block_w), padding = shape, self.conf.blocks, self.conf.borders
         height, width = epsilon.shape[2:]
         below = ctx.buffer("epsilon", (n, channels, *self._padded(tuple(sizes), padding)))
-        cells = nd.reshape_view(epsilon, (rows, columns, n, channels, height, width))
-        nd.assign(nd.reshape_view(below, (n, channels, height, rows, width, columns)), nd.permute(cells, _AND_BACK))
+        examples = nd.reshape_view(epsilon, (block_h, block_w, n, channels, height, width))
+        cells = nd.reshape_view(below, (n, channels, height, block_h, width, block_w))
+        nd.assign(cells, nd.permute(examples, _CHANNELS_FIRST))
         return interior(below, padding)
 
     def feed_forward_mask(self, mask: Array) -> Array:
@@ -58,11 +48,23 @@ class SpaceToBatchRuntime(PlacesRuntime):
         sizes = self._padded(tuple(mask.shape[2:]), padding)
         buffer = nd.fresh_buffers(self.dtype)
         mask = within(buffer("padded_mask", (*mask.shape[:2], *sizes)), mask, padding)
-        found = tuple(length // block for length, block in zip(sizes, blocks, strict=True))
-        return self._spread(mask, blocks, found, buffer, "mask")
+        counts = tuple(length // block for length, block in zip(sizes, blocks, strict=True))
+        return self._spread(mask, blocks, counts, buffer, "mask")
+
+    def _spread(self, x: Array, blocks: Sequence[int], sizes: Sizes, buffer: Buffers, name: str) -> Array:
+        """Return the examples of all blocks; a block of length 1 is the same for all of its axis."""
+        (n, channels), (block_h, block_w), (height, width) = x.shape[:2], self.conf.blocks, sizes
+        cells = nd.reshape_view(x, (n, channels, height, blocks[0], width, blocks[1]))
+        out = buffer(name, (block_h * block_w * n, channels, height, width))
+        examples = nd.reshape_view(out, (block_h, block_w, n, channels, height, width))
+        nd.assign(examples, nd.permute(cells, _EXAMPLES_FIRST))
+        return out
+
+    def _padded(self, sizes: Sizes, padding: Sequence[int]) -> Sizes:
+        return tuple(length + sum(padding[2 * axis : 2 * axis + 2]) for axis, length in enumerate(sizes))
 
 
-_ROWS = Codec(lambda rows: [list(row) for row in rows], lambda rows: tuple(tuple(row) for row in rows))
+_PAIRS = Codec(lambda pairs: [list(pair) for pair in pairs], lambda pairs: tuple(tuple(pair) for pair in pairs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +83,10 @@ class SpaceToBatchLayer(PlacesConf):
     Input ``[N, C, H, W]``, output ``[block_h * block_w * N, C, H' / block_h, W' / block_w]``, where H' and W' are of
     the padded images: example ``(i * block_w + j) * N + n`` at h, w is example n at ``h * block_h + i, w * block_w +
     j``, as TensorFlow's space_to_batch. The dropout of the input is applied; a mask ``[N, 1, H, W]`` is spread like the
-    input, and what is added does not count.
+    input, and the zeros that are added do not count.
 
-    From here on there are ``block_h * block_w`` times as many examples, and no layer of DL4J's undoes it: `output` of a
-    network that ends so has that many rows. To train on N labels, let a layer over time series follow: its
+    Behind the layer there are ``block_h * block_w`` times as many examples, and no layer of DL4J's undoes it: `output`
+    of a network that ends so has that many rows. To train on N labels, let a layer over time series follow: its
     `CnnToRnnPreProcessor` makes N series of ``block_h * block_w`` steps of the examples, step ``i * block_w + j`` for
     the places i, j of the blocks. Without one the loss refuses the labels; a `DataSet` holds one row of them for each
     example. Such a network is never split over threads. Source: DL4J ``SpaceToBatchLayer``. Differs: Java hands the
@@ -104,15 +106,15 @@ class SpaceToBatchLayer(PlacesConf):
     runtime: ClassVar = SpaceToBatchRuntime
     positional: ClassVar[tuple[str, ...]] = ("blocks", "padding")
     form: ClassVar[JavaForm] = PlacesConf.form.more(
-        {"blocks": ("blocks", "sizes"), "padding": ("padding", _ROWS)}, {**PARAMETERLESS, "format": "NCHW"}
+        {"blocks": ("blocks", "sizes"), "padding": ("padding", _PAIRS)}, {**PARAMETERLESS, "format": "NCHW"}
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         set_per_axis(self, "blocks", 2)
-        rows = self.padding
-        if isinstance(rows, tuple) and all(isinstance(row, tuple) and len(row) == 2 for row in rows):
-            object.__setattr__(self, "padding", tuple(border for row in rows for border in row))
+        pairs = self.padding
+        if isinstance(pairs, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            object.__setattr__(self, "padding", tuple(border for pair in pairs for border in pair))
         set_borders(self, "padding", 2)
         top, bottom, left, right = self.padding  # type: ignore[misc]
         object.__setattr__(self, "padding", ((top, bottom), (left, right)))
@@ -120,13 +122,13 @@ class SpaceToBatchLayer(PlacesConf):
     @property
     def borders(self) -> Sizes:
         """Padding as ``top, bottom, left, right``."""
-        return tuple(border for row in self.padding for border in row)  # type: ignore[union-attr]
+        return tuple(border for pair in self.padding for border in pair)  # type: ignore[union-attr]
 
     @property
     def row_multiple(self) -> int:
-        """How many examples come out for each that comes in."""
-        rows, columns = self.blocks  # type: ignore[misc]
-        return rows * columns
+        """Number of examples of the output for one of the input."""
+        block_h, block_w = self.blocks  # type: ignore[misc]
+        return block_h * block_w
 
     def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
         (top, bottom), (left, right) = self.padding  # type: ignore[misc]

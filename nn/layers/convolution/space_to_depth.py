@@ -18,11 +18,11 @@ from ..places import PlacesConf, PlacesRuntime, Sizes, places_of, type_of_places
 from ..runtime import Context
 
 
-def check_divisible(label: str, sizes: Sizes, blocks: Sizes, what: str = "input") -> Sizes:
-    """Return how many blocks there are along each axis; raise ShapeError unless they fit exactly."""
+def check_divisible(label: str, sizes: Sizes, blocks: Sizes, subject: str = "input") -> Sizes:
+    """Return the number of blocks along each axis; raise ShapeError unless they fit exactly."""
     if any(length % block for length, block in zip(sizes, blocks, strict=True)):
         raise nd.ShapeError(
-            f"{label}: height and width of the {what} must be multiples of the blocks {describe_shape(blocks)}, got "
+            f"{label}: height and width of the {subject} must be multiples of the blocks {describe_shape(blocks)}, got "
             f"{describe_shape(sizes)}. Pad or crop first."
         )
     return tuple(length // block for length, block in zip(sizes, blocks, strict=True))

@@ -29,18 +29,11 @@ class UpsamplingRuntime(PlacesRuntime):
     def moved(self, x: Array, ctx: Context) -> Array:
         return self._repeated(x, self.conf.size, ctx.buffer, "a")
 
-    def _repeated(self, x: Array, factors: Sequence[int], buffer: Buffers, name: str) -> Array:
-        outer, sizes = tuple(x.shape[:2]), tuple(x.shape[2:])
-        out = buffer(name, (*outer, *(length * factor for length, factor in zip(sizes, factors, strict=True))))
-        places = nd.reshape_view(out, (*outer, *_blocks(sizes, factors)))
-        nd.assign(places, nd.reshape(x, (*outer, *_blocks(sizes, [1] * len(sizes)))))
-        return out
-
     def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
         below = ctx.buffer("epsilon", shape)
         for number, cell in enumerate(itertools.product(*map(range, self.conf.size))):
-            every = zip(cell, self.conf.size, strict=True)
-            part = epsilon[:, :, *(slice(first, None, factor) for first, factor in every)]
+            starts = zip(cell, self.conf.size, strict=True)
+            part = epsilon[:, :, *(slice(first, None, factor) for first, factor in starts)]
             if number == 0:
                 nd.assign(below, part)
             else:
@@ -53,6 +46,13 @@ class UpsamplingRuntime(PlacesRuntime):
         factors = [size if self.known(mask.shape, 2 + axis) else 1 for axis, size in enumerate(self.conf.size)]
         repeated = self._repeated(mask, factors, nd.fresh_buffers(self.dtype), "mask")
         return nd.reshape(repeated, (mask.shape[0], repeated.shape[2])) if series else repeated
+
+    def _repeated(self, x: Array, factors: Sequence[int], buffer: Buffers, name: str) -> Array:
+        outer, sizes = tuple(x.shape[:2]), tuple(x.shape[2:])
+        out = buffer(name, (*outer, *(length * factor for length, factor in zip(sizes, factors, strict=True))))
+        places = nd.reshape_view(out, (*outer, *_blocks(sizes, factors)))
+        nd.assign(places, nd.reshape(x, (*outer, *_blocks(sizes, [1] * len(sizes)))))
+        return out
 
 
 _TWICE = Codec(lambda value: [*value, *value], lambda value: value[0] if isinstance(value, list) else value)
@@ -79,7 +79,7 @@ class Upsampling1D(_Upsampling):
     Parameters
     ----------
     size : int
-        How often.
+        Number of times.
 
     Notes
     -----
@@ -101,7 +101,7 @@ class Upsampling1D(_Upsampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Upsampling2D(_Upsampling):
-    """Repeats every place of images: each becomes a block.
+    """Repeats every place of images, which becomes a block.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Upsampling2D(_Upsampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Upsampling3D(_Upsampling):
-    """Repeats every place of volumes: each becomes a block.
+    """Repeats every place of volumes, which becomes a block.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""ZeroPadding1DLayer, ZeroPaddingLayer and ZeroPadding3DLayer: zeros around what comes in."""
+"""ZeroPadding1DLayer, ZeroPaddingLayer and ZeroPadding3DLayer: zeros around their input."""
 
 from __future__ import annotations
 
@@ -73,8 +73,9 @@ class ZeroPadding1DLayer(_ZeroPadding):
 
     Notes
     -----
-    Input ``[N, C, T]``, output ``[N, C, left + T + right]``. Dropout is not applied, even if configured. What is added
-    does not count in a mask. Source: DL4J ``ZeroPadding1DLayer``. Differs: Java hands the mask on as it is.
+    Input ``[N, C, T]``, output ``[N, C, left + T + right]``. Dropout is not applied, even if configured. The zeros
+    that are added do not count in a mask. Source: DL4J ``ZeroPadding1DLayer``. Differs: Java hands the mask on as it
+    is.
 
     Examples
     --------
@@ -98,8 +99,8 @@ class ZeroPaddingLayer(_ZeroPadding):
     Notes
     -----
     Input ``[N, C, H, W]``, output ``[N, C, top + H + bottom, left + W + right]``. Dropout is not applied, even if
-    configured. What is added does not count in a mask. Source: DL4J ``ZeroPaddingLayer``. Differs: Java hands the mask
-    on as it is.
+    configured. The zeros that are added do not count in a mask. Source: DL4J ``ZeroPaddingLayer``. Differs: Java hands
+    the mask on as it is.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from ..runtime import Context, LayerRuntime, Params
 
 
 class Cache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     x: Array
     z: Array
@@ -52,7 +52,7 @@ class DenseRuntime(LayerRuntime):
 
 
 class LayerNormCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     x: Array
     z: Array
@@ -70,7 +70,7 @@ class LayerNormalizedRuntime(DenseRuntime):
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         product = self.product(x, params["W"], ctx)
-        normal, z = ctx.buffer("normal", product.shape), product
+        normal, z = ctx.buffer("normal", product.shape), product  # z lies in the memory of x W
         nd.subtract(product, nd.mean(product, 1, keepdims=True), normal)
         variance = nd.mean(nd.square(normal), 1, keepdims=True)
         inverse = nd.where(variance > 0, 1.0 / nd.sqrt(nd.where(variance > 0, variance, 1.0)), 0.0)

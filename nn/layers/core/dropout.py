@@ -14,7 +14,7 @@ from ..runtime import Context, LayerRuntime, Params
 
 
 class DropoutRuntime(LayerRuntime):
-    """Nothing but what every layer does with its input in training."""
+    """Nothing but the dropout that every layer applies to its input in training."""
 
     pure = splits = True
 

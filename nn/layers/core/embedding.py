@@ -24,7 +24,7 @@ LARGEST = 2.0**62  # number of a row
 
 
 class EmbeddingCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     indices: Array
     """``[n]``, of the rows that were looked up."""
@@ -60,8 +60,9 @@ class EmbeddingRuntime(LayerRuntime):
         return nd.assign(z, nd.pull_rows(W, indices, self.label)), indices
 
     def _numbers(self, x: Array) -> Array:
-        """Return indices as integers; one that is not whole becomes one that no table has, also in a record."""
-        x = nd.where(nd.greater(LARGEST, nd.absolute(x)), x, 0.5)  # NaN and what no integer can be
+        """Return indices as integers; a fraction becomes an index that no table has, also in a recording."""
+        # NaN, and numbers beyond all integers, become a fraction first: as integers they might name a row.
+        x = nd.where(nd.greater(LARGEST, nd.absolute(x)), x, 0.5)
         indices = nd.astype(x, "int64")
         return nd.where(nd.equal(nd.astype(indices, nd.dtype_name(x)), x), indices, NO_ROW)
 
@@ -132,14 +133,14 @@ class EmbeddingLayer(FeedForwardConf):
     n_out : int
         Numbers of a row.
     activation : str or Activation
-        Identity unless another is given here; None takes the network's.
+        Identity unless the layer is given another; None takes the network's.
     has_bias : bool
 
     Notes
     -----
     Input ``[N, 1]``, output ``[N, n_out]``. It is the first layer: nothing below gets a gradient, and dropout has no
     effect. An input type ``feed_forward(1)`` says that indices come in, any other size is taken for n_in, as by DL4J.
-    An index outside of the table, or that is not whole, raises DataError; on a GPU, which would have to wait to be
+    An index outside of the table, or a fraction, raises DataError; on a GPU, which would have to wait to be
     asked, the score is NaN. Vector: W ``[n_in, n_out]`` in f order, b ``[1, n_out]``. Weights are drawn as if n_in
     were 1. Source: DL4J ``EmbeddingLayer``.
 

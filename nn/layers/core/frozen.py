@@ -41,7 +41,7 @@ class FrozenRuntime(LayerRuntime):
     def backward(self, epsilon: Array, cache: Kept, params: Params, grads: Params, ctx: Context) -> Array | None:
         if not ctx.needs_epsilon:
             return None
-        cache.context.needs_epsilon = True
+        cache.context.needs_epsilon = True  # forward's context may not have known that dL/d(features) is asked for
         below = self.layer.backpropagate(epsilon, cache, grads)
         for view in grads.values():
             nd.fill(view, 0.0)  # layers write theirs on the way
@@ -73,7 +73,7 @@ class FrozenLayer(LayerConf):
     -----
     Parameters lie in the network's vector as the layer's own would, without updater state. Backpropagation ends where
     nothing below has parameters to train. Source: DL4J ``FrozenLayer``. Differs: Java's backpropagation always ends
-    here, so that trainable layers below are not trained.
+    at such a layer, so that trainable layers below are not trained.
     """
 
     layer: LayerConf | None = field(default=None, kw_only=False)
@@ -131,13 +131,13 @@ class FrozenLayer(LayerConf):
         return ()
 
     def updater_of(self, bias: bool) -> Updater:
-        """Return the updater that keeps no state; what it is given is zeros."""
+        """Return the updater that keeps no state; its gradients are zeros."""
         return NoOp()
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrozenLayerWithBackprop(FrozenLayer):
-    """Here the same as `FrozenLayer`, under the name that Java has for a frozen layer above trainable ones.
+    """The same as `FrozenLayer`, under the name that Java has for a frozen layer above trainable ones.
 
     Notes
     -----

@@ -31,7 +31,7 @@ def _value(x: Array, alpha: Array, below: Array, a: Array) -> None:
 
 
 def _back(x: Array, alpha: Array, epsilon: Array, slope: Array, product: Array) -> None:
-    """Turn epsilon into dL/dx, and write what it adds to the gradient of alpha."""
+    """Turn epsilon into dL/dx, and write its contribution to the gradient of alpha."""
     nd.minimum(x, 0.0, product)
     nd.muli(product, epsilon)
     nd.greater_equal(x, 0.0, slope)
@@ -57,24 +57,24 @@ class PReLURuntime(LayerRuntime):
         self._value(x, params["W"][None, ...], ctx.buffer("below", x.shape), a)
         return a, x
 
-    def _check(self, x: Array) -> None:
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        expected = self.conf.expected_shape
-        fits = x.ndim == 1 + len(expected) and all(
-            size in ("any", found) for size, found in zip(expected, x.shape[1:], strict=True)
-        )
-        if not fits:
-            raise nd.ShapeError(
-                f"{self.label}: expected input {describe_shape(('N', *expected))}, got {describe_shape(x.shape)}."
-            )
-
     def backward(self, epsilon: Array, cache: Array, params: Params, grads: Params, ctx: Context) -> Array | None:
         x, product = cache, ctx.buffer("product", cache.shape)
         self._back(x, params["W"][None, ...], epsilon, ctx.buffer("below", x.shape), product)
         summed = nd.sum(product, self._summed, keepdims=True)
         nd.assign(grads["W"], nd.reshape(summed, self.conf.alpha_shape))
         return epsilon if ctx.needs_epsilon else None
+
+    def _check(self, x: Array) -> None:
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        expected = self.conf.expected_shape
+        fits = x.ndim == 1 + len(expected) and all(
+            size in ("any", length) for size, length in zip(expected, x.shape[1:], strict=True)
+        )
+        if not fits:
+            raise nd.ShapeError(
+                f"{self.label}: expected input {describe_shape(('N', *expected))}, got {describe_shape(x.shape)}."
+            )
 
 
 _AXES = Codec(
@@ -94,7 +94,7 @@ class PReLULayer(BaseLayerConf):
         Axes, 1 for the first one of an example, along which alpha is the same: ``(2, 3)`` gives every channel of an
         image one.
     weight_init : str or Distribution
-        How alpha starts: at 0 unless it is given here.
+        Start of alpha: 0 unless the layer is given another.
 
     Raises
     ------
@@ -161,8 +161,8 @@ class PReLULayer(BaseLayerConf):
         return replace(BaseLayerConf.resolved(bare, defaults, index), **waiting)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
-        found = tuple(1 if axis in self._shared else size for axis, size in enumerate(input_type.shape, 1))
-        if None in found:
+        alpha_shape = tuple(1 if axis in self._shared else size for axis, size in enumerate(input_type.shape, 1))
+        if None in alpha_shape:
             raise nd.ConfigurationError(
                 f"{label}: the length of {input_type!r} must be known, or alpha the same at every time step. Give "
                 "InputType.recurrent the length, or set shared_axes=2."
@@ -170,7 +170,7 @@ class PReLULayer(BaseLayerConf):
         if self.input_shape is None:
             shaped = replace(self, input_shape=tuple(1 if size is None else size for size in input_type.shape))
             return replace(shaped, constraints=placed_constraints(label, shaped, shaped), **UNSET)
-        if self.alpha_shape != found:
+        if self.alpha_shape != alpha_shape:
             raise nd.ConfigurationError(
                 f"{label}: input_shape must be {input_type.shape}, that of what comes in, got {self.input_shape}. "
                 "Leave input_shape out, or mend it."

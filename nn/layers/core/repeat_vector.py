@@ -24,9 +24,9 @@ class RepeatVectorRuntime(LayerRuntime):
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, None]:
         if not nd.is_array(x) or x.ndim != 2:
-            found = describe_shape(x.shape) if nd.is_array(x) else type(x).__name__
+            got = describe_shape(x.shape) if nd.is_array(x) else type(x).__name__
             raise nd.ShapeError(
-                f"{self.label}: expected input [N, C], got {found}. Set the input type that describes it."
+                f"{self.label}: expected input [N, C], got {got}. Set the input type that describes it."
             )
         out = ctx.buffer("a", (*x.shape, self.conf.n))
         return nd.assign(out, nd.reshape(x, (*x.shape, 1))), None

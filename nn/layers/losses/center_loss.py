@@ -21,7 +21,7 @@ from .output import OutputLayer, OutputRuntime
 
 
 class CenterDelta(NamedTuple):
-    """What the way back starts from."""
+    """Start of the backward pass."""
 
     delta: Array
     """dL/dz ``[N, n_out]``."""
@@ -40,9 +40,11 @@ class CenterLossRuntime(OutputRuntime):
         """Do as a dense layer; without `has_bias` b is there and trained, but not added, as in Java."""
         return super().forward(x, params if self.conf.has_bias else {"W": params["W"]}, ctx)
 
-    def may_split(self, training: bool) -> bool:
-        """In training centers move by means over the whole minibatch."""
-        return not training and super().may_split(training)
+    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Do as a dense layer; without labels centers stay."""
+        nd.fill(grads["cL"], 0.0)
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
+        return super().backward_delta(delta, cache, params, grads, ctx)
 
     def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss and ``lambda / 2 Σ |x - c_y|²``, sums over the minibatch; parameters as in `OutputMixin`."""
@@ -50,15 +52,39 @@ class CenterLossRuntime(OutputRuntime):
         return loss + self._distance(self._away(labels, kept), mask, kept.context)
 
     def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Any]:
-        """Return the summed loss, and what `backward_delta` needs."""
+        """Return the summed loss, and the start of the backward pass for `backward_delta`."""
         loss, delta = super().loss_and_delta(labels, kept, mask)
         away = self._away(labels, kept)
         return loss + self._distance(away, mask, kept.context), CenterDelta(delta, away, labels, mask)
 
+    def backward_delta(self, delta: Any, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Continue from the result of `loss_and_delta`; also write the steps of the centers."""
+        delta, away, labels, mask = delta
+        self._write_center_steps(away, labels, mask, grads, ctx)
+        below = super().backward_delta(delta, cache, params, grads, ctx)
+        if below is None:
+            return None
+        nd.muli(away, self.conf.lambda_)
+        if _masks_rows(mask):
+            nd.muli(away, mask)
+        return nd.addi(below, away)
+
+    def _write_center_steps(self, away: Array, labels: Array, mask: Array | None, grads: Params, ctx: Context) -> None:
+        """Write ``alpha Σ (c - x) / (1 + count)`` for each class; with `gradient_check` ``alpha lambda Σ (c - x)``."""
+        conf, classes = self.conf, nd.astype(labels, self.dtype)
+        if _masks_rows(mask):
+            classes = nd.multiply(classes, mask, ctx.buffer("classes", tuple(classes.shape)))
+        steps = nd.gemm(classes, away, grads["cL"], transpose_a=True)
+        if conf.gradient_check:
+            nd.muli(steps, -conf.alpha * conf.lambda_)
+        else:
+            counts = nd.sum(classes, 0)[:, None]
+            nd.muli(steps, -conf.alpha / (counts + 1.0))
+
     def score_array(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss and the distance of each example, ``[N]``; parameters as in `OutputMixin`."""
         squares = nd.square(self._away(labels, kept))
-        if _of_rows(mask):
+        if _masks_rows(mask):
             nd.muli(squares, mask)
         distances = nd.multiply(nd.sum(squares, 1), 0.5 * self.conf.lambda_)
         return nd.add(super().score_array(labels, kept, mask), distances)
@@ -72,42 +98,16 @@ class CenterLossRuntime(OutputRuntime):
 
     def _distance(self, away: Array, mask: Array | None, ctx: Context) -> Array:
         squares = nd.square(away, ctx.buffer("squares", tuple(away.shape)))
-        if _of_rows(mask):
+        if _masks_rows(mask):
             nd.muli(squares, mask)
         return 0.5 * self.conf.lambda_ * nd.sum(squares)
 
-    def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
-        """Do as a dense layer; without labels centers stay."""
-        nd.fill(grads["cL"], 0.0)
-        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
-        return super().backward_delta(delta, cache, params, grads, ctx)
-
-    def backward_delta(self, delta: Any, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
-        """Continue from what `loss_and_delta` returned; also write how far the centers go."""
-        delta, away, labels, mask = delta
-        self._write_ways(away, labels, mask, grads, ctx)
-        below = super().backward_delta(delta, cache, params, grads, ctx)
-        if below is None:
-            return None
-        nd.muli(away, self.conf.lambda_)
-        if _of_rows(mask):
-            nd.muli(away, mask)
-        return nd.addi(below, away)
-
-    def _write_ways(self, away: Array, labels: Array, mask: Array | None, grads: Params, ctx: Context) -> None:
-        """Write ``alpha Σ (c - x) / (1 + count)`` for each class; with `gradient_check` ``alpha lambda Σ (c - x)``."""
-        conf, classes = self.conf, nd.astype(labels, self.dtype)
-        if _of_rows(mask):
-            classes = nd.multiply(classes, mask, ctx.buffer("classes", tuple(classes.shape)))
-        ways = nd.gemm(classes, away, grads["cL"], transpose_a=True)
-        if conf.gradient_check:
-            nd.muli(ways, -conf.alpha * conf.lambda_)
-        else:
-            counts = nd.sum(classes, 0)[:, None]
-            nd.muli(ways, -conf.alpha / (counts + 1.0))
+    def may_split(self, training: bool) -> bool:
+        """Tell that training does not split: centers move by means over all of the minibatch."""
+        return not training and super().may_split(training)
 
 
-def _of_rows(mask: Array | None) -> TypeGuard[Array]:
+def _masks_rows(mask: Array | None) -> TypeGuard[Array]:
     return mask is not None and mask.shape[1] == 1
 
 
@@ -119,12 +119,12 @@ class CenterLossOutputLayer(OutputLayer):
     ----------
     loss : str or Loss
     activation : str or Activation
-        Softmax unless another is given here; None takes the network's.
+        Softmax unless the layer is given another; None takes the network's.
     n_in, n_out : int
     has_bias : bool
         Without it the bias is not added; it is there, and trained, all the same, as in Java.
     alpha : float
-        How far centers go.
+        Step size of the centers.
     lambda_ : float
         Weight of the distances beside the loss.
     gradient_check : bool
@@ -166,7 +166,7 @@ class CenterLossOutputLayer(OutputLayer):
             )
 
     def updater_of(self, bias: bool) -> Updater:
-        """Return the layer's updater: Java does not look at `bias_updater` here."""
+        """Return the layer's updater: Java does not look at `bias_updater` in this layer."""
         return self.updater  # type: ignore[return-value]
 
     def param_specs(self) -> tuple[ParamSpec, ...]:

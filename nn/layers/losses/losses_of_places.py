@@ -78,11 +78,11 @@ class OfPlacesMixin(OutputMixin):
 
     def _as_rows(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Kept, Array | None]:
         cache = kept.cache
-        shape, found = tuple(cache.a.shape), tuple(labels.shape)
-        if len(found) != len(shape) or (found[0], *found[2:]) != (shape[0], *shape[2:]):
+        shape, given = tuple(cache.a.shape), tuple(labels.shape)
+        if len(given) != len(shape) or (given[0], *given[2:]) != (shape[0], *shape[2:]):
             raise nd.ShapeError(
                 f"{self.label}: labels must be {describe_shape(('N', 'C', *self.axes))}, here {describe_shape(shape)}, "
-                f"got {describe_shape(found)}. Give every place of every example its labels."
+                f"got {describe_shape(given)}. Give every place of every example its labels."
             )
         rows = kept._replace(cache=Cache(cache.x, rows_of_places(cache.z), rows_of_places(cache.a)))
         masks = None if mask is None else self._rows_of_mask(mask, shape, kept.context)
@@ -104,17 +104,17 @@ class OfPlacesMixin(OutputMixin):
         ShapeError
             It does not.
         """
-        found, full = tuple(mask.shape), mask
-        if len(shape) == 3 and found == (shape[0], shape[2]):
+        given, full = tuple(mask.shape), mask
+        if len(shape) == 3 and given == (shape[0], shape[2]):
             full = nd.reshape(mask, (shape[0], 1, shape[2]))
-        elif len(found) == 2 and found[1] == 1:
-            full = nd.reshape(mask, (found[0], *(1 for _ in shape[1:])))
+        elif len(given) == 2 and given[1] == 1:
+            full = nd.reshape(mask, (given[0], *(1 for _ in shape[1:])))
         fits = full.ndim == len(shape) and full.shape[0] == shape[0]
-        if not fits or any(f not in (1, p) for f, p in zip(full.shape[1:], shape[1:], strict=True)):
+        if not fits or any(size not in (1, places) for size, places in zip(full.shape[1:], shape[1:], strict=True)):
             allowed = describe_shape(("N", "T") if len(shape) == 3 else ("N", 1, *self.axes))
             raise nd.ShapeError(
                 f"{self.label}: mask must be {allowed}, or {describe_shape(shape)} for each output, got "
-                f"{describe_shape(found)}. The output is {describe_shape(shape)}."
+                f"{describe_shape(given)}. The output is {describe_shape(shape)}."
             )
         return full
 
@@ -164,11 +164,11 @@ class _LossOfPlaces(BaseLayerConf):
         object.__setattr__(self, "loss", get_loss(self.loss))
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
-        kind, made_by = self._takes
+        kind, creator = self._takes
         if not isinstance(input_type, kind):
             raise nd.ConfigurationError(
                 f"{label}: expected input {describe_shape(('N', 'C', *self.axes))}, got {input_type!r}. "
-                f"Use InputType.{made_by}, or another loss layer."
+                f"Use InputType.{creator}, or another loss layer."
             )
         return self
 
@@ -181,7 +181,7 @@ class CnnLossLayer(_LossOfPlaces):
     ----------
     loss : str or Loss
     activation : str or Activation
-        Identity unless another is given here; None takes the network's.
+        Identity unless the layer is given another; None takes the network's.
 
     Notes
     -----
@@ -207,7 +207,7 @@ class Cnn3DLossLayer(_LossOfPlaces):
     ----------
     loss : str or Loss
     activation : str or Activation
-        Identity unless another is given here; None takes the network's.
+        Identity unless the layer is given another; None takes the network's.
 
     Notes
     -----
@@ -231,7 +231,7 @@ class RnnLossLayer(_LossOfPlaces):
 
     Notes
     -----
-    Input, output and labels ``[N, C, T]``; labels' masks ``[N, T]``, ``[N, 1]`` for whole examples, or ``[N, C, T]``
+    Input, output and labels ``[N, C, T]``; labels' masks ``[N, T]``, ``[N, 1]`` for examples, or ``[N, C, T]``
     for single outputs. The score is the sum over all time steps divided by N, not by T. Source: DL4J
     ``RnnLossLayer``.
     """

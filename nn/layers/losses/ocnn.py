@@ -1,4 +1,4 @@
-"""OCNNOutputLayer: a one-class network, which learns what is normal and scores everything else low."""
+"""OCNNOutputLayer: a one-class network, which learns normal examples and scores all others low."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import nd
 from nd.activations import Activation
 from nd.arguments import Count, Retained
 from nd.typing import Array
-from optimize.builder import Builder
 
 from ...conf.java_form import TIMED, JavaForm
 from ...step.params import ParamSpec
@@ -21,7 +20,7 @@ from .output import OutputMixin
 
 
 class OcnnCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     x: Array
     z: Array
@@ -159,13 +158,9 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
         return nd.gemm(delta, params["v"], ctx.buffer("epsilon", tuple(cache.x.shape)), transpose_b=True)
 
 
-def _hidden_layer_size(builder: Builder, size: int) -> Builder:
-    return builder.hidden_size(size)
-
-
 @dataclass(frozen=True, kw_only=True)
 class OCNNOutputLayer(FeedForwardConf):
-    """Output layer of a one-class network: trained on normal examples, its output is low for others.
+    """Output layer of a one-class network: trained on normal examples, its output is low for all others.
 
     Parameters
     ----------
@@ -178,7 +173,7 @@ class OCNNOutputLayer(FeedForwardConf):
     configure_r : bool
         Let r start at initial_r_value; else it is drawn as the weights are.
     activation : str or Activation
-        Of the hidden units: identity unless another is given here; None takes the network's.
+        Of the hidden units: identity unless the layer is given another; None takes the network's.
     n_in : int
     n_out : int
         1.
@@ -213,8 +208,9 @@ class OCNNOutputLayer(FeedForwardConf):
     loss: ClassVar[None] = None
     """Its own; that there is one tells that the layer is the last."""
     builder_verbs: ClassVar[dict[str, Any]] = {
-        **BaseLayerConf.builder_verbs, "hidden_layer_size": _hidden_layer_size,
-    }  # fmt: skip
+        **BaseLayerConf.builder_verbs,
+        "hidden_layer_size": lambda builder, size: builder.hidden_size(size),
+    }
     form: ClassVar[JavaForm] = FeedForwardConf.form.more(
         {
             "configureR": ("configure_r", "plain"),

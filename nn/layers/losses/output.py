@@ -1,4 +1,4 @@
-"""OutputLayer and LossLayer: where the score and the first delta come from."""
+"""OutputLayer and LossLayer: the source of the score and of the first delta."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..runtime import Context, Kept, LayerRuntime, Params
 
 
 class OutputMixin:
-    """What the network asks of a layer with a loss."""
+    """Shared by layers with a loss, for the network."""
 
     conf: Any
     label: str
@@ -38,7 +38,7 @@ class OutputMixin:
         """
         cache = kept.cache
         out = kept.context.buffer("delta", cache.a.shape)
-        masks = () if mask is None else (mask,)
+        masks = () if mask is None else (mask,)  # a compiled formula takes arrays and numbers only
         with self._named():
             return self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), out
 
@@ -69,7 +69,7 @@ class OutputMixin:
             return self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
 
     def backpropagate_delta(self, delta: Array, kept: Kept, grads: Params) -> Array | None:
-        """Write the gradients, from what `loss_and_delta` returned; return dL/dx, None where nobody needs it."""
+        """Write the gradients, from the result of `loss_and_delta`; return dL/dx, None where nobody needs it."""
         below = self.backward_delta(delta, kept.cache, kept.params, grads, kept.context)
         return self.undropped(below, kept)
 
@@ -90,13 +90,13 @@ class OutputMixin:
             return loss.score(labels, z, p, activation, mask)
 
         def both(labels: Array, z: Array, p: Array, out: Array, mask: Array | None = None) -> Array:
-            found = loss.score(labels, z, p, activation, mask)
+            value = loss.score(labels, z, p, activation, mask)
             loss.gradient(labels, z, p, activation, mask, out)
-            return found
+            return value
 
         if loss.pure and activation.pure:
             return nd.summed(score), nd.summed(both)
-        return score, both  # which may say something else the next time
+        return score, both  # not compiled: they may decide otherwise the next time
 
 
 class OutputRuntime(OutputMixin, DenseRuntime):
@@ -124,10 +124,6 @@ class LossRuntime(OutputMixin, LayerRuntime):
         return self.backward_delta(self.activating.backprop(cache.z, cache.a, epsilon), cache, params, grads, ctx)
 
 
-def _with_loss(conf: Any) -> None:
-    object.__setattr__(conf, "loss", get_loss(conf.loss))
-
-
 @dataclass(frozen=True, kw_only=True)
 class OutputLayer(FeedForwardConf):
     """Fully connected layer with a loss: the last layer of a network that is trained.
@@ -136,7 +132,7 @@ class OutputLayer(FeedForwardConf):
     ----------
     loss : str or Loss
     activation : str or Activation
-        Softmax unless another is given here: the network's is for hidden layers. None takes that one.
+        Softmax unless the layer is given another: the network's is for hidden layers. None takes that one.
     n_in, n_out : int
     has_bias : bool
 
@@ -155,7 +151,7 @@ class OutputLayer(FeedForwardConf):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _with_loss(self)
+        object.__setattr__(self, "loss", get_loss(self.loss))
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         return self.matrix_specs(self.has_bias)
@@ -169,7 +165,7 @@ class LossLayer(BaseLayerConf):
     ----------
     loss : str or Loss
     activation : str or Activation
-        Identity unless another is given here; None takes the network's.
+        Identity unless the layer is given another; None takes the network's.
 
     Notes
     -----
@@ -184,7 +180,7 @@ class LossLayer(BaseLayerConf):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _with_loss(self)
+        object.__setattr__(self, "loss", get_loss(self.loss))
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)

@@ -27,17 +27,6 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
     pure = splits = True
     axes = ("T",)
 
-    def _rows(self, x: Array) -> Array:
-        n_in = self.conf.n_in
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim != 3 or x.shape[1] != n_in:
-            raise nd.ShapeError(
-                f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))}, got {describe_shape(x.shape)}. "
-                "Set the network's input type, or use an OutputLayer for rows."
-            )
-        return rows_of_places(x)
-
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         rows, shape = self._rows(x), tuple(x.shape)
         z = self.product(rows, params["W"], ctx)
@@ -58,6 +47,17 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
         below = super().backward_delta(delta, cache, params, grads, ctx)
         return None if below is None else from_rows_of_places(below, tuple(cache.a.shape))
 
+    def _rows(self, x: Array) -> Array:
+        n_in = self.conf.n_in
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim != 3 or x.shape[1] != n_in:
+            raise nd.ShapeError(
+                f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))}, got {describe_shape(x.shape)}. "
+                "Set the network's input type, or use an OutputLayer for rows."
+            )
+        return rows_of_places(x)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RnnOutputLayer(OutputLayer):
@@ -67,7 +67,7 @@ class RnnOutputLayer(OutputLayer):
     ----------
     loss : str or Loss
     activation : str or Activation
-        Softmax unless another is given here; None takes the network's.
+        Softmax unless the layer is given another; None takes the network's.
     n_in, n_out : int
     has_bias : bool
 

@@ -28,13 +28,13 @@ LEAST_VARIANCE = 1e-30
 
 
 class BatchNormalizationCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     centered: Array | None
     """x less the mean, None where inference can still compute it from x."""
     x: Array
     mean: Array
-    """``[1, C]`` as the others: of the minibatch in training, else the running one."""
+    """``[1, C]`` like variance, inverse and factor: of the minibatch in training, else the running one."""
     variance: Array
     inverse: Array
     """1 / sqrt(variance + eps)."""
@@ -76,7 +76,7 @@ def _back(epsilon: Array, centered: Array, factor: Array, slope: Array, shift: A
 
 
 def _slopes(total: Array, product: Array, inverse: Array, factor: Array, count: float) -> None:
-    """Turn the sums of epsilon and of epsilon * centered into what `_back` subtracts."""
+    """Turn the sums of epsilon and of epsilon * centered into the slope and shift that `_back` subtracts."""
     nd.muli(total, factor)
     nd.divi(total, count)
     nd.muli(product, inverse)
@@ -85,12 +85,12 @@ def _slopes(total: Array, product: Array, inverse: Array, factor: Array, count: 
     nd.divi(product, count)
 
 
-def _way(running: Array, now: Array, decay: float, out: Array) -> None:
-    """How far a running value goes, so that decay * running + (1 - decay) * now is left of it."""
+def _step(running: Array, now: Array, decay: float, out: Array) -> None:
+    """The step of a running value, which leaves decay * running + (1 - decay) * now when subtracted."""
     nd.multiply(nd.subtract(running, now), 1.0 - decay, out)
 
 
-def _way_of_log(log10_stdev: Array, now: Array, decay: float, out: Array) -> None:
+def _log_step(log10_stdev: Array, now: Array, decay: float, out: Array) -> None:
     """The same of a variance, for the log10 of its square root."""
     before = nd.exp(nd.multiply(log10_stdev, LOG10_SQUARED))
     after = nd.maximum(nd.add(nd.multiply(before, decay), nd.multiply(now, 1.0 - decay)), LEAST_VARIANCE)
@@ -111,24 +111,12 @@ class BatchNormalizationRuntime(LayerRuntime):
         self._centre, self._scale = nd.elementwise(_centre), nd.elementwise(_scale)
         self._normalise, self._factors = nd.elementwise(_normalise), nd.elementwise(_factors)
         self._variance_of, self._back = nd.elementwise(_variance_of), nd.elementwise(_back)
-        self._slopes, self._way = nd.elementwise(_slopes), nd.elementwise(_way)
-        self._way_of_log = nd.elementwise(_way_of_log)
-
-    def may_split(self, training: bool) -> bool:
-        return not training
+        self._slopes, self._step = nd.elementwise(_slopes), nd.elementwise(_step)
+        self._log_step = nd.elementwise(_log_step)
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
         self._check(x)
         return self._of_batch(x, params, ctx) if ctx.training else self._of_running(x, params, ctx)
-
-    def _check(self, x: Array) -> None:
-        channels = self.conf.n_out
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim < 2 or x.shape[1] != channels:
-            raise nd.ShapeError(
-                f"{self.label}: expected input [N, {channels}] or [N, {channels}, ...], got {describe_shape(x.shape)}."
-            )
 
     def _of_batch(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
         x = nd.to_activation_order(x, ctx.buffer)
@@ -152,24 +140,6 @@ class BatchNormalizationRuntime(LayerRuntime):
         self._normalise(x, self._across(x, mean), self._across(x, factor), self._shift(x, params), a)
         return a, BatchNormalizationCache(None, x, mean, variance, inverse, factor)
 
-    @property
-    def _small(self) -> tuple[int, int]:
-        return 1, self.conf.n_out
-
-    def _scales(self, variance: Array, divisor: float, params: Params, ctx: Context) -> tuple[Array, Array]:
-        """Divide the variance; return what x less the mean is multiplied by, without gamma and with it."""
-        inverse, factor = ctx.buffer("inverse", self._small), ctx.buffer("factor", self._small)
-        gamma = self._locked[0] if self.conf.lock_gamma_beta else params["gamma"]
-        self._factors(variance, float(divisor), self.conf.eps, gamma, inverse, factor)
-        return inverse, factor
-
-    def _shift(self, x: Array, params: Params) -> Array | float:
-        return self._locked[1] if self.conf.lock_gamma_beta else self._across(x, params["beta"])
-
-    def _across(self, x: Array, of_channels: Array) -> Array:
-        """View ``[1, C]`` so that it broadcasts to ``[N, C, ...]``."""
-        return nd.reshape_view(of_channels, (1, self.conf.n_out, *(1,) * (x.ndim - 2)))
-
     def backward(
         self, epsilon: Array, cache: BatchNormalizationCache, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
@@ -189,19 +159,49 @@ class BatchNormalizationRuntime(LayerRuntime):
             return nd.muli(epsilon, self._across(epsilon, cache.factor))
         count = epsilon.shape[0] * math.prod(epsilon.shape[2:])
         self._slopes(total, product, cache.inverse, cache.factor, float(count))
-        self._back(epsilon, centered, *(self._across(epsilon, each) for each in (cache.factor, product, total)))
+        self._back(epsilon, centered, *(self._across(epsilon, vector) for vector in (cache.factor, product, total)))
         return epsilon
 
+    @property
+    def _small(self) -> tuple[int, int]:
+        return 1, self.conf.n_out
+
+    def _scales(self, variance: Array, divisor: float, params: Params, ctx: Context) -> tuple[Array, Array]:
+        """Divide the variance; return the factors of x less the mean, without gamma and with it."""
+        inverse, factor = ctx.buffer("inverse", self._small), ctx.buffer("factor", self._small)
+        gamma = self._locked[0] if self.conf.lock_gamma_beta else params["gamma"]
+        self._factors(variance, float(divisor), self.conf.eps, gamma, inverse, factor)
+        return inverse, factor
+
+    def _shift(self, x: Array, params: Params) -> Array | float:
+        return self._locked[1] if self.conf.lock_gamma_beta else self._across(x, params["beta"])
+
+    def _across(self, x: Array, of_channels: Array) -> Array:
+        """View ``[1, C]`` so that it broadcasts to ``[N, C, ...]``."""
+        return nd.reshape_view(of_channels, (1, self.conf.n_out, *(1,) * (x.ndim - 2)))
+
     def _follow(self, cache: BatchNormalizationCache, params: Params, grads: Params, ctx: Context) -> None:
-        """Write how far the running statistics go: nowhere outside of training."""
+        """Write the steps of the running statistics: zeros outside of training."""
         names = ("mean", "log10stdev" if self.conf.use_log_std else "var")
         if not ctx.training:
             for name in names:
                 nd.fill(grads[name], 0.0)
             return
-        way = self._way_of_log if self.conf.use_log_std else self._way
-        self._way(params["mean"], cache.mean, self.decay, grads["mean"])
-        way(params[names[1]], cache.variance, self.decay, grads[names[1]])
+        step_of_variance = self._log_step if self.conf.use_log_std else self._step
+        self._step(params["mean"], cache.mean, self.decay, grads["mean"])
+        step_of_variance(params[names[1]], cache.variance, self.decay, grads[names[1]])
+
+    def may_split(self, training: bool) -> bool:
+        return not training  # a part of a minibatch has another mean and variance
+
+    def _check(self, x: Array) -> None:
+        channels = self.conf.n_out
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim < 2 or x.shape[1] != channels:
+            raise nd.ShapeError(
+                f"{self.label}: expected input [N, {channels}] or [N, {channels}, ...], got {describe_shape(x.shape)}."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +215,7 @@ class BatchNormalization(SameSizeConf):
     eps : float
         Added to the variance.
     gamma, beta : float
-        Where both parameters start; with lock_gamma_beta what they stay, unless gamma is 1 or beta 0: then both are
+        Start of both parameters; with lock_gamma_beta they stay so, unless gamma is 1 or beta 0: then both are
         left out, as in Java.
     lock_gamma_beta : bool
         gamma and beta are no parameters.

@@ -1,4 +1,4 @@
-"""LocalResponseNormalization: every channel divided by what its neighbours say."""
+"""LocalResponseNormalization: every channel divided by a power of its neighbours' squares."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Channels = Annotated[float, Range(">= 1 and whole", lambda value: value >= 1 an
 
 
 class LocalResponseCache(NamedTuple):
-    """What forward keeps for the way back."""
+    """Results of forward that backward needs."""
 
     x: Array
     scale: Array
@@ -79,6 +79,18 @@ class LocalResponseRuntime(LayerRuntime):
         self._forward(x, scale, power, a)
         return a, LocalResponseCache(x, scale, power, a)
 
+    def backward(
+        self, epsilon: Array, cache: LocalResponseCache, params: Params, grads: Params, ctx: Context
+    ) -> Array | None:
+        if not ctx.needs_epsilon:
+            return None
+        x, scale, power, a = cache
+        ratios, neighbours = ctx.buffer("squares", x.shape), ctx.buffer("neighbours", x.shape)
+        self._ratio(epsilon, a, scale, ratios)
+        self._sum_neighbours(ratios, neighbours)
+        self._back(epsilon, x, power, neighbours)
+        return epsilon
+
     def _check(self, x: Array) -> None:
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
@@ -91,18 +103,6 @@ class LocalResponseRuntime(LayerRuntime):
         for distance in range(1, min(self.conf.n // 2, x.shape[1] - 1) + 1):
             nd.addi(out[:, distance:, ...], x[:, :-distance, ...])
             nd.addi(out[:, :-distance, ...], x[:, distance:, ...])
-
-    def backward(
-        self, epsilon: Array, cache: LocalResponseCache, params: Params, grads: Params, ctx: Context
-    ) -> Array | None:
-        if not ctx.needs_epsilon:
-            return None
-        x, scale, power, a = cache
-        ratios, neighbours = ctx.buffer("squares", x.shape), ctx.buffer("neighbours", x.shape)
-        self._ratio(epsilon, a, scale, ratios)
-        self._sum_neighbours(ratios, neighbours)
-        self._back(epsilon, x, power, neighbours)
-        return epsilon
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,16 +24,16 @@ Axes = tuple[int, ...]
 
 
 class Pooled(NamedTuple):
-    """What forward keeps for the way back; sizes of a mask's axes are 1 where it says the same for all of the axis."""
+    """Results of forward that backward needs; a mask's axis has size 1 where it says the same for all of the axis."""
 
     x: Array
-    """``[N, C, ...]``, with a mask what counts of it."""
+    """``[N, C, ...]``, with a mask only the places that count."""
     mask: Array | None
     """``[N, 1, ...]``."""
     value: Array
     """``[N, C, 1, ...]``: the maximum, or the norm."""
     count: Any
-    """``[N, 1, 1, ...]``: places that count, for an average."""
+    """``[N, 1, 1, ...]``: places that count, for an average; whether there are any, for a masked maximum."""
 
 
 class Pooling:
@@ -43,7 +43,7 @@ class Pooling:
         self.pnorm = pnorm
 
     def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
-        """Return ``[N, C, 1, ...]`` and what `backward` needs."""
+        """Return ``[N, C, 1, ...]`` and the results that `backward` needs."""
         raise NotImplementedError
 
     def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
@@ -75,19 +75,17 @@ class AvgPooling(Pooling):
     """The mean over the places that count; 0 where none does."""
 
     def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
-        total, count = nd.sum(self.masked(x, mask, buffer), axes, keepdims=True), self._count(x, mask, axes)
+        total = nd.sum(self.masked(x, mask, buffer), axes, keepdims=True)
+        places = math.prod(x.shape[axis] for axis in axes)
+        count: Any = float(places)
+        if mask is not None:  # an axis of length 1 of the mask counts for all of the input's
+            times = places / math.prod(mask.shape[axis] for axis in axes)
+            counted = nd.multiply(nd.sum(mask, axes, keepdims=True), times)
+            count = nd.where(nd.greater(counted, 0.0), counted, 1.0)
         return nd.divide(total, count), Pooled(x, mask, total, count)
 
     def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
         return self.spread(nd.divide(epsilon, saved.count), saved, buffer)
-
-    @staticmethod
-    def _count(x: Array, mask: Array | None, axes: Axes) -> Array | float:
-        places = math.prod(x.shape[axis] for axis in axes)
-        if mask is None:
-            return float(places)
-        counted = nd.multiply(nd.sum(mask, axes, keepdims=True), places / math.prod(mask.shape[axis] for axis in axes))
-        return nd.where(nd.greater(counted, 0.0), counted, 1.0)
 
 
 class MaxPooling(Pooling):
@@ -97,10 +95,10 @@ class MaxPooling(Pooling):
         if mask is None:
             best = nd.max(x, axes, keepdims=True)
             return best, Pooled(x, None, best, None)
-        away = nd.where(nd.greater(mask, 0.0), nd.multiply(mask, 0.0), -math.inf)
+        away = nd.where(nd.greater(mask, 0.0), nd.multiply(mask, 0.0), -math.inf)  # zeros of the mask's dtype
         seen = nd.add(x, away, buffer("masked", tuple(x.shape)))
-        best, found = nd.max(seen, axes, keepdims=True), nd.greater(nd.max(mask, axes, keepdims=True), 0.0)
-        return nd.where(found, best, 0.0), Pooled(seen, mask, best, found)
+        best, counts = nd.max(seen, axes, keepdims=True), nd.greater(nd.max(mask, axes, keepdims=True), 0.0)
+        return nd.where(counts, best, 0.0), Pooled(seen, mask, best, counts)
 
     def backward(self, epsilon: Array, saved: Pooled, axes: Axes, buffer: Buffers) -> Array:
         x = saved.x
@@ -190,7 +188,7 @@ class GlobalPoolingRuntime(LayerRuntime):
             check_shape(f"{self.label}: mask", mask.shape, (shape[0], shape[2]))
             return nd.reshape(mask, (shape[0], 1, shape[2]))
         fits = zip(mask.shape, (shape[0], 1, *shape[2:]), strict=False)
-        if mask.ndim != len(shape) or not all(found in (1, length) for found, length in fits):
+        if mask.ndim != len(shape) or not all(size in (1, length) for size, length in fits):
             raise nd.ShapeError(
                 f"{self.label}: mask: expected {describe_shape((shape[0], 1, *shape[2:]))}, or 1 in the place of a "
                 f"length, got {describe_shape(mask.shape)}."
@@ -207,7 +205,7 @@ class GlobalPoolingLayer(LayerConf):
     pooling_type : {"max", "avg", "sum", "pnorm"}
     pooling_dimensions : sequence of int, optional
         The axes that are pooled. Only all of them can be: ``(2,)`` of series, ``(2, 3)`` of images, ``(2, 3, 4)`` of
-        volumes, which are found from the input where none are given.
+        volumes; by default those of the input.
     pnorm : int
         The p of "pnorm".
     collapse_dimensions : bool
@@ -215,9 +213,9 @@ class GlobalPoolingLayer(LayerConf):
 
     Notes
     -----
-    Input ``[N, C, T]``, ``[N, C, H, W]`` or ``[N, C, D, H, W]``; output ``[N, C]``, or ``[N, C, 1]``, ... What a mask
-    ``[N, T]``, ``[N, 1, H, W]`` or ``[N, 1, D, H, W]`` leaves out does not count; an axis of length 1 of images' and
-    volumes' masks holds for all of the axis. There is no mask behind the layer. MAX hands the gradient to the first
+    Input ``[N, C, T]``, ``[N, C, H, W]`` or ``[N, C, D, H, W]``; output ``[N, C]``, or ``[N, C, 1]``, ... Places that
+    a mask ``[N, T]``, ``[N, 1, H, W]`` or ``[N, 1, D, H, W]`` leaves out do not count; an axis of length 1 of images'
+    and volumes' masks holds for all of the axis. There is no mask behind the layer. MAX hands the gradient to the first
     maximum in row-major order. Dropout is not applied, even if configured. Source: DL4J ``GlobalPoolingLayer``.
     Differs: an average over images whose mask has an axis of length 1 divides by the places that count, not by the
     mask's sum; where nothing counts the maximum and the average are 0, not -inf and NaN; where the p-norm is 0 its
@@ -251,16 +249,16 @@ class GlobalPoolingLayer(LayerConf):
         super().__post_init__()
         name = check_choice("GlobalPoolingLayer", "pooling type", str(self.pooling_type).lower(), POOLINGS)
         object.__setattr__(self, "pooling_type", PoolingType(name))
-        found = self.pooling_dimensions
-        if found is None:
+        given = self.pooling_dimensions
+        if given is None:
             return
-        given = found if isinstance(found, tuple) else (found,)
-        if given not in ((2,), (2, 3), (2, 3, 4)):
+        axes = given if isinstance(given, tuple) else (given,)
+        if axes not in ((2,), (2, 3), (2, 3, 4)):
             raise nd.ConfigurationError(
                 f"GlobalPoolingLayer: pooling_dimensions must be (2,), (2, 3) or (2, 3, 4), all axes behind the "
-                f"channels, got {found!r}. Leave them out."
+                f"channels, got {given!r}. Leave them out."
             )
-        object.__setattr__(self, "pooling_dimensions", given)
+        object.__setattr__(self, "pooling_dimensions", axes)
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)

@@ -42,7 +42,7 @@ class SubsamplingRuntime(LayerRuntime):
         return self.pool(x, self.windows.over(x, None), ctx.buffer)
 
     def pool(self, x: Array, window: Window, buffer: Buffers) -> tuple[Array, Any]:
-        """Return the pooled ``x [N, C, H, W]`` and what `backward` needs."""
+        """Return the pooled ``x [N, C, H, W]``, and a cache for `backward`."""
         conf = self.conf
         if conf.pooling_type == PoolingType.MAX:
             out, saved = convolution.max_pool(x, window, buffer)
@@ -133,7 +133,7 @@ class SubsamplingLayer(LayerConf):
     @classmethod
     def Builder(cls, *arguments: Any) -> Any:
         """Start DL4J's fluent style: perhaps a PoolingType, then kernel, stride, padding; two numbers are a kernel."""
-        if arguments and all(isinstance(each, int) for each in arguments):
+        if arguments and all(isinstance(argument, int) for argument in arguments):
             return super().Builder().kernelSize(*arguments)
         leading = () if not arguments or isinstance(arguments[0], str) else ("max",)
         return super().Builder(*leading, *arguments)

@@ -62,9 +62,9 @@ class Subsampling1DLayer(SubsamplingLayer):
     Notes
     -----
     Input ``[N, C, T]``, output ``[N, C, out_t]``. With a mask ``[N, T]`` the activations of the steps that do not count
-    are 0: a step counts where one under its window does; in mode same with stride 1 the mask stays as it is. What
-    `SubsamplingLayer` says of equal maxima, dropout and norms of 0 holds here too. Source: DL4J
-    ``Subsampling1DLayer``, also by its name ``Pooling1D``.
+    are 0: a step counts where one under its window does; in mode same with stride 1 the mask stays as it is. Equal
+    maxima, dropout and norms of 0 as for `SubsamplingLayer`. Source: DL4J ``Subsampling1DLayer``, also by its name
+    ``Pooling1D``.
 
     Examples
     --------

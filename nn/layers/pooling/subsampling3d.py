@@ -59,7 +59,7 @@ class Subsampling3DLayer(PlacesConf):
     kernel_size, stride, padding, dilation : int or three int
         ``depth, height, width``.
     convolution_mode : {"same", "truncate", "strict"}
-        Same unless another is given here: as in Java, that of the network is not for this layer.
+        Same unless the layer is given another: as in Java, that of the network is not for it.
 
     Notes
     -----

@@ -18,9 +18,9 @@ _STAYS: Geometry = (1, 1, 0, 1)
 """Kernel, stride, padding and dilation of an axis that is left as it is."""
 
 
-def apart(buffers: Buffers, what: str) -> Buffers:
+def apart(buffers: Buffers, prefix: str) -> Buffers:
     """Return the same workspace's memory under names of its own."""
-    return lambda name, shape, dtype=None: buffers(f"{what}_{name}", shape, dtype)
+    return lambda name, shape, dtype=None: buffers(f"{prefix}_{name}", shape, dtype)
 
 
 def window_mode(conf: Any) -> str:
@@ -30,7 +30,7 @@ def window_mode(conf: Any) -> str:
 
 
 def reduced_mask(label: str, conf: Any, mask: Array, buffers: Buffers) -> Array:
-    """Return the mask of what windows make, from that of their input.
+    """Return the mask of the outputs of windows, from that of their input.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def reduced_mask(label: str, conf: Any, mask: Array, buffers: Buffers) -> Array:
     if len(sizes) == 1:
         pooled = _pooled(label, conf, nd.reshape(mask, (n, 1, *sizes, 1)), [*geometry, _STAYS], apart(buffers, "mask"))
         return nd.reshape(pooled, (n, pooled.shape[2]))
-    geometry = [each if length > 1 else _STAYS for each, length in zip(geometry, sizes, strict=True)]
+    geometry = [cells if length > 1 else _STAYS for cells, length in zip(geometry, sizes, strict=True)]
     if len(sizes) == 2:
         return _pooled(label, conf, mask, geometry, apart(buffers, "mask"))
     slices = nd.reshape(mask, (n, sizes[0], *sizes[1:]))
@@ -65,7 +65,7 @@ def reduced_mask(label: str, conf: Any, mask: Array, buffers: Buffers) -> Array:
 
 def _pooled(label: str, conf: Any, mask: Array, geometry: Sequence[Geometry], buffers: Buffers) -> Array:
     """Return the largest under every window over two axes; 0 where there is nothing but padding."""
-    if all(each[:3] == _STAYS[:3] for each in geometry):
+    if all(cells[:3] == _STAYS[:3] for cells in geometry):
         return mask
     kernel, stride, padding, dilation = zip(*geometry, strict=True)
     size = (mask.shape[2], mask.shape[3])
