@@ -83,6 +83,7 @@ def saying_so_if_slow() -> Iterator[None]:
         yield
     finally:
         said.cancel()
+        said.join()  # so that no thread is left that is about to end
 
 
 class Kernels:
