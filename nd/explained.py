@@ -12,7 +12,7 @@ from backends.errors import ArgumentError, BackendError, DTypeError, NdError, Sh
 
 from . import java_names
 from .arguments import argument_names, argument_rules, converted, shown
-from .state import backend
+from .state import backend as current_backend
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _FROM_INSIDE = (
@@ -77,8 +77,8 @@ def _is_anothers(error: Exception) -> bool:
         name = str(frames.tb_frame.f_globals.get("__name__", ""))
         module = module if name == java_names.__name__ else name  # it says in whose object there is no such name
         frames = frames.tb_next
-    here = backend()
-    return module.partition(".")[0] not in (*_OURS, here.name, here.xp.__name__.partition(".")[0])
+    backend = current_backend()
+    return module.partition(".")[0] not in (*_OURS, backend.name, backend.xp.__name__.partition(".")[0])
 
 
 def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdError:
@@ -109,25 +109,28 @@ def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
     """Return the error for an argument that must be an array, or arrays, and is none; else None."""
     expected, wrong = "an array", value
     if annotation == "Sequence[Array]" and isinstance(value, (list, tuple)):
-        expected, wrong = "one or more arrays", next((each for each in value if not backend().is_array(each)), value)
+        expected, wrong = (
+            "one or more arrays",
+            next((each for each in value if not current_backend().is_array(each)), value),
+        )
         if value and wrong is value:
             return None
     elif annotation == "Array | None" and value is None:
         return None
     elif annotation in ("Array", "Array | None"):
-        if backend().is_array(value):
+        if current_backend().is_array(value):
             return None
     elif annotation in ("Any", "Array | float"):
         expected = "an array or a number"
-        if not backend().is_foreign(value) and (
+        if not current_backend().is_foreign(value) and (
             hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None)))
         ):
             return None
     else:
         return None
-    if backend().is_foreign(wrong):
+    if current_backend().is_foreign(wrong):
         try:
-            backend().guard_same_backend(who, wrong)
+            current_backend().guard_same_backend(who, wrong)
         except BackendError as error:
             return error
     return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")

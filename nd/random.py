@@ -144,13 +144,13 @@ class Random(JavaNames):
         """
         n = _checked_count("Random.truncated_normal", n, dtype)
         mean, std = _checked_moments("Random.truncated_normal", mean, std)
-        here = state.backend
+        backend = state.backend
         z, half = self._box_muller(n, dtype)
         r = self._open_interval(half + n)
-        radius, angle = here.sqrt(-2.0 * _rounded(here.log, r[:n])), (2.0 * math.pi) * r[half:]
-        again = here.astype(radius * _rounded(here.cos, angle), dtype)
-        z = here.where(here.absolute(z) > 2.0, again, z)
-        z = here.where(here.absolute(z) > 2.0, 0.0, z)
+        radius, angle = backend.sqrt(-2.0 * _rounded(backend.log, r[:n])), (2.0 * math.pi) * r[half:]
+        again = backend.astype(radius * _rounded(backend.cos, angle), dtype)
+        z = backend.where(backend.absolute(z) > 2.0, again, z)
+        z = backend.where(backend.absolute(z) > 2.0, 0.0, z)
         self._rewind(n)
         return z * std + mean
 
@@ -163,15 +163,15 @@ class Random(JavaNames):
     def retained(self, n: int, dtype: str = "float32", p: float | Array = 0.5) -> Array:
         """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u < p), else 0."""
         _checked_count("Random.retained", n, dtype)
-        here, threshold = state.backend, _threshold("Random.retained", p)
-        return here.astype(here.greater(threshold, self.uniform(n)), dtype)
+        backend, threshold = state.backend, _threshold("Random.retained", p)
+        return backend.astype(backend.greater(threshold, self.uniform(n)), dtype)
 
     def dropout_factors(self, out: Array, p: float | Array) -> Array:
         """Write 1 / p where an element stays, with probability p, else 0; draws one number each, in c order.
 
         A p that is an array ``[]`` is read when the numbers are drawn, also where that has been recorded.
         """
-        here = state.backend
+        backend = state.backend
         n = math.prod(out.shape)
         known = isinstance(p, (int, float))  # else its value is on the device, where the host does not look
         if known and not 0.0 < p <= 1.0:
@@ -179,9 +179,9 @@ class Random(JavaNames):
                 f"Random.dropout_factors: p, the probability to retain, must be 0 < p <= 1, got {p}."
             )
         if self.keeps_23_bits or not known:
-            here.assign(out, here.reshape(self.retained(n, here.dtype_name(out), p), out.shape))
-            return here.divide(out, p, out)
-        here.dropout_factors(self.root, self.node, float(p), out)  # a kernel takes 1 for the bits of an integer
+            backend.assign(out, backend.reshape(self.retained(n, backend.dtype_name(out), p), out.shape))
+            return backend.divide(out, p, out)
+        backend.dropout_factors(self.root, self.node, float(p), out)  # a kernel takes 1 for the bits of an integer
         self._rewind(n)
         return out
 
@@ -192,23 +192,23 @@ class Random(JavaNames):
         if n * trials >= MOST_NUMBERS:
             raise ShapeError(f"Random.binomial: n times trials must be < {MOST_NUMBERS:,}, got {n:,} x {trials:,}.")
         p = _threshold("Random.binomial", p)
-        here = state.backend
+        backend = state.backend
         u = self._numbers(n * trials + 1, "float32")
-        count = here.full((n,), 0.0, dtype)
+        count = backend.full((n,), 0.0, dtype)
         for trial in range(1, trials + 1):
             positions = u[trial::trial][:n]  # element i reads position (i + 1) * trial
-            here.add(count, here.astype(positions < p, dtype), count)
+            backend.add(count, backend.astype(positions < p, dtype), count)
         self._rewind(n)
         return count
 
     def _box_muller(self, n: int, dtype: str) -> tuple[Array, int]:
-        here = state.backend
+        backend = state.backend
         half = -(-n // 2)
         r = self._open_interval(2 * half)
-        radius = here.sqrt(-2.0 * _rounded(here.log, r[:half]))
+        radius = backend.sqrt(-2.0 * _rounded(backend.log, r[:half]))
         angle = (2.0 * math.pi) * r[half:]
-        z = here.concat([radius * _rounded(here.cos, angle), radius * _rounded(here.sin, angle)], 0)[:n]
-        return here.astype(z, dtype), half
+        z = backend.concat([radius * _rounded(backend.cos, angle), radius * _rounded(backend.sin, angle)], 0)[:n]
+        return backend.astype(z, dtype), half
 
     def _open_interval(self, n: int) -> Array:
         """Uniform numbers in 1e-5 .. 1, so that the logarithm is finite."""
@@ -216,11 +216,11 @@ class Random(JavaNames):
 
     def _numbers(self, n: int, dtype: str) -> Array:
         """Return ``[n]`` numbers in 0..1, of the positions that come next."""
-        here = state.backend
+        backend = state.backend
         if not self.keeps_23_bits:
-            return here.random_uniform(self.root, self.node, n, dtype)
-        bits = here.random_raw(self.root, self.node, n) >> _BITS_DROPPED
-        return here.astype(here.xp.astype(bits, here.xp.float32) * 2.0**-23, dtype)
+            return backend.random_uniform(self.root, self.node, n, dtype)
+        bits = backend.random_raw(self.root, self.node, n) >> _BITS_DROPPED
+        return backend.astype(backend.xp.astype(bits, backend.xp.float32) * 2.0**-23, dtype)
 
     def _rewind(self, n: int) -> None:
         """Move the state on by a draw of n elements."""
@@ -230,8 +230,8 @@ class Random(JavaNames):
 
 def _rounded(function: Any, x: Array) -> Array:
     """Evaluate in float64 and round once: the last bit is then that of Java's libm, and the same on every backend."""
-    here = state.backend
-    return here.astype(function(here.astype(x, "float64")), "float32")
+    backend = state.backend
+    return backend.astype(function(backend.astype(x, "float64")), "float32")
 
 
 def _threshold(who: str, p: float | Array) -> float | Array:
@@ -312,16 +312,16 @@ class _UseRandom:
         self._chosen, self._gives_back = chosen, gives_back
 
     def __enter__(self) -> Random:
-        here = _thread
-        here.outer.append((self, here.in_force, self._chosen.get_state()))
-        here.in_force = self._chosen
+        thread = _thread
+        thread.outer.append((self, thread.in_force, self._chosen.get_state()))
+        thread.in_force = self._chosen
         return self._chosen
 
     def __exit__(self, kind: object = None, *error: object) -> None:
-        here = _thread
-        block, here.in_force, before = here.outer.pop()
+        thread = _thread
+        block, thread.in_force, before = thread.outer.pop()
         while block is not self:  # whose end Ctrl-C has cut short
-            block, here.in_force, before = here.outer.pop()
+            block, thread.in_force, before = thread.outer.pop()
         if kind is not None and self._gives_back:
             self._chosen.set_state(before)
 

@@ -109,20 +109,20 @@ class _UseBackend(ContextDecorator):
         return _UseBackend(self._chosen)  # a decorated function may run in several threads at once
 
     def __enter__(self) -> Backend:
-        here = state.__dict__
-        here["outer"].append((self, here.get("backend")))
-        here["backend"] = self._chosen
+        attributes = state.__dict__
+        attributes["outer"].append((self, attributes.get("backend")))
+        attributes["backend"] = self._chosen
         return self._chosen.plain
 
     def __exit__(self, *error: object) -> None:
-        here = state.__dict__
-        block, outer = here["outer"].pop()
+        attributes = state.__dict__
+        block, outer = attributes["outer"].pop()
         while block is not self:  # whose end Ctrl-C has cut short
-            block, outer = here["outer"].pop()
+            block, outer = attributes["outer"].pop()
         if outer is None:
-            del here["backend"]
+            del attributes["backend"]
         else:
-            here["backend"] = outer
+            attributes["backend"] = outer
 
 
 def use_backend(name: str | Backend) -> _UseBackend:

@@ -193,10 +193,10 @@ def im2col(
     """
     settled(im2col, same_mode=same_mode)
     check_rank("im2col", x.shape, 4)
-    here = state.backend
-    here.guard_same_backend("im2col", x)
+    backend = state.backend
+    backend.guard_same_backend("im2col", x)
     window = _window_of("im2col", (x.shape[2], x.shape[3]), (kernel, stride, padding, dilation), same_mode)
-    return here.im2col(x, window, here.fresh_buffers(here.dtype_name(x)))
+    return backend.im2col(x, window, backend.fresh_buffers(backend.dtype_name(x)))
 
 
 @explained
@@ -227,13 +227,13 @@ def col2im(
     """
     settled(col2im, same_mode=same_mode)
     check_rank("col2im", col.shape, 6)
-    here = state.backend
-    here.guard_same_backend("col2im", col)
+    backend = state.backend
+    backend.guard_same_backend("col2im", col)
     kernel, out = (col.shape[2], col.shape[3]), (col.shape[4], col.shape[5])
     window = _window_of("col2im", pair("col2im", "size", size, 1), (kernel, stride, padding, dilation), same_mode)
     if window.out != out:
         raise ShapeError(f"col2im: an image {list(window.size)} has {list(window.out)} windows, got {list(out)}.")
-    return here.col2im(col, window, here.fresh_buffers(here.dtype_name(col)))
+    return backend.col2im(col, window, backend.fresh_buffers(backend.dtype_name(col)))
 
 
 def conv2d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:

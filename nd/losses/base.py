@@ -23,22 +23,22 @@ def cast(x: Array, like: Array) -> Array:
     """Return `x` in the dtype of `like`, as Java casts labels and masks to that of the output."""
     if x.dtype == like.dtype:
         return x
-    here = state.backend
-    return here.astype(x, here.dtype_name(like))
+    backend = state.backend
+    return backend.astype(x, backend.dtype_name(like))
 
 
 def safe_log(p: Array) -> Array:
     """Return ln p, finite at 0 so that 0 ln 0 = 0, and NaN, without a warning, where p is negative."""
-    here = state.backend
-    t = here.maximum(p, FLOOR[here.dtype_name(p)])
-    return here.where(p < 0.0, float("nan"), here.log(t, t))
+    backend = state.backend
+    t = backend.maximum(p, FLOOR[backend.dtype_name(p)])
+    return backend.where(p < 0.0, float("nan"), backend.log(t, t))
 
 
 def nonzero(p: Array) -> Array:
     """Return p as a divisor: its sign stays, zero becomes a very small number."""
-    here = state.backend
-    floor = FLOOR[here.dtype_name(p)]
-    return here.where(here.absolute(p) < floor, floor, p)
+    backend = state.backend
+    floor = FLOOR[backend.dtype_name(p)]
+    return backend.where(backend.absolute(p) < floor, floor, p)
 
 
 def masks_outputs(mask: Array | None) -> bool:
@@ -52,9 +52,9 @@ def _own_memory(made: Array, *given: Array) -> Array:
 
 
 @functools.lru_cache(maxsize=256)
-def _row(here: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
+def _row(backend: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
     """Return weights ``[n_out]`` on a backend, made once so that training copies nothing to the device."""
-    return here.asarray(list(weights), dtype)
+    return backend.asarray(list(weights), dtype)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,10 +267,10 @@ class WeightedLoss(Loss):
     def _weigh(self, t: Array) -> Array:
         if self.weights is None:
             return t
-        here = state.backend
+        backend = state.backend
         if len(self.weights) != t.shape[1]:
             raise ShapeError(
                 f"loss {type(self).__name__}: expected {t.shape[1]} weights, got {len(self.weights)}. "
                 "Give one weight for each output of the layer."
             )
-        return here.multiply(t, _row(here, here.dtype_name(t), self.weights), t)
+        return backend.multiply(t, _row(backend, backend.dtype_name(t), self.weights), t)

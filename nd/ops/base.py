@@ -8,7 +8,7 @@ from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, describe_shape
 from nd.arguments import checked, shown
 from nd.java_names import JavaNames
-from nd.state import backend
+from nd.state import backend as current_backend
 
 from .numbers import OP_NUMBERS
 
@@ -83,16 +83,16 @@ class Op(JavaNames):
         BackendError
             An array belongs to another backend.
         """
-        here = backend()
-        here.guard_same_backend(self.who, self.x, self.y, self.z)
-        result = self._compute(here)
+        backend = current_backend()
+        backend.guard_same_backend(self.who, self.x, self.y, self.z)
+        result = self._compute(backend)
         if self.z is None:
-            self.z = result if here.is_array(result) else _rank_0(here, result)
+            self.z = result if backend.is_array(result) else _rank_0(backend, result)
         elif result is not self.z:
-            here.assign(self.z, result)
+            backend.assign(self.z, result)
         return self.z
 
-    def _compute(self, here: Backend) -> Array:
+    def _compute(self, backend: Backend) -> Array:
         """Return z where a primitive wrote into it, else a new array; x and y stay as they are."""
         raise NotImplementedError
 
@@ -114,9 +114,9 @@ def dtype_name(array: Array) -> str:
     return str(array.dtype).rpartition(".")[2]
 
 
-def _rank_0(here: Backend, scalar: Any) -> Array:
+def _rank_0(backend: Backend, scalar: Any) -> Array:
     """Make an array of rank 0 of what NumPy returns instead of one."""
-    return here.assign(here.empty((), here.dtype_name(scalar)), scalar)
+    return backend.assign(backend.empty((), backend.dtype_name(scalar)), scalar)
 
 
 def normal_axes(who: str, dimension: Dimension, x: Array) -> tuple[int, ...]:

@@ -39,8 +39,8 @@ class Distribution(RandomOp):
     def __init__(self, z: Array) -> None:
         super().__init__(z, z=z)
 
-    def _compute(self, here: Backend) -> Array:
-        return here.assign(self.z, here.reshape(self._draw(here.dtype_name(self.x)), self.x.shape))
+    def _compute(self, backend: Backend) -> Array:
+        return backend.assign(self.z, backend.reshape(self._draw(backend.dtype_name(self.x)), self.x.shape))
 
     def _draw(self, dtype: str) -> Array:
         raise NotImplementedError
@@ -105,9 +105,9 @@ class GaussianDistribution(_Normal):
 class LogNormalDistribution(_Normal):
     """e to the power of a normal distribution with this mean and std."""
 
-    def _compute(self, here: Backend) -> Array:
-        z = super()._compute(here)
-        return here.exp(z, z)
+    def _compute(self, backend: Backend) -> Array:
+        z = super()._compute(backend)
+        return backend.exp(z, z)
 
     def _draw(self, dtype: str) -> Array:
         return self.rng.gaussian(self.count, dtype, self.mean, self.std)
@@ -160,14 +160,14 @@ class DropOut(RandomOp):
     def extra_args(self) -> tuple[float, ...]:
         return (self.p,)
 
-    def _compute(self, here: Backend) -> Array:
-        kept = self._kept(here)
-        return kept if self.z is None else here.assign(self.z, kept)
+    def _compute(self, backend: Backend) -> Array:
+        kept = self._kept(backend)
+        return kept if self.z is None else backend.assign(self.z, kept)
 
-    def _kept(self, here: Backend) -> Array:
+    def _kept(self, backend: Backend) -> Array:
         """Return x where it stays, else 0: a product would make NaN of infinity and -0 of what is below 0."""
-        stays = here.greater(self.p, self.rng.uniform(self.count))
-        return here.where(here.reshape(stays, self.x.shape), self.x, 0.0)
+        stays = backend.greater(self.p, self.rng.uniform(self.count))
+        return backend.where(backend.reshape(stays, self.x.shape), self.x, 0.0)
 
 
 class DropOutInverted(DropOut):
@@ -182,8 +182,8 @@ class DropOutInverted(DropOut):
     [0.0, 2.0]
     """
 
-    def _compute(self, here: Backend) -> Array:
-        return here.divide(self._kept(here), self.p, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.divide(self._kept(backend), self.p, self.z)
 
 
 class LegacyDropOutInverted(DropOutInverted):
@@ -213,9 +213,9 @@ class AlphaDropOut(DropOut):
 
     alpha = -1.7580993408473766
 
-    def _compute(self, here: Backend) -> Array:
+    def _compute(self, backend: Backend) -> Array:
         a = 1.0 / math.sqrt(self.p + self.alpha**2 * self.p * (1.0 - self.p))
         b = -a * (1.0 - self.p) * self.alpha
-        drawn = self.rng.bernoulli(self.count, here.dtype_name(self.x), self.p)
-        t = here.where(here.greater(here.reshape(drawn, self.x.shape), 0.0), self.x, self.alpha)
-        return here.add(here.multiply(t, a, t), b, self.z)
+        drawn = self.rng.bernoulli(self.count, backend.dtype_name(self.x), self.p)
+        t = backend.where(backend.greater(backend.reshape(drawn, self.x.shape), 0.0), self.x, self.alpha)
+        return backend.add(backend.multiply(t, a, t), b, self.z)
