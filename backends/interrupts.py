@@ -1,8 +1,8 @@
-"""Ctrl-C is held back while something is done that must not be left half done."""
+"""Holding Ctrl-C back while something is done that must not be left half done."""
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # what `signal` makes enumerations of, which takes ten times as long
+import _signal  # type: ignore[import-not-found]  # without the enumerations of `signal`, which take ten times as long
 import signal
 import threading
 from types import FrameType

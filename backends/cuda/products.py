@@ -33,7 +33,7 @@ class Products:
     def run(self, left: Array, right: Array, out: Array, sums: Array | None = None) -> Array:
         """Write ``left [m, k] @ right [k, n]`` into ``out [m, n]``, and the sums of right's columns into ``sums [n]``.
 
-        Sums are made in the same order every time.
+        Sums are added up in the same order every time.
         """
         (lines, inner), columns = left.shape, right.shape[1]
         rows = lines if sums is None else lines + 1
@@ -58,5 +58,5 @@ class Products:
 
 
 def _strides(x: Array) -> list[int]:
-    """Return them in elements."""
+    """Return the strides in elements."""
     return [stride // x.itemsize for stride in x.strides]
