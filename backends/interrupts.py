@@ -22,7 +22,7 @@ _state = _State()
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
-    """Stand in for Python's own handler of SIGINT."""
+    """Handle SIGINT in the place of Python's own handler."""
     if _state.depth:
         _state.waiting = True
         return

@@ -34,7 +34,7 @@ _EVEN_NAN = cast(Rule, rule_of(Annotated[float, EVEN_NAN]))
 
 
 class _Releases:
-    """Whose numbers new generators draw."""
+    """The release whose numbers new generators draw."""
 
     keeps_23_bits = False
 
@@ -44,7 +44,7 @@ _releases = _Releases()
 
 @checked
 def set_release(release: str) -> None:
-    """Let generators made from now on, those of networks at `init` say, draw what Java's of that release draw.
+    """Let generators constructed from now on, those of networks at `init` say, draw the numbers of Java's release.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def set_release(release: str) -> None:
     The difference is less than 2^-23 in a uniform number. With the newer releases a step with dropout or other noise is
     not recorded on CuPy, where it takes longer.
     """
-    found = re.fullmatch(r"(0\.\d+\.\d+|1\.0\.0-(alpha|beta\d*|M\d+(\.\d+)?)|\d+\.\d+\.\d+)", release)
-    if found is None:
+    match = re.fullmatch(r"(0\.\d+\.\d+|1\.0\.0-(alpha|beta\d*|M\d+(\.\d+)?)|\d+\.\d+\.\d+)", release)
+    if match is None:
         raise ConfigurationError(f"set_release: release must be one such as '1.0.0-M2.1', got {shown(release)}.")
     _releases.keeps_23_bits = not release.startswith(("0.", "1.0.0-alpha", "1.0.0-beta"))
 
@@ -140,7 +140,7 @@ class Random(JavaNames):
         Notes
         -----
         As libnd4j: an outlier is drawn again from positions e and e + ceil(n / 2); for the first half that is the
-        same number, and what is still outside becomes the mean.
+        same number, and a number that is still outside becomes the mean.
         """
         n = _checked_count("Random.truncated_normal", n, dtype)
         mean, std = _checked_moments("Random.truncated_normal", mean, std)
@@ -167,7 +167,7 @@ class Random(JavaNames):
         return backend.astype(backend.greater(threshold, self.uniform(n)), dtype)
 
     def dropout_factors(self, out: Array, p: float | Array) -> Array:
-        """Write 1 / p where an element stays, with probability p, else 0; draws one number each, in c order.
+        """Write 1 / p where an element stays, with probability p, else 0; draws one number per element, in c order.
 
         A p that is an array ``[]`` is read when the numbers are drawn, also where that has been recorded.
         """
@@ -186,7 +186,7 @@ class Random(JavaNames):
         return out
 
     def binomial(self, n: int, dtype: str = "float32", trials: int = 1, p: float = 0.5) -> Array:
-        """Draw ``[n]`` counts of successes among `trials`, each of probability p."""
+        """Draw ``[n]`` counts of successes among `trials` of probability p."""
         n = _checked_count("Random.binomial", n, dtype)
         trials = _checked_integer("Random.binomial", "trials", trials)
         if n * trials >= MOST_NUMBERS:
@@ -211,7 +211,7 @@ class Random(JavaNames):
         return backend.astype(z, dtype), half
 
     def _open_interval(self, n: int) -> Array:
-        """Uniform numbers in 1e-5 .. 1, so that the logarithm is finite."""
+        """Return uniform numbers in 1e-5 .. 1, so that the logarithm is finite."""
         return 1e-5 + self._numbers(n, "float32") * (1.0 - 1e-5)
 
     def _numbers(self, n: int, dtype: str) -> Array:
@@ -235,7 +235,7 @@ def _rounded(function: Any, x: Array) -> Array:
 
 
 def _threshold(who: str, p: float | Array) -> float | Array:
-    """Return what uniform numbers are compared with: in their precision, as a float is."""
+    """Return the number that uniform numbers are compared with: in their precision, as a float is."""
     p = _number(who, "p", p, _EVEN_NAN)
     if not isinstance(p, float):
         return state.backend.astype(p, "float32")
@@ -251,25 +251,25 @@ def _checked_moments(who: str, mean: float | Array, std: float | Array) -> tuple
     return mean, std
 
 
-def _number(who: str, what: str, value: float | Array, rule: Rule = NUMBER) -> float | Array:
+def _number(who: str, name: str, value: float | Array, rule: Rule = NUMBER) -> float | Array:
     """Return a number as a float; an array ``[]``, at which the host does not look, as it is."""
     if getattr(value, "shape", None) == () and hasattr(value, "__setitem__"):  # which NumPy's scalars have not
         return value
-    return converted(who, what, rule, value)
+    return converted(who, name, rule, value)
 
 
-def _checked_integer(who: str, what: str, value: Any) -> int:
+def _checked_integer(who: str, name: str, value: Any) -> int:
     try:
         number = INTEGER.convert(value)
     except Refused:
-        raise DTypeError(f"{who}: {what} must be an integer, got {shown(value)}. Give a whole number.") from None
+        raise DTypeError(f"{who}: {name} must be an integer, got {shown(value)}. Give a whole number.") from None
     if not 0 <= number < MOST_NUMBERS:
-        raise ShapeError(f"{who}: {what} must be in 0 .. {MOST_NUMBERS - 1:,}, got {number}.")
+        raise ShapeError(f"{who}: {name} must be in 0 .. {MOST_NUMBERS - 1:,}, got {number}.")
     return number
 
 
 def _checked_count(who: str, n: Any, dtype: Any) -> int:
-    """Return how many numbers are to be drawn, in a dtype that is one of floating point."""
+    """Return the number of draws as an int; raise errors for it, or for a dtype that is not of floating point."""
     if not isinstance(dtype, str) or dtype not in FLOAT_DTYPES:
         check_choice(who, "dtype", dtype, FLOAT_DTYPES)
     return _checked_integer(who, "n", n)
@@ -290,7 +290,7 @@ def checked_seed(who: str, seed: Any) -> int:
 
 
 class _Thread(threading.local):
-    """A thread's generators: its current one, and that of a network which computes in it, None for none."""
+    """A thread's generators: its current one, and that of a network that computes in it, if any."""
 
     def __init__(self) -> None:
         self.current = Random()
@@ -304,7 +304,7 @@ _thread = _Thread()
 
 
 class _UseRandom:
-    """Puts a generator in force for a block. A class, because every training step passes here."""
+    """Puts a generator in force for a block. A class, because every training step enters one."""
 
     __slots__ = ("_chosen", "_gives_back")
 
@@ -332,13 +332,13 @@ def drawing(generator: Random) -> _UseRandom:
 
 
 def using(generator: Random) -> _UseRandom:
-    """Do as `use_random`, without a look at what is given."""
+    """Do as `use_random`, without checking the argument."""
     return _UseRandom(generator, gives_back=False)
 
 
 @checked
 def use_random(generator: Random) -> _UseRandom:
-    """Let whatever this thread draws inside the block come from a generator; networks compute so, with their own."""
+    """Let this thread draw all numbers inside the block from a generator; networks compute so, with their own."""
     return _UseRandom(generator, gives_back=False)
 
 
@@ -354,15 +354,15 @@ def get_random() -> Random:
     Notes
     -----
     Inside a `use_random` block, and so while a network trains, that is the block's. Otherwise it is the thread's
-    current one: at first its own, seeded from the time, then that of the network which was made last in this thread.
-    Source: ND4J's ``Nd4j.getRandom``, one for each thread. Differs: a network keeps its own, so that neither another
-    network nor another thread changes what it draws.
+    current one: at first its own, seeded from the time, then that of the network last initialised in this thread.
+    Source: ND4J's ``Nd4j.getRandom``, one per thread. Differs: a network keeps its own, so that neither another network
+    nor another thread changes its draws.
     """
     return _thread.in_force or _thread.current
 
 
 def set_seed(seed: int) -> None:
-    """Seed the generator that this thread draws from, see `get_random`: that of the network made last, say."""
+    """Seed the generator that this thread draws from, see `get_random`: that of the network last initialised, say."""
     get_random().set_seed(seed)
 
 
@@ -385,8 +385,8 @@ def randn(*shape: int | Sequence[int], dtype: str | None = None) -> Array:
 
 
 def _shaped(who: str, draw: Any, shape: tuple[Any, ...], dtype: str | None) -> Array:
-    given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    axes = tuple(_checked_integer(who, "an axis", axis) for axis in given)
+    lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    axes = tuple(_checked_integer(who, "an axis", length) for length in lengths)
     dtype = state.dtype if dtype is None else dtype
     n = _checked_count(f"{who}{list(axes)}", math.prod(axes), dtype)
     return state.backend.reshape(draw(n, dtype), axes)

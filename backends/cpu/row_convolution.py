@@ -70,7 +70,7 @@ class Prepared(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """Cells of the kernel's row: a column of it, the output positions it serves, and their cells in the image's rows."""
+    """Cells of the kernel's row: one of its columns, the output positions under it, their cells in the image's rows."""
 
     cell: int
     out: slice

@@ -99,4 +99,4 @@ class Window:
             starts = [position * self.stride[axis] for position in range(self.out[axis])]
             offsets = [cell * self.dilation[axis] for cell in range(self.kernel[axis])]
             per_axis.append([sum(first <= start + offset < last for offset in offsets) for start in starts])
-        return [[rows * columns for columns in per_axis[1]] for rows in per_axis[0]]
+        return [[down * across for across in per_axis[1]] for down in per_axis[0]]

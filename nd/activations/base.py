@@ -1,4 +1,4 @@
-"""What activations share: the interface, and two formulas."""
+"""Shared by activations: the interface, and two formulas."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def sigmoid(x: Array, out: Array | None = None) -> Array:
 class Activation(Part, Checked):
     """A function of every element (of every row, for softmax) and its derivative.
 
-    One of your own is a subclass with `value` and `slope`; where elements of a row depend on each other, with `value`
-    and `backprop`. What `Part` says of it lets steps be recorded and split.
+    One of your own is a subclass with `value` and `slope`; where elements of a row depend on one another, with `value`
+    and `backprop`. Its declarations, see `Part`, let steps be recorded and split.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Activation(Part, Checked):
     draws: ClassVar[bool] = False
     """Whether training draws random numbers for it."""
     over_rows: ClassVar[bool] = False
-    """Whether the numbers along the last axis depend on each other."""
+    """Whether the numbers along the last axis depend on one another."""
     _from_value: ClassVar[bool] = False
 
     @property

@@ -49,7 +49,7 @@ class RationalTanh(Activation):
     pure = splits = True
     java_class = "ActivationRationalTanh"
 
-    def _parts(self, z: Array) -> tuple[Array, Array]:
+    def _terms(self, z: Array) -> tuple[Array, Array]:
         """Return |y|, held where the function has saturated, and the denominator less 1."""
         backend = state.backend
         y = backend.absolute(z)
@@ -59,13 +59,13 @@ class RationalTanh(Activation):
 
     def _value(self, z: Array, out: Array | None) -> Array:
         backend = state.backend
-        q = self._parts(z)[1]
+        q = self._terms(z)[1]
         backend.divide(q, q + 1.0, q)
         backend.multiply(q, 1.7159, q)
         return backend.multiply(backend.sign(z), q, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        y, q = self._parts(z)
+        y, q = self._terms(z)
         rise = 1.0 + 2.0 * y + (4.0 * 1.41645) * y * y * y
         return (1.7159 * 2.0 / 3.0) * rise / state.backend.square(q + 1.0)
 
@@ -121,7 +121,7 @@ class Softmax(Activation):
         return state.backend.softmax(z, z.ndim - 1, out, b)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
-        """Return a (epsilon - Σ epsilon a): the whole Jacobian."""
+        """Return a (epsilon - Σ epsilon a): the full Jacobian."""
         backend = state.backend
         t = backend.multiply(epsilon, a)
         backend.subtract(epsilon, backend.sum(t, z.ndim - 1, True), t)

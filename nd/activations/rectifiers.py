@@ -67,7 +67,7 @@ class ReLU(Activation):
 
     @property
     def overwrites(self) -> bool:
-        """Only the plain function can be undone from its value."""
+        """Whether `backprop` reads `a` alone: only the plain function can be undone from its value."""
         return self._plain
 
     def _value(self, z: Array, out: Array | None) -> Array:
@@ -119,7 +119,7 @@ class RReLU(Activation):
 
     Notes
     -----
-    Draws come from `nd.random.get_random()`, one for each element, in c order. Source: ActivationRReLU, whose networks
+    Draws come from `nd.random.get_random()`, one per element, in c order. Source: ActivationRReLU, whose networks
     answer with max(x, (l + u) / 2); Xu et al. 2015 multiply by the mean slope there. Differs: Java takes the slope for
     1 everywhere.
     """

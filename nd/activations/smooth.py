@@ -69,7 +69,7 @@ class _SelfGated(Activation):
         raise NotImplementedError
 
     def _bounded(self, z: Array) -> Array:
-        """Where σ has reached its smallest number, x grows no further."""
+        """Return x held above the number where σ reaches its smallest."""
         backend = state.backend
         return backend.maximum(z, -EXP_LIMIT[backend.dtype_name(z)])
 
@@ -144,7 +144,7 @@ class Mish(Activation):
     pure = splits = True
     java_class = "ActivationMish"
 
-    def _parts(self, z: Array) -> tuple[Array, Array, Array]:
+    def _terms(self, z: Array) -> tuple[Array, Array, Array]:
         """Return e = eˣ, n = e (e + 2), with tanh(ln(1 + eˣ)) = n / (n + 2), and x; from 20 on the tanh is 1."""
         backend = state.backend
         x = backend.minimum(z, 20.0)
@@ -153,11 +153,11 @@ class Mish(Activation):
 
     def _value(self, z: Array, out: Array | None) -> Array:
         backend = state.backend
-        n = self._parts(z)[1]
+        n = self._terms(z)[1]
         return backend.multiply(z, backend.divide(n, n + 2.0, n), out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        e, n, x = self._parts(z)
+        e, n, x = self._terms(z)
         t = 1.0 / (n + 2.0)
         return n * t + x * (4.0 * e * (e + 1.0) * t * t)
 

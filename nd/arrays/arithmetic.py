@@ -290,10 +290,10 @@ def batched_gemm(a: Array, b: Array, c: Array | None = None) -> Array:
     shapes = tuple(a.shape), tuple(b.shape)
     fits = a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1]
     if not fits or (c is not None and tuple(c.shape) != (a.shape[0], a.shape[1], b.shape[2])):
-        more = "" if c is None else f" and c {list(c.shape)}"
+        and_c = "" if c is None else f" and c {list(c.shape)}"
         raise ShapeError(
             f"batched_gemm: a must be [B, M, K], b [B, K, N], c [B, M, N], got {list(shapes[0])}, "
-            f"{list(shapes[1])}{more}."
+            f"{list(shapes[1])}{and_c}."
         )
     return backend.batched_matmul(a, b, c)
 

@@ -15,7 +15,7 @@ from ..state import state
 
 Array = Any
 DType = Any
-"""A name, or what has one: the dtype of an array, a class such as numpy.float64."""
+"""A name, or an object that has one: the dtype of an array, a class such as numpy.float64."""
 ORDERS = ("c", "f")
 
 
@@ -142,7 +142,7 @@ def _filled(who: str, shape: Sequence[Any], value: float, dtype: DType | None, o
 
 
 def _dtype(dtype: DType | None) -> Any:
-    """Return the name of a dtype, the default's for None; the backend refuses what is none."""
+    """Return the name of a dtype, the default's for None; the backend refuses unknown names."""
     if dtype is None or isinstance(dtype, str):
         return dtype or state.dtype
     return getattr(dtype, "name", getattr(dtype, "__name__", dtype))
@@ -161,7 +161,7 @@ def _order(who: str, order: str) -> str:
 
 @explained
 def reshape(x: Array, shape: int | Sequence[int]) -> Array:
-    """Reshape in c order, as a view where the strides allow one; a length of -1 is what is left over."""
+    """Reshape in c order, as a view where the strides allow one; a length of -1 is computed from the others."""
     if type(shape) is not tuple:
         (shape,) = settled(reshape, shape=shape)
     return state.backend.reshape(x, shape)
@@ -206,11 +206,11 @@ def concat(arrays: Sequence[Array], axis: int = 0) -> Array:
 
 @explained
 def to_flattened(order: str, arrays: Sequence[Array]) -> Array:
-    """Return all elements one after the other, ``[n]``, each array read in c or in f order."""
+    """Return all elements one after the other, ``[n]``, every array read in c or in f order."""
     check_choice("to_flattened", "order", order, ORDERS)
     backend = state.backend
-    turned = [backend.transpose(each) if order == "f" else each for each in arrays]
-    return backend.concat([backend.reshape(each, (-1,)) for each in turned], 0)
+    turned = [backend.transpose(array) if order == "f" else array for array in arrays]
+    return backend.concat([backend.reshape(array, (-1,)) for array in turned], 0)
 
 
 @explained

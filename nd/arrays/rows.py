@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, and what is added to them: embeddings and their gradients."""
+"""Rows of a table by their numbers, and additions to them: embeddings and their gradients."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     ----------
     table : array ``[rows, columns]``
     indices : array ``[n]`` of int32 or int64
-        0 to rows - 1 each, as often as one likes; NO_ROW says that there was no whole number. int64 saves a GPU a
-        conversion.
+        From 0 to rows - 1, in any number and order; NO_ROW stands for an index that was no integer. int64 saves a GPU
+        a conversion.
     who : str
         Named in errors.
 
@@ -57,7 +57,7 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
 
 
 def check_indices(data: Any, rows: int, who: str) -> None:
-    """Raise DataError where data of the host are not the numbers of rows, if nobody looks at them on the device.
+    """Raise DataError where data of the host are no row numbers, if nobody looks at them on the device.
 
     Parameters
     ----------

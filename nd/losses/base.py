@@ -1,4 +1,4 @@
-"""What losses share: checks, weights, masks, and the way back through the activation."""
+"""Shared by losses: checks, weights, masks, and the way back through the activation."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def nonzero(p: Array) -> Array:
 
 
 def masks_outputs(mask: Array | None) -> bool:
-    """Tell whether a mask has a number for each of several outputs."""
+    """Tell whether a mask has a number for every one of several outputs."""
     return mask is not None and mask.shape[1] > 1
 
 
-def _own_memory(made: Array, *given: Array) -> Array:
-    """Return what a loss has made, copied where it is the labels or the output: masks are multiplied in."""
-    return state.backend.multiply(made, 1.0) if any(made is each for each in given) else made
+def _own_memory(result: Array, *arguments: Array) -> Array:
+    """Return the result of a loss, copied where it is the labels or the output: masks are multiplied in."""
+    return state.backend.multiply(result, 1.0) if any(result is array for array in arguments) else result
 
 
 @functools.lru_cache(maxsize=256)
-def _row(backend: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
-    """Return weights ``[n_out]`` on a backend, made once so that training copies nothing to the device."""
+def _on_backend(backend: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
+    """Return weights ``[n_out]`` on a backend, cached so that training copies nothing to the device."""
     return backend.asarray(list(weights), dtype)
 
 
@@ -61,8 +61,8 @@ def _row(backend: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
 class Loss(Part, Checked):
     """A measure of the distance between labels y and the output p = activation(z), all ``[N, n_out]``.
 
-    A loss of your own is a subclass with `terms` and `slope`; what `Part` says of it lets steps be recorded, and split
-    where the score of a minibatch is the sum of its examples' scores. Nothing here divides by N.
+    A loss of your own is a subclass with `terms` and `slope`; its declarations, see `Part`, let steps be recorded, and
+    split where the score of a minibatch is the sum of its examples' scores. No loss divides by N.
 
     Notes
     -----
@@ -118,7 +118,7 @@ class Loss(Part, Checked):
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
     ) -> Array:
-        """Return the score of each example, ``[N]``. Parameters and errors as for `score`."""
+        """Return the score of every example, ``[N]``. Parameters and errors as for `score`."""
         return state.backend.sum(self._scores(labels, z, p, activation, mask), 1)
 
     @explained
@@ -132,12 +132,12 @@ class Loss(Part, Checked):
 
     @explained
     def compute_score_array(self, labels: Array, z: Array, activation: Activation, mask: Array | None = None) -> Array:
-        """Return the score of each example, ``[N]``, from what goes into the activation."""
+        """Return the score of every example, ``[N]``, from the input of the activation."""
         return self.score_array(labels, z, activation.value(z), activation, mask)
 
     @explained
     def compute_gradient(self, labels: Array, z: Array, activation: Activation, mask: Array | None = None) -> Array:
-        """Return dL/dz ``[N, n_out]`` of the sum of all scores, from what goes into the activation."""
+        """Return dL/dz ``[N, n_out]`` of the sum of all scores, from the input of the activation."""
         return self.gradient(labels, z, activation.value(z), activation, mask)
 
     @explained
@@ -196,7 +196,7 @@ class Loss(Part, Checked):
         return cast(labels, p)
 
     def _check_source(self, z: Array, activation: Activation) -> None:
-        """Raise errors unless the output can have come out of these; most scores do not look at either."""
+        """Raise errors unless z and the activation can be the source of the output; most scores look at neither."""
         if not hasattr(z, "dtype"):
             raise DTypeError(f"loss {type(self).__name__}: z must be an array, got {shown(z)}. Make it with nd.create.")
         if not isinstance(activation, Activation):
@@ -232,18 +232,18 @@ class Loss(Part, Checked):
         return t
 
     def label_columns(self, outputs: int) -> int:
-        """Return how many columns labels have for so many outputs."""
+        """Return the number of columns of labels for so many outputs."""
         return outputs
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        """Return the score of every output, a new array ``[N, n_out]`` or, of whole examples, ``[N, 1]``.
+        """Return the score of every output, a new array ``[N, n_out]``, or of every example, ``[N, 1]``.
 
         Parameters
         ----------
         y, p : array ``[N, n_out]``
             Labels, in the dtype of the output, and the output.
         activation : Activation
-            What p came out of.
+            The activation that p came out of.
         """
         raise NotImplementedError
 
@@ -254,7 +254,7 @@ class Loss(Part, Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedLoss(Loss):
-    """A loss with a weight for each output.
+    """A loss with a weight for every output.
 
     Parameters
     ----------
@@ -273,4 +273,4 @@ class WeightedLoss(Loss):
                 f"loss {type(self).__name__}: expected {t.shape[1]} weights, got {len(self.weights)}. "
                 "Give one weight for each output of the layer."
             )
-        return backend.multiply(t, _row(backend, backend.dtype_name(t), self.weights), t)
+        return backend.multiply(t, _on_backend(backend, backend.dtype_name(t), self.weights), t)

@@ -1,4 +1,4 @@
-"""Losses that measure how far the output is from the labels."""
+"""Losses that measure distances of the output from the labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COSINE_FLOOR = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class LossCosineProximity(Loss):
-    """-(y · p) / (‖y‖ ‖p‖) for each example, the norms held above 1e-5.
+    """-(y · p) / (‖y‖ ‖p‖) for every example, the norms held above 1e-5.
 
     Notes
     -----
@@ -79,7 +79,7 @@ class LossMAE(LossL1):
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
     ) -> Array:
-        """Return Σ w |y - p| of each example, ``[N]``: Java divides by the width of the sum, which is 1."""
+        """Return Σ w |y - p| of every example, ``[N]``: Java divides by the width of the sum, which is 1."""
         backend = state.backend
         return backend.multiply(super().score_array(labels, z, p, activation, mask), float(p.shape[1]))
 

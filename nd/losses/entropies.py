@@ -1,4 +1,4 @@
-"""Losses made of logarithms of probabilities."""
+"""Losses of logarithms of probabilities."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class LossKLD(Loss):
 
 @dataclass(frozen=True, kw_only=True)
 class LossMCXENT(WeightedLoss):
-    """-Σ w y ln p: cross entropy of classes, made for softmax.
+    """-Σ w y ln p: cross entropy of classes, meant for softmax.
 
     Parameters
     ----------

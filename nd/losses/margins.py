@@ -1,4 +1,4 @@
-"""Losses that count what is on the wrong side: hinges, rankings, and the F-measure."""
+"""Losses that count outputs on the wrong side: hinges, rankings, and the F-measure."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class LossMultiLabel(Loss):
 
     Notes
     -----
-    y is 1 for each label that an example has, else 0. An example with all labels or none counts 0. The score of
+    y is 1 for every label that an example has, else 0. An example with all labels or none counts 0. The score of
     absent label j is exp(p_j) Σ_pos y exp(-p) / (number of pairs). Masks are ``[N, 1]`` only, as Java's score takes
     them. Source: LossMultiLabel; Zhang and Zhou 2006.
     """
@@ -62,11 +62,11 @@ class LossMultiLabel(Loss):
     pure = splits = True
     couples_outputs = True
 
-    def _parts(self, y: Array, p: Array) -> tuple[Array, Array]:
+    def _factors(self, y: Array, p: Array) -> tuple[Array, Array]:
         """Return exp(p) of the absent and y exp(-p) of the present labels, the first divided by the number of pairs."""
         backend = state.backend
         middle = (backend.max(p, 1, True) + backend.xp.min(p, axis=1, keepdims=True)) * 0.5
-        shifted = p - middle  # in the product of both parts this cancels; alone neither overflows as early
+        shifted = p - middle  # in the product of both factors this cancels; alone neither overflows as early
         absent = backend.xp.astype(backend.equal(y, 0.0), p.dtype)
         pairs = backend.sum(absent, 1, True) * backend.sum(y, 1, True)
         pairs = backend.where(backend.equal(pairs, 0.0), 1.0, pairs)
@@ -74,18 +74,18 @@ class LossMultiLabel(Loss):
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         backend = state.backend
-        absent, present = self._parts(y, p)
+        absent, present = self._factors(y, p)
         return backend.multiply(absent, backend.sum(present, 1, True), absent)
 
     def slope(self, y: Array, p: Array) -> Array:
         backend = state.backend
-        absent, present = self._parts(y, p)
+        absent, present = self._factors(y, p)
         return absent * backend.sum(present, 1, True) - present * backend.sum(absent, 1, True)
 
 
 @dataclass(frozen=True)
 class LossFMeasure(Loss):
-    """1 - F_beta of the whole batch, counted with probabilities: 1 - num / den.
+    """1 - F_beta of the batch, counted with probabilities: 1 - num / den.
 
     Parameters
     ----------
@@ -137,9 +137,9 @@ class LossFMeasure(Loss):
         """Take dL/dp = (num / den - (1 + beta²) y) / den back through the activation."""
         backend = state.backend
         num, den = self._ratio(y, p, mask)
-        found = backend.xp.astype(backend.greater(den, 0.0), p.dtype)
-        den = den + (1.0 - found)
-        slope = (num / den - (1.0 + self.beta**2) * y) / den * found
+        defined = backend.xp.astype(backend.greater(den, 0.0), p.dtype)
+        den = den + (1.0 - defined)
+        slope = (num / den - (1.0 + self.beta**2) * y) / den * defined
         if p.shape[1] == 2:
             backend.fill(slope[:, :1], 0.0)
         return activation.backprop(z, p, slope, slope if out is None else out)
@@ -154,7 +154,7 @@ class LossFMeasure(Loss):
         return cast(labels, p)
 
     def _ratio(self, y: Array, p: Array, mask: Array | None) -> tuple[Array, Array]:
-        """Return num and den, each ``[1, 1]``."""
+        """Return num and den, both ``[1, 1]``."""
         backend = state.backend
         single = p.shape[1] == 1
         positive, p1 = y[:, -1:], p[:, -1:]
@@ -162,6 +162,6 @@ class LossFMeasure(Loss):
         if mask is not None:
             mask = cast(mask, p)
             positive, negative = positive * mask, negative * mask
-        tp, fp, fn = (backend.sum(part, None, True) for part in (positive * p1, negative * p1, positive * p0))
+        tp, fp, fn = (backend.sum(share, None, True) for share in (positive * p1, negative * p1, positive * p0))
         num = (1.0 + self.beta**2) * tp
         return num, num + self.beta**2 * fn + fp

@@ -1,4 +1,4 @@
-"""What every op has: inputs x and y, the result z, and one formula."""
+"""The base of every op: inputs x and y, the result z, and one formula."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Op(JavaNames):
     x : array
     y : array or number, optional
     z : array, optional
-        Receives the result; z is x for in place, else it shares no memory with x or y. Without it a new array is made.
+        Receives the result; z is x for in place, else it shares no memory with x or y. Without it z is a new array.
     shape : tuple of int, optional
         Of the result; by default that of x.
     dtype : str, optional
@@ -56,9 +56,9 @@ class Op(JavaNames):
                 f"{self.who}: z must be {describe_shape(expected)}, got {describe_shape(z.shape)}. "
                 "Leave z out to get a new array."
             )
-        wanted, found = dtype or dtype_name(x), dtype_name(z)
-        if wanted != found:
-            raise DTypeError(f"{self.who}: z must be {wanted}, got {found}. Leave z out to get a new array.")
+        expected_dtype, got = dtype or dtype_name(x), dtype_name(z)
+        if expected_dtype != got:
+            raise DTypeError(f"{self.who}: z must be {expected_dtype}, got {got}. Leave z out to get a new array.")
 
     @property
     def op_num(self) -> int | None:
@@ -104,9 +104,9 @@ class Op(JavaNames):
             )
 
     def _check_same_dtype(self, x: Array, y: Array) -> None:
-        wanted, found = dtype_name(x), dtype_name(y)
-        if wanted != found:
-            raise DTypeError(f"{self.who}: y must be {wanted} as x, got {found}. Convert one with nd.astype.")
+        expected, got = dtype_name(x), dtype_name(y)
+        if expected != got:
+            raise DTypeError(f"{self.who}: y must be {expected} as x, got {got}. Convert one with nd.astype.")
 
 
 def dtype_name(array: Array) -> str:
@@ -115,7 +115,7 @@ def dtype_name(array: Array) -> str:
 
 
 def _rank_0(backend: Backend, scalar: Any) -> Array:
-    """Make an array of rank 0 of what NumPy returns instead of one."""
+    """Return an array of rank 0 for the scalar that NumPy returns instead of one."""
     return backend.assign(backend.empty((), backend.dtype_name(scalar)), scalar)
 
 

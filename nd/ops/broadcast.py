@@ -44,7 +44,7 @@ class Broadcast(Op):
         self._check_same_dtype(x, y)
 
     def _spread(self, backend: Backend) -> Array:
-        """Return y with axes of length 1 where x has others."""
+        """Return y with axes of length 1 along the axes of x that it does not have."""
         return backend.reshape(self.y, tuple(n if axis in self.axes else 1 for axis, n in enumerate(self.x.shape)))
 
 

@@ -1,6 +1,6 @@
 """Ops that draw random numbers, for `nd.execRandom`. Source: org.nd4j.linalg.api.ops.random.impl and libnd4j.
 
-One draw for each element, in c order whatever the memory order, always in float32, so that the same seed gives the
+One draw for every element, in c order whatever the memory order, always in float32, so that the same seed gives the
 same numbers in both dtypes, on every backend and in Java.
 """
 
@@ -64,7 +64,7 @@ class BernoulliDistribution(Distribution):
 
 
 class BinomialDistribution(Distribution):
-    """How many of `trials` succeed with probability p each."""
+    """Number of successes among `trials` of probability p."""
 
     @checked
     def __init__(self, z: Array, trials: int = 1, p: float = 0.5) -> None:
@@ -114,7 +114,7 @@ class LogNormalDistribution(_Normal):
 
 
 class TruncatedNormalDistribution(_Normal):
-    """Normal distribution, what is further than 2 std from the mean drawn once more; see `Random.truncated_normal`."""
+    """Normal distribution; numbers over 2 std from the mean are drawn once more, see `Random.truncated_normal`."""
 
     def _draw(self, dtype: str) -> Array:
         return self.rng.truncated_normal(self.count, dtype, self.mean, self.std)
@@ -165,7 +165,7 @@ class DropOut(RandomOp):
         return kept if self.z is None else backend.assign(self.z, kept)
 
     def _kept(self, backend: Backend) -> Array:
-        """Return x where it stays, else 0: a product would make NaN of infinity and -0 of what is below 0."""
+        """Return x where it stays, else 0: a product would make NaN of infinity and -0 of a negative number."""
         stays = backend.greater(self.p, self.rng.uniform(self.count))
         return backend.where(backend.reshape(stays, self.x.shape), self.x, 0.0)
 
@@ -187,7 +187,7 @@ class DropOutInverted(DropOut):
 
 
 class LegacyDropOutInverted(DropOutInverted):
-    """ND4J 0.x's DropOutInverted, which it took where its generator had no native state: the same here.
+    """ND4J 0.x's DropOutInverted for generators without native state: the same as DropOutInverted.
 
     Examples
     --------

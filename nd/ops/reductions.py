@@ -13,7 +13,7 @@ from .base import Array, Dimension, Op, normal_axes
 
 
 class Reduction(Op):
-    """A number for each position of the other axes, ``Op(x, dimension=None, keep_dims=False, z=None)``.
+    """A number for every position of the other axes, ``Op(x, dimension=None, keep_dims=False, z=None)``.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class StandardDeviation(Variance):
 
 
 class IndexReduction(Reduction):
-    """The position, int64, of an element: along one axis, or in c order in the whole array."""
+    """The position, int64, of an element: along one axis, or in c order among all elements."""
 
     dtype = "int64"
 
@@ -151,10 +151,10 @@ class IndexReduction(Reduction):
         super().__init__(x, dimension, keep_dims, z)
         if dimension is not None and len(self.axes) != 1:
             raise ShapeError(f"{self.who}: dimension must be one axis or None, got {dimension}. Reduce axis by axis.")
-        self.whole = dimension is None
+        self._flattens = dimension is None
 
     def _compute(self, backend: Backend) -> Array:
-        x, axis = (backend.reshape(self.x, (-1,)), 0) if self.whole else (self.x, self.axes[0])
+        x, axis = (backend.reshape(self.x, (-1,)), 0) if self._flattens else (self.x, self.axes[0])
         return backend.reshape(backend.astype(self._find(backend, x, axis), "int64"), self.shape)
 
     def _find(self, backend: Backend, x: Array, axis: int) -> Array:

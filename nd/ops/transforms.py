@@ -59,7 +59,7 @@ class Floor(Transform):
 
 
 class IsMax(Transform):
-    """1 at the first maximum along `dimension` (None: of the whole array, in c order), 0 elsewhere."""
+    """1 at the first maximum along `dimension` (None: of all elements, in c order), 0 elsewhere."""
 
     @checked
     def __init__(self, x: Array, z: Array | None = None, *, dimension: int | None = None) -> None:
@@ -136,9 +136,9 @@ class Round(Transform):
     """The nearest integer; a half goes away from 0, as in C and Java, not to the even neighbour."""
 
     def _compute(self, backend: Backend) -> Array:
-        whole = backend.xp.trunc(self.x)
-        half = backend.xp.astype(backend.absolute(self.x - whole) >= 0.5, self.x.dtype)
-        return whole + half * backend.sign(self.x)
+        integer = backend.xp.trunc(self.x)
+        half = backend.xp.astype(backend.absolute(self.x - integer) >= 0.5, self.x.dtype)
+        return integer + half * backend.sign(self.x)
 
 
 class Sign(Transform):
