@@ -39,7 +39,7 @@ def best_tile(taps: int, outputs: int) -> int:
 
 
 def products(taps: int, outputs: int, m: int) -> int:
-    """Return how many products `outputs` take in tiles of m; a tile of 1 is the plain convolution."""
+    """Return the number of products that `outputs` take in tiles of m; a tile of 1 is the plain convolution."""
     return math.ceil(outputs / m) * (m + taps - 1)
 
 

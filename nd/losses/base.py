@@ -52,7 +52,7 @@ def _own_memory(result: Array, *arguments: Array) -> Array:
 
 
 @functools.lru_cache(maxsize=256)
-def _on_backend(backend: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
+def _weight_array(backend: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
     """Return weights ``[n_out]`` on a backend, cached so that training copies nothing to the device."""
     return backend.asarray(list(weights), dtype)
 
@@ -273,4 +273,4 @@ class WeightedLoss(Loss):
                 f"loss {type(self).__name__}: expected {t.shape[1]} weights, got {len(self.weights)}. "
                 "Give one weight for each output of the layer."
             )
-        return backend.multiply(t, _on_backend(backend, backend.dtype_name(t), self.weights), t)
+        return backend.multiply(t, _weight_array(backend, backend.dtype_name(t), self.weights), t)

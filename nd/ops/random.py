@@ -24,7 +24,7 @@ class RandomOp(Op):
 
     @property
     def count(self) -> int:
-        """How many numbers are drawn."""
+        """Number of draws."""
         return math.prod(self.x.shape)
 
     def _check_probability(self, p: float, lowest: str, meaning: str) -> None:

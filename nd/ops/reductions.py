@@ -44,7 +44,7 @@ class Reduction(Op):
 
     @property
     def count(self) -> int:
-        """How many elements go into one number."""
+        """Number of elements that go into one number."""
         return math.prod(self.x.shape[axis] for axis in self.axes)
 
 
@@ -105,7 +105,7 @@ class NormMax(Reduction):
 
 
 class CountNonZero(Reduction):
-    """How many elements are not 0, as int64."""
+    """Number of elements that are not 0, as int64."""
 
     dtype = "int64"
 
