@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABCMeta
 from collections.abc import Iterable
@@ -216,3 +217,10 @@ class JavaEnum(StrEnum, metaclass=JavaEnumType):
 
         def __getattr__(self, name: str) -> Any:
             return java_attribute(self, name, {})
+
+
+def non_finite(value: float) -> str:
+    """Return Java's word for a number that is not finite: "NaN", "Infinity" or "-Infinity"."""
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"

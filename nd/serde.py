@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from backends.errors import FormatError, ShapeError, check_choice, refuse_masked
+from nd.java_names import non_finite
 
 from .arguments import checked
 from .files.reading import Source, opening
@@ -311,7 +312,7 @@ def array_to_json(array: Any) -> dict[str, Any]:
     else:
         data = flat.tolist()
     if flat.dtype.kind == "f" and not np.isfinite(flat).all():
-        data = [value if math.isfinite(value) else _non_finite_name(value) for value in data]
+        data = [value if math.isfinite(value) else non_finite(value) for value in data]
     return {"dataType": dtype_name(host.dtype), "shape": list(host.shape), "data": data}
 
 
@@ -387,9 +388,3 @@ def _to_numbers(values: list[Any], dtype: str) -> np.ndarray:
             return np.array(values, native)
     except (FloatingPointError, OverflowError) as error:
         raise FormatError(f"array_from_json: every element must fit into {dtype}, got: {error}. {CORRUPT}") from error
-
-
-def _non_finite_name(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    return "Infinity" if value > 0 else "-Infinity"
