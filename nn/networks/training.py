@@ -61,8 +61,8 @@ class Training:
         """Train; listeners are closed however it ends."""
         network = self.network
         with ExitStack() as stack:
+            stack.callback(network.end_fit, self)  # first: Ctrl-C may come before `begin_fit` returns
             network.begin_fit(self)
-            stack.callback(network.end_fit, self)
             stack.callback(network.set_listeners, *network.listeners)
             network.add_listeners(*self._progress_bar())
             for listener in network.listeners:
