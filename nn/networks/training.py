@@ -42,6 +42,7 @@ class Training:
         self.network, self.epochs = network, epochs
         self._done = 0  # epochs
         self._complete = False
+        self._left: Progress | None = None  # where it stood when it ended
         self._epoch: int | None = None  # the network's count when the epoch began that is trained on
         self._began = network.iteration_count  # at the first step on the minibatch that is trained on, or comes next
         self._before: State | nd.DataError | None = None  # where the source stood before that minibatch
@@ -63,6 +64,7 @@ class Training:
         with ExitStack() as stack:
             stack.callback(network.end_fit, self)  # first: Ctrl-C may come before `begin_fit` returns
             network.begin_fit(self)
+            self._began = network.iteration_count  # another thread may have trained since this was made
             stack.callback(network.set_listeners, *network.listeners)
             network.add_listeners(*self._progress_bar())
             for listener in network.listeners:
@@ -85,7 +87,8 @@ class Training:
                 listener.on_fit_end(network)
             self._leave()  # where Ctrl-C stops this, the stack does it again
             held.begin()  # a Ctrl-C as the stack's own exit begins would leave out everything in it
-        network.progress.last = self._ended(network.progress.last)
+        if network.progress.last is self._left:  # else another thread has trained since
+            network.progress.last = self._ended(self._left)
         return self.history
 
     def _fit(self, solver: Solver) -> None:
@@ -103,8 +106,11 @@ class Training:
         fits = self.network.progress
         with Held():
             self._complete = False  # an error may still come: the call, continued, then trains nothing more
-            fits.last, fits.call = self.progress(), None
+            if fits.call is not self:  # this was done, and another thread's call may run
+                return
+            self._left = self.progress()
             self.network.state = ()
+            fits.last, fits.call = self._left, None  # at the end: now another thread's call may begin
 
     def _progress_bar(self) -> list[ProgressBarListener]:
         """A bar for iterators, on a terminal, unless the user brought one."""
