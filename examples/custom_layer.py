@@ -9,13 +9,12 @@ from __future__ import annotations
 import argparse
 import pathlib
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import nd
 from nn import InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer, register
-from nn.layers import FeedForwardConf, LayerRuntime
-from nn.step.params import ParamSpec
+from nn.layers import FeedForwardConf, LayerRuntime, ParamSpec
 from optimize import Adam
 
 
@@ -40,6 +39,7 @@ class GatedRuntime(LayerRuntime):
         return sum(nd.gemm(delta, params[weight], transpose_b=True) for weight, delta in deltas.items())
 
 
+@register  # files call it by its name
 @dataclass(frozen=True, kw_only=True)
 class GatedLayer(FeedForwardConf):
     """Its configuration: what the network's defaults do not say is a field of its own."""
@@ -48,14 +48,8 @@ class GatedLayer(FeedForwardConf):
     runtime: ClassVar = GatedRuntime
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        n_in, n_out = self.n_in or 0, self.n_out or 0
-        # "f" is the order in which Java's custom layers keep a matrix: their files can be read, and ours there
-        weight = {"shape": (n_in, n_out), "order": "f", "fan_in": n_in, "fan_out": n_out}
-        bias = {"shape": (1, n_out), "bias": True}
-        return ParamSpec("W", **weight), ParamSpec("b", **bias), ParamSpec("V", **weight), ParamSpec("c", **bias)
-
-
-register(GatedLayer)  # files call it by its name
+        W, b = self.matrix_specs(has_bias=True)
+        return W, b, replace(W, name="V"), replace(b, name="c")
 
 
 def main() -> None:

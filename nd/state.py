@@ -69,10 +69,21 @@ def heard(chosen: Backend) -> Backend:
 
 
 def hear_calls(hear: Callable[[Any], object] | None) -> None:
-    """Have every call of a primitive reported to `hear` from now on, in every thread; None: no longer."""
+    """Have every call of a primitive reported to `hear` from now on, in every thread; None: no longer.
+
+    In a `use_backend` block that another thread is in already, it holds from the next one on.
+    """
     _State.hears = hear
     if not isinstance(_State.backend, _FirstUse):
         _State.backend = heard(_State.backend.plain)
+    of_thread = state.__dict__
+    if "backend" in of_thread:
+        of_thread["backend"] = _heard_or_not(of_thread["backend"])
+    of_thread["outer"] = [(block, outer and _heard_or_not(outer)) for block, outer in of_thread["outer"]]
+
+
+def _heard_or_not(chosen: Backend) -> Backend:
+    return chosen if chosen.silent else heard(chosen.plain)
 
 
 def set_backend(name: str | Backend) -> Backend:

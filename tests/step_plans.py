@@ -1,6 +1,7 @@
 """How a network divides minibatches among workers, and what it has recorded."""
 
 import nd
+from backends.cpu import numpy_backend
 from nn.step.minibatch import StepInput
 
 
@@ -10,6 +11,19 @@ def workers_of(net, shape, training=True):
     with nd.use_backend(net.backend):
         features = nd.create_uninitialized(*shape, dtype="uint8")
         return [list(parts) for parts in computer.plans.of(StepInput(features)).workers]
+
+
+def split_small_minibatches(monkeypatch):
+    """Make every minibatch of two examples worth splitting on NumPy, whatever the network computes."""
+    for name, value in (
+        ("LEAST_MULTIPLICATIONS", -1),
+        ("MULTIPLICATIONS_PER_PARAMETER", 0),
+        ("LEAST_EXAMPLES", 2),
+        ("DENSE", -1),
+        ("TILE_BYTES", 1),
+        ("VECTOR", 1),
+    ):
+        monkeypatch.setattr(numpy_backend, name, value)
 
 
 def recorded(computer):

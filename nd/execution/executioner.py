@@ -98,9 +98,10 @@ def add_hook(hook: Hook) -> None:
 
     Notes
     -----
-    A step of a network that is recorded and replayed is not heard, and takes no longer than without a hook: in a block
-    ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of every step is heard. Arithmetic
-    by Python's operators on arrays (``a + b``) is the array library's own and is not heard.
+    Of a step of a network that is recorded and replayed only the copies of its data are heard, and it costs what it
+    costs without a hook: in a block ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of
+    every step is heard. Arithmetic by Python's operators on arrays (``a + b``) is the array library's own and is not
+    heard.
     """
     _hooks.append(hook)
     hear_calls(_hear)
@@ -166,9 +167,10 @@ def _make(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
 
 
 def _run(op: Op) -> Array:
-    z = op.run()
-    if _hooks:
-        with silence:
-            for hook in tuple(_hooks):
-                hook(op)
+    if not _hooks:
+        return op.run()
+    with silence:  # an op is heard as one, not also as the calls that it consists of
+        z = op.run()
+        for hook in tuple(_hooks):
+            hook(op)
     return z

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nd import ConfigurationError
 from nd.activations import ACTIVATIONS, Activation
@@ -21,6 +21,8 @@ from .distributions import DISTRIBUTIONS, Distribution
 from .dropout import DROPOUTS, IDropout
 from .preprocessors import PREPROCESSORS, InputPreProcessor
 from .weight_noise import WEIGHT_NOISES, IWeightNoise
+
+Class = TypeVar("Class", bound=type)
 
 
 class Kind(NamedTuple):
@@ -58,8 +60,8 @@ _REGISTERED: dict[str, dict[str, Registered]] = {kind.name: {} for kind in KINDS
 """Name of the kind -> last part of the name in files -> class."""
 
 
-def register(part: type, java_class: str | None = None, form: Any = None) -> None:
-    """Make a class of one's own known by name, so that networks with it are saved and loaded.
+def register(part: Class, java_class: str | None = None, form: Any = None) -> Class:
+    """Make a class of one's own known by name, so that networks with it are saved and loaded; return the class.
 
     Parameters
     ----------
@@ -81,18 +83,21 @@ def register(part: type, java_class: str | None = None, form: Any = None) -> Non
 
     Notes
     -----
-    Register where the class is defined: whoever loads a file imports that module first. Networks with such a part are
-    not recorded and their minibatches are not split, so the part may do and remember what it likes. The duties of a
-    layer are said in `LayerRuntime`; `examples/custom_layer.py` is one.
+    Register where the class is defined, as a decorator above ``@dataclass`` or by a call: whoever loads a file imports
+    that module first. Networks with such a part are recorded, and their minibatches split, where the part says
+    ``pure`` and ``splits`` of itself; without that it may do and remember what it likes. The duties of a layer are said
+    in `LayerRuntime`; `examples/custom_layer.py` is one.
 
     Examples
     --------
     >>> from dataclasses import dataclass
     >>> from nn import DenseLayer
-    >>> @dataclass(frozen=True, kw_only=True)
+    >>> @register
+    ... @dataclass(frozen=True, kw_only=True)
     ... class Scaled(DenseLayer):
     ...     scale: float = 2.0
-    >>> register(Scaled, java_class="com.example.Scaled")
+    >>> register(Scaled, java_class="com.example.Scaled") is Scaled
+    True
     >>> registered_as("layer", "Scaled").part_class.__name__
     'Scaled'
     >>> unregister(Scaled)
@@ -102,6 +107,7 @@ def register(part: type, java_class: str | None = None, form: Any = None) -> Non
     name = _free_name(kind, part, java_class)
     unregister(part)
     _REGISTERED[kind.name][name] = Registered(part, java_class, form)
+    return part
 
 
 @checked

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .base import BaseLayerConf as BaseLayerConf
     from .base import FeedForwardConf as FeedForwardConf
     from .base import LayerConf as LayerConf
+    from .base import ParamSpec as ParamSpec
     from .capsules.capsules import CapsuleLayer as CapsuleLayer
     from .capsules.capsules import CapsuleStrengthLayer as CapsuleStrengthLayer
     from .capsules.primary_capsules import PrimaryCapsules as PrimaryCapsules
@@ -122,7 +123,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
 
 if not TYPE_CHECKING:
     _NAMES = LAYERS.modules({
-        "base": "BaseLayerConf FeedForwardConf LayerConf",
+        "base": "BaseLayerConf FeedForwardConf LayerConf ParamSpec",
         "convolution.convolution1d": "Convolution1D",
         "runtime": "LayerRuntime",
         "same_diff": "SameDiffConf",

@@ -86,8 +86,8 @@ class LayerRuntime(Part, JavaNames):
 
     A layer writes `forward` and `backward`; one that carries something from one segment of a series to the next writes
     `initial_state` and `forward_from` in the place of `forward`. Dropout of the input and weight noise are applied
-    around them, and masks by `activate_sum` and `activation_gradient`. Whether steps may be recorded and split is said
-    as `Part` has it.
+    around them, masks by `activate_sum` and `activation_gradient`; `product` and `backward_product` are x W and its way
+    back. Whether steps may be recorded and split is said as `Part` has it.
 
     Parameters
     ----------
@@ -224,7 +224,20 @@ class LayerRuntime(Part, JavaNames):
             return None
         return Noising(noise, NumbersInForce(noise, self.dtype), specs)
 
-    # ---- activations and masks
+    # ---- products, activations and masks
+
+    def product(self, x: Array, W: Array, ctx: Context) -> Array:
+        """Return x W ``[N, n_out]``, in the node's memory; raise ShapeError unless x is ``[N, n_in]``."""
+        self.check_rows(x, self.conf.n_in)
+        return nd.gemm(x, W, ctx.buffer("z", (x.shape[0], self.conf.n_out)))
+
+    def backward_product(self, x: Array, delta: Array, params: Params, grads: Params, ctx: Context) -> Array | None:
+        """Write the gradients of x W + b, or of x W without b, from ``delta = dL/dz``; return dL/dx if it is needed."""
+        b = None if "b" not in grads else nd.reshape_view(grads["b"], (self.conf.n_out,))
+        nd.affine_gradients(x, delta, grads["W"], b)
+        if not ctx.needs_epsilon:
+            return None
+        return nd.gemm(delta, params["W"], ctx.buffer("epsilon", x.shape), transpose_b=True)
 
     @cached_property
     def activation(self) -> Activation:

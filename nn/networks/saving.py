@@ -42,8 +42,9 @@ class Saved(NetworkCore):
         from ..files.serializer import write_model
 
         network: Any = self
-        network.updater.watch.give_up(network)
-        write_model(network, path, save_updater, normalizer)
+        with network.lock:
+            network.updater.watch.give_up(network)
+            write_model(network, path, save_updater, normalizer)
 
     def check_saveable(self) -> None:
         """Raise ConfigurationError where a file could not hold the network, before it is trained for long."""
@@ -64,7 +65,9 @@ class Saved(NetworkCore):
         """Write a model zip from which training continues bit for bit; see `nn.files.checkpoint`."""
         from ..files.checkpoint import write_checkpoint
 
-        write_checkpoint(self, path, save_updater)  # type: ignore[arg-type]
+        network: Any = self
+        with network.lock:
+            write_checkpoint(network, path, save_updater)
 
     @classmethod
     @checked
@@ -77,17 +80,24 @@ class Saved(NetworkCore):
     # ---- copies
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return arrays of its own: another thread may train on while they are written."""
+        network: Any = self
+        with network.lock:
+            return self._state_now()
+
+    def _state_now(self) -> dict[str, Any]:
         network: Any = self
         kept = {name: value for name, value in vars(network).items() if name not in _MADE_AGAIN}
         if not network.is_init_called():
             return {"kept": kept}
+        kept["random"] = network.random.copy()
         with network.here():
             network.updater.watch.give_up(network)
             learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
             return {
                 "kept": kept,
-                "params": nd.to_host(network.params()),
-                "updater_state": nd.to_host(network.updater_state()),
+                "params": nd.to_host(nd.copy(network.params())),
+                "updater_state": nd.to_host(nd.copy(network.updater_state())),
                 "learned": learned._replace(vectors=tuple(map(nd.to_host, learned.vectors))),
                 "progress": (network.progress.awaited, network.progress.now()),
                 "score": network.score(),

@@ -23,6 +23,14 @@ from .training import Training
 from .training_data import FitSettings
 
 
+def second_call(who: str) -> nd.ConfigurationError:
+    """Return the error for what would train a network while fit does."""
+    return nd.ConfigurationError(
+        f"{who}: one call at a time may train a network, got a second one while fit runs, in another thread or in a "
+        "listener. Wait for it, or train a copy: net.clone()."
+    )
+
+
 class Trainable(NetworkCore):
     """What a network does to be trained: fit and its listeners, stopping, learning rates."""
 
@@ -185,10 +193,7 @@ class Trainable(NetworkCore):
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
         with self.lock:
             if self.progress.call is not None:
-                raise nd.ConfigurationError(
-                    "fit: one call at a time may train a network, got a second one while the first runs, in another "
-                    "thread or in a listener. Wait for it, or train a copy: net.clone()."
-                )
+                raise second_call("fit")
             self.progress.call = call
 
     def end_fit(self, call: Any) -> None:
@@ -197,15 +202,25 @@ class Trainable(NetworkCore):
             self.progress.call = None
 
     def fit_batch(self, data: DataSet) -> None:
-        """Train on one minibatch; raise DTypeError for anything but a DataSet."""
+        """Train on one minibatch.
+
+        Raises
+        ------
+        DTypeError
+            It is no DataSet.
+        ConfigurationError
+            A call of fit runs.
+        """
         if self._solver is None:
             self.last_layer()
         if not isinstance(data, DataSet):
             raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
         fits = self.progress
-        if fits.awaited is not None or fits.last.within:
-            fits.forget()
         with self.lock, within(self.backend), nd.random.using(self.random):
+            if fits.call is not None:
+                raise second_call("fit_batch")
+            if fits.awaited is not None or fits.last.within:
+                fits.forget()
             segments = self.segments(self.step_on(data if self.batch.takes(data) else self.classes.formed_set(data)))
             for number, segment in enumerate(segments):
                 self.made_solver().optimize(0, self.carrying(segment, number))

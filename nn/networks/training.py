@@ -42,6 +42,7 @@ class Training:
         self.network, self.epochs = network, epochs
         self._done = 0  # epochs
         self._complete = False
+        self._left: Progress | None = None  # where it stood when it ended
         self._epoch: int | None = None  # the network's count when the epoch began that is trained on
         self._began = network.iteration_count  # at the first step on the minibatch that is trained on, or comes next
         self._before: State | nd.DataError | None = None  # where the source stood before that minibatch
@@ -60,21 +61,30 @@ class Training:
     def run(self) -> History:
         """Train; listeners are closed however it ends."""
         network = self.network
-        network.begin_fit(self)
         try:
-            before = tuple(network.listeners)
-            network.add_listeners(*self._progress_bar())
-            listeners = tuple(network.listeners)
-            try:
-                with Handling():
-                    self._run_interruptible()
-            finally:
-                network.set_listeners(*before)
-                self._close(listeners)
+            network.begin_fit(self)  # within: Ctrl-C may come before it returns
+            self._began = network.iteration_count  # another thread may have trained since this was made
+            self._run_with_listeners()
         finally:
             network.end_fit(self)
-        network.progress.last = self._ended(network.progress.last)
+        if network.progress.last is self._left:  # else another thread has trained since
+            network.progress.last = self._ended(self._left)
         return self.history
+
+    def _run_with_listeners(self) -> None:
+        """Train with a progress bar beside the user's listeners; it is taken away, and all are closed."""
+        network = self.network
+        before = listeners = tuple(network.listeners)
+        try:
+            network.add_listeners(*self._progress_bar())
+            listeners = tuple(network.listeners)
+            with Handling():
+                self._run_interruptible()
+        finally:
+            try:
+                network.set_listeners(*before)
+            finally:
+                self._close(listeners)
 
     def _run_interruptible(self) -> None:
         """Train, and write down where that stands, also after Ctrl-C, which waits from then on."""
@@ -128,8 +138,11 @@ class Training:
         fits = self.network.progress
         with Held():
             self._complete = False  # an error may still come: the call, continued, then trains nothing more
-            fits.last, fits.call = self.progress(), None
+            if fits.call is not self:  # this was done, and another thread's call may run
+                return
+            self._left = self.progress()
             self.network.state = ()
+            fits.last, fits.call = self._left, None  # at the end: now another thread's call may begin
 
     def _progress_bar(self) -> list[ProgressBarListener]:
         """A bar for iterators, on a terminal, unless the user brought one."""

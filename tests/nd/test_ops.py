@@ -144,6 +144,35 @@ def test_hooks_see_every_op_until_they_are_removed(backend):
     assert seen == [("Abs", [1.0, 2.0]), ("DropOut", [1.0, -2.0])]
 
 
+def test_an_op_is_heard_once_and_calls_of_functions_too(backend):
+    """In a block that was entered before there was a hook, and in blocks within it."""
+    seen = []
+
+    def hook(op):
+        seen.append(op.who)
+
+    with nd.use_backend(backend):
+        x = backend.asarray([[1.0, -2.0]], "float32")
+        with nd.use_backend(backend):
+            add_hook(hook)
+            try:
+                for run in (
+                    lambda: exec("softmax", x),
+                    lambda: execRandom(ops.DropOut(x, p=0.5)),
+                    lambda: nd.absolute(x),
+                ):
+                    run()
+                with nd.use_backend(backend):
+                    nd.exp(x)
+            finally:
+                remove_hook(hook)
+            nd.exp(x)
+        add_hook(hook)
+        remove_hook(hook)
+        nd.exp(x)
+    assert seen == ["SoftMax", "DropOut", "absolute", "exp"]
+
+
 # ---- wrong calls
 
 

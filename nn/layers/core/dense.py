@@ -28,11 +28,6 @@ class DenseRuntime(LayerRuntime):
 
     pure = splits = True
 
-    def product(self, x: Array, W: Array, ctx: Context) -> Array:
-        """Return x W ``[N, n_out]``; raise ShapeError unless x is ``[N, n_in]``."""
-        self.check_rows(x, self.conf.n_in)
-        return nd.gemm(x, W, ctx.buffer("z", (x.shape[0], self.conf.n_out)))
-
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         z = self.product(x, params["W"], ctx)
         a = self.activate_sum(z, ctx, params.get("b"), ctx.mask)
@@ -44,11 +39,7 @@ class DenseRuntime(LayerRuntime):
 
     def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Continue from ``delta = dL/dz [N, n_out]``."""
-        b = None if "b" not in grads else nd.reshape_view(grads["b"], (self.conf.n_out,))
-        nd.affine_gradients(cache.x, delta, grads["W"], b)
-        if not ctx.needs_epsilon:
-            return None
-        return nd.gemm(delta, params["W"], ctx.buffer("epsilon", cache.x.shape), transpose_b=True)
+        return self.backward_product(cache.x, delta, params, grads, ctx)
 
 
 class LayerNormCache(NamedTuple):

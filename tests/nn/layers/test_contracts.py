@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import nd
-from backends.cpu import numpy_backend
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import (
@@ -30,7 +29,7 @@ from tests.cases.layers import LayerCase, make_features, make_labels
 from tests.cells import run_all
 from tests.layers_at_work import forward
 from tests.nn.layers.test_every_layer import ROWS, check_derivative, every_layer, make_network
-from tests.step_plans import recorded, workers_of
+from tests.step_plans import recorded, split_small_minibatches, workers_of
 
 N = 8  # examples in a minibatch
 COUNTED = np.array([1, 0, 1, 1, 0, 1, 1, 0])
@@ -53,15 +52,7 @@ class Unrecorded(NumpyBackend):
 @pytest.fixture
 def eager_to_split(monkeypatch):
     """Every minibatch of two examples is worth splitting."""
-    for name, value in (
-        ("LEAST_MULTIPLICATIONS", -1),
-        ("MULTIPLICATIONS_PER_PARAMETER", 0),
-        ("LEAST_EXAMPLES", 2),
-        ("DENSE", -1),
-        ("TILE_BYTES", 1),
-        ("VECTOR", 1),
-    ):
-        monkeypatch.setattr(numpy_backend, name, value)
+    split_small_minibatches(monkeypatch)
 
 
 def network(case, **settings):
