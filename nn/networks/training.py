@@ -82,16 +82,18 @@ class Training:
         try:
             with nd.use_backend(network.backend), nd.random.using(network.random):
                 network.last_layer()
-                solver = network.current_solver()
-                try:
-                    try:
-                        self._run(solver)
-                    finally:
-                        held.begin()
-                finally:  # an interrupt as that begins finds this still to be done
-                    self._leave()
+                self._run_and_leave(network.current_solver(), held)
         finally:
             held.__exit__()
+
+    def _run_and_leave(self, solver: Solver, held: Held) -> None:
+        try:
+            try:
+                self._run(solver)
+            finally:
+                held.begin()
+        finally:  # an interrupt as that begins finds this still to be done
+            self._leave()
 
     def _run(self, solver: Solver) -> None:
         network = self.network
