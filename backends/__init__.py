@@ -18,13 +18,13 @@ __all__ = ["BACKENDS", "Backend", "get_backend"]
 logger = logging.getLogger("nd")
 
 BACKENDS = {"cupy": "backends.cuda.cupy_backend:CupyBackend", "numpy": "backends.cpu.numpy_backend:NumpyBackend"}
-"""Name -> where its class is; a class is imported when it is first asked for."""
+"""Name -> ``module:class``; a class is imported when it is first asked for."""
 
 _instances: dict[str, Backend] = {}
 
 
 def get_backend(name: str | None = None) -> Backend:
-    """Return the backend of that name, made once per process.
+    """Return the backend of that name, one instance per process.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ def get_backend(name: str | None = None) -> Backend:
     ChoiceError
         An unknown name.
     BackendError
-        The backend cannot run here; the message says what is missing and how to install it.
+        The backend cannot run on this machine; the message says what is missing and how to install it.
     """
     who = "ND_BACKEND" if name is None else "get_backend"
-    wanted = os.environ.get("ND_BACKEND") or "auto" if name is None else name
-    chosen = check_choice(who, "backend", wanted, {*BACKENDS, "auto"})
+    requested = os.environ.get("ND_BACKEND") or "auto" if name is None else name
+    chosen = check_choice(who, "backend", requested, {*BACKENDS, "auto"})
     return _detect() if chosen == "auto" else _load(chosen)
 
 

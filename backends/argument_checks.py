@@ -11,7 +11,7 @@ from .errors import BackendError, DTypeError, ShapeError, check_rank, check_shap
 INDEX_DTYPES = ("int32", "int64")
 
 ARRAY_LIBRARIES = ("cupy", "numpy")
-"""Whose arrays those of backends are."""
+"""The libraries of which backends take arrays, by module name."""
 
 
 class ArgumentChecks:
@@ -35,12 +35,12 @@ class ArgumentChecks:
         library = type(value).__module__.partition(".")[0]
         return bool(getattr(value, "ndim", 0)) and library in ARRAY_LIBRARIES and not self.is_array(value)
 
-    def check_arrays(self, who: str, a: Array, *others: Array | None) -> None:
+    def check_arrays(self, who: str, a: Array, *arrays: Array | None) -> None:
         """Raise DTypeError unless all are arrays of this backend and of one dtype; None passes."""
-        for array in (a, *others):
+        for array in (a, *arrays):
             if array is not None and (not self.is_array(array) or array.dtype != a.dtype):
-                found = getattr(array, "dtype", type(array).__name__)
-                raise DTypeError(f"{who}: expected arrays of one dtype, got {found}. Make them with nd.create.")
+                dtype = getattr(array, "dtype", type(array).__name__)
+                raise DTypeError(f"{who}: expected arrays of one dtype, got {dtype}. Make them with nd.create.")
 
     def check_matrices(self, who: str, a: Array, b: Array, c: Array | None) -> None:
         """Raise ShapeError unless a @ b is defined and has the shape of `c`."""
@@ -53,7 +53,7 @@ class ArgumentChecks:
             raise ShapeError(f"{who}: c must be {[a.shape[0], b.shape[1]]}, got {list(c.shape)}.")
 
     def check_lookup(self, who: str, table: Array, indices: Array) -> None:
-        """Raise DTypeError or ShapeError unless indices can be those of a table's rows."""
+        """Raise DTypeError or ShapeError unless `indices` can be row numbers of a table."""
         for array in (table, indices):
             if not self.is_array(array):
                 raise DTypeError(f"{who}: expected arrays, got {type(array).__name__}. Make them with nd.create.")

@@ -37,14 +37,14 @@ class Backend(
     xp : module
         The array namespace.
     device : object, optional
-        Where new arrays are made; None for the namespace's default.
+        Of new arrays; None for the namespace's default.
     """
 
     name = "generic"
     compiles: ClassVar[bool] = False
     """Whether `run_formula` makes one kernel of a formula."""
     uploads: Any = None
-    """What copies data of the host without waiting, where there is something better than `from_host`."""
+    """An object that copies host data without waiting, where there is something better than `from_host`."""
     multiplies_bool = False
     """Whether False and True are 0 and 1 in a product with floats."""
 
@@ -55,11 +55,11 @@ class Backend(
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
 
     silent: ClassVar[bool] = False
-    """Whether nobody is told of its calls: they are recorded."""
+    """Whether its calls are reported to nobody, because they are being recorded."""
 
     @property
     def plain(self) -> Backend:
-        """The backend itself; of one that tells of its calls, the one that computes."""
+        """The backend itself; of one that reports its calls, the backend that computes."""
         return self
 
     def __repr__(self) -> str:
@@ -109,11 +109,11 @@ class Backend(
         return {"namespace": getattr(self.xp, "__name__", str(self.xp)), "device": str(self.device)}
 
     def quiet(self) -> AbstractContextManager[object]:
-        """Return a block in which the backend does not warn of numbers that are not finite."""
+        """Return a context manager in which the backend does not warn of numbers that are not finite."""
         return nullcontext()
 
     def quietly(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function of the library's own in such a block, at less cost; it does not see context variables."""
+        """Call a function as in `quiet`, at less cost; it does not see context variables."""
         return function(*arguments)
 
     def synchronize(self) -> None:
@@ -351,14 +351,14 @@ class Backend(
         formula.formula(*arguments)
 
     def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None) -> Any:
-        """Return what an `nd.Summed` says, arrays ``[]``, in the elements of `out`; `current` as in `run_formula`."""
-        found = formula.formula(*arguments)
+        """Return the sums of an `nd.Summed`, arrays ``[]``, in the elements of `out`; `current` as in `run_formula`."""
+        sums = formula.formula(*arguments)
         if out is None:
-            return found
+            return sums
         cells = self.cells(out)
-        for cell, each in zip(cells, found if isinstance(found, tuple) else (found,), strict=True):
-            self.assign(cell, each)
-        return cells if isinstance(found, tuple) else cells[0]
+        for cell, total in zip(cells, sums if isinstance(sums, tuple) else (sums,), strict=True):
+            self.assign(cell, total)
+        return cells if isinstance(sums, tuple) else cells[0]
 
     def cells(self, vector: Array) -> tuple[Array, ...]:
         """Return views ``[]`` of the elements of a vector."""
@@ -370,7 +370,7 @@ class Backend(
         if b_gradient is not None:
             self.sum_into(delta, 0, b_gradient)
 
-    # ---- what networks spend their time on
+    # ---- activations that networks spend their time on
 
     def relu(self, x: Array, out: Array | None = None) -> Array:
         """max(x, 0)."""

@@ -61,7 +61,7 @@ def describe_shape(shape: Sequence[object]) -> str:
 def check_shape(who: str, shape: Sequence[int], expected: Sequence[int | str], remedy: str = "") -> None:
     """Raise ShapeError unless `shape` matches `expected`, where a string (``"N"``) matches any length."""
     if len(shape) == len(expected) and all(
-        isinstance(want, str) or want == got for want, got in zip(expected, shape, strict=True)
+        isinstance(length, str) or length == got for length, got in zip(expected, shape, strict=True)
     ):
         return
     tail = f" {remedy}" if remedy else ""
@@ -69,11 +69,11 @@ def check_shape(who: str, shape: Sequence[int], expected: Sequence[int | str], r
 
 
 def refuse_masked(who: str, data: object) -> None:
-    """Raise DTypeError for a masked array of NumPy, or a list of such: what lies under the mask would count."""
+    """Raise DTypeError for a masked array of NumPy, or a list of such: the values under the mask would count."""
     if type(data).__name__ == "ndarray":
         return
-    rows = data if isinstance(data, (list, tuple)) else (data,)
-    if any(hasattr(row, "mask") and hasattr(row, "fill_value") for row in rows):
+    arrays = data if isinstance(data, (list, tuple)) else (data,)
+    if any(hasattr(array, "mask") and hasattr(array, "fill_value") for array in arrays):
         raise DTypeError(
             f"{who}: expected plain numbers, got a masked array. Fill it, x.filled(0), and say what counts in a mask "
             "of its own: DataSet(x, y, features_mask, labels_mask)."
@@ -87,11 +87,11 @@ def check_rank(who: str, shape: Sequence[int], rank: int, remedy: str = "") -> N
         raise ShapeError(f"{who}: expected an array of rank {rank}, got shape {describe_shape(shape)}.{tail}")
 
 
-def check_choice(who: str, what: str, value: object, allowed: Iterable[str]) -> str:
+def check_choice(who: str, kind: str, value: object, allowed: Iterable[str]) -> str:
     """Return `value` if it is one of `allowed`, else raise ChoiceError that lists them and the nearest."""
     names = sorted(str(name) for name in allowed)
     if isinstance(value, str) and value in names:
         return value
     near = difflib.get_close_matches(str(value).lower(), names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ChoiceError(f"{who}: unknown {what} {value!r}, expected one of {', '.join(names)}.{hint}")
+    raise ChoiceError(f"{who}: unknown {kind} {value!r}, expected one of {', '.join(names)}.{hint}")

@@ -1,4 +1,4 @@
-"""Who uses something that is shared, told apart from who was interrupted before it could say that it has ended."""
+"""Users of something shared, and their ends, also where a user is interrupted before it can say that it has ended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Holders:
     """The uses of one thing.
 
     Ctrl-C may come between any two operations, also between taking something and the ``try`` that would give it back.
-    What is taken here is then given back when the interrupted function's variables are gone.
+    A use then ends when the interrupted function's variables are gone.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ class Holders:
         self._when_none = when_none
         self._alive: set[weakref.ref[Holder]] = set()
         if hasattr(os, "register_at_fork"):
-            here = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _forget(here()))
+            reference = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _forget(reference()))
 
     def __len__(self) -> int:
         return len(self._alive)
 
     def add(self) -> Holder:
-        """Begin a use; keep what is returned as long as it lasts."""
+        """Begin a use; keep the returned holder as long as it lasts."""
         holder = Holder()
         with self.lock:
             self._alive.add(weakref.ref(holder, self._ended))
@@ -68,7 +68,7 @@ class Holders:
         with self.lock:
             if holder in self._alive:
                 if len(self._alive) == 1:
-                    self._when_none()  # first: an interrupt here leaves it to the holder's end
+                    self._when_none()  # first: an interrupt in it leaves it to the holder's end
                 self._alive.discard(holder)
 
 

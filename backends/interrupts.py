@@ -1,8 +1,8 @@
-"""Ctrl-C is held back while something is done that must not be left half done."""
+"""Holding Ctrl-C back while something is done that must not be left half done."""
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # what `signal` makes enumerations of, which takes ten times as long
+import _signal  # type: ignore[import-not-found]  # without the enumerations of `signal`, which take ten times as long
 import os
 import signal
 import threading
@@ -29,7 +29,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
-    """Stand in for Python's own handler of SIGINT."""
+    """Handle SIGINT in the place of Python's own handler."""
     if _state.depth:
         _state.waiting = True
         return

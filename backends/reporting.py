@@ -1,4 +1,4 @@
-"""A backend that tells of every call that computes, and passes it on to another one."""
+"""A backend that reports every call that computes, and passes it on to another one."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class Call(NamedTuple):
 
 
 class _Depth(threading.local):
-    """How many reported calls this thread is in, and how many it has told of."""
+    """The number of reported calls that this thread is in, and of those that it has reported."""
 
     calls = 0
-    told = 0
+    reported = 0
 
 
 _depth = _Depth()
 
 
 class _Silence:
-    """A block in which this thread tells of nothing: what hears calls may compute too."""
+    """A block in which this thread reports nothing: the listener may compute too."""
 
     def __enter__(self) -> None:
         _depth.calls += 1
@@ -58,41 +58,41 @@ silence = _Silence()
 
 
 def reporting(backend: Backend, hear: Callable[[Call], object]) -> Backend:
-    """Return a backend that computes as that one does, with its memory and threads, and calls `hear` after each call.
+    """Return a backend that computes as that one does, with its memory and threads, and calls `hear` after every call.
 
-    Calls that a primitive makes itself are not told of, but for those of a formula that runs as it is written.
+    Calls that a primitive makes itself are not reported, but for those of a formula that runs as it is written.
     """
     kind: type[Backend] = type(backend)
-    told = {name: _told(name, getattr(kind, name), hear) for name in REPORTED if hasattr(kind, name)}
+    methods = {name: _reported(name, getattr(kind, name), hear) for name in REPORTED if hasattr(kind, name)}
     of_instance = {
-        name: _told(name, staticmethod(vars(backend)[name]), hear).__get__(backend)
+        name: _reported(name, staticmethod(vars(backend)[name]), hear).__get__(backend)
         for name in REPORTED
         if name in vars(backend)
     }
-    made: Any = object.__new__(
-        type(f"Reporting{kind.__name__}", (kind,), {**told, "plain": property(lambda self: backend)})
+    reporter: Any = object.__new__(
+        type(f"Reporting{kind.__name__}", (kind,), {**methods, "plain": property(lambda self: backend)})
     )
-    vars(made).update({**vars(backend), **of_instance})
-    return made
+    vars(reporter).update({**vars(backend), **of_instance})
+    return reporter
 
 
-def _told(name: str, function: Any, hear: Callable[[Call], object]) -> Any:
-    """Return a method that calls a primitive and tells of it."""
+def _reported(name: str, function: Any, hear: Callable[[Call], object]) -> Any:
+    """Return a method that calls a primitive and reports it."""
     takes_self = not _is_plain(function)
 
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         run = functools.partial(function, self) if takes_self else _unwrapped(function)
         if _depth.calls:
             return run(*arguments, **named)
-        before = _depth.told
+        before = _depth.reported
         _depth.calls = name not in _FORMULAS
         started = time.perf_counter()
         try:
             result = run(*arguments, **named)
         finally:
             _depth.calls = 0
-        if _depth.told == before or name not in _FORMULAS:
-            _depth.told += 1
+        if _depth.reported == before or name not in _FORMULAS:
+            _depth.reported += 1
             with silence:
                 hear(Call(name, (*arguments, *named.values()), result, time.perf_counter() - started))
         return result

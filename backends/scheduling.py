@@ -1,4 +1,4 @@
-"""When and where a backend computes: side by side, in which portions, recorded, while the host goes on."""
+"""A backend's schedule: what it computes side by side, in which portions, recorded, or while the host goes on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Task = Callable[[], object]
 
 
 class Work(NamedTuple):
-    """What a computation of a network costs, for a backend that splits it.
+    """Cost of a computation of a network, for a backend that splits it.
 
     Parameters
     ----------
@@ -29,10 +29,10 @@ class Work(NamedTuple):
 
 
 class WorkPlan(NamedTuple):
-    """How a minibatch is computed."""
+    """Division of a minibatch."""
 
     workers: tuple[tuple[slice, ...], ...]
-    """For each worker the parts of the minibatch that it computes, one after the other."""
+    """For every worker, the parts of the minibatch that it computes, one after the other."""
     light: bool
     """Whether there is so little to do that no matrix product is worth more than one worker."""
     is_whole: bool
@@ -40,26 +40,26 @@ class WorkPlan(NamedTuple):
 
 
 class UpdatePlan(NamedTuple):
-    """How the update of the parameters is computed."""
+    """Division of an update of the parameters."""
 
     shares: tuple[tuple[int, int], ...]
-    """For each worker the elements of the flat vector that it treats, from a first one up to a last."""
+    """For every worker, the elements of the flat vector that it treats, from a first one up to a last."""
     chunk: int
     """Elements that are treated in one go, as many as fit a cache."""
     most_merged: int
-    """Different penalties that are worth treating in one pass, each with a vector that says where it holds."""
+    """Different penalties that are worth treating in one pass; every one takes a vector that says where it holds."""
 
 
 class Scheduling:
     """Mixin of `Backend`: everything at once, one after the other, and never recorded."""
 
     keeps_addresses = False
-    """Whether what is recorded knows memory by its address, and does not keep it."""
+    """Whether a recording knows memory by its address, and does not keep it."""
 
     # ---- recording
 
     def recorder(self) -> Any:
-        """Return the backend on which `nd.record` runs a computation to write it down; None where there is none."""
+        """Return the backend on which `nd.record` records a computation; None where there is none."""
         return None
 
     def traceable(self, x: Array) -> Array:
@@ -76,20 +76,20 @@ class Scheduling:
     # ---- work side by side
 
     def plan_work(self, examples: int, work: Work | None) -> WorkPlan:
-        """Return how so many examples are divided, of which each costs that; None: they stay together."""
+        """Return the division of so many examples, of that cost per example; None: they stay together."""
         return WorkPlan(((slice(0, examples),),), False, True)
 
     def plan_update(self, length: int) -> UpdatePlan:
-        """Return how an update of so many parameters is divided."""
+        """Return the division of an update of so many parameters."""
         return UpdatePlan(((0, length),), max(length, 1), 0)
 
     def run_tasks(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
-        """Run tasks that do not depend on one another, as many as a plan has workers; return what they return.
+        """Run tasks that do not depend on one another, as many as a plan has workers; return their results.
 
         `light` tasks have no product that is worth more than one worker.
         """
         return [task() for task in tasks]
 
     def run_in_turn(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
-        """Run such tasks one after the other in this thread, with the numbers that `run_tasks` gives."""
+        """Run such tasks one after the other in this thread; their numbers are those of `run_tasks`."""
         return [task() for task in tasks]

@@ -8,12 +8,12 @@ from .errors import BackendError
 
 
 def switch(name: str, default: bool) -> bool:
-    """Return what a variable of the environment says, 0 or 1; `default` where it is not set.
+    """Return the value of an environment variable that is 0 or 1; `default` where it is not set.
 
     Raises
     ------
     BackendError
-        It says something else.
+        It is something else.
     """
     setting = os.environ.get(name, "").strip() or str(int(default))
     if setting not in ("0", "1"):

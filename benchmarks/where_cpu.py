@@ -1,7 +1,7 @@
 """Show where this library's training step on the CPU spends its time, and what its matrix products alone would take.
 
 It times the calls that are recorded of a step, so it knows the inside of `nn.step.worker`, `nd.execution.recording` and
-`backends.cpu.tape`.
+`backends.cpu.recording`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""nd: arrays for networks. What is imported here is the facade; everything runs on the current backend."""
+"""nd: arrays for networks. The names of this module are the facade; everything runs on the current backend."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""``python -m nd``: which backends run here, which one is chosen, and why not another."""
+"""``python -m nd``: the backends that run on this machine, the one that is chosen, and why not another."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def _describe(name: str, unusable: dict[str, str]) -> Iterator[str]:
 
 def _choice(unusable: dict[str, str]) -> str:
     setting = os.environ.get("ND_BACKEND") or ""
-    asked = f"ND_BACKEND={setting}" if setting else "ND_BACKEND is not set, which means auto"
+    request = f"ND_BACKEND={setting}" if setting else "ND_BACKEND is not set, which means auto"
     try:
         chosen = get_backend().name
     except ChoiceError as error:
-        return f"{asked}: no backend is chosen. {error}"
+        return f"{request}: no backend is chosen. {error}"
     except BackendError:
-        return f"{asked}: no backend is chosen, because {setting} is not usable (see above). Use ND_BACKEND=auto."
+        return f"{request}: no backend is chosen, because {setting} is not usable (see above). Use ND_BACKEND=auto."
     if setting not in ("", "auto"):
-        return f"{asked}: {chosen} is chosen, because it is asked for and usable."
+        return f"{request}: {chosen} is chosen, because it is asked for and usable."
     if unusable:
-        return f"{asked}: {chosen} is chosen, because {' and '.join(unusable)} is not usable (see above)."
-    return f"{asked}: {chosen} is chosen, because everything that it needs ran here."
+        return f"{request}: {chosen} is chosen, because {' and '.join(unusable)} is not usable (see above)."
+    return f"{request}: {chosen} is chosen, because everything that it needs ran here."
 
 
 def _own_version() -> str:

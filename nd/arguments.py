@@ -1,9 +1,9 @@
-"""What arguments and fields must be: said once, by their annotations, and checked where they are given.
+"""Conditions on arguments and fields: said once, by their annotations, and checked where values are given.
 
 A configuration is a dataclass from `Checked`, a public function or constructor is decorated with `checked`. Both read
 the annotations: ``n_out: Count | None``, ``has_bias: bool``, ``learning_rate: Positive | Schedule``. NumPy's scalars
-are numbers and become Python's; a bool never is one. What cannot be checked (arrays, type variables, names that only
-type checkers know) is left to the function.
+are numbers and become Python's; a bool never is one. Conditions that cannot be checked (arrays, type variables, names
+that only type checkers know) are left to the function.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Checked(JavaNames):
-    """A dataclass whose fields are checked against their annotations when an instance is made.
+    """A dataclass whose fields are checked against their annotations when an instance is constructed.
 
-    A `__post_init__` of a subclass calls this one first. Fields are what they were given as, but numbers, which become
+    A `__post_init__` of a subclass calls this one first. Fields keep the values that they are given, but numbers become
     Python's.
 
     Raises
@@ -76,20 +76,20 @@ _RULES: weakref.WeakKeyDictionary[type, tuple[tuple[str, Rule, Any], ...]] = wea
 
 
 def _field_rules(owner: type) -> tuple[tuple[str, Rule, Any], ...]:
-    found = []
+    rules = []
     for field in fields(owner):
         definer = next(base for base in owner.__mro__ if field.name in vars(base).get("__annotations__", ()))
         rule = rule_of_text(field.type, definer.__module__)
         if rule is not None and field.init:
-            found.append((field.name, rule, field.default))
-    return tuple(found)
+            rules.append((field.name, rule, field.default))
+    return tuple(rules)
 
 
 # ---- functions
 
 
 def checked(function: Function) -> Function:
-    """Check and convert the arguments of a public function, method or constructor; not for what runs in hot loops.
+    """Check and convert the arguments of a public function, method or constructor; not for functions of hot loops.
 
     Raises
     ------
@@ -145,12 +145,12 @@ def argument_names(function: Any, arguments: tuple[Any, ...], named: dict[str, A
 
 
 def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSING) -> Any:
-    """Return an argument as its rule has it.
+    """Return an argument, converted by its rule.
 
     Raises
     ------
     ArgumentError
-        It is not what the rule says.
+        The rule refuses it.
     """
     try:
         return rule.convert(value)
@@ -162,7 +162,7 @@ def converted(who: str, name: str, rule: Rule, value: Any, default: Any = MISSIN
 
 
 def refusal(who: str, name: str, expected: str, value: Any, default: Any = MISSING) -> ArgumentError:
-    """Return the error for a value that is not what it must be: who, what must hold, got what, remedy."""
+    """Return the error for a refused value: who, what must hold, got what, remedy."""
     remedy = "Give it such a value."
     if isinstance(value, str) and expected.startswith(("a number", "an integer", "True")):
         remedy = "Write it without quotes."

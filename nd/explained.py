@@ -1,4 +1,4 @@
-"""Errors of facade functions in the library's words, found out when something has failed: success costs nothing."""
+"""Errors of facade functions in the library's words, worked out when a call has failed: success costs nothing."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from backends.errors import ArgumentError, BackendError, DTypeError, NdError, Sh
 
 from . import java_names
 from .arguments import argument_names, argument_rules, converted, shown
-from .state import backend
+from .state import backend as current_backend
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _FROM_INSIDE = (
     ArithmeticError, AssertionError, AttributeError, BufferError, LookupError, MemoryError, RecursionError, TypeError,
     ValueError,
 )  # fmt: skip
-"""What NumPy and CuPy raise for arguments that they cannot take."""
+"""Errors that NumPy and CuPy raise for arguments that they cannot take."""
 _OURS = ("backends", "nd", "nn", "optimize", *ARRAY_LIBRARIES)
 
 
 def explained(function: Function) -> Function:
     """Have a facade function raise the library's errors for wrong arguments.
 
-    Nothing is looked at before something fails: what NumPy makes sense of (lists for arrays, say) is computed.
+    Nothing is checked before a call fails: arguments that NumPy accepts (lists for arrays, say) are computed with.
 
     Raises
     ------
     DTypeError
         From the decorated function: an argument must be an array and is none, or elements have the wrong type.
     ArgumentError
-        Another argument is not what its annotation says.
+        Another argument is refused by its annotation.
     ShapeError
-        The arrays do not fit each other, or the other arguments.
+        The arrays do not fit one another, or the other arguments.
     """
 
     @functools.wraps(function)
@@ -54,15 +54,15 @@ def explained(function: Function) -> Function:
 
 
 def settled(function: Any, **given: Any) -> tuple[Any, ...]:
-    """Return arguments of an explained function as their annotations have them.
+    """Return arguments of an explained function, converted by their annotations.
 
-    For those that NumPy would take whatever they are. The function looks at their types first, as it has no time to
-    come here with the usual ones.
+    For arguments that NumPy would take whatever they are. The function looks at their types first, and calls this for
+    unusual ones only, because it has no time to spend on the usual ones.
 
     Raises
     ------
     ArgumentError
-        One is not what its annotation says.
+        An annotation refuses its argument.
     """
     rules = argument_rules(inspect.unwrap(function))[0]
     return tuple(
@@ -75,10 +75,10 @@ def _is_anothers(error: Exception) -> bool:
     frames, module = error.__traceback__, ""
     while frames is not None:
         name = str(frames.tb_frame.f_globals.get("__name__", ""))
-        module = module if name == java_names.__name__ else name  # it says in whose object there is no such name
+        module = module if name == java_names.__name__ else name  # which raises for any module's objects
         frames = frames.tb_next
-    here = backend()
-    return module.partition(".")[0] not in (*_OURS, here.name, here.xp.__name__.partition(".")[0])
+    backend = current_backend()
+    return module.partition(".")[0] not in (*_OURS, backend.name, backend.xp.__name__.partition(".")[0])
 
 
 def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdError:
@@ -86,9 +86,9 @@ def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdEr
     if "self" in given:
         who = f"{type(given.pop('self')).__name__}.{who}"
     for name, value in given.items():
-        found = _wrong_array(f"{who}: {name}", str(function.__annotations__.get(name, "")), value)
-        if found is not None:
-            return found
+        wrong_array = _wrong_array(f"{who}: {name}", str(function.__annotations__.get(name, "")), value)
+        if wrong_array is not None:
+            return wrong_array
         if name in rules:
             rule, default = rules[name]
             try:
@@ -96,38 +96,39 @@ def _explanation(function: Any, given: dict[str, Any], error: Exception) -> NdEr
             except ArgumentError as refused:
                 return refused
     shapes = [describe_shape(value.shape) for value in given.values() if hasattr(value, "shape")]
-    said = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
     if shapes and isinstance(error, (ValueError, LookupError)):
-        return ShapeError(f"{who}: arguments must fit each other, got {', '.join(shapes)} ({said}). Reshape them.")
+        return ShapeError(f"{who}: arguments must fit each other, got {', '.join(shapes)} ({text}). Reshape them.")
     if isinstance(error, TypeError):
-        return DTypeError(f"{who}: arguments must be arrays of numbers, got some that are not ({said}). Convert them.")
+        return DTypeError(f"{who}: arguments must be arrays of numbers, got some that are not ({text}). Convert them.")
     listed = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
-    return ArgumentError(f"{who}: arguments must be such that it can be computed, got {listed} ({said}). Change them.")
+    return ArgumentError(f"{who}: arguments must be such that it can be computed, got {listed} ({text}). Change them.")
 
 
 def _wrong_array(who: str, annotation: str, value: Any) -> NdError | None:
     """Return the error for an argument that must be an array, or arrays, and is none; else None."""
     expected, wrong = "an array", value
     if annotation == "Sequence[Array]" and isinstance(value, (list, tuple)):
-        expected, wrong = "one or more arrays", next((each for each in value if not backend().is_array(each)), value)
+        expected = "one or more arrays"
+        wrong = next((item for item in value if not current_backend().is_array(item)), value)
         if value and wrong is value:
             return None
     elif annotation == "Array | None" and value is None:
         return None
     elif annotation in ("Array", "Array | None"):
-        if backend().is_array(value):
+        if current_backend().is_array(value):
             return None
     elif annotation in ("Any", "Array | float"):
         expected = "an array or a number"
-        if not backend().is_foreign(value) and (
+        if not current_backend().is_foreign(value) and (
             hasattr(value, "shape") or isinstance(value, (int, float, tuple, type(None)))
         ):
             return None
     else:
         return None
-    if backend().is_foreign(wrong):
+    if current_backend().is_foreign(wrong):
         try:
-            backend().guard_same_backend(who, wrong)
+            current_backend().guard_same_backend(who, wrong)
         except BackendError as error:
             return error
     return DTypeError(f"{who} must be {expected}, got {shown(wrong)}. Make it with nd.create.")

@@ -1,10 +1,11 @@
 """Deeplearning4j's camelCase names, derived from the snake_case ones: programs that are ported call them.
 
-Nothing here is listed by ``dir`` or by the documentation, and names that exist are found without it.
+``dir`` and the documentation list none of them, and names that exist take no part in it.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABCMeta
 from collections.abc import Iterable
@@ -30,7 +31,7 @@ def snake_case(name: str) -> str:
 
 
 def java_attribute(owner: Any, name: str, java_names: dict[str, str]) -> Any:
-    """Return what a Java program means by ``owner.name``, which it calls.
+    """Return the callable that a Java program means by ``owner.name``.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def java_attribute(owner: Any, name: str, java_names: dict[str, str]) -> Any:
     name : str
         In camelCase: a method's, or an accessor's as ``getLearningRate``, ``isMinimize``, ``setSeed``.
     java_names : dict of str -> str
-        Names that are another one here, in snake_case, accessors without "get", "is" or "set".
+        Java's name -> ours, where they differ, both in snake_case, accessors without "get", "is" or "set".
 
     Raises
     ------
@@ -52,14 +53,14 @@ def java_attribute(owner: Any, name: str, java_names: dict[str, str]) -> Any:
     accessor = _ACCESSOR.fullmatch(name)
     verb, rest = accessor.groups() if accessor else ("", name)
     for candidate in _candidates(name, verb, rest, java_names):
-        found = getattr(owner, candidate, None)
-        if found is None and not hasattr(owner, candidate):
+        attribute = getattr(owner, candidate, None)
+        if attribute is None and not hasattr(owner, candidate):
             continue
         if verb == "set" and not candidate.startswith("set_"):
-            if isroutine(found):
+            if isroutine(attribute):
                 continue
             return partial(setattr, owner, candidate)
-        return found if isroutine(found) or isinstance(found, type) else partial(_value, found)
+        return attribute if isroutine(attribute) or isinstance(attribute, type) else partial(_value, attribute)
     raise _unknown(owner, name)
 
 
@@ -97,12 +98,12 @@ _DEFAULTS = {"lr": "learning_rate", "rmsdecay": "rms_decay", "l": "lower", "u": 
 
 def _default(owner: type, constant: str) -> Any:
     """Return the default of a field by Java's name for it: ``Adam.DEFAULT_ADAM_BETA1_MEAN_DECAY``."""
-    said = constant.removeprefix("DEFAULT_").lower()
-    said = said.removesuffix("_mean_decay").removesuffix("_var_decay")
-    own = said.removeprefix(f"{owner.__name__.lower().removesuffix('s')}_").removeprefix(f"{owner.__name__.lower()}_")
-    made = next(vars(base)["__init__"] for base in owner.__mro__ if "__init__" in vars(base))
-    for name, parameter in signature(made).parameters.items():
-        if name in (own, _DEFAULTS.get(own)) and parameter.default is not Parameter.empty:
+    field = constant.removeprefix("DEFAULT_").lower().removesuffix("_mean_decay").removesuffix("_var_decay")
+    class_name = owner.__name__.lower()
+    field = field.removeprefix(f"{class_name.removesuffix('s')}_").removeprefix(f"{class_name}_")
+    constructor = next(vars(base)["__init__"] for base in owner.__mro__ if "__init__" in vars(base))
+    for name, parameter in signature(constructor).parameters.items():
+        if name in (field, _DEFAULTS.get(field)) and parameter.default is not Parameter.empty:
             return parameter.default
     raise _unknown(owner, constant)
 
@@ -111,7 +112,7 @@ class JavaNamed(type):
     """Class whose static methods answer to camelCase: ``InputType.feedForward(3)``, and whose fields' defaults to
     Java's constants: ``Adam.DEFAULT_ADAM_EPSILON``."""
 
-    if not TYPE_CHECKING:  # to whom every name would be one
+    if not TYPE_CHECKING:  # type checkers would take every name for an attribute
 
         def __getattr__(cls, name: str) -> Any:
             if name == "builder" and any("Builder" in vars(base) for base in cls.__mro__):  # Lombok's
@@ -128,8 +129,8 @@ class JavaNamedABC(JavaNamed, ABCMeta):
 class JavaNames(metaclass=JavaNamed):
     """Base of classes whose methods and attributes answer to Deeplearning4j's camelCase names.
 
-    A subclass may name in `java_names` what is called another way, ``{"i_updater": "updater"}``, and override methods
-    in either spelling.
+    A subclass may list in `java_names` names that differ, ``{"i_updater": "updater"}``, and override methods in either
+    spelling.
 
     Examples
     --------
@@ -198,7 +199,7 @@ class JavaEnumType(EnumType):
 
 
 class JavaEnum(StrEnum, metaclass=JavaEnumType):
-    """String enum with what Java's programs call on enums: ``values()``, ``fromString``, ``valueOf``."""
+    """String enum with the methods that Java's programs call on enums: ``values()``, ``fromString``, ``valueOf``."""
 
     @classmethod
     def values(cls) -> list[Self]:
@@ -216,3 +217,10 @@ class JavaEnum(StrEnum, metaclass=JavaEnumType):
 
         def __getattr__(self, name: str) -> Any:
             return java_attribute(self, name, {})
+
+
+def non_finite(value: float) -> str:
+    """Return Java's word for a number that is not finite: "NaN", "Infinity" or "-Infinity"."""
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"

@@ -62,7 +62,7 @@ class ClassTable(Mapping[str, Class]):
     Parameters
     ----------
     package : str
-        Where the classes are attributes.
+        The package of which the classes are attributes.
     classes : dict
         Name -> name of the class, sorted; with its module and a colon before it where `modules` is asked for.
     """
@@ -76,13 +76,13 @@ class ClassTable(Mapping[str, Class]):
         """Names of the classes, in the order of the table."""
         return self._names.values()
 
-    def modules(self, others: Mapping[str, str]) -> dict[str, str]:
-        """Return module -> the classes that it defines and `others` there, as `names_on_demand` takes them."""
-        found = {module: names.split() for module, names in others.items()}
+    def modules(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Return module -> the table's classes in it and its `names`, as `names_on_demand` takes them."""
+        of_modules = {module: of_module.split() for module, of_module in names.items()}
         for place in self.classes.values():
             module, _, name = place.rpartition(":")
-            found.setdefault(module, []).append(name)
-        return {module: " ".join(sorted(found[module])) for module in sorted(found)}
+            of_modules.setdefault(module, []).append(name)
+        return {module: " ".join(sorted(of_modules[module])) for module in sorted(of_modules)}
 
     def __getitem__(self, key: str) -> Class:
         return self.load(self._names[key])
@@ -101,8 +101,8 @@ class ClassTable(Mapping[str, Class]):
 
     def load(self, class_name: str) -> Class:
         """Return the class of that name."""
-        found: Class = getattr(sys.modules[self.package], class_name)
-        return found
+        loaded: Class = getattr(sys.modules[self.package], class_name)
+        return loaded
 
     def values(self) -> ValuesView[Class]:
         """Return the classes; asking whether a class is among them imports no other."""

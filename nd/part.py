@@ -9,13 +9,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Part:
-    """Says of itself what may be done with it. Every class says it for itself alone, its subclasses say it again.
+    """Declares whether it may be recorded and split. A class declares it for itself alone, its subclasses do so again.
 
     Attributes
     ----------
     pure : bool
         Whether it uses functions of `nd` only and takes no decision on the values of arrays, so that a step with it
-        may be recorded and replayed. Without that it is run as it is written, each time.
+        may be recorded and replayed. Without that it is run as it is written, every time.
     splits : bool
         Whether examples do not meet in it, so that a minibatch may be computed in parts.
     """
@@ -29,6 +29,6 @@ class Part:
 
 
 def pure(function: Function) -> Function:
-    """Declare of a function what `Part.pure` says of a class."""
+    """Declare a function to be pure, as `Part.pure` does of a class."""
     function.pure = True  # type: ignore[attr-defined]
     return function

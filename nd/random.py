@@ -34,7 +34,7 @@ _EVEN_NAN = cast(Rule, rule_of(Annotated[float, EVEN_NAN]))
 
 
 class _Releases:
-    """Whose numbers new generators draw."""
+    """The release whose numbers new generators draw."""
 
     keeps_23_bits = False
 
@@ -44,7 +44,7 @@ _releases = _Releases()
 
 @checked
 def set_release(release: str) -> None:
-    """Let generators made from now on, those of networks at `init` say, draw what Java's of that release draw.
+    """Let generators constructed from now on, those of networks at `init` say, draw the numbers of Java's release.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def set_release(release: str) -> None:
     The difference is less than 2^-23 in a uniform number. With the newer releases a step with dropout or other noise is
     not recorded on CuPy, where it takes longer.
     """
-    found = re.fullmatch(r"(0\.\d+\.\d+|1\.0\.0-(alpha|beta\d*|M\d+(\.\d+)?)|\d+\.\d+\.\d+)", release)
-    if found is None:
+    match = re.fullmatch(r"(0\.\d+\.\d+|1\.0\.0-(alpha|beta\d*|M\d+(\.\d+)?)|\d+\.\d+\.\d+)", release)
+    if match is None:
         raise ConfigurationError(f"set_release: release must be one such as '1.0.0-M2.1', got {shown(release)}.")
     _releases.keeps_23_bits = not release.startswith(("0.", "1.0.0-alpha", "1.0.0-beta"))
 
@@ -142,17 +142,17 @@ class Random(JavaNames):
         Notes
         -----
         As libnd4j: an outlier is drawn again from positions e and e + ceil(n / 2); for the first half that is the
-        same number, and what is still outside becomes the mean.
+        same number, and a number that is still outside becomes the mean.
         """
         n = _checked_count("Random.truncated_normal", n, dtype)
         mean, std = _checked_moments("Random.truncated_normal", mean, std)
-        here = state.backend
+        backend = state.backend
         z, half = self._box_muller(n, dtype)
         r = self._open_interval(half + n)
-        radius, angle = here.sqrt(-2.0 * _rounded(here.log, r[:n])), (2.0 * math.pi) * r[half:]
-        again = here.astype(radius * _rounded(here.cos, angle), dtype)
-        z = here.where(here.absolute(z) > 2.0, again, z)
-        z = here.where(here.absolute(z) > 2.0, 0.0, z)
+        radius, angle = backend.sqrt(-2.0 * _rounded(backend.log, r[:n])), (2.0 * math.pi) * r[half:]
+        again = backend.astype(radius * _rounded(backend.cos, angle), dtype)
+        z = backend.where(backend.absolute(z) > 2.0, again, z)
+        z = backend.where(backend.absolute(z) > 2.0, 0.0, z)
         self._rewind(n)
         return z * std + mean
 
@@ -165,15 +165,15 @@ class Random(JavaNames):
     def retained(self, n: int, dtype: str = "float32", p: float | Array = 0.5) -> Array:
         """Draw ``[n]`` numbers that are 1 with probability p (a float, or an array ``[]``; where u < p), else 0."""
         _checked_count("Random.retained", n, dtype)
-        here, threshold = state.backend, _threshold("Random.retained", p)
-        return here.astype(here.greater(threshold, self.uniform(n)), dtype)
+        backend, threshold = state.backend, _threshold("Random.retained", p)
+        return backend.astype(backend.greater(threshold, self.uniform(n)), dtype)
 
     def dropout_factors(self, out: Array, p: float | Array) -> Array:
-        """Write 1 / p where an element stays, with probability p, else 0; draws one number each, in c order.
+        """Write 1 / p where an element stays, with probability p, else 0; draws one number per element, in c order.
 
         A p that is an array ``[]`` is read when the numbers are drawn, also where that has been recorded.
         """
-        here = state.backend
+        backend = state.backend
         n = math.prod(out.shape)
         known = isinstance(p, (int, float))  # else its value is on the device, where the host does not look
         if known and not 0.0 < p <= 1.0:
@@ -181,48 +181,48 @@ class Random(JavaNames):
                 f"Random.dropout_factors: p, the probability to retain, must be 0 < p <= 1, got {p}."
             )
         if self.keeps_23_bits or not known:
-            here.assign(out, here.reshape(self.retained(n, here.dtype_name(out), p), out.shape))
-            return here.divide(out, p, out)
-        here.dropout_factors(self.root, self.node, float(p), out)  # a kernel takes 1 for the bits of an integer
+            backend.assign(out, backend.reshape(self.retained(n, backend.dtype_name(out), p), out.shape))
+            return backend.divide(out, p, out)
+        backend.dropout_factors(self.root, self.node, float(p), out)  # a kernel takes 1 for the bits of an integer
         self._rewind(n)
         return out
 
     def binomial(self, n: int, dtype: str = "float32", trials: int = 1, p: float | Array = 0.5) -> Array:
-        """Draw ``[n]`` counts of successes among `trials`, each of probability p."""
+        """Draw ``[n]`` counts of successes among `trials` of probability p."""
         n = _checked_count("Random.binomial", n, dtype)
         trials = _checked_integer("Random.binomial", "trials", trials)
         if n * trials >= MOST_NUMBERS:
             raise ShapeError(f"Random.binomial: n times trials must be < {MOST_NUMBERS:,}, got {n:,} x {trials:,}.")
         p = _threshold("Random.binomial", p)
-        here = state.backend
+        backend = state.backend
         u = self._numbers(n * trials + 1, "float32")
-        count = here.full((n,), 0.0, dtype)
+        count = backend.full((n,), 0.0, dtype)
         for trial in range(1, trials + 1):
             positions = u[trial::trial][:n]  # element i reads position (i + 1) * trial
-            here.add(count, here.astype(positions < p, dtype), count)
+            backend.add(count, backend.astype(positions < p, dtype), count)
         self._rewind(n)
         return count
 
     def _box_muller(self, n: int, dtype: str) -> tuple[Array, int]:
-        here = state.backend
+        backend = state.backend
         half = -(-n // 2)
         r = self._open_interval(2 * half)
-        radius = here.sqrt(-2.0 * _rounded(here.log, r[:half]))
+        radius = backend.sqrt(-2.0 * _rounded(backend.log, r[:half]))
         angle = (2.0 * math.pi) * r[half:]
-        z = here.concat([radius * _rounded(here.cos, angle), radius * _rounded(here.sin, angle)], 0)[:n]
-        return here.astype(z, dtype), half
+        z = backend.concat([radius * _rounded(backend.cos, angle), radius * _rounded(backend.sin, angle)], 0)[:n]
+        return backend.astype(z, dtype), half
 
     def _open_interval(self, n: int) -> Array:
-        """Uniform numbers in 1e-5 .. 1, so that the logarithm is finite."""
+        """Return uniform numbers in 1e-5 .. 1, so that the logarithm is finite."""
         return 1e-5 + self._numbers(n, "float32") * (1.0 - 1e-5)
 
     def _numbers(self, n: int, dtype: str) -> Array:
         """Return ``[n]`` numbers in 0..1, of the positions that come next."""
-        here = state.backend
+        backend = state.backend
         if not self.keeps_23_bits:
-            return here.random_uniform(self.root, self.node, n, dtype)
-        bits = here.random_raw(self.root, self.node, n) >> _BITS_DROPPED
-        return here.astype(here.xp.astype(bits, here.xp.float32) * 2.0**-23, dtype)
+            return backend.random_uniform(self.root, self.node, n, dtype)
+        bits = backend.random_raw(self.root, self.node, n) >> _BITS_DROPPED
+        return backend.astype(backend.xp.astype(bits, backend.xp.float32) * 2.0**-23, dtype)
 
     def _rewind(self, n: int) -> None:
         """Move the state on by a draw of n elements."""
@@ -232,12 +232,12 @@ class Random(JavaNames):
 
 def _rounded(function: Any, x: Array) -> Array:
     """Evaluate in float64 and round once: the last bit is then that of Java's libm, and the same on every backend."""
-    here = state.backend
-    return here.astype(function(here.astype(x, "float64")), "float32")
+    backend = state.backend
+    return backend.astype(function(backend.astype(x, "float64")), "float32")
 
 
 def _threshold(who: str, p: float | Array) -> float | Array:
-    """Return what uniform numbers are compared with: in their precision, as a float is."""
+    """Return the number that uniform numbers are compared with: in their precision, as a float is."""
     p = _number(who, "p", p, _EVEN_NAN)
     if not isinstance(p, float):
         return state.backend.astype(p, "float32")
@@ -253,25 +253,25 @@ def _checked_moments(who: str, mean: float | Array, std: float | Array) -> tuple
     return mean, std
 
 
-def _number(who: str, what: str, value: float | Array, rule: Rule = NUMBER) -> float | Array:
+def _number(who: str, name: str, value: float | Array, rule: Rule = NUMBER) -> float | Array:
     """Return a number as a float; an array ``[]``, at which the host does not look, as it is."""
     if getattr(value, "shape", None) == () and hasattr(value, "__setitem__"):  # which NumPy's scalars have not
         return value
-    return converted(who, what, rule, value)
+    return converted(who, name, rule, value)
 
 
-def _checked_integer(who: str, what: str, value: Any) -> int:
+def _checked_integer(who: str, name: str, value: Any) -> int:
     try:
         number = INTEGER.convert(value)
     except Refused:
-        raise DTypeError(f"{who}: {what} must be an integer, got {shown(value)}. Give a whole number.") from None
+        raise DTypeError(f"{who}: {name} must be an integer, got {shown(value)}. Give a whole number.") from None
     if not 0 <= number < MOST_NUMBERS:
-        raise ShapeError(f"{who}: {what} must be in 0 .. {MOST_NUMBERS - 1:,}, got {number}.")
+        raise ShapeError(f"{who}: {name} must be in 0 .. {MOST_NUMBERS - 1:,}, got {number}.")
     return number
 
 
 def _checked_count(who: str, n: Any, dtype: Any) -> int:
-    """Return how many numbers are to be drawn, in a dtype that is one of floating point."""
+    """Return the number of draws as an int; raise errors for it, or for a dtype that is not of floating point."""
     if not isinstance(dtype, str) or dtype not in FLOAT_DTYPES:
         check_choice(who, "dtype", dtype, FLOAT_DTYPES)
     return _checked_integer(who, "n", n)
@@ -292,7 +292,7 @@ def checked_seed(who: str, seed: Any) -> int:
 
 
 class _Thread(threading.local):
-    """A thread's generators: its current one, and that of a network which computes in it, None for none."""
+    """A thread's generators: its current one, and that of a network that computes in it, if any."""
 
     def __init__(self) -> None:
         self.current = Random()
@@ -306,7 +306,7 @@ _thread = _Thread()
 
 
 class _UseRandom:
-    """Puts a generator in force for a block. A class, because every training step passes here."""
+    """Puts a generator in force for a block. A class, because every training step enters one."""
 
     __slots__ = ("_chosen", "_gives_back")
 
@@ -314,16 +314,16 @@ class _UseRandom:
         self._chosen, self._gives_back = chosen, gives_back
 
     def __enter__(self) -> Random:
-        here = _thread
-        here.outer.append((self, here.in_force, self._chosen.get_state() if self._gives_back else None))
-        here.in_force = self._chosen
+        thread = _thread
+        thread.outer.append((self, thread.in_force, self._chosen.get_state() if self._gives_back else None))
+        thread.in_force = self._chosen
         return self._chosen
 
     def __exit__(self, kind: object = None, *error: object) -> None:
-        here = _thread
-        block, here.in_force, before = here.outer.pop()
+        thread = _thread
+        block, thread.in_force, before = thread.outer.pop()
         while block is not self:  # whose end Ctrl-C has cut short
-            block, here.in_force, before = here.outer.pop()
+            block, thread.in_force, before = thread.outer.pop()
         if kind is not None and before is not None:
             self._chosen.set_state(before)
 
@@ -334,13 +334,13 @@ def drawing(generator: Random) -> _UseRandom:
 
 
 def using(generator: Random) -> _UseRandom:
-    """Do as `use_random`, without a look at what is given."""
+    """Do as `use_random`, without checking the argument."""
     return _UseRandom(generator, gives_back=False)
 
 
 @checked
 def use_random(generator: Random) -> _UseRandom:
-    """Let whatever this thread draws inside the block come from a generator; networks compute so, with their own."""
+    """Let this thread draw all numbers inside the block from a generator; networks compute so, with their own."""
     return _UseRandom(generator, gives_back=False)
 
 
@@ -356,15 +356,15 @@ def get_random() -> Random:
     Notes
     -----
     Inside a `use_random` block, and so while a network trains, that is the block's. Otherwise it is the thread's
-    current one: at first its own, seeded from the time, then that of the network which was made last in this thread.
-    Source: ND4J's ``Nd4j.getRandom``, one for each thread. Differs: a network keeps its own, so that neither another
-    network nor another thread changes what it draws.
+    current one: at first its own, seeded from the time, then that of the network last initialised in this thread.
+    Source: ND4J's ``Nd4j.getRandom``, one per thread. Differs: a network keeps its own, so that neither another network
+    nor another thread changes its draws.
     """
     return _thread.in_force or _thread.current
 
 
 def set_seed(seed: int) -> None:
-    """Seed the generator that this thread draws from, see `get_random`: that of the network made last, say."""
+    """Seed the generator that this thread draws from, see `get_random`: that of the network last initialised, say."""
     get_random().set_seed(seed)
 
 
@@ -387,8 +387,8 @@ def randn(*shape: int | Sequence[int], dtype: str | None = None) -> Array:
 
 
 def _shaped(who: str, draw: Any, shape: tuple[Any, ...], dtype: str | None) -> Array:
-    given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    axes = tuple(_checked_integer(who, "an axis", axis) for axis in given)
+    lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    axes = tuple(_checked_integer(who, "an axis", length) for length in lengths)
     dtype = state.dtype if dtype is None else dtype
     n = _checked_count(f"{who}{list(axes)}", math.prod(axes), dtype)
     return state.backend.reshape(draw(n, dtype), axes)

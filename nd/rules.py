@@ -1,4 +1,4 @@
-"""What an annotation asks of a value: ``Count | None``, ``Literal["c", "f"]``, ``Mapping[int, float]``."""
+"""Rules that annotations set for values: ``Count | None``, ``Literal["c", "f"]``, ``Mapping[int, float]``."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ Path = str | os.PathLike[str]
 
 
 class Rule(NamedTuple):
-    """What a value must be."""
+    """A condition on a value, and its conversion."""
 
     text: str
-    """As messages say it: ``an integer >= 1``."""
+    """The condition in messages: ``an integer >= 1``."""
     convert: Callable[[Any], Any]
-    """Returns the value, a NumPy scalar as Python's; raises Refused for what may not be."""
+    """Returns the value, a NumPy scalar as Python's; raises Refused where the condition does not hold."""
 
 
 class Refused(Exception):
-    """A value is not what its annotation says."""
+    """A value does not fulfil its rule."""
 
 
 def rule_of_text(annotation: Any, module: str) -> Rule | None:
-    """Return what an annotation asks for, None where nothing can be checked."""
+    """Return the rule of an annotation, None where nothing can be checked."""
     if isinstance(annotation, str):
         try:
             annotation = eval(annotation, vars(sys.modules[module]))
@@ -63,7 +63,7 @@ def rule_of_text(annotation: Any, module: str) -> Rule | None:
 
 
 def rule_of(annotation: Any) -> Rule | None:
-    """Return what an annotation asks for; None where it leaves everything open.
+    """Return the rule of an annotation; None where it leaves everything open.
 
     Not cached: ``A | B`` and ``B | A`` are equal, and messages would depend on which came first.
     """
@@ -71,9 +71,9 @@ def rule_of(annotation: Any) -> Rule | None:
         return _SCALARS[annotation]
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        return _ranged(arguments[0], [each for each in arguments[1:] if isinstance(each, Range)])
+        return _ranged(arguments[0], [marker for marker in arguments[1:] if isinstance(marker, Range)])
     if origin in (typing.Union, types.UnionType):
-        return _any_of([rule_of(each) for each in arguments])
+        return _any_of([rule_of(kind) for kind in arguments])
     if origin is typing.Literal:
         return Rule(" or ".join(map(repr, arguments)), functools.partial(_literal, arguments))
     if origin is type:
@@ -108,7 +108,7 @@ def _any_of(rules: Sequence[Rule | None]) -> Rule | None:
 
 
 def _is_switch(value: Any) -> bool:
-    """Tell whether it is a bool, Python's or NumPy's, which is called so too."""
+    """Tell whether a value is a bool, Python's or NumPy's, whose class has that name too."""
     return isinstance(value, bool) or (type(value).__name__ in ("bool", "bool_") and hasattr(value, "dtype"))
 
 
@@ -155,7 +155,7 @@ def _finite(value: Any) -> float:
 
 
 def _kept_if(holds: Callable[[Any], bool]) -> Callable[[Any], Any]:
-    """Return what hands on the values for which that holds, as they are."""
+    """Return a conversion that hands on unchanged the values for which the condition holds."""
 
     def convert(value: Any) -> Any:
         if not holds(value):
@@ -181,15 +181,15 @@ _SCALARS: dict[Any, Rule | None] = {
 
 
 def _is_iterable(value: Any) -> bool:
-    """Tell whether it has elements; NumPy's arrays without an axis have none, and texts are not meant."""
+    """Tell whether a value has elements; NumPy's arrays without an axis have none, and texts are not meant."""
     return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "shape", None) != ()
 
 
 _OPEN: dict[Any, Rule] = {
     Callable: Rule("a function", _kept_if(callable)),
-    # which is not looked into: it may be read only once
+    # whose elements are not checked: it may be read only once
     Iterable: Rule("an iterable", _kept_if(_is_iterable)),
-    os.PathLike: Rule("a path", _kept_if(lambda it: isinstance(it, os.PathLike) and isinstance(it.__fspath__(), str))),
+    os.PathLike: Rule("a path", _kept_if(lambda x: isinstance(x, os.PathLike) and isinstance(x.__fspath__(), str))),
 }
 
 
@@ -199,16 +199,16 @@ def _ranged(base: Any, ranges: Sequence[Range]) -> Rule | None:
         return None
     inner = plain.convert
     for marker, wider in ((EVEN_INFINITE, _not_nan), (EVEN_NAN, _number)):
-        if base is float and any(each is marker for each in ranges):
+        if base is float and any(limit is marker for limit in ranges):
             inner = wider
 
     def convert(value: Any) -> Any:
         converted = inner(value)
-        if not all(each.holds(converted) for each in ranges):
+        if not all(limit.holds(converted) for limit in ranges):
             raise Refused
         return converted
 
-    return Rule(" ".join([plain.text, *(each.text for each in ranges if each.text)]), convert)
+    return Rule(" ".join([plain.text, *(limit.text for limit in ranges if limit.text)]), convert)
 
 
 def _literal(allowed: tuple[Any, ...], value: Any) -> Any:
@@ -241,7 +241,7 @@ def _mapping(kinds: tuple[Any, ...], value: Any) -> Any:
 
 
 def _sequence(base: type, kinds: tuple[Any, ...]) -> Rule:
-    """Return the rule of ``tuple[int, int]``, ``tuple[int, ...]``, ``Sequence[int]``: what is given becomes a tuple."""
+    """Return the rule of ``tuple[int, int]``, ``tuple[int, ...]``, ``Sequence[int]``: values become tuples."""
     several = base is not tuple or kinds[1:] == (...,)
     rules = [rule_of(kind) for kind in kinds if kind is not ...]
 
@@ -253,15 +253,15 @@ def _sequence(base: type, kinds: tuple[Any, ...]) -> Rule:
         if not several and len(value) != len(rules):
             raise Refused
         by_place = [rules[0]] * len(value) if several else rules
-        found = [each if rule is None else rule.convert(each) for rule, each in zip(by_place, value, strict=True)]
-        return found if base is list else tuple(found)
+        items = [item if rule is None else rule.convert(item) for rule, item in zip(by_place, value, strict=True)]
+        return items if base is list else tuple(items)
 
-    each = rules[0].text if rules[0] is not None else "anything"
-    return Rule(f"a sequence of {each}" if several else f"a tuple of {len(rules)}, each {each}", convert)
+    text = rules[0].text if rules[0] is not None else "anything"
+    return Rule(f"a sequence of {text}" if several else f"a tuple of {len(rules)}, each {text}", convert)
 
 
 def _instance(kind: type) -> Rule | None:
-    """Return the rule of a class of ours, or of any other that `isinstance` takes."""
+    """Return the rule of a class of ours, or of any class that `isinstance` takes."""
     try:
         isinstance(None, kind)
     except TypeError:  # a protocol that is not for run time, such as Array

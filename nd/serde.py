@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from backends.errors import FormatError, ShapeError, check_choice, refuse_masked
+from nd.java_names import non_finite
 
 from .arguments import checked
 from .files.reading import Source, opening
@@ -82,7 +83,7 @@ def read_array(stream: BinaryIO) -> np.ndarray:
     Notes
     -----
     The strides decide where an element lies; the order character of the file contradicts them in real files and is
-    ignored. At most what the stream delivers is allocated. Source: Nd4j.read, BaseDataBuffer.read.
+    ignored. No more is allocated than the stream delivers. Source: Nd4j.read, BaseDataBuffer.read.
     """
     info = _read_shape_info(stream)
     header = read_header(stream, "data")
@@ -101,7 +102,7 @@ def write_array(stream: BinaryIO, array: Any, order: str | None = None) -> None:
     stream : binary file object
     array : numpy.ndarray or array of the current backend
     order : {"c", "f"}, optional
-        How the elements are laid out. Default: "f" where the array is F-contiguous and not C-contiguous, else "c".
+        Layout of the elements. Default: "f" where the array is F-contiguous and not C-contiguous, else "c".
 
     Raises
     ------
@@ -129,7 +130,7 @@ def write_array(stream: BinaryIO, array: Any, order: str | None = None) -> None:
 
 
 def to_bytes(array: Any, order: str | None = None) -> bytes:
-    """Return what `write_array` writes. Same arguments and errors."""
+    """Return the bytes that `write_array` writes. Same arguments and errors."""
     stream = io.BytesIO()
     write_array(stream, array, order)
     return stream.getvalue()
@@ -150,7 +151,7 @@ def from_bytes(data: bytes | bytearray | memoryview) -> np.ndarray:
 
 
 def save(path: Target, array: Any, order: str | None = None) -> None:
-    """Write an array to a file of its own, which is there whole or not at all, or to an open one.
+    """Write an array to a file of its own, which is complete or not there at all, or to an open one.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ def _check_type_bits(info: _ShapeInfo, header: BufferHeader, dtype: str) -> None
 
 
 def _lay_out(flat: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    """Shape the elements by strides that must visit each of them once: axes of length 1 have none worth reading."""
+    """Shape the elements by strides that must visit all of them once: axes of length 1 have none worth reading."""
     if flat.size == 0:
         return flat.reshape(shape)
     fast_first = sorted((axis for axis in range(len(shape)) if shape[axis] != 1), key=lambda axis: strides[axis])
@@ -288,8 +289,8 @@ def array_to_json(array: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``{"dataType": "FLOAT", "shape": [...], "data": [...]}``, the data flat in c order. What is not finite becomes
-        "NaN", "Infinity" or "-Infinity", as Jackson writes it.
+        ``{"dataType": "FLOAT", "shape": [...], "data": [...]}``, the data flat in c order. Numbers that are not finite
+        become "NaN", "Infinity" or "-Infinity", as Jackson writes them.
 
     Raises
     ------
@@ -311,7 +312,7 @@ def array_to_json(array: Any) -> dict[str, Any]:
     else:
         data = flat.tolist()
     if flat.dtype.kind == "f" and not np.isfinite(flat).all():
-        data = [value if math.isfinite(value) else _non_finite_name(value) for value in data]
+        data = [value if math.isfinite(value) else non_finite(value) for value in data]
     return {"dataType": dtype_name(host.dtype), "shape": list(host.shape), "data": data}
 
 
@@ -360,8 +361,8 @@ def _array_from_text(obj: dict[str, Any]) -> np.ndarray:
     if not isinstance(shape, list) or any(type(axis) is not int or axis < 0 for axis in shape):
         raise FormatError(f"array_from_json: shape must be a list of lengths, got {shape!r}. {CORRUPT}")
     if not isinstance(data, list) or len(shape) > MAX_RANK or math.prod(shape) != len(data):
-        found = f"{len(data)} numbers" if isinstance(data, list) else type(data).__name__
-        raise FormatError(f"array_from_json: data must have the numbers of shape {shape}, got {found}. {CORRUPT}")
+        got = f"{len(data)} numbers" if isinstance(data, list) else type(data).__name__
+        raise FormatError(f"array_from_json: data must have the numbers of shape {shape}, got {got}. {CORRUPT}")
     check_size(tuple(shape), dtype)
     return _to_numbers(data, dtype).reshape(shape)
 
@@ -387,9 +388,3 @@ def _to_numbers(values: list[Any], dtype: str) -> np.ndarray:
             return np.array(values, native)
     except (FloatingPointError, OverflowError) as error:
         raise FormatError(f"array_from_json: every element must fit into {dtype}, got: {error}. {CORRUPT}") from error
-
-
-def _non_finite_name(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    return "Infinity" if value > 0 else "-Infinity"

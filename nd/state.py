@@ -23,7 +23,7 @@ FLOAT_DTYPES = ("float32", "float64")
 
 
 class _FirstUse:
-    """Stands in for the backend until somebody needs it, so that importing nd detects nothing."""
+    """Takes the place of the backend until one is needed, so that importing nd detects nothing."""
 
     def __getattr__(self, name: str) -> Any:
         _State.backend = heard(get_backend())
@@ -36,15 +36,15 @@ class _State(threading.local):
     backend: Any = _FirstUse()
     dtype: str = "float32"
     hears: Callable[[Any], object] | None = None
-    """What is called after each call of a primitive, in every thread."""
+    """Listener that is called after every call of a primitive, in every thread."""
     reporting: ClassVar[dict[Backend, Backend]] = {}
-    """Backends, and the same that tell of their calls."""
+    """Backend -> one that computes the same and reports its calls."""
     eager: bool = switch("ND_EAGER", False)
     """Whether every computation is run as it is written, nothing recorded, in one thread."""
 
     def __init__(self) -> None:
         self.outer: list[tuple[_UseBackend, Any]] = []
-        """What the blocks shadow that this thread is in; not kept in the block, which may be entered several times."""
+        """The backends that this thread's blocks shadow; not kept in a block, which may be entered several times."""
 
 
 state = _State()
@@ -62,14 +62,14 @@ def heard(chosen: Backend) -> Backend:
     if _State.hears is None or chosen.silent:
         return chosen
     plain = chosen.plain
-    found = _State.reporting.get(plain)
-    if found is None:
-        found = _State.reporting[plain] = reporting(plain, lambda call: _State.hears and _State.hears(call))
-    return found
+    reporter = _State.reporting.get(plain)
+    if reporter is None:
+        reporter = _State.reporting[plain] = reporting(plain, lambda call: _State.hears and _State.hears(call))
+    return reporter
 
 
 def hear_calls(hear: Callable[[Any], object] | None) -> None:
-    """Have every call of a primitive told of from now on, in every thread; None: no longer."""
+    """Have every call of a primitive reported to `hear` from now on, in every thread; None: no longer."""
     _State.hears = hear
     if not isinstance(_State.backend, _FirstUse):
         _State.backend = heard(_State.backend.plain)
@@ -98,7 +98,7 @@ def set_backend(name: str | Backend) -> Backend:
 
 
 class _UseBackend(ContextDecorator):
-    """Selects a backend for a block. A class, because every training step passes here several times."""
+    """Selects a backend for a block. A class, because every training step enters several."""
 
     __slots__ = ("_chosen",)
 
@@ -109,20 +109,20 @@ class _UseBackend(ContextDecorator):
         return _UseBackend(self._chosen)  # a decorated function may run in several threads at once
 
     def __enter__(self) -> Backend:
-        here = state.__dict__
-        here["outer"].append((self, here.get("backend")))
-        here["backend"] = self._chosen
+        attributes = state.__dict__
+        attributes["outer"].append((self, attributes.get("backend")))
+        attributes["backend"] = self._chosen
         return self._chosen.plain
 
     def __exit__(self, *error: object) -> None:
-        here = state.__dict__
-        block, outer = here["outer"].pop()
+        attributes = state.__dict__
+        block, outer = attributes["outer"].pop()
         while block is not self:  # whose end Ctrl-C has cut short
-            block, outer = here["outer"].pop()
+            block, outer = attributes["outer"].pop()
         if outer is None:
-            del here["backend"]
+            del attributes["backend"]
         else:
-            here["backend"] = outer
+            attributes["backend"] = outer
 
 
 def use_backend(name: str | Backend) -> _UseBackend:
@@ -142,7 +142,7 @@ class eager(ContextDecorator):
     """Run every computation of a block, or of the decorated function, as it is written, in this thread.
 
     Nothing is recorded, replayed or computed by several threads, so that a debugger steps through the layers' own code
-    and a hook hears every op. The numbers are the same. ``ND_EAGER=1`` does it for a whole process.
+    and a hook hears every op. The numbers are the same. ``ND_EAGER=1`` does it for all of a process.
     """
 
     def __enter__(self) -> None:
@@ -163,7 +163,7 @@ def is_eager() -> bool:
 
 @contextmanager
 def computing(chosen: Backend) -> Iterator[None]:
-    """Select a backend for a block after which one looks for what is not finite, so that the backend need not warn."""
+    """Select a backend for a block whose results are checked for finiteness, so that the backend need not warn."""
     with within(chosen), chosen.quiet():
         yield
 

@@ -39,7 +39,7 @@ class OfModel:
         return self._model()
 
     @staticmethod
-    def computed(model: Any, step: Any = None) -> StepResult:
+    def _computed(model: Any, step: Any = None) -> StepResult:
         """Let the model compute gradient and score, of a step if one is given.
 
         A model that returns nothing has them in its updater.
@@ -58,6 +58,11 @@ class OfModel:
             result.gradient()
         for listener in listeners:
             listener.on_gradient_calculation(model)
+
+    def _hear_iteration(self, model: Any) -> None:
+        """Let the listeners hear that an iteration is done."""
+        for listener in tuple(self.listeners):
+            listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
 
     @staticmethod
     def _steps(value: Any) -> range:

@@ -16,14 +16,14 @@ LEAST_ELEMENTS = 4096  # below, three ufuncs take less time than one call throug
 
 
 class LevelOne:
-    """The routine for each dtype that was found; NumPy does the work of those that were not."""
+    """The BLAS routine of every dtype, where the library has one; elsewhere NumPy does the work."""
 
     def __init__(self, library: Any = None) -> None:
-        found = numpy_extension() if library is None else library
-        self._routines = {np.dtype(dtype): _routine(found, *kind) for dtype, kind in _KINDS.items()}
+        blas = numpy_extension() if library is None else library
+        self._routines = {np.dtype(dtype): _routine(blas, *kind) for dtype, kind in _KINDS.items()}
 
     def bound(self, alpha: Any, x: np.ndarray, beta: Any, y: np.ndarray) -> Callable[[], None] | None:
-        """Return what computes ``y = alpha x + beta y`` on vectors ``[n]``, reading alpha and beta each time.
+        """Return a function that computes ``y = alpha x + beta y`` on vectors ``[n]``, reading alpha and beta anew.
 
         None where no routine takes them, or where it would not be faster.
         """

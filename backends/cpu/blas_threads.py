@@ -1,4 +1,4 @@
-"""How many threads the BLAS under NumPy uses: read and set, where that BLAS is OpenBLAS."""
+"""The number of threads of the BLAS under NumPy: read and set, where that BLAS is OpenBLAS."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ SYMBOLS = (
 
 
 class BlasThreads:
-    """Holds OpenBLAS at one thread while somebody needs it, and gives back what it found.
+    """Holds OpenBLAS at one thread while somebody needs that, and then restores the number that it had.
 
-    A BLAS that spreads its own work over the cores fights with threads that each call it, and its workers keep a
-    core busy for a while after every call. Several holders may overlap, in any order and from any thread: the first
-    sets it, the last restores what was there. One that is interrupted restores it too, and so does a forked child.
+    A BLAS that spreads its own work over the cores fights with threads that call it side by side, and its workers keep
+    a core busy for a while after every call. Several holders may overlap, in any order and from any thread: the first
+    sets the number, the last restores it. One that is interrupted restores it too, and so does a forked child.
 
     Parameters
     ----------
     library : ctypes library, optional
-        Where the symbols are; without it, what NumPy's own extension module has loaded.
+        Holds the symbols; without it, NumPy's own extension module and what that has loaded.
 
     Attributes
     ----------
     controllable : bool
-        Whether an OpenBLAS was found; otherwise `hold` and `release` do nothing.
+        Whether the library is an OpenBLAS; otherwise `hold` and `release` do nothing.
     """
 
     def __init__(self, library: Any = None) -> None:
@@ -40,11 +40,11 @@ class BlasThreads:
         self._before: int | None = None
 
     def count(self) -> int | None:
-        """Return the number of threads it uses now, None when it cannot be asked."""
+        """Return the number of threads that it uses now, None when it cannot be asked."""
         return None if self._functions is None else self._functions[0]()
 
     def hold(self) -> Holder:
-        """Ask for one thread until `release`, or until nobody refers to what is returned."""
+        """Ask for one thread until `release`, or until nobody refers to the holder that is returned."""
         holder = self.holders.add()
         if self._functions is not None:
             get, put = self._functions
@@ -55,7 +55,7 @@ class BlasThreads:
         return holder
 
     def release(self, holder: Holder) -> None:
-        """End what `hold` began."""
+        """End a `hold`."""
         self.holders.discard(holder)
 
     def _restore(self) -> None:

@@ -1,4 +1,4 @@
-"""Which algorithm NumPy convolves with, and its entry points."""
+"""NumPy's convolution: the choice of an algorithm, and the entry points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_DEPTH = 16  # channels times kernel_w below which Toom-Cook's transforms c
 
 
 def algorithm_for(window: Window, W: Array, n: int, pooled: bool = False) -> RowConvolution | None:
-    """Return what convolves these windows, before 2x2 pooling or not; None where im2col is to do it."""
+    """Return the algorithm that convolves these windows, before 2x2 pooling or not; None where im2col does better."""
     if window.stride[0] != 1 or window.dilation[0] != 1 or window.out[1] * n < LEAST_COLUMNS:
         return None
     return _algorithm(Geometry(window, W.shape[1], W.shape[0], n), np.dtype(W.dtype), pooled)

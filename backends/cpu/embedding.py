@@ -9,7 +9,7 @@ from backends.typing import Array, NumpyArray
 from ..generic.embedding import EmbeddingRows, check_limits
 
 CELLS = 1 << 15
-"""Elements that are added in one go: their positions in memory, 8 bytes each, stay in the L2 cache."""
+"""Elements that are added in one go: their positions in memory, of 8 bytes, stay in the L2 cache."""
 
 
 class NumpyEmbedding(EmbeddingRows):
@@ -43,8 +43,8 @@ def _add_rows(cells: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> No
     across, first = np.arange(columns), indices.astype(np.intp) * columns
     step = max(CELLS // max(columns, 1), 1)
     for start in range(0, len(indices), step):
-        part = slice(start, start + step)
-        np.add.at(cells, (first[part, None] + across).reshape(-1), updates[part].reshape(-1))
+        stretch = slice(start, start + step)
+        np.add.at(cells, (first[stretch, None] + across).reshape(-1), updates[stretch].reshape(-1))
 
 
 def _add_columns(table: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
@@ -53,6 +53,6 @@ def _add_columns(table: np.ndarray, indices: np.ndarray, updates: np.ndarray) ->
     cells, indices = table.T.reshape(-1), indices.astype(np.intp)
     step = max(CELLS // max(len(indices), 1), 1)
     for start in range(0, columns, step):
-        part = slice(start, min(start + step, columns))
-        down = np.arange(part.start, part.stop)[:, None] * rows
-        np.add.at(cells, (down + indices).reshape(-1), updates.T[part].reshape(-1))
+        stretch = slice(start, min(start + step, columns))
+        down = np.arange(stretch.start, stretch.stop)[:, None] * rows
+        np.add.at(cells, (down + indices).reshape(-1), updates.T[stretch].reshape(-1))

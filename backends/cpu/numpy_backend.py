@@ -20,13 +20,13 @@ from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
 from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
-from .tape import UFUNC_BUFFER, TracedArray, quietly
+from .recording import UFUNC_BUFFER, TracedArray, quietly
 from .workers import Workers, thread_count
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
-LEAST_EXAMPLES = 8  # in a stretch of a minibatch
-VECTOR = 16  # examples that a stretch is a multiple of: 64 bytes, so that every row of it begins a cache line
-TILE_BYTES = 4 << 20  # of the largest activation of a stretch; the caches hold it, and inner loops stay long
+LEAST_EXAMPLES = 8  # in a part of a minibatch
+VECTOR = 16  # examples that a part is a multiple of: 64 bytes, so that every row of it begins a cache line
+TILE_BYTES = 4 << 20  # of the largest activation of a part; the caches hold it, and inner loops stay long
 LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
 MULTIPLICATIONS_PER_PARAMETER = 36  # that a worker has to save, because each worker has a gradient to be added
 
@@ -35,8 +35,8 @@ LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth 
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
 
 
-def _stretches(start: int, stop: int, most: int) -> list[slice]:
-    """Cut a range into as few stretches as have about `most` examples, all but the last of whole cache lines."""
+def _parts(start: int, stop: int, most: int) -> list[slice]:
+    """Cut a range into as few parts as have about `most` examples, all but the last of full cache lines."""
     length = stop - start
     size = -(-length // -(-length // most))
     size += -size % VECTOR if size >= VECTOR else 0
@@ -73,7 +73,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         self._workers = Workers(self.threads)
         self._recorder: Backend | None = None
         self.workers = self.threads if self._blas.controllable else 1
-        self._blas_as_found = self._blas.count() in (None, self.threads)
+        self._blas_is_set = self._blas.count() in (None, self.threads)
         self._least_product = LEAST_PRODUCT if self.workers > 1 else math.inf
 
     def quiet(self) -> AbstractContextManager[object]:
@@ -137,10 +137,10 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         if work.multiplications <= DENSE * 3 * work.parameters:
             count = 1
         most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
-        shares = _stretches(0, examples, -(-examples // count))
-        workers = tuple(tuple(_stretches(share.start, share.stop, most)) for share in shares)
-        whole = len(workers) == len(workers[0]) == 1
-        return WorkPlan(workers, examples * work.multiplications < LIGHT, whole)
+        shares = _parts(0, examples, -(-examples // count))
+        workers = tuple(tuple(_parts(share.start, share.stop, most)) for share in shares)
+        undivided = len(workers) == len(workers[0]) == 1
+        return WorkPlan(workers, examples * work.multiplications < LIGHT, undivided)
 
     def plan_update(self, length: int) -> UpdatePlan:
         workers = max(1, min(self.workers, length // self.worker_elements))
@@ -148,17 +148,17 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return UpdatePlan(tuple(itertools.pairwise(borders)), self.update_chunk, 0)
 
     def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
-        if light and len(tasks) == 1 and self._blas_as_found:
+        if light and len(tasks) == 1 and self._blas_is_set:
             return [tasks[0]()]
         return self._run_held(tasks, self._workers.run)
 
     def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
-        if light and len(tasks) == 1 and self._blas_as_found:
+        if light and len(tasks) == 1 and self._blas_is_set:
             return [tasks[0]()]
         return self._run_held(tasks, super().run_in_turn)
 
     def _run_held(self, tasks: Sequence[Callable[[], object]], run: Callable[..., list[Any]]) -> list[Any]:
-        """Run tasks while the BLAS has one thread for each of them."""
+        """Run tasks while the BLAS has one thread per task."""
         blas, before = self._blas.hold(), np.getbufsize()
         try:
             np.setbufsize(UFUNC_BUFFER)
@@ -201,8 +201,8 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def reshape_view(self, x: NumpyArray, shape: Sequence[int]) -> Array:
         if not _OLDEST:
             return np.reshape(x, shape, copy=False)
-        tried = x.view(np.ndarray).reshape(shape)  # which a tape does not mind
-        if x.size and tried.__array_interface__["data"] != x.__array_interface__["data"]:
+        reshaped = x.view(np.ndarray).reshape(shape)  # untraced: a recording would refuse a copy
+        if x.size and reshaped.__array_interface__["data"] != x.__array_interface__["data"]:
             raise ValueError(f"reshape_view: {list(shape)} must not need a copy, got strides {x.strides}.")
         return x.reshape(shape)
 
@@ -215,7 +215,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     # ---- arithmetic that the generic code would do in several passes
 
     def maximum(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
-        return np.maximum(x, y, out=out)  # only by keyword: NumPy deprecates a third positional argument here
+        return np.maximum(x, y, out=out)  # by keyword: NumPy deprecates a third positional argument of this ufunc
 
     def minimum(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
         return np.minimum(x, y, out=out)
@@ -269,7 +269,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return y
 
     def _dot(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
-        """a @ b into c-ordered memory; a large product outside of the workers gets them all, some rows each."""
+        """Write a @ b into c-ordered memory; a large product outside of the workers is split by rows over all."""
         if out.size * b.shape[0] < self._least_product or self._workers.busy:
             return np.dot(a, b, out)  # as matmul, with less ado for small ones
         borders = [number * len(a) // self.workers for number in range(self.workers + 1)]

@@ -1,7 +1,7 @@
 """Convolution and 2x2 max pooling as one: the convolution's output never leaves the cache.
 
-Two output rows at a time are computed, activated and pooled, and backward they are made anew from the gradient of the
-pooled rows and two comparisons per window. What lies in memory is a quarter of the output, and one byte per comparison.
+Two output rows at a time are computed, activated and pooled, and backward their gradient is computed from that of the
+pooled rows and two comparisons per window. Only a quarter of the output is kept, and one byte per comparison.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Activate = Callable[[np.ndarray], object]
 
 
 class PooledSaved(NamedTuple):
-    """What forward leaves for backward: the convolution's part, and who won in every window, as ``[H, C, W, N]``."""
+    """Forward's cache for backward: the convolution's, and the winner of every window, as ``[H, C, W, N]``."""
 
     convolution: Saved
     left_won: np.ndarray
@@ -33,7 +33,7 @@ def forward(
     buffers: Buffers,
     keep: bool = True,
 ) -> tuple[np.ndarray, PooledSaved | None]:
-    """Return ``[N, n_out, out_h / 2, out_w / 2]`` and, with `keep`, what `backward` needs; out_h and out_w are even.
+    """Return ``[N, n_out, out_h / 2, out_w / 2]`` and, with `keep`, the cache for `backward`; out_h, out_w are even.
 
     `activate` is applied to the convolution's output, in place.
     """
@@ -46,8 +46,8 @@ def forward(
         left_won = _flags(buffers, "left_won", (out_h, n_out, half_w, n))
         top_won = _flags(buffers, "top_won", (out_h // 2, n_out, half_w, n))
         saved = PooledSaved(algorithm.saved(x, prepared.columns), left_won, top_won)
-    for part, z in algorithm.output_rows(prepared, None if activate is None else b, buffers):
-        count, half = part.stop - part.start, slice(part.start // 2, part.stop // 2)
+    for stretch, z in algorithm.output_rows(prepared, None if activate is None else b, buffers):
+        count, half = stretch.stop - stretch.start, slice(stretch.start // 2, stretch.stop // 2)
         if activate is not None:
             activate(z)
         left, right = _sides(z, algorithm)
@@ -55,7 +55,7 @@ def forward(
         np.maximum(left, right, out=row)
         np.maximum(row[0::2], row[1::2], out=pooled[half])
         if saved is not None:
-            np.greater_equal(left, right, out=saved.left_won[part])
+            np.greater_equal(left, right, out=saved.left_won[stretch])
             np.greater_equal(row[0::2], row[1::2], out=saved.top_won[half])
     if activate is None and b is not None:  # the largest plus b is the largest of all plus b: a quarter of the work
         np.add(pooled, b.reshape(n_out, 1, 1), out=pooled)
@@ -76,24 +76,24 @@ def backward(
     share = epsilon.transpose(ROWS_FIRST)
     columns = window.out[1] * n
 
-    def expand(part: slice, rows: np.ndarray) -> None:
+    def expand(stretch: slice, rows: np.ndarray) -> None:
         """Hand the epsilon of every window to the cell that won."""
-        half = slice(part.start // 2, part.stop // 2)
-        row = block(buffers, "row", (part.stop - part.start, *left_won.shape[1:]))
+        half = slice(stretch.start // 2, stretch.stop // 2)
+        row = block(buffers, "row", (stretch.stop - stretch.start, *left_won.shape[1:]))
         top, bottom = row[0::2], row[1::2]
         np.multiply(share[half], top_won[half], out=top)
         np.subtract(share[half], top, out=bottom)
         left, right = _sides(rows, algorithm)
-        np.multiply(row, left_won[part], out=left)
+        np.multiply(row, left_won[stretch], out=left)
         np.subtract(row, left, out=right)
 
-    parts = algorithm.cached_rows(range(window.out[0]), columns * n_out * epsilon.itemsize)
+    stretches = algorithm.cached_rows(range(window.out[0]), columns * n_out * epsilon.itemsize)
     if not need_epsilon and type(algorithm) is RowConvolution:
-        algorithm.gradients_by_rows(expand, parts, kept, gradients, buffers)
+        algorithm.gradients_by_rows(expand, stretches, kept, gradients, buffers)
         return None
     rows = block(buffers, "delta_rows", (window.out[0], n_out, columns))
-    for part in parts:
-        expand(part, rows[part])
+    for stretch in stretches:
+        expand(stretch, rows[stretch])
     return algorithm.backward_rows(rows, kept, W, gradients, buffers, need_epsilon)
 
 

@@ -1,4 +1,4 @@
-"""The NumPy backend while a tape records: what it makes is traced, what a tape cannot hold is refused."""
+"""The NumPy backend while a recording is made: new arrays are traced, what a recording cannot hold is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..base import Backend
 from ..errors import NotRecorded
 from ..generic.random_bits import advanced
 from .numpy_backend import NumpyBackend
-from .tape import Tape, TracedArray, note, own_memory, plain, tape_in_use, writable
+from .recording import Recording, TracedArray, active_recording, note, own_memory, plain, writable
 
 
 def recorder_of(backend: NumpyBackend) -> Backend:
@@ -28,7 +28,7 @@ class _Recorder(NumpyBackend):
     Parameters
     ----------
     backend : NumpyBackend
-        Whose workers run what is recorded.
+        The one whose workers run what is recorded.
     """
 
     silent = True
@@ -38,29 +38,29 @@ class _Recorder(NumpyBackend):
         self._plain = backend
 
     def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
-        """Note the tasks of a worker each, which write their last argument, and run them."""
-        plainly = []
+        """Note the tasks, one for a worker, which write their last argument, and run them."""
+        plain_tasks = []
         for task in tasks:
             if not isinstance(task, partial):
-                raise NotRecorded("a tape cannot hold tasks that it does not know.")
+                raise NotRecorded("a recording cannot hold tasks that it does not know.")
             writable(task.args[-1])
-            plainly.append(partial(task.func, *plain(task.args)))
-        note(super().run_tasks, plainly)
-        return super().run_tasks(plainly)
+            plain_tasks.append(partial(task.func, *plain(task.args)))
+        note(super().run_tasks, plain_tasks)
+        return super().run_tasks(plain_tasks)
 
-    def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Tape, Array]:
-        """Run once; return the tape, and the result, whose memory the tape fills anew each time.
+    def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Recording, Array]:
+        """Run once; return the recording, and the result, whose memory every replay fills anew.
 
-        `generator` returns where random numbers are drawn from, then and each time.
+        `generator` returns the generator that random numbers are drawn from, at once and at every replay.
         """
-        tape = Tape(generator)
-        with tape.recording():
+        recording = Recording(generator)
+        with recording.active():
             result = run()
         if not isinstance(result, TracedArray):
-            raise NotRecorded(f"the result is {type(result).__name__}, nothing that the tape computed.")
-        return tape, result.view(np.ndarray)
+            raise NotRecorded(f"the result is {type(result).__name__}, nothing that the recording computes.")
+        return recording, result.view(np.ndarray)
 
-    # ---- arrays that are made while recording
+    # ---- new arrays
 
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> np.ndarray:
         return own_memory(super().empty(shape, dtype, order))
@@ -83,11 +83,11 @@ class _Recorder(NumpyBackend):
         return y
 
     def pull_rows(self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows") -> np.ndarray:
-        made = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
-        pull = partial(self._pull_into, plain(table), plain(indices), plain(made), who)
+        rows = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
+        pull = partial(self._pull_into, plain(table), plain(indices), plain(rows), who)
         note(pull)
         pull()
-        return made
+        return rows
 
     def _pull_into(self, table: NumpyArray, indices: NumpyArray, out: NumpyArray, who: str) -> None:
         np.copyto(out, super().pull_rows(table, indices, who))
@@ -98,7 +98,7 @@ class _Recorder(NumpyBackend):
         add()
         return table
 
-    # ---- random draws, which are others each time
+    # ---- random draws, which every replay draws anew
 
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
         return self._drawn(root, node, self._plain.random_uniform, self.empty((n,), dtype), n, dtype)
@@ -115,33 +115,33 @@ class _Recorder(NumpyBackend):
         return self._drawn(root, node, factors, out)
 
     def _drawn(self, root: int, node: int, draw: Callable[..., NumpyArray], out: NumpyArray, *arguments: Any) -> Array:
-        """Draw into an array, and note that it is drawn again from where the generator then stands."""
-        generator, memory = tape_in_use().generator, plain(out)
+        """Draw into an array, and note that every replay draws again, from the generator's state at that time."""
+        generator, memory = active_recording().generator, plain(out)
         if generator is None or generator().get_state() != (root, node):
-            raise NotRecorded("a tape holds draws of this thread's generator only.")
+            raise NotRecorded("a recording holds draws of this thread's generator only.")
 
         def run() -> None:
-            made = draw(*generator().get_state(), *arguments)
-            if made is not memory:
-                np.copyto(memory, made)
+            numbers = draw(*generator().get_state(), *arguments)
+            if numbers is not memory:
+                np.copyto(memory, numbers)
 
         note(run)
         run()
         return out
 
     def random_moved(self, n: int) -> None:
-        generator: Any = tape_in_use().generator
+        current: Any = active_recording().generator
 
         def move() -> None:
-            here = generator()
-            here.node = advanced(here.node, n)
+            generator = current()
+            generator.node = advanced(generator.node, n)
 
         note(move)
 
-    # ---- what would not be the same the next time
+    # ---- refused: a replay would not repeat it
 
     def to_host(self, x: Array) -> HostArray:
-        raise NotRecorded("a tape cannot hold a copy to the host.")
+        raise NotRecorded("a recording cannot hold a copy to the host.")
 
     def item(self, x: Array | float) -> float:
-        raise NotRecorded("a tape cannot hold a decision on a value.")
+        raise NotRecorded("a recording cannot hold a decision on a value.")

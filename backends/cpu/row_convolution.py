@@ -1,10 +1,10 @@
 """Convolution for NumPy: image rows outermost in memory, one GEMM per output row or per Toom-Cook point.
 
-An array ``[N, C, H, W]`` lies in memory as ``H, C, W, N``. A whole image row is then one block, so that the cells
-under the kernel's rows need no gathering: only the kernel's columns are copied side by side, ``kernel_h`` times less
-than im2col copies. Where it pays, the gradients are computed by Toom-Cook, which takes fewer multiplications.
+An array ``[N, C, H, W]`` lies in memory as ``H, C, W, N``. An image row is then one block, so that the cells under the
+kernel's rows need no gathering: only the kernel's columns are copied side by side, ``kernel_h`` times less than im2col
+copies. Where it pays, the gradients are computed by Toom-Cook, which takes fewer multiplications.
 
-Everything here runs in one thread on arrays that fit its cache; the network splits a minibatch over the cores.
+A convolution runs in one thread on arrays that fit its cache; the network splits a minibatch over the cores.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def block(buffers: Buffers, name: str, shape: tuple[int, ...]) -> np.ndarray:
 
 
 class Saved(NamedTuple):
-    """What forward leaves for backward: the columns under the kernel, or the image, and who reads them."""
+    """Forward's cache for backward: the columns under the kernel, or the image, and the algorithm that reads them."""
 
     kept: np.ndarray
     algorithm: RowConvolution
@@ -64,14 +64,14 @@ class Geometry(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """What the output rows are computed from, gathered and turned."""
+    """Operands of the output rows' products, gathered and turned."""
 
     columns: np.ndarray
     kernel: np.ndarray
 
 
 class _Side(NamedTuple):
-    """Cells of the kernel's row: which of its columns, for which output positions, from where in the image's rows."""
+    """Cells of the kernel's row: one of its columns, the output positions under it, their cells in the image's rows."""
 
     cell: int
     out: slice
@@ -105,14 +105,14 @@ class RowConvolution:
     # ---- forward
 
     def forward(self, x: np.ndarray, W: np.ndarray, b: np.ndarray | None, buffers: Buffers) -> tuple[np.ndarray, Saved]:
-        """Return ``z [N, n_out, out_h, out_w]`` and what `backward` needs."""
+        """Return ``z [N, n_out, out_h, out_w]`` and the cache that `backward` needs."""
         window, _, n_out, n = self.geometry
         out_h, out_w = window.out
         columns, kernel = self.columns_of(x, buffers), self.kernel_of(W, buffers)
         z = block(buffers, "z", (out_h, n_out, out_w, n))
         rows = z.reshape(out_h, n_out, -1)
-        for part in self.cached_rows(range(out_h), rows[0].nbytes):
-            self.convolve(kernel, columns, b, part, rows[part])
+        for stretch in self.cached_rows(range(out_h), rows[0].nbytes):
+            self.convolve(kernel, columns, b, stretch, rows[stretch])
         return z.transpose(ROWS_FIRST_BACK), self.saved(x, columns)
 
     def columns_of(self, x: np.ndarray, buffers: Buffers) -> np.ndarray:
@@ -135,15 +135,15 @@ class RowConvolution:
         return [slice(start, min(start + at_once, rows.stop)) for start in rows[::at_once]]
 
     def convolve(
-        self, kernel: np.ndarray, columns: np.ndarray, b: np.ndarray | None, part: slice, out: np.ndarray
+        self, kernel: np.ndarray, columns: np.ndarray, b: np.ndarray | None, stretch: slice, out: np.ndarray
     ) -> None:
         """Write some output rows ``[rows, n_out, out_w * N]``."""
-        np.matmul(kernel, self.under_each_row(columns)[part], out=out)
+        np.matmul(kernel, self.under_each_row(columns)[stretch], out=out)
         if b is not None:
             np.add(out, b.reshape(-1, 1), out=out)
 
     def prepared(self, x: np.ndarray, W: np.ndarray, buffers: Buffers, exact: bool) -> Prepared:
-        """Return what `output_rows` reads.
+        """Return the operands that `output_rows` reads.
 
         Without `exact` other sums may be taken than those that make equal outputs of equal inputs.
         """
@@ -155,13 +155,13 @@ class RowConvolution:
         """Yield even numbers of output rows ``[rows, n_out, out_w * N]``, in memory that the next ones overwrite."""
         columns, kernel = prepared
         out_h, n_out = self.geometry.window.out[0], self.geometry.n_out
-        for part in self.cached_rows(range(out_h), self.geometry.columns * n_out * columns.itemsize):
-            z = block(buffers, "z", (part.stop - part.start, n_out, self.geometry.columns))
-            self.convolve(kernel, columns, b, part, z)
-            yield part, z
+        for stretch in self.cached_rows(range(out_h), self.geometry.columns * n_out * columns.itemsize):
+            z = block(buffers, "z", (stretch.stop - stretch.start, n_out, self.geometry.columns))
+            self.convolve(kernel, columns, b, stretch, z)
+            yield stretch, z
 
     def saved(self, x: np.ndarray, columns: np.ndarray) -> Saved:
-        """Return what `backward` needs."""
+        """Return the cache that `backward` needs."""
         return Saved(columns, self)
 
     def padded(self, x: np.ndarray, buffers: Buffers) -> np.ndarray:
@@ -187,7 +187,7 @@ class RowConvolution:
             np.copyto(columns[..., cell, out, :], image[..., side, :])
 
     def under_each_row(self, columns: np.ndarray) -> np.ndarray:
-        """View ``[H, C, kernel_w, out_w, N]`` as the blocks under each output row, which overlap."""
+        """View ``[H, C, kernel_w, out_w, N]`` as the blocks under the output rows, which overlap."""
         geometry = self.geometry
         taps, out_h = geometry.window.kernel[0], geometry.window.out[0]
         shape = (out_h, taps * geometry.depth, geometry.columns)
@@ -267,21 +267,21 @@ class RowConvolution:
     def gradients_by_rows(
         self,
         delta: Callable[[slice, np.ndarray], None],
-        parts: list[slice],
+        stretches: list[slice],
         columns: np.ndarray,
         gradients: tuple[np.ndarray, np.ndarray | None],
         buffers: Buffers,
     ) -> None:
-        """Write the gradients of W and b while `delta` writes one part of the output rows after the other."""
+        """Write the gradients of W and b while `delta` writes one stretch of output rows after the other."""
         out_h, n_out = self.geometry.window.out[0], self.geometry.n_out
         under = self.under_each_row(columns)
         products = block(buffers, "products", (out_h, under.shape[1], n_out))
         sums = block(buffers, "row_sums", (out_h, n_out))
-        for part in parts:
-            rows = block(buffers, "delta_rows", (part.stop - part.start, n_out, self.geometry.columns))
-            delta(part, rows)
-            np.matmul(under[part], rows.transpose(0, 2, 1), out=products[part])
-            self.sum_rows(rows, sums[part], buffers)
+        for stretch in stretches:
+            rows = block(buffers, "delta_rows", (stretch.stop - stretch.start, n_out, self.geometry.columns))
+            delta(stretch, rows)
+            np.matmul(under[stretch], rows.transpose(0, 2, 1), out=products[stretch])
+            self.sum_rows(rows, sums[stretch], buffers)
         self.sum_products(products, gradients[0], buffers)
         if gradients[1] is not None:
             np.add.reduce(sums, axis=0, out=gradients[1].reshape(-1))
@@ -332,5 +332,5 @@ def view(x: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.
 
 
 def flat(x: np.ndarray) -> np.ndarray:
-    """View an array as a matrix: the first axis, and all others."""
+    """View an array as a matrix: the first axis, and the remaining ones as one."""
     return x.reshape(x.shape[0], -1)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 Matrix = list[list[float]]
 
 POINTS = tuple(Fraction(point) for point in ("0", "1", "-1", "2", "-2", "1/2", "-1/2"))
-"""Where the polynomials are evaluated, beside infinity: powers of two, so that most factors are exact."""
+"""Points at which the polynomials are evaluated, beside infinity: powers of two, so that most factors are exact."""
 
 
 class Transforms(NamedTuple):
@@ -39,7 +39,7 @@ def best_tile(taps: int, outputs: int) -> int:
 
 
 def products(taps: int, outputs: int, m: int) -> int:
-    """Return how many products `outputs` take in tiles of m; a tile of 1 is the plain convolution."""
+    """Return the number of products that `outputs` take in tiles of m; a tile of 1 is the plain convolution."""
     return math.ceil(outputs / m) * (m + taps - 1)
 
 
@@ -50,10 +50,10 @@ def transforms(m: int, taps: int) -> Transforms:
     points = POINTS[: p - 1]
     AT, G, BT = [[] for _ in range(m)], [], []  # type: ignore[var-annotated]
     for point in points:
-        others = [other for other in points if other != point]
-        row = _polynomial(others)
-        scale = _power_of_two(max(abs(value) for value in row))  # moves between B and G what keeps both near 1
-        norm = math.prod((point - other for other in others), start=Fraction(1)) / scale
+        roots = [root for root in points if root != point]
+        row = _polynomial(roots)
+        scale = _power_of_two(max(abs(value) for value in row))  # moved between B and G, so that both stay near 1
+        norm = math.prod((point - root for root in roots), start=Fraction(1)) / scale
         BT.append([float(value / scale) for value in row] + [0.0])
         G.append([float(point**tap / norm) for tap in range(taps)])
         for output in range(m):

@@ -21,7 +21,7 @@ class _Tile(NamedTuple):
 class ToomCookRows(RowConvolution):
     """Backward by Toom-Cook: one GEMM per tile of output rows and point, ``m + taps - 1`` of them for ``m * taps``.
 
-    So are predictions that nobody takes a gradient of.
+    Predictions that nobody takes a gradient of are computed so too.
 
     Notes
     -----
@@ -138,13 +138,13 @@ class ToomCookRows(RowConvolution):
         sides = block(buffers, "turned", (len(self.tiles), self.p, channels, width, n))
         self.scatter(columns, sides)
         image = block(buffers, "epsilon", (height, channels, width, n))
-        part = block(buffers, "part", (self.p, channels, width, n))
+        tile_image = block(buffers, "tile_image", (self.p, channels, width, n))
         np.matmul(self.B, flat(sides[0]), out=flat(image[: self.p]))
         filled = self.p
         for (start, _), side in zip(self.tiles[1:], sides[1:], strict=True):
-            np.matmul(self.B, flat(side), out=flat(part))
-            np.add(image[start:filled], part[: filled - start], out=image[start:filled])
-            np.copyto(image[filled : start + self.p], part[filled - start :])
+            np.matmul(self.B, flat(side), out=flat(tile_image))
+            np.add(image[start:filled], tile_image[: filled - start], out=image[start:filled])
+            np.copyto(image[filled : start + self.p], tile_image[filled - start :])
             filled = start + self.p
         high, wide = window.interior
         return image[high, :, wide].transpose(ROWS_FIRST_BACK)

@@ -46,16 +46,16 @@ class Workers:
         self._workers: list[_Worker] = []
         weakref.finalize(self, _stop, self._workers)
         if hasattr(os, "register_at_fork"):
-            here = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _forget_threads(here()))
+            reference = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _forget_threads(reference()))
 
     @property
     def busy(self) -> bool:
-        """Whether they run something."""
+        """Whether the workers run something."""
         return len(self._users) > 0
 
     def run(self, tasks: Sequence[Task]) -> list[object]:
-        """Run tasks that do not depend on one another, the first in the calling thread; return what they return.
+        """Run tasks that do not depend on one another, the first in the calling thread; return their results.
 
         At most `count` tasks. Where the workers are in use already, by another thread or by the task that calls, they
         run one after the other, up to the first error. Side by side, the first error is raised when all have ended.
@@ -124,7 +124,7 @@ class _Job:
 
 
 class _Worker:
-    """One thread, which runs a job each time it is given one."""
+    """One thread, which runs the jobs that it is given."""
 
     def __init__(self, number: int) -> None:
         self._inbox: SimpleQueue[_Job | None] = SimpleQueue()
@@ -137,7 +137,7 @@ class _Worker:
 
     def wait(self, job: _Job) -> None:
         """Return when the job has ended; Ctrl-C is the job's error, if it has no other, and is waited through."""
-        while not job.ended:  # whatever a wake-up was for: Ctrl-C may swallow one, or make one too many
+        while not job.ended:  # a wake-up alone proves nothing: Ctrl-C may swallow one, or make one too many
             try:
                 if not job.sent:
                     self.start(job)

@@ -1,4 +1,4 @@
-"""CUDA text, one .cu file per kernel family in plain CUDA C, and what compiles and launches it."""
+"""CUDA text, one .cu file per kernel family in plain CUDA C, and its compilation and launches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = (
     "real.cu", "window.cu", "convolution.cu", "embedding.cu", "gemm.cu", "implicit.cu", "pooling.cu", "random.cu",
     "reductions.cu", "transpose.cu",
 )  # fmt: skip
-"""In the order in which they are joined: the first one holds what the others share."""
+"""The files in the order in which they are joined: the first one holds the functions that the others share."""
 
 REALS = {"d": "double", "f": "float"}
 """Character of a dtype -> the C type that `real` stands for."""
@@ -58,7 +58,7 @@ def packed_geometry(window: Window, batch: int, total: int, strides: Sequence[in
     Parameters
     ----------
     total : int
-        Elements to make, one thread each.
+        Elements to compute, one per thread.
     strides : at least four ints
         Of the array ``[N, C, H, W]`` that is read, in bytes.
     """
@@ -83,6 +83,7 @@ def saying_so_if_slow() -> Iterator[None]:
         yield
     finally:
         said.cancel()
+        said.join()  # so that no thread is left that is about to end
 
 
 class Kernels:
@@ -99,7 +100,7 @@ class Kernels:
         self._functions: dict[tuple[str, str], Any] = {}
 
     def launch(self, name: str, kind: str, total: int, arguments: tuple[Any, ...], block: int = BLOCK) -> None:
-        """Run a kernel with at least `total` threads, `block` of them in each block.
+        """Run a kernel with at least `total` threads, `block` of them in every block.
 
         Parameters
         ----------

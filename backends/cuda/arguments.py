@@ -1,4 +1,4 @@
-"""How the arguments of a formula lie in memory: what a kernel is made for, and what it is told."""
+"""Memory layout of a formula's arguments: the part of it that a kernel is compiled for, and the part it is passed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NARROW = 1 << 31
 
 
 def is_vector(argument: Any) -> bool:
-    """Tell whether an argument has elements, one for each of the formula's."""
+    """Tell whether an argument has elements, one for every element of the formula."""
     return getattr(argument, "ndim", 0) > 0
 
 
@@ -33,12 +33,12 @@ def same_memory(x: CupyArray, y: CupyArray) -> bool:
 
 
 class Plan(NamedTuple):
-    """A call's arguments, seen as vectors along as few axes as say the same.
+    """A call's arguments, seen as vectors along as few axes as describe them.
 
     Attributes
     ----------
     key : tuple
-        What a kernel depends on.
+        Everything that a kernel depends on.
     shape : tuple of int
         Of the largest vectors; others broadcast to it.
     sizes : tuple of int
@@ -54,12 +54,12 @@ class Plan(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Elements."""
+        """Number of elements."""
         return math.prod(self.shape)
 
     def layout(self) -> Any:
         """Return the kernel's argument of type Layout."""
-        numbers = [self.total, *self.sizes, *(stride for each in self.strides for stride in each)]
+        numbers = [self.total, *self.sizes, *(stride for strides in self.strides for stride in strides)]
         packed = struct.pack(f"={len(numbers)}q", *numbers)
         return np.frombuffer(packed, np.dtype((np.void, len(packed))))
 
@@ -69,42 +69,42 @@ def plan_of(arguments: Sequence[Any], scratch: Sequence[int]) -> Plan | None:
 
     `scratch` does not count.
     """
-    vectors = [each for place, each in enumerate(arguments) if place not in scratch and is_vector(each)]
-    if not vectors or vectors[0].dtype.char not in REALS or any(each.dtype != vectors[0].dtype for each in vectors):
+    vectors = [x for place, x in enumerate(arguments) if place not in scratch and is_vector(x)]
+    if not vectors or vectors[0].dtype.char not in REALS or any(x.dtype != vectors[0].dtype for x in vectors):
         return None
     try:
-        shape = np.broadcast_shapes(*(each.shape for each in vectors))
+        shape = np.broadcast_shapes(*(x.shape for x in vectors))
     except ValueError:  # the formula's own checks say it better
         return None
     sizes, strides = _collapsed(shape, vectors)
-    aliases = tuple(next(i for i, other in enumerate(vectors) if same_memory(each, other)) for each in vectors)
-    kinds = tuple("v" if is_vector(each) else "n" if is_number(each) else "c" for each in arguments)
-    whole = tuple(each.shape == shape for each in vectors)
-    key = (vectors[0].dtype.char, kinds, aliases, whole, len(sizes), math.prod(shape) >= NARROW)
+    aliases = tuple(next(i for i, y in enumerate(vectors) if same_memory(x, y)) for x in vectors)
+    kinds = tuple("v" if is_vector(x) else "n" if is_number(x) else "c" for x in arguments)
+    full = tuple(x.shape == shape for x in vectors)
+    key = (vectors[0].dtype.char, kinds, aliases, full, len(sizes), math.prod(shape) >= NARROW)
     return Plan(key, shape, sizes, strides)
 
 
 def _collapsed(
     shape: Sequence[int], vectors: Sequence[CupyArray]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    strides = [_broadcast_strides(each, len(shape)) for each in vectors]
+    strides = [_broadcast_strides(x, len(shape)) for x in vectors]
     axes = [axis for axis in range(len(shape)) if shape[axis] != 1]
-    axes.sort(key=lambda axis: [-abs(each[axis]) for each in strides])
+    axes.sort(key=lambda axis: [-abs(of_vector[axis]) for of_vector in strides])
     sizes: list[int] = []
     steps: list[list[int]] = [[] for _ in vectors]
     for axis in axes:
-        here = [each[axis] for each in strides]
-        if sizes and all(step[-1] == own * shape[axis] for step, own in zip(steps, here, strict=True)):
+        along = [of_vector[axis] for of_vector in strides]
+        if sizes and all(step[-1] == stride * shape[axis] for step, stride in zip(steps, along, strict=True)):
             sizes[-1] *= shape[axis]
-            for step, own in zip(steps, here, strict=True):
-                step[-1] = own
+            for step, stride in zip(steps, along, strict=True):
+                step[-1] = stride
             continue
         sizes.append(shape[axis])
-        for step, own in zip(steps, here, strict=True):
-            step.append(own)
+        for step, stride in zip(steps, along, strict=True):
+            step.append(stride)
     return tuple(sizes), tuple(map(tuple, steps))
 
 
 def _broadcast_strides(x: CupyArray, ndim: int) -> list[int]:
-    own = [0 if size == 1 else stride // x.itemsize for size, stride in zip(x.shape, x.strides, strict=True)]
-    return [0] * (ndim - x.ndim) + own
+    strides = [0 if size == 1 else stride // x.itemsize for size, stride in zip(x.shape, x.strides, strict=True)]
+    return [0] * (ndim - x.ndim) + strides

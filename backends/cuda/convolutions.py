@@ -1,4 +1,4 @@
-"""Convolutions by the kernels of implicit.cu: one launch for each product, and no columns in memory."""
+"""Convolutions by the kernels of implicit.cu: one launch for every product, and no columns in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST = 1 << 16  # sizes of images that the kernels divide by multiplying
 MOST_TAPS = 1 << 31  # which kernels count with 32 bits
 FEW = 32  # rows of a product that are worth a flat tile
 
-_REST = struct.Struct("=4I2iq4I4qq4q")  # what follows the geometry in `struct Convolution` of implicit.cu
+_REST = struct.Struct("=4I2iq4I4qq4q")  # the fields after the geometry in `struct Convolution` of implicit.cu
 _UNPOOLED = (1, 0, 1, 0, 0, 0, 0)
 
 
@@ -40,9 +40,9 @@ class Convolutions:
     def serves(self, window: Window, x: CupyArray, *parameters: CupyArray | None) -> bool:
         """Tell whether these kernels can treat such arrays: the image, the weights, and perhaps other parameters."""
         weights: Any = parameters[0]
-        given = [each for each in parameters if each is not None]
+        given = [parameter for parameter in parameters if parameter is not None]
         alike = x.dtype == weights.dtype and weights.dtype.char in REALS
-        alike = alike and all(each.dtype == weights.dtype and each.flags.c_contiguous for each in given)
+        alike = alike and all(p.dtype == weights.dtype and p.flags.c_contiguous for p in given)
         cells = math.prod(window.kernel) * max(weights.shape[:2])
         return alike and max(window.padded) < LARGEST and cells < MOST_TAPS
 
@@ -66,7 +66,7 @@ class Convolutions:
         """Write the gradients of the weights and the bias ``[n_out]`` into W and b.
 
         `epsilon` is the gradient of the output, or, with the window and the winners of max pooling side by side, that
-        of what was pooled.
+        of the pooled output.
         """
         taps, positions = W.size // W.shape[0], x.shape[0] * math.prod(window.out)
         sizes = (W.shape[0], taps if b is None else taps + 1, positions)
@@ -112,10 +112,10 @@ class Convolutions:
         packed = geometry + _REST.pack(*pooled, *dividers, *sizes, splits, taps, *strides)
         convolution = np.frombuffer(packed, np.dtype((np.void, len(packed))))
         memory = self._splits.memory(out, tiles, splits * rows * columns if splits > 1 else 1)
-        # A null pointer stands for what is not there.
-        given = (0 if each is None else each for each in arrays)
+        # A null pointer stands for an array that is not there.
+        pointers = (0 if array is None else array for array in arrays)
         self._kernels.launch(
-            name, out.dtype.char, tiles * splits * tile.threads, (*given, *memory, convolution), tile.threads
+            name, out.dtype.char, tiles * splits * tile.threads, (*pointers, *memory, convolution), tile.threads
         )
 
 
@@ -136,5 +136,5 @@ def _pooled(pooling: tuple[Window, CupyArray] | None) -> tuple[int, ...]:
 
 
 def _strides(x: CupyArray) -> tuple[int, ...]:
-    """Return those of N, C, H and W in elements."""
+    """Return the strides of N, C, H and W in elements."""
     return tuple(stride // x.itemsize for stride in x.strides)

@@ -88,7 +88,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         """Run one of our kernels, CuPy's own and cuBLAS: headers, compiler or library of any of them may be missing."""
         try:
             answer = self._probe()
-        except Exception as error:  # whatever breaks here, the backend is unusable for that reason
+        except Exception as error:  # of any kind: the backend is unusable for that reason
             raise cupy_diagnosis.does_not_compute(self.cupy, error) from error
         if answer != 72.0:
             raise BackendError(
@@ -174,7 +174,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         try:
             return self.cupy.empty(axes, kind, c_or_f)
         except out_of_memory:
-            self.cupy.get_default_memory_pool().free_all_blocks()  # what CuPy keeps for arrays of other sizes
+            self.cupy.get_default_memory_pool().free_all_blocks()  # which CuPy keeps for arrays of other sizes
         try:
             return self.cupy.empty(axes, kind, c_or_f)
         except out_of_memory as error:
@@ -230,15 +230,15 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         return out if self._row_kernels.sum(x, axis, out) else x.sum(axis=axis, out=out)
 
     def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
-        made = self.cupy.empty_like(x) if out is None else out
-        return made if self._row_kernels.softmax(x, axis, made, bias) else super().softmax(x, axis, out, bias)
+        result = self.cupy.empty_like(x) if out is None else out
+        return result if self._row_kernels.softmax(x, axis, result, bias) else super().softmax(x, axis, out, bias)
 
     def affine_gradients(
         self, x: CupyArray, delta: CupyArray, W_gradient: CupyArray, b_gradient: CupyArray | None
     ) -> None:
         arrays = (x, delta, W_gradient) if b_gradient is None else (x, delta, W_gradient, b_gradient)
         apart = b_gradient is not None and not b_gradient.flags.c_contiguous
-        if not apart and self._prefers_own(x.T, delta) and all(each.dtype == delta.dtype for each in arrays):
+        if not apart and self._prefers_own(x.T, delta) and all(array.dtype == delta.dtype for array in arrays):
             self._products.run(x.T, delta, W_gradient, b_gradient)
         else:
             super().affine_gradients(x, delta, W_gradient, b_gradient)
@@ -256,7 +256,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         if a.ndim == 2 and a.dtype == b.dtype == out.dtype and self._prefers_own(a, b):
             return self._products.run(a, b, out)
         if out.flags.f_contiguous and not out.flags.c_contiguous:
-            self.cupy.matmul(b.T, a.T, out=out.T)  # the same product: cuBLAS then writes it where it belongs
+            self.cupy.matmul(b.T, a.T, out=out.T)  # the same product, which cuBLAS then writes without a copy
         else:
             self.cupy.matmul(a, b, out=out)
         return out
@@ -304,7 +304,7 @@ def _version(number: int) -> str:
 
 
 def _use_tf32(capability: str) -> None:
-    """Let CuPy's products use TF32: all of this process, if it has made none yet, because it looks at its first one."""
+    """Let CuPy's products use TF32: all of this process if none has run yet, because CuPy looks when the first runs."""
     if int(capability) < LEAST_TF32:
         say_once(f"cupy: ND_TF32=1 changes nothing: the device has compute capability {capability}, TF32 came with 80")
     else:

@@ -1,4 +1,4 @@
-"""Why CuPy does not work here, and the cure: what `CupyBackend` says when it cannot be made."""
+"""Reasons why CuPy does not work on this machine, with their cures: the messages of a `CupyBackend` that cannot be."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Trouble(NamedTuple):
     words: tuple[str, ...]
     """In lower case; one of them is in the message."""
     must: str
-    """What must hold instead."""
+    """The condition that must hold instead."""
     remedy: str
-    """What to do; may name `{install}`, `{older}` and `{major}`."""
+    """The cure; may name `{install}`, `{older}` and `{major}`."""
 
 
 LOST = Trouble(
@@ -68,11 +68,11 @@ LIBRARIES = Trouble(
 )
 OTHERS = Trouble(("",), "the device must run a kernel", "Run: {install}, which brings CUDA's headers and libraries.")
 WHEN_COMPUTING = (LOST, DRIVER_PARTS, OLD_DEVICE, HEADERS, LIBRARIES, OTHERS)
-"""In the order in which they are looked for."""
+"""Troubles in the order in which they are looked for."""
 
 
 def not_importable(error: Exception) -> BackendError:
-    """Return what to raise when ``import cupy`` raised `error`."""
+    """Return the error to raise when ``import cupy`` raised `error`."""
     several = conflict()
     if several:
         return BackendError(several)
@@ -97,16 +97,16 @@ def not_importable(error: Exception) -> BackendError:
 
 
 def no_device(cupy: Any) -> BackendError:
-    """Return what to raise when CuPy sees no device."""
+    """Return the error to raise when CuPy sees no device."""
     runtime = cupy.cuda.runtime
     driver, built_for = _driver(runtime), _major(runtime.runtimeGetVersion())
     try:
         reason = f"{runtime.getDeviceCount()} devices"
     except Exception as error:  # CUDARuntimeError: no driver, one too old, a device that is lost
         reason = _one_line(error)
-    found = _kind(reason, (LOST, DRIVER_PARTS))
-    if found:
-        return _said(found, reason, built_for)
+    trouble = _trouble(reason, (LOST, DRIVER_PARTS))
+    if trouble:
+        return _described(trouble, reason, built_for)
     if 0 < driver // 1000 < built_for:
         return _driver_too_old(driver, built_for)
     hidden = _hidden_by_the_environment()
@@ -120,21 +120,21 @@ def no_device(cupy: Any) -> BackendError:
 
 
 def does_not_compute(cupy: Any, error: Exception) -> BackendError:
-    """Return what to raise when a small computation on the device raised `error`."""
+    """Return the error to raise when a small computation on the device raised `error`."""
     several = conflict()
     if several:
         return BackendError(several)
     runtime = cupy.cuda.runtime
     driver, built_for = _driver(runtime), _major(runtime.runtimeGetVersion())
     reason = f"{type(error).__name__}: {_one_line(error)}"
-    found = _kind(reason, WHEN_COMPUTING) or OTHERS
-    if found is not LOST and 0 < driver // 1000 < built_for:
+    trouble = _trouble(reason, WHEN_COMPUTING) or OTHERS
+    if trouble is not LOST and 0 < driver // 1000 < built_for:
         return _driver_too_old(driver, built_for)
-    return _said(found, reason, built_for)
+    return _described(trouble, reason, built_for)
 
 
 def conflict() -> str:
-    """Return what to do about several installed packages that all hold CuPy; nothing where there is one at most."""
+    """Return the remedy for several installed packages that all hold CuPy; an empty text where there is one at most."""
     installed = packages()
     if len(installed) < 2:
         return ""
@@ -146,7 +146,7 @@ def conflict() -> str:
 
 
 def doubts() -> dict[str, str]:
-    """Return what `CupyBackend.describe` adds where CuPy works, but may not for long."""
+    """Return the facts that `CupyBackend.describe` adds where CuPy works, but may not for long."""
     several = conflict()
     return {"but": several.removeprefix("cupy: ")} if several else {}
 
@@ -179,7 +179,7 @@ def _driver_too_old(driver: int, built_for: int) -> BackendError:
     )
 
 
-def _said(trouble: Trouble, reason: str, major: int) -> BackendError:
+def _described(trouble: Trouble, reason: str, major: int) -> BackendError:
     older = 'pip uninstall -y cupy-cuda13x, then pip install "ndwright[cuda12]"'
     names = {
         "install": f'pip install "cupy-cuda{major}x[ctk]"',
@@ -189,9 +189,9 @@ def _said(trouble: Trouble, reason: str, major: int) -> BackendError:
     return BackendError(f"cupy: {trouble.must.format(**names)}, got {reason} {trouble.remedy.format(**names)}")
 
 
-def _kind(reason: str, troubles: tuple[Trouble, ...]) -> Trouble | None:
+def _trouble(reason: str, troubles: tuple[Trouble, ...]) -> Trouble | None:
     text = reason.lower()
-    return next((each for each in troubles if any(word in text for word in each.words)), None)
+    return next((trouble for trouble in troubles if any(word in text for word in trouble.words)), None)
 
 
 def _hidden_by_the_environment() -> str:

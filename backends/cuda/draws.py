@@ -18,7 +18,7 @@ _BITS = np.dtype(np.uint64)
 
 
 class Draws:
-    """What one graph draws from one generator, so that every launch draws fresh numbers, the host's own.
+    """Draws of one graph from one generator, so that every launch draws fresh numbers, the host's own.
 
     Parameters
     ----------
@@ -35,36 +35,36 @@ class Draws:
         self._drawn = False
         self._on_device: tuple[int, int] | None = None
         self.captured = False
-        """Whether what runs now is captured, and draws from the device's state."""
-        self.slots: CupyArray = None
-        """Root, node, and the node after each move; ``uint64 [2 + MOST_MOVES]``, made when something is drawn."""
+        """Whether the present run is captured, and draws from the device's state."""
+        self.states: CupyArray = None
+        """Root, node, and the node after every move; ``uint64 [2 + MOST_MOVES]``, None before the first draw."""
 
     def __bool__(self) -> bool:
         return bool(self._planned)
 
     def begin(self) -> None:
-        """Note what a run draws, from its beginning on."""
+        """Begin to note the draws of a run."""
         self._moves, self._drawn, self._expected = [], False, self.generator.get_state()
 
     def note(self, root: int, node: int) -> tuple[int, int]:
-        """Note a draw; return the slot of the node that it is from, and by how much the generator moves on after it.
+        """Note a draw; return the number of moves before it, and by how much the generator moves on after it.
 
-        The latter is what an earlier run has told, 0 in the first.
+        The latter is known from an earlier run, 0 in the first.
 
         Raises
         ------
         NotRecorded
             It is of another generator, there are too many, or the earlier run has not drawn it.
         """
-        slot = len(self._moves)
-        if (root, node) != self._expected or slot == MOST_MOVES:
+        before = len(self._moves)
+        if (root, node) != self._expected or before == MOST_MOVES:
             raise NotRecorded("a graph holds a limited number of draws, of the network's generator only.")
-        if self.captured and slot >= len(self._planned):
+        if self.captured and before >= len(self._planned):
             raise NotRecorded("a graph holds the same draws every time.")
-        if self.slots is None:
-            self.slots = self._cupy.empty(2 + MOST_MOVES, _BITS)
+        if self.states is None:
+            self.states = self._cupy.empty(2 + MOST_MOVES, _BITS)
         self._drawn = True
-        return slot, self._planned[slot] if self.captured else 0
+        return before, self._planned[before] if self.captured else 0
 
     def moved(self, n: int) -> None:
         """Note that the generator has moved on by n; raise NotRecorded if nothing was drawn before."""
@@ -74,7 +74,7 @@ class Draws:
         self._drawn, self._expected = False, (self._expected[0], advanced(self._expected[1], n))
 
     def end(self) -> None:
-        """Keep what was noted; raise NotRecorded unless the generator is where that has left it."""
+        """Keep the noted moves; raise NotRecorded unless the generator is where they have left it."""
         unlike = self.captured and self._moves != self._planned
         if unlike or self._drawn or self.generator.get_state() != self._expected:
             raise NotRecorded("a graph holds no draws that are not noted.")
@@ -91,16 +91,16 @@ class Draws:
             self.generator.set_state(state)
 
     def wind(self) -> None:
-        """Issue what leaves the state after the last draw where the next launch begins."""
+        """Issue the copy of the state after the last draw to where the next launch begins."""
         if self:
             last = 1 + len(self._planned)
-            self._cupy.copyto(self.slots[1:2], self.slots[last : last + 1])
+            self._cupy.copyto(self.states[1:2], self.states[last : last + 1])
 
     def before_launch(self) -> None:
         """Let the device start from the host's state, which was drawn from in between, or set."""
         state = self.generator.get_state()
         if state != self._on_device:
-            self.slots[:2].set(np.array(state, _BITS))
+            self.states[:2].set(np.array(state, _BITS))
 
     def after_launch(self) -> None:
         """Move the host's generator on as the device's."""

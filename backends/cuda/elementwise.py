@@ -1,4 +1,4 @@
-"""Kernels made of formulas: one launch for everything that every element does for itself, or for a sum of it."""
+"""Kernels of formulas: one launch for everything that every element does for itself, or for a sum of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONS = ("--fmad=false",)  # as NumPy rounds: memory bounds these kernels, not
 MOST_KERNELS = 64
 """Of one formula, for arguments that lie in memory in different ways."""
 MOST_BLOCKS = 512
-"""Of a sum; each leaves its numbers to the last of them."""
+"""Of a sum; all leave their numbers to the last one."""
 MOST_SUMS = 8
 """Of one formula."""
 
@@ -40,7 +40,7 @@ class Elementwise:
         self._of_shapes: set[tuple[object, ...]] = set()
 
     def run(self, arguments: Sequence[Any], current: Current) -> bool:
-        """Compute; False, and nothing has been done, where the formula or the arguments are no matter for a kernel."""
+        """Compute and return True; False, with nothing done, where no kernel serves the formula or the arguments."""
         plan = plan_of(arguments, self._scratch)
         kernel = None if plan is None else self._kernel(arguments, plan, current)
         if plan is None or kernel is None:
@@ -50,18 +50,18 @@ class Elementwise:
         return True
 
     def _values(self, arguments: Sequence[Any]) -> list[Any]:
-        given = (each for place, each in enumerate(arguments) if place not in self._scratch)
-        return [float(each) if is_number(each) else each for each in given]
+        given = (x for place, x in enumerate(arguments) if place not in self._scratch)
+        return [float(x) if is_number(x) else x for x in given]
 
     def _kernel(self, arguments: Sequence[Any], plan: Plan, current: Current) -> Any:
         key = plan.key
         if key in self._of_shapes:
-            key = (*key, *(getattr(each, "shape", None) for each in arguments))
+            key = (*key, *(getattr(x, "shape", None) for x in arguments))
         if key not in self._kernels:
             kernel, knows_shape = self._compile(arguments, plan, current)
             if knows_shape and key == plan.key:
                 self._of_shapes.add(key)
-                key = (*key, *(getattr(each, "shape", None) for each in arguments))
+                key = (*key, *(getattr(x, "shape", None) for x in arguments))
             self._kernels[key] = kernel
         return self._kernels[key]
 
@@ -97,7 +97,7 @@ class Summed(Elementwise):
         kernel = None if plan is None or not plan.total else self._kernel(arguments, plan, current)
         if plan is None or kernel is None:
             return None
-        dtype = next(each.dtype for each in arguments if getattr(each, "ndim", 0))
+        dtype = next(x.dtype for x in arguments if getattr(x, "ndim", 0))
         scratch = self._scratches.current()
         memory = scratch.partial(dtype, MOST_BLOCKS * MOST_SUMS), scratch.arrived(1)
         result = self._cupy.empty(self._sums, dtype) if out is None else out

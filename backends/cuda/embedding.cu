@@ -37,15 +37,15 @@ extern "C" __global__ void __launch_bounds__(256) scatter_add_rows(
         return;
     for (long long start = 0; start < l.count; start += FINDERS) {
         long long i = start + thread;
-        bool found = i < l.count && index[i * l.index] == row;
-        __syncthreads();  // whoever still reads what was found before
-        equal[thread] = found;
+        bool is_equal = i < l.count && index[i * l.index] == row;
+        __syncthreads();  // some threads may still read the ones before
+        equal[thread] = is_equal;
         if (thread == 0) {
             first = FINDERS;
             last = -1;
         }
         __syncthreads();
-        if (found) {
+        if (is_equal) {
             atomicMin(&first, thread);
             atomicMax(&last, thread);
         }

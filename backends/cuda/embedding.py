@@ -21,7 +21,7 @@ _LOOKUP_DTYPE = np.dtype((np.void, _LOOKUP.size))
 class CudaEmbedding(EmbeddingRows):
     """Mixin of `CupyBackend`: launches that do not wait for the device, so that a CUDA graph can hold them.
 
-    Nobody looks at the indices on the host: what is not the number of a row gives NaN, and its update is left out.
+    Nobody looks at the indices on the host: an index that is no row's gives NaN, and its update is left out.
     """
 
     looks_at_indices = False
@@ -51,6 +51,6 @@ class CudaEmbedding(EmbeddingRows):
         return table
 
 
-def _lookup(table: CupyArray, indices: CupyArray, other: CupyArray) -> Any:
-    strides = [stride // each.itemsize for each in (indices, table, other) for stride in each.strides]
+def _lookup(table: CupyArray, indices: CupyArray, rows: CupyArray) -> Any:
+    strides = [stride // array.itemsize for array in (indices, table, rows) for stride in array.strides]
     return np.frombuffer(_LOOKUP.pack(indices.size, *table.shape, *strides), _LOOKUP_DTYPE)

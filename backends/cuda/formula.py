@@ -1,7 +1,7 @@
 """Formulas element by element, written down as C: the one Python text of a formula serves every backend.
 
 A formula is a function of arrays that treats every element for itself and writes some of them in place, with the
-facade's functions or operators. `Formula.trace` runs it once on symbols, which stand for one element each, on a backend
+facade's functions or operators. `Formula.trace` runs it once on symbols, which stand for single elements, on a backend
 whose operations write C. What cannot be said of one element, a reduction or a random draw, raises `NotElementwise`.
 """
 
@@ -57,11 +57,11 @@ class Symbol:
 
     @property
     def ndim(self) -> int:
-        """Of an argument; 1 for what was computed from vectors."""
+        """Of an argument; 1 for a result of vectors."""
         return 1 if self._shape is None else len(self._shape)
 
     def set(self, other: Any) -> Symbol:
-        """Let this array's element be another's from here on."""
+        """Let this array's element be that of another array from now on."""
         self.code = self.emitter.real(other)
         self.written = True
         return self
@@ -127,7 +127,7 @@ Number = Symbol | float
 
 
 class _Functions:
-    """What formulas take from the namespace of arrays."""
+    """The functions that formulas take from the namespace of arrays."""
 
     def __init__(self, emitter: _Emitter) -> None:
         self.astype = lambda x, dtype, copy=True: emitter.astype(x, dtype)
@@ -144,12 +144,12 @@ class _Emitter(Backend):
     Parameters
     ----------
     dtype : {"float32", "float64"}
-        What ``real`` stands for in the C text.
+        The C text's ``real``.
 
     Attributes
     ----------
     lines : list of str
-        C statements, each of which defines one variable.
+        C statements, every one of which defines one variable.
     """
 
     name = "formula"
@@ -192,23 +192,23 @@ class _Emitter(Backend):
         return self._store(self._of_numbers(self.write(f"{self.real(x)} {operator} {self.real(y)}"), x, y), out)
 
     @staticmethod
-    def _of_numbers(found: Symbol, *operands: Any) -> Symbol:
-        """Let what was computed from numbers alone be a number."""
-        if all(_is_number(each) for each in operands):
-            found.be_number()
-        return found
+    def _of_numbers(result: Symbol, *operands: Any) -> Symbol:
+        """Let a result that was computed from numbers alone be a number."""
+        if all(_is_number(operand) for operand in operands):
+            result.be_number()
+        return result
 
     def _of_sums(self, x: Any, operator: str, y: Any) -> Symbol:
         """Return an expression of sums, as the same of every element's shares in them."""
-        summed = [getattr(each, "summed", False) for each in (x, y)]
+        summed = [getattr(operand, "summed", False) for operand in (x, y)]
         number = [_is_number(x), _is_number(y)]
         linear = {"+": all(summed), "-": all(summed), "*": any(number), "/": number[1]}[operator]
         if not linear:
             raise NotElementwise("formula: expected sums to be multiplied by numbers and added to sums only.")
-        codes = [each.code if is_sum else self.real(each) for each, is_sum in zip((x, y), summed, strict=True)]
-        found = self.write(f"{codes[0]} {operator} {codes[1]}")
-        found.summed = True
-        return found
+        codes = [term.code if is_sum else self.real(term) for term, is_sum in zip((x, y), summed, strict=True)]
+        result = self.write(f"{codes[0]} {operator} {codes[1]}")
+        result.summed = True
+        return result
 
     def call(self, function: str, *arguments: Number, out: Symbol | None = None) -> Symbol:
         return self._store(self.write(f"{function}({', '.join(map(self.real, arguments))})"), out)
@@ -217,7 +217,7 @@ class _Emitter(Backend):
         """Return a comparison, or store it as 0 or 1."""
         return self._store(self.write(f"{self.real(x)} {operator} {self.real(y)}", "bool"), out)
 
-    # ---- what formulas may ask for
+    # ---- operations that formulas may ask for
 
     def is_array(self, x: object) -> bool:
         return isinstance(x, Symbol)
@@ -310,9 +310,9 @@ class _Emitter(Backend):
     def sum(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         if axis is not None or keepdims:
             raise NotElementwise("formula: expected a sum over everything, got one along an axis.")
-        found = self.write(self.real(x))
-        found.summed = True
-        return found
+        total = self.write(self.real(x))
+        total.summed = True
+        return total
 
     def dot(self, x: Any, y: Any, out: Any = None) -> Any:
         if out is not None:
@@ -338,7 +338,7 @@ class Formula:
     Parameters
     ----------
     dtype : {"float32", "float64"}
-        What ``real`` stands for in the C text.
+        The C text's ``real``.
     """
 
     def __init__(self, dtype: str) -> None:
@@ -350,13 +350,13 @@ class Formula:
         return self._emitter.knows_shape
 
     def symbol(self, code: str, shape: tuple[int, ...]) -> Symbol:
-        """Return what stands for an argument; `code` is the C variable that holds its element."""
+        """Return the symbol of an argument; `code` is the C variable that holds its element."""
         return Symbol(self._emitter, code, self._emitter.real_dtype, shape)
 
     def trace(
         self, formula: Callable[..., object], symbols: Sequence[Symbol], current: Callable[[Backend], Any]
     ) -> tuple[Any, list[str]]:
-        """Run a formula; return its result, and the C statements that compute what its symbols know.
+        """Run a formula; return its result, and the C statements that compute the values of its symbols.
 
         Parameters
         ----------

@@ -103,7 +103,7 @@ __device__ inline void tile_product(const Task &t, Left &left, Right &right, con
         left.step(k + DEPTH);
         right.step(k + DEPTH);
         __syncthreads();
-        next_left.load(left, t.top, k + DEPTH);  // while the products below are made
+        next_left.load(left, t.top, k + DEPTH);  // while the products below are computed
         next_right.load(right, t.first, k + DEPTH);
 #pragma unroll
         for (int depth = 0; depth < DEPTH; ++depth) {
@@ -130,7 +130,7 @@ __device__ inline void tile_product(const Task &t, Left &left, Right &right, con
         }
 }
 
-// The whole product, store(row, column, sum) for each of its cells. With several splits the sums go to `partial`
+// The product: store(row, column, sum) for every cell. With several splits the sums go to `partial`
 // [splits, rows, columns], and the last block of a tile to end, which `arrived` [tiles] tells, adds them in their order.
 template <typename Tile, typename Left, typename Right, typename Store>
 __device__ inline void product(

@@ -22,8 +22,8 @@ capture_lock = threading.RLock()
 class Graph:
     """A computation on memory that stays, captured when it is run for the second time.
 
-    The first run, eagerly, has compiled the kernels and made the buffers: nothing of that may happen while a stream is
-    captured. What cannot be captured is run eagerly each time.
+    The first run, eagerly, has compiled the kernels and allocated the buffers: nothing of that may happen while a
+    stream is captured. A computation that cannot be captured is run eagerly every time.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class Graph:
     run : callable
         The computation; returns an array.
     result : array
-        What its first run returned; further runs fill it again.
+        Result of its first run; further runs fill it again.
     draws : Draws
-        What it draws.
+        Its random draws.
     """
 
     def __init__(self, cupy: Any, run: Callable[[], Array], result: Array, draws: Draws) -> None:
@@ -64,18 +64,18 @@ class Graph:
     def _capture(self) -> None:
         cuda = self._cupy.cuda
         stream, self._pool = cuda.Stream(non_blocking=True), cuda.MemoryPool()  # others may use the default stream
-        self._kept = []  # what an interrupted capture has left
+        self._kept = []  # without the memory of an interrupted capture
         try:
             with capture_lock, self._draws.capturing(), stream, cuda.using_allocator(self._allocate):
                 self._graph = self._captured(stream)
-        except Exception as error:  # the driver's word on what it cannot capture: then the step runs as it did before
+        except Exception as error:  # the driver refuses to capture something: then the step runs as it did before
             self._refused, self._kept = True, []
             say_once(f"cupy: steps are not captured as CUDA graphs, because of {type(error).__name__}: {error}")
         else:
             say_once("cupy: repeated steps run as CUDA graphs; ND_CUDA_GRAPH=0 runs them eagerly")
 
     def _captured(self, stream: Any) -> Any:
-        """Return the graph of the whole computation; Ctrl-C leaves none."""
+        """Return the graph of the computation; Ctrl-C leaves none."""
         stream.begin_capture()
         try:
             self._issue()
@@ -86,13 +86,13 @@ class Graph:
         return stream.end_capture()
 
     def _issue(self) -> None:
-        made = self._run()
-        if not same_memory(made, self._result):
-            self._cupy.copyto(self._result, made)
+        result = self._run()
+        if not same_memory(result, self._result):
+            self._cupy.copyto(self._result, result)
         self._draws.wind()
 
     def _allocate(self, size: int) -> Any:
-        """Give memory that belongs to this graph alone, as long as it lives."""
+        """Return memory that belongs to this graph alone, as long as it lives."""
         memory = self._pool.malloc(size)
         self._kept.append(memory)
         return memory
@@ -100,5 +100,5 @@ class Graph:
 
 @functools.cache
 def say_once(message: str) -> None:
-    """Log what is decided for every graph alike."""
+    """Log a decision that holds for every graph alike."""
     logger.info(message)

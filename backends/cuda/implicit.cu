@@ -48,7 +48,7 @@ __device__ inline Tap tap_of(long long number, const Geometry &g)
     return t;
 }
 
-// What the gradient of the convolution's output is made of: epsilon itself, or the pooled epsilon and the winners.
+// The gradient of the convolution's output: epsilon itself, or the pooled epsilon and the winners.
 struct Delta {
     const real *epsilon;
     const int *winner;

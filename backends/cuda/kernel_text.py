@@ -36,7 +36,7 @@ class KernelText:
     Attributes
     ----------
     result : object
-        What the formula returned.
+        The value that the formula returned.
     knows_shape : bool
         Whether the formula asked for a shape, so that the kernel serves no other.
 
@@ -60,7 +60,7 @@ class KernelText:
         written_down = Formula(arguments[self._vectors[0]].dtype.name)
         symbols = [self._symbol(written_down, place) for place in range(len(arguments))]
         for place in self._vectors:  # the same memory twice is one symbol
-            owner = next(each for each in self._vectors if same_memory(arguments[each], arguments[place]))
+            owner = next(first for first in self._vectors if same_memory(arguments[first], arguments[place]))
             symbols[place] = symbols[owner]
         self.result, self._lines = written_down.trace(formula, symbols, current)
         self.knows_shape = written_down.knows_shape
@@ -75,12 +75,12 @@ class KernelText:
         return written_down.symbol(f"{'x' if vector else 'n'}{place}", tuple(argument.shape) if vector else ())
 
     def elementwise(self) -> str:
-        """Return the text of a kernel that writes what the formula writes.
+        """Return the text of a kernel that writes the formula's results.
 
         Raises
         ------
         NotElementwise
-            It writes nothing, or what is smaller than the largest argument.
+            It writes nothing, or an array smaller than the largest argument.
         """
         if not self._stores:
             raise NotElementwise("formula: expected to write something.")
@@ -89,7 +89,7 @@ class KernelText:
         return self._text(("real.cu",), [*body, *self._element(list(self._stores.values())), *stores], ())
 
     def _store(self) -> list[str]:
-        """Return the statements that write; what is a number is written once."""
+        """Return the statements that write; a number is written once."""
         if any(self._arguments[place].shape != self._plan.shape for place in self._stores if place in self._vectors):
             raise NotElementwise("formula: expected to write arrays of the full shape.")
         return [
@@ -99,21 +99,21 @@ class KernelText:
 
     @property
     def sums(self) -> list[Symbol]:
-        """What the formula returns."""
-        found = list(self.result) if isinstance(self.result, tuple) else [self.result]
-        if not found or not all(isinstance(each, Symbol) and each.summed for each in found):
+        """The sums that the formula returns."""
+        sums = list(self.result) if isinstance(self.result, tuple) else [self.result]
+        if not sums or not all(isinstance(total, Symbol) and total.summed for total in sums):
             raise NotElementwise("formula: expected to return sums.")
-        return found
+        return sums
 
     def summed(self) -> str:
-        """Return the text of a kernel that sums what the formula returns, and writes what it writes.
+        """Return the text of a kernel that sums what the formula returns, and writes the arrays that it writes.
 
         Raises
         ------
         NotElementwise
-            It returns no sums over all elements, or writes what is smaller than the largest argument.
+            It returns no sums over all elements, or writes an array smaller than the largest argument.
         """
-        codes = [each.code for each in self.sums]
+        codes = [total.code for total in self.sums]
         body = [
             f"real sums[{len(codes)}] = {{}};",
             "for (long long i = thread_number(); i < layout.total; i += (long long)gridDim.x * SUMMERS) {",

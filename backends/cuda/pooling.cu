@@ -27,7 +27,7 @@ extern "C" __global__ void max_pool(
         out[i] = largest(image, g, place_of(i, g, g.out_h, g.out_w), winner[i]);
 }
 
-// A number for each channel is added: it commutes with the maximum, and has fewer elements to be added to afterwards.
+// A number per channel is added: it commutes with the maximum, and has fewer elements to be added to afterwards.
 extern "C" __global__ void max_pool_biased(
     const real *__restrict__ image, const real *__restrict__ bias, real *__restrict__ out, int *__restrict__ winner,
     const Geometry g)
@@ -135,8 +135,8 @@ extern "C" __global__ void pnorm_pool_backward(
     real value = values[i];
     real slope = raised(fabs(value), p_norm - 1.0) * (real)((value > 0) - (value < 0));
     gradient[i] = sum_of_windows(g, p, [&](int, int y, int x) {
-        real whole = norm[output_index(g, p, y, x)];
-        real scale = whole == 0 ? (real)0 : raised(whole, 1.0 - p_norm);
+        real pooled = norm[output_index(g, p, y, x)];
+        real scale = pooled == 0 ? (real)0 : raised(pooled, 1.0 - p_norm);
         return slope * (scale * element(epsilon, g, p.n, p.c, y, x));
     });
 }

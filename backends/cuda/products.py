@@ -32,7 +32,7 @@ class Products:
     def run(self, left: CupyArray, right: CupyArray, out: CupyArray, sums: CupyArray | None = None) -> CupyArray:
         """Write ``left [m, k] @ right [k, n]`` into ``out [m, n]``, and the sums of right's columns into ``sums [n]``.
 
-        Sums are made in the same order every time.
+        Sums are added up in the same order every time.
         """
         (lines, inner), columns = left.shape, right.shape[1]
         rows = lines if sums is None else lines + 1
@@ -57,5 +57,5 @@ class Products:
 
 
 def _strides(x: CupyArray) -> list[int]:
-    """Return them in elements."""
+    """Return the strides in elements."""
     return [stride // x.itemsize for stride in x.strides]

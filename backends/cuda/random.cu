@@ -1,5 +1,5 @@
 // ND4J's counter-based generator: element i depends on the state and on i alone. The formula and its source stand in
-// backends/generic/random_bits.py; here its eight passes over 64-bit arrays are one.
+// backends/generic/random_bits.py; this kernel does its eight passes over 64-bit arrays in one.
 
 __device__ inline unsigned int random_bits(unsigned long long root, unsigned long long node, long long i)
 {
@@ -55,28 +55,28 @@ extern "C" __global__ void dropout_factors(
     write_factor(out, root, node, p, examples, total);
 }
 
-// The node of a draw from a state in memory, root and then the node before each move. The node after this one, by `move`,
+// The node of a draw from a state in memory, root and then the node before every move. The node after this one, by `move`,
 // is written too.
-__device__ inline unsigned long long moved_node(unsigned long long *slots, long long slot, long long move)
+__device__ inline unsigned long long moved_node(unsigned long long *states, long long before, long long move)
 {
-    unsigned long long node = slots[1 + slot];
+    unsigned long long node = states[1 + before];
     if (thread_number() == 0)
-        slots[2 + slot] = advanced(node, (unsigned long long)move);
+        states[2 + before] = advanced(node, (unsigned long long)move);
     return node;
 }
 
 extern "C" __global__ void dropout_factors_from(
-    real *__restrict__ out, unsigned long long *slots, long long slot, long long move, double p, long long examples,
+    real *__restrict__ out, unsigned long long *states, long long before, long long move, double p, long long examples,
     long long total)
 {
-    write_factor(out, slots[0], moved_node(slots, slot, move), p, examples, total);
+    write_factor(out, states[0], moved_node(states, before, move), p, examples, total);
 }
 
 extern "C" __global__ void random_uniform_from(
-    real *__restrict__ out, unsigned long long *slots, long long slot, long long move, long long total)
+    real *__restrict__ out, unsigned long long *states, long long before, long long move, long long total)
 {
-    unsigned long long node = moved_node(slots, slot, move);
+    unsigned long long node = moved_node(states, before, move);
     long long i = thread_number();
     if (i < total)
-        out[i] = (real)((float)random_bits(slots[0], node, i) * 2.3283064365386962890625e-10f);
+        out[i] = (real)((float)random_bits(states[0], node, i) * 2.3283064365386962890625e-10f);
 }

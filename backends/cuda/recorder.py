@@ -1,4 +1,4 @@
-"""The CuPy backend while a CUDA graph is made: products by our own kernel, and nothing that makes the host wait."""
+"""The CuPy backend while a CUDA graph is recorded: products by our own kernel, nothing that makes the host wait."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class _Recorder(CupyBackend):
 
     def __init__(self, backend: CupyBackend) -> None:
         self.__dict__.update(backend.__dict__)
-        self._thread = threading.local()  # several may record, each a network of its own
+        self._thread = threading.local()  # several threads may record networks of their own
 
     @property
     def _draws(self) -> Draws | None:
         return getattr(self._thread, "draws", None)
 
     def record(self, run: Callable[[], Array], generator: Callable[[], Any]) -> tuple[Graph, Array]:
-        """Run once; return the graph, and the result, whose memory the graph fills anew each time.
+        """Run once; return the graph, and the result, whose memory every replay fills anew.
 
-        `generator` returns where random numbers may be drawn from.
+        `generator` returns the generator that random numbers may be drawn from.
         """
         draws, scratch = Draws(self.cupy, generator()), Scratch(self.cupy)
 
@@ -52,11 +52,11 @@ class _Recorder(CupyBackend):
             draws.begin()
             try:
                 with self._scratches.holding(scratch):
-                    made = run()
+                    result = run()
             finally:
                 self._thread.draws = before
             draws.end()
-            return made
+            return result
 
         result = run_noting_draws()
         if not self.is_array(result):
@@ -69,7 +69,7 @@ class _Recorder(CupyBackend):
         move = self._draws.note(root, node)
         if not self._draws.captured:
             return super().dropout_factors(root, node, p, out)
-        arguments = (out, self._draws.slots, *move, p, out.shape[0], out.size)
+        arguments = (out, self._draws.states, *move, p, out.shape[0], out.size)
         self._kernels.launch("dropout_factors_from", out.dtype.char, out.size, arguments)
         return out
 
@@ -80,7 +80,7 @@ class _Recorder(CupyBackend):
         if not self._draws.captured:
             return super().random_uniform(root, node, n, dtype)
         out = self.empty((n,), dtype if self.dtype(dtype).char in REALS else "float32")
-        self._kernels.launch("random_uniform_from", out.dtype.char, n, (out, self._draws.slots, *move, n))
+        self._kernels.launch("random_uniform_from", out.dtype.char, n, (out, self._draws.states, *move, n))
         return self.astype(out, dtype)
 
     def random_moved(self, n: int) -> None:
@@ -90,8 +90,8 @@ class _Recorder(CupyBackend):
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         if a.dtype.char not in REALS or a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2:
             raise NotRecorded(f"a graph holds products of real matrices of one dtype, got {a.dtype} and {b.dtype}.")
-        made = self.empty((a.shape[0], b.shape[1]), self.dtype_name(a)) if out is None else out
-        return self._products.run(a, b, made)
+        product = self.empty((a.shape[0], b.shape[1]), self.dtype_name(a)) if out is None else out
+        return self._products.run(a, b, product)
 
     def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         raise NotRecorded("a graph cannot hold products of many matrices.")
@@ -102,7 +102,7 @@ class _Recorder(CupyBackend):
     def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
         return self._store(self.sum(self.multiply(x, y)), out)
 
-    # ---- what would wait for the device, or not be the same the next time
+    # ---- refused: it would wait for the device, or a replay would not repeat it
 
     def to_host(self, x: Array) -> HostArray:
         raise NotRecorded("a graph cannot hold a copy to the host.")

@@ -18,8 +18,8 @@ __device__ inline real block_sum(real value)
     return sums[0];
 }
 
-// The sums of all threads' values of the whole grid, into `out` by the last block to end. `partial` has room for COUNT
-// numbers from each block, `arrived[0]` is 0 before and after.
+// The sums of all threads' values of the grid, into `out` by the last block to end. `partial` has room for COUNT
+// numbers from every block, `arrived[0]` is 0 before and after.
 template <int COUNT>
 __device__ inline void grid_sums(const real (&values)[COUNT], real *partial, int *arrived, real *out)
 {
@@ -75,7 +75,7 @@ extern "C" __global__ void softmax_rows(real *values, const real *__restrict__ b
     if (i >= r.count)
         return;
     real *row = values + i * r.row;
-    real *made = out + i * r.out_row;
+    real *result = out + i * r.out_row;
     if (bias)
         for (long long j = 0; j < r.length; ++j)
             row[j * r.element] += bias[j];
@@ -85,11 +85,11 @@ extern "C" __global__ void softmax_rows(real *values, const real *__restrict__ b
     real sum = 0;
     for (long long j = 0; j < r.length; ++j) {
         real e = exp(row[j * r.element] - largest);
-        made[j * r.out_element] = e;
+        result[j * r.out_element] = e;
         sum += e;
     }
     for (long long j = 0; j < r.length; ++j)
-        made[j * r.out_element] = made[j * r.out_element] / sum;
+        result[j * r.out_element] = result[j * r.out_element] / sum;
 }
 
 // The same where rows are long: one block makes one.
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_long_rows(
 {
     __shared__ real maxima[SUMMERS];
     real *row = values + blockIdx.x * r.row;
-    real *made = out + blockIdx.x * r.out_row;
+    real *result = out + blockIdx.x * r.out_row;
     real largest = (real)__int_as_float(0xff800000);  // -infinity
     for (long long j = threadIdx.x; j < r.length; j += SUMMERS) {
         if (bias)
@@ -116,10 +116,10 @@ extern "C" __global__ void __launch_bounds__(256) softmax_long_rows(
     real sum = 0;
     for (long long j = threadIdx.x; j < r.length; j += SUMMERS) {
         real e = exp(row[j * r.element] - largest);
-        made[j * r.out_element] = e;
+        result[j * r.out_element] = e;
         sum += e;
     }
     sum = block_sum(sum);
     for (long long j = threadIdx.x; j < r.length; j += SUMMERS)
-        made[j * r.out_element] = made[j * r.out_element] / sum;
+        result[j * r.out_element] = result[j * r.out_element] / sum;
 }

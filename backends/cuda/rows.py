@@ -11,7 +11,7 @@ from backends.typing import CupyArray
 
 from . import REALS, Kernels
 
-THREADS = 256  # of a block that makes one row
+THREADS = 256  # of a block that computes one row
 LONG = 64
 """Elements from which on a row is worth a block of its own."""
 
@@ -31,7 +31,7 @@ class Rows:
         self._kernels = kernels
 
     def sum(self, x: CupyArray, axis: int, out: CupyArray) -> bool:
-        """Sum a matrix along an axis into the vector `out`; False, and nothing is done, where it is no such matter."""
+        """Sum a matrix along an axis into the vector `out`; else return False, with nothing done."""
         if x.ndim != 2 or out.ndim != 1 or x.dtype != out.dtype or x.dtype.char not in REALS or not x.size:
             return False
         rows = x if axis in (1, -1) else x.T
@@ -43,7 +43,7 @@ class Rows:
     def softmax(self, x: CupyArray, axis: int, out: CupyArray, bias: CupyArray | None = None) -> bool:
         """Write the softmax of a matrix or vector along its last axis into `out`, which may be x; else return False.
 
-        A bias, one number for each column, is added to x first.
+        A bias, one number per column, is added to x first.
         """
         if x.ndim not in (1, 2) or axis not in (x.ndim - 1, -1) or x.dtype != out.dtype or x.dtype.char not in REALS:
             return False
@@ -51,8 +51,8 @@ class Rows:
             return False
         if not x.size:
             return True
-        rows, made = (each.reshape(1, -1) if each.ndim == 1 else each for each in (x, out))
-        strides = [stride // x.itemsize for each in (rows, made) for stride in each.strides]
+        rows, result = (array.reshape(1, -1) if array.ndim == 1 else array for array in (x, out))
+        strides = [stride // x.itemsize for array in (rows, result) for stride in array.strides]
         described, bias_or_null = _packed(*rows.shape, *strides), 0 if bias is None else bias
         long = rows.shape[1] >= LONG
         name, threads = ("softmax_long_rows", rows.shape[0] * THREADS) if long else ("softmax_rows", rows.shape[0])

@@ -1,4 +1,4 @@
-"""Memory in which the blocks of a kernel leave to one another what they have made."""
+"""Memory in which the blocks of a kernel leave their numbers to one another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from backends.typing import CupyArray
 
 PER_THREAD = 2
-"""The address that stands for a stream of each thread's own, cudaStreamPerThread."""
+"""The address that stands for a stream of every thread's own, cudaStreamPerThread."""
 MOST_STREAMS = 16
 """That keep memory of their own."""
 
@@ -45,14 +45,14 @@ class Scratch:
         return self._arrived
 
     def _new(self, least: int, dtype: Any) -> CupyArray:
-        """Return memory twice as large as what it takes the place of, at least, so that little is kept in vain."""
+        """Return memory at least twice as large as that which it replaces, so that little is kept in vain."""
         memory = self._cupy.empty(1 << (least - 1).bit_length(), dtype)
         self._kept.append(memory)
         return memory
 
 
 class Scratches:
-    """The scratch of whatever is issued now: kernels of several streams, or graphs, run side by side.
+    """The scratch of every stream and graph: kernels of several of them run side by side.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ class Scratches:
         stream = cuda.get_current_stream()
         thread = threading.get_ident() if stream.ptr == PER_THREAD else 0
         key = (cuda.runtime.getDevice(), stream.ptr, thread)
-        found = self._of_streams.get(key)
-        return self._of_another(key, stream) if found is None else found[1]
+        entry = self._of_streams.get(key)
+        return self._of_new_stream(key, stream) if entry is None else entry[1]
 
-    def _of_another(self, key: tuple[int, int, int], stream: Any) -> Scratch:
+    def _of_new_stream(self, key: tuple[int, int, int], stream: Any) -> Scratch:
         with self._lock:
             if len(self._of_streams) >= MOST_STREAMS:
                 self._of_streams.pop(next(iter(self._of_streams)))[0].synchronize()
@@ -86,7 +86,7 @@ class Scratches:
 
     @contextmanager
     def holding(self, scratch: Scratch) -> Iterator[None]:
-        """Let what this thread issues use a scratch, that of a graph."""
+        """Let the kernels that this thread issues use a scratch, that of a graph."""
         before, self._thread.scratch = getattr(self._thread, "scratch", None), scratch
         try:
             yield

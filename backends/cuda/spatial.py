@@ -14,13 +14,13 @@ from .convolutions import Convolutions, can_unpool
 
 
 class Image(NamedTuple):
-    """What a convolution keeps for its gradients: the image itself, which nobody may change until then."""
+    """A convolution's cache for its gradients: the image itself, which nobody may change until then."""
 
     x: Array
 
 
 class SpatialKernels(Backend):
-    """What `CupyBackend` does with images: outputs lie with the batch innermost, inputs as they like."""
+    """Mixin of `CupyBackend` for images: outputs lie with the batch innermost, inputs in any order."""
 
     _kernels: Kernels
     _convolutions: Convolutions
@@ -166,13 +166,13 @@ class SpatialKernels(Backend):
     def _run(
         self, name: str, window: Window, inputs: tuple[CupyArray, ...], outputs: tuple[Array, ...], *tail: float
     ) -> None:
-        """Launch a kernel that reads the first input by its strides and makes each element of the first output."""
-        read, made = inputs[0], outputs[0]
-        shape = geometry(window, read.shape[0], made.size, read.strides)
-        self._kernels.launch(name, made.dtype.char, made.size, (*inputs, *outputs, shape, *tail))
+        """Launch a kernel that reads the first input by its strides and computes every element of the first output."""
+        image, out = inputs[0], outputs[0]
+        shape = geometry(window, image.shape[0], out.size, image.strides)
+        self._kernels.launch(name, out.dtype.char, out.size, (*inputs, *outputs, shape, *tail))
 
     def _packed(self, x: Array, buffers: Buffers) -> Array:
-        """Return `x`, or a copy, as the kernels expect what they do not read by strides."""
+        """Return `x`, or a copy, with the batch innermost, for kernels that do not read it by strides."""
         return x if batch_innermost(x) else self.assign(buffers("packed", x.shape), x)
 
 
@@ -182,5 +182,5 @@ def batch_innermost(x: CupyArray) -> bool:
 
 
 def like(x: CupyArray, out: Array) -> CupyArray:
-    """Kernels know one type at a time."""
+    """Return `x` in the dtype of `out`: kernels know one type at a time."""
     return x if x.dtype == out.dtype else x.astype(out.dtype)

@@ -1,4 +1,4 @@
-"""How a product is cut into blocks, which may share the inner axis."""
+"""Cutting a product into blocks, which may share the inner axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLOCKS_PER_PROCESSOR = 2
 
 
 class Tile(NamedTuple):
-    """What one block makes of a product; every thread makes squares of cells, `quads` along rows and columns."""
+    """The cells of a product that one block computes; every thread computes squares of them, `quads` along an axis."""
 
     rows: int
     columns: int
@@ -23,12 +23,12 @@ class Tile(NamedTuple):
 
     @property
     def threads(self) -> int:
-        """Of the block."""
+        """Threads of the block."""
         cells = CELLS * self.quads
         return self.rows // cells * (self.columns // cells)
 
     def number(self, rows: int, columns: int) -> int:
-        """Return how many make up a product."""
+        """Return the number of tiles that make up a product."""
         return -(-rows // self.rows) * -(-columns // self.columns)
 
 
@@ -50,10 +50,10 @@ class Splits:
         self.blocks = BLOCKS_PER_PROCESSOR * processors
 
     def number(self, tiles: int, inner: int) -> int:
-        """Return how many blocks make a tile."""
+        """Return the number of blocks that compute a tile."""
         return max(1, min(self.blocks // tiles, inner // LEAST_INNER, MOST_SPLITS))
 
     def memory(self, out: Array, tiles: int, sums: int) -> tuple[Array, Array]:
-        """Return what splits need beside the result: room for sums of its dtype, and a counter for each tile."""
+        """Return the memory that splits need beside the result: sums of its dtype, and a counter for every tile."""
         scratch = self._scratches.current()
         return scratch.partial(out.dtype, sums), scratch.arrived(tiles)

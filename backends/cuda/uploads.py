@@ -16,9 +16,9 @@ SLOTS = 3
 """Copies of one shape that may be under way: the step that runs, the one that waits, the one that is being filled."""
 MOST_SHAPES = 16
 MOST_BYTES = 1 << 26
-"""Of an array; larger ones are not worth what the slots keep."""
+"""Of an array; larger ones are not worth the memory that the slots keep."""
 FEW_BYTES = 1 << 14
-"""Of an array that the host turns over itself, labels say: a launch costs more."""
+"""Of an array that the host transposes itself, labels say: a launch costs more."""
 SQUARE, THREADS = 32, 256  # as transpose.cu
 
 _KERNELS = {"u1": "turn_over_bytes", "f4": "turn_over_floats", "f8": "turn_over_doubles"}
@@ -40,14 +40,14 @@ class Uploads:
         self._rings: dict[tuple[object, ...], _Ring] = {}
 
     def serves(self, array: Any, out: CupyArray) -> bool:
-        """Tell whether `copy` treats such arrays: bytes or reals, into reals."""
+        """Tell whether `copy` takes such arrays: bytes or reals, into reals."""
         known = array.dtype.isnative and array.dtype.str[1:] in _KERNELS
         return known and 0 < array.nbytes <= MOST_BYTES and out.dtype.char in REALS
 
     def copy(self, array: Any, out: CupyArray) -> None:
         """Copy a numpy array ``[N, ...]`` into ``out [N, ...]``, whose first axis is innermost in memory, without gaps.
 
-        Whatever is issued afterwards on the current stream sees the numbers; `array` may be overwritten at once.
+        Operations issued afterwards on the current stream see the numbers; `array` may be overwritten at once.
         """
         with self._lock:
             self._copy(array, out)
@@ -102,14 +102,14 @@ class _Ring:
         return self._slots[self._turn]
 
     def wait(self) -> None:
-        """Return when no copy is under way and everybody has read it, so that the memory may go."""
+        """Wait until no copy is under way and every copy has been read, so that the memory may go."""
         for slot in self._slots:
             slot.copied.synchronize()
             slot.consumed.synchronize()
 
 
 class _Slot:
-    """Pinned memory, its copy on the device, and events: the copy is there; whoever reads it has read it."""
+    """Pinned memory, its copy on the device, and events: the copy is there, the copy has been read."""
 
     def __init__(self, cupy: Any, shape: tuple[int, ...], dtype: Any) -> None:
         size = math.prod(shape)

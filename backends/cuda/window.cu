@@ -15,7 +15,7 @@ struct Geometry {
     int pad_top, pad_left;
     int out_h, out_w;
     long long batch;
-    long long total;                                   // elements to make, one thread each
+    long long total;                                   // elements to compute, one per thread
     long long stride_n, stride_c, stride_y, stride_x;  // in bytes, of the array that is read
 };
 

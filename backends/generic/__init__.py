@@ -1,1 +1,1 @@
-"""Primitives of a backend, each once, for every library of arrays."""
+"""Primitives of a backend, written once for every library of arrays."""

@@ -15,5 +15,5 @@ class BatchedProducts:
     _store: Callable[..., Array]
 
     def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
-        """Products of the matrices ``a [B, M, K]`` and ``b [B, K, N]``, in `out` when given."""
+        """Return the products of the matrices ``a [B, M, K]`` and ``b [B, K, N]``, in `out` when given."""
         return self._store(self.xp.matmul(a, b), out)

@@ -1,4 +1,4 @@
-"""Sums over everything but the channels: what normalisations need."""
+"""Sums over everything but the channels, for normalisations."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class ChannelSums:
     def channel_sums(self, x: Array, y: Array | None = None) -> Array:
         """Return the sum over every channel of x, or of x * y, as ``[1, C]``."""
         rows = self.channel_rows(x)
-        found = self.sum(rows, 1) if y is None else self.row_products(rows, self.channel_rows(y))
-        return self.reshape(found, (1, x.shape[1]))
+        sums = self.sum(rows, 1) if y is None else self.row_products(rows, self.channel_rows(y))
+        return self.reshape(sums, (1, x.shape[1]))
 
     def channel_rows(self, x: Array) -> Array:
-        """``[N, C, ...]`` as a matrix ``[C, ... * N]``; a view where the batch is innermost in memory."""
+        """Return ``[N, C, ...]`` as a matrix ``[C, ... * N]``; a view where the batch is innermost in memory."""
         return self.reshape(self.permute(x, (*range(1, x.ndim), 0)), (x.shape[1], -1))
 
     def row_products(self, x: Array, y: Array) -> Array:

@@ -17,10 +17,10 @@ Gradients = tuple[Array, Array | None]
 class ConvolutionKinds(SpatialPrimitives):
     """Mixin of `Backend`."""
 
-    # What this mixin needs from Backend.
+    # Needed from Backend.
     batched_matmul: Any
     cached_elements = 1 << 62
-    """Of an array that is worked on in one piece: where launches cost, all."""
+    """Of an array that is worked on in one piece: all of them, where launches cost."""
 
     # ---- volumes
 
@@ -30,7 +30,7 @@ class ConvolutionKinds(SpatialPrimitives):
         Returns
         -------
         z : array ``[N, n_out, out_d, out_h, out_w]``
-        saved : what `conv3d_backward` needs
+        saved : cache for `conv3d_backward`
         """
         return SpatialPrimitives.conv2d(self, x, W, b, window, buffers)  # the one that takes any number of axes
 
@@ -70,7 +70,7 @@ class ConvolutionKinds(SpatialPrimitives):
         Returns
         -------
         z : array ``[N, n_out, *window.size]``
-        saved : what `deconv_backward` needs
+        saved : cache for `deconv_backward`
         """
         x = self.to_activation_order(x, buffers)
         kernel = self._kernel_matrix(W, buffers)
@@ -94,10 +94,10 @@ class ConvolutionKinds(SpatialPrimitives):
         W_gradient, b_gradient = gradients
         delta = self.settled(delta, buffers)
         columns = self.col_matrix(self.im2col(delta, window, buffers))
-        made = buffers("W_gradient", tuple(W_gradient.shape))
+        gradient = buffers("W_gradient", tuple(W_gradient.shape))
         rows = self.rows_of_channels(x, W_gradient.shape[0])
-        self.matmul(columns, self.transpose(rows), self._as_kernel(made))
-        self.assign(W_gradient, made)
+        self.matmul(columns, self.transpose(rows), self._as_kernel(gradient))
+        self.assign(W_gradient, gradient)
         self._sum_bias(delta, b_gradient, buffers)
         if not need_epsilon:
             return None
@@ -121,17 +121,17 @@ class ConvolutionKinds(SpatialPrimitives):
         -------
         z : array ``[N, C * multiplier, out_h, out_w]``
             Channel ``c * multiplier + m`` is channel c with kernel m; ``b [1, C * multiplier]`` is added.
-        saved : what `depthwise_backward` needs
+        saved : cache for `depthwise_backward`
         """
         cells = self._padded(x, window, 0.0, buffers)
         z = buffers("z", (x.shape[0], W.shape[-2] * W.shape[-1], *window.out))
-        whole = self._by_kernel(z, W)
-        for part in self._cached_channels(z, W):
-            target = whole[part, ...]
-            product = self._by_kernel(self._product(z, W, part, buffers), W)
+        outputs = self._by_kernel(z, W)
+        for channels in self._cached_channels(z, W):
+            target = outputs[channels, ...]
+            product = self._by_kernel(self._product(z, W, channels, buffers), W)
             for number, (cell, under) in enumerate(window.places):
-                made = target if number == 0 else product
-                self.multiply(cells[part, None, *under, :], self._broadcast(W[*cell, part, :], made), made)
+                out = target if number == 0 else product
+                self.multiply(cells[channels, None, *under, :], self._broadcast(W[*cell, channels, :], out), out)
                 if number:
                     self.add(target, product, target)
         self._add_bias(z, b)
@@ -150,20 +150,20 @@ class ConvolutionKinds(SpatialPrimitives):
         """Write dL/dW and dL/db into `gradients`; return dL/dx unless nobody needs it."""
         W_gradient, b_gradient = gradients
         delta = self.settled(delta, buffers)
-        share, parts = self._by_kernel(delta, W), self._cached_channels(delta, W)
-        for part in parts:
-            product = self._product(delta, W, part, buffers)
+        share, stretches = self._by_kernel(delta, W), self._cached_channels(delta, W)
+        for channels in stretches:
+            product = self._product(delta, W, channels, buffers)
             self._kernel_gradient(
-                share[part, ...], saved[part, ...], product, W_gradient[..., part, :], window, buffers
+                share[channels, ...], saved[channels, ...], product, W_gradient[..., channels, :], window, buffers
             )
         self._sum_bias(delta, b_gradient, buffers)
         if not need_epsilon:
             return None
         image, target = self._gradient_image((delta.shape[0], W.shape[-2]), window, buffers)
         self.fill(target, 0.0)
-        for part in parts:
-            product = self._by_kernel(self._product(delta, W, part, buffers), W)
-            self._spread(share[part, ...], W[..., part, :], product, target[part, ...], window)
+        for channels in stretches:
+            product = self._by_kernel(self._product(delta, W, channels, buffers), W)
+            self._spread(share[channels, ...], W[..., channels, :], product, target[channels, ...], window)
         return self._cropped(image, target, window)
 
     def _kernel_gradient(
@@ -171,9 +171,9 @@ class ConvolutionKinds(SpatialPrimitives):
     ) -> None:
         """Sum delta times the cells under the kernel; delta and product as ``[C, multiplier, ..., N]``."""
         rows = self.rows_of_channels(product, product.shape[1])
-        made, sums = self._by_kernel(product, W_gradient), buffers("sums", (product.shape[1],))
+        products, sums = self._by_kernel(product, W_gradient), buffers("sums", (product.shape[1],))
         for cell, under in window.places:
-            self.multiply(cells[:, None, *under, :], share, made)
+            self.multiply(cells[:, None, *under, :], share, products)
             self.sum_channels(rows, sums, buffers)
             self.assign(W_gradient[*cell, ...], self.reshape(sums, tuple(W_gradient.shape[-2:])))
 
@@ -191,9 +191,9 @@ class ConvolutionKinds(SpatialPrimitives):
         at_once = max(1, self.cached_elements * channels // max(math.prod(z.shape), 1))
         return [slice(start, min(start + at_once, channels)) for start in range(0, channels, at_once)]
 
-    def _product(self, z: Array, W: Array, part: slice, buffers: Buffers) -> Array:
+    def _product(self, z: Array, W: Array, channels: slice, buffers: Buffers) -> Array:
         """Return scratch memory for the outputs of some channels."""
-        return buffers("product", (z.shape[0], (part.stop - part.start) * W.shape[-1], *z.shape[2:]))
+        return buffers("product", (z.shape[0], (channels.stop - channels.start) * W.shape[-1], *z.shape[2:]))
 
     def _by_kernel(self, z: Array, W: Array) -> Array:
         """View ``[N, C * multiplier, ...]`` as ``[C, multiplier, ..., N]``."""
@@ -219,7 +219,7 @@ class ConvolutionKinds(SpatialPrimitives):
         Returns
         -------
         z : array ``[N, n_out, out_h, out_w]``
-        saved : what `locally_connected_backward` needs
+        saved : cache for `locally_connected_backward`
         """
         col = self.im2col(x, window, buffers)
         columns = self._by_column(col, window, buffers)
@@ -252,7 +252,7 @@ class ConvolutionKinds(SpatialPrimitives):
         return self.col2im(col, window, buffers)
 
     def _by_column(self, col: Array, window: Window, buffers: Buffers) -> Array:
-        """Copy what `im2col` gathered to ``[out_w, out_h, C, kernel_h, kernel_w, N]``."""
+        """Copy the columns that `im2col` gathered to ``[out_w, out_h, C, kernel_h, kernel_w, N]``."""
         turned = self._turned(col, window)
         columns = self.batch_last(buffers("columns", (turned.shape[-1], *turned.shape[:-1])))
         self.assign(columns, turned)

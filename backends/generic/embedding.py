@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, and what is added to them: embeddings and their gradients."""
+"""Rows of a table by their numbers, and additions to them: embeddings and their gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.typing import Array
 from ..errors import DataError
 
 NO_ROW = -(2**63)
-"""The index that stands for one that is no whole number, an int64."""
+"""The index, an int64, that stands for one that is no integer."""
 
 
 class EmbeddingRows:
@@ -45,7 +45,7 @@ class EmbeddingRows:
 
 
 def check_host_indices(who: str, data: Any, rows: int) -> None:
-    """As `check_limits`, of numbers that are still the host's and may not be whole."""
+    """Do as `check_limits` for numbers that are still the host's and may not be integers."""
     numbers = np.asarray(data)
     if not numbers.size or numbers.dtype.kind not in "fiub":
         return

@@ -27,11 +27,11 @@ def _rotate_left(value: int, bits: int) -> int:
 
 
 class RandomBits:
-    """Mixin of `Backend`: 32 random bits for each of n positions, and uniform numbers from them."""
+    """Mixin of `Backend`: 32 random bits for every one of n positions, and uniform numbers from them."""
 
     xp: Any
     device: Any
-    # What this mixin needs from Backend.
+    # Needed from Backend.
     assign: Callable[[Any, Any], Any]
     greater: Callable[..., Any]
     divide: Callable[..., Any]
@@ -45,7 +45,7 @@ class RandomBits:
         root, node : int
             The generator's state, unsigned 64-bit.
         n : int
-            How many.
+            Number of positions.
 
         Notes
         -----
@@ -64,14 +64,14 @@ class RandomBits:
 
         Notes
         -----
-        Source: libnd4j of 1.0.0-beta6/7, which made the reference files. The largest 128 bit patterns round to 1.
+        Source: libnd4j of 1.0.0-beta6/7, which wrote the reference files. The largest 128 bit patterns round to 1.
         """
         xp = self.xp
         uniform = xp.astype(self.random_raw(root, node, n), xp.float32) * 2.0**-32
         return xp.astype(uniform, getattr(xp, dtype), copy=False)
 
     def random_moved(self, n: int) -> None:
-        """Hear that the generator of the last draws has moved on by n, for backends that repeat draws."""
+        """Take note that the generator of the last draws has moved on by n, for backends that repeat draws."""
 
     def dropout_factors(self, root: int, node: int, p: float, out: Any) -> Any:
         """Write 1 / p where position i of `out`, in c order, has a uniform number below p, else 0."""

@@ -2,8 +2,8 @@
 
 All of them work on the batch-innermost view ``[C, H, W, N]`` of an activation ``[N, C, H, W]``: then im2col is a
 few long copies, one GEMM writes the next layer's memory order, and pooling is arithmetic on slices. The view
-costs nothing when the activation already lies so, which `Backend.activation_view` sees to. What gathers and convolves
-takes any number of axes, ``[N, C, D, H, W]`` too; pooling takes two.
+costs nothing when the activation already lies so, which `Backend.activation_view` sees to. Gathering and convolving
+take any number of axes, ``[N, C, D, H, W]`` too; pooling takes two.
 
 `buffers(name, shape, dtype=None)` hands out scratch activations; a network passes its workspace, so that a
 training step reuses memory.
@@ -33,7 +33,7 @@ def renamed(buffers: Buffers, **names: str) -> Buffers:
 class SpatialPrimitives:
     """Mixin of `Backend`: sliding windows over the axes ``h, w``."""
 
-    # What this mixin needs from Backend.
+    # Needed from Backend.
     permute: Callable[[Array, Sequence[int]], Array]
     reshape: Callable[[Array, Sequence[int]], Array]
     reshape_view: Callable[[Array, Sequence[int]], Array]
@@ -70,7 +70,7 @@ class SpatialPrimitives:
     # ---- im2col
 
     def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
-        """Gather every window's cells: ``[N, C, H, W]`` to ``[N, C, kernel_h, kernel_w, out_h, out_w]``."""
+        """Gather the cells of every window: ``[N, C, H, W]`` to ``[N, C, kernel_h, kernel_w, out_h, out_w]``."""
         cells = self._padded(x, window, 0.0, buffers)
         col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
         target = self.batch_last(col)
@@ -79,7 +79,7 @@ class SpatialPrimitives:
         return col
 
     def col2im(self, col: Array, window: Window, buffers: Buffers) -> Array:
-        """Add every window's cells back where im2col took them: the transpose of `im2col`."""
+        """Add the cells of every window back where im2col took them: the transpose of `im2col`."""
         n, channels = col.shape[:2]
         source = self.batch_last(col)
         image, target = self._gradient_image((n, channels), window, buffers)
@@ -97,7 +97,7 @@ class SpatialPrimitives:
         Returns
         -------
         z : array ``[N, n_out, out_h, out_w]``
-        saved : what `conv2d_backward` needs
+        saved : cache for `conv2d_backward`
         """
         n_out = W.shape[0]
         col = self.im2col(x, window, buffers)
@@ -153,7 +153,7 @@ class SpatialPrimitives:
         buffers: tuple[Buffers, Buffers],
         keep: bool = True,
     ) -> tuple[Array, Any]:
-        """`conv2d`, `activate` in place on its output, and `max_pool`; windows and buffers of both.
+        """Run `conv2d`, `activate` in place on its output, and `max_pool`; windows and buffers are those of both.
 
         Without `keep` nothing is saved for the way back.
         """
@@ -189,11 +189,11 @@ class SpatialPrimitives:
         return self.to_activation_order(delta, renamed(buffers, input="delta"))
 
     def rows_of_channels(self, x: Array, channels: int) -> Array:
-        """``[N, C, H, W]`` as a matrix ``[C, H * W * N]``; a view when the batch is innermost in memory."""
+        """Return ``[N, C, H, W]`` as a matrix ``[C, H * W * N]``; a view when the batch is innermost in memory."""
         return self.reshape(self.batch_last(x), (channels, -1))
 
     def col_matrix(self, col: Array) -> Array:
-        """Columns ``[N, C, *kernel, *out]`` as a matrix ``[C * cells of the kernel, positions * N]``, a view."""
+        """View columns ``[N, C, *kernel, *out]`` as a matrix ``[C * cells of the kernel, positions * N]``."""
         cells = math.prod(col.shape[1 : col.ndim // 2 + 1])
         return self.reshape(self.batch_last(col), (cells, -1))
 
@@ -230,7 +230,7 @@ class SpatialPrimitives:
     # ---- maximum
 
     def max_pool(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        """Maximum of every window; padding never wins.
+        """Return the maximum of every window; padding never wins.
 
         Returns
         -------
@@ -255,7 +255,7 @@ class SpatialPrimitives:
         return out, winner
 
     def largest(self, x: Array, window: Window, buffers: Buffers) -> Array:
-        """Maximum of every window, without saying where it was."""
+        """Return the maximum of every window, without the cell that won."""
         cells = self._padded(x, window, -float("inf"), buffers)
         out = self.like(x, buffers, "pooled", (*x.shape[:2], *window.out))
         best = self.permute(out, BATCH_LAST)
@@ -268,7 +268,7 @@ class SpatialPrimitives:
         return out
 
     def max_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        """Hand the whole of every ``epsilon [N, C, out_h, out_w]`` to the cell that won."""
+        """Hand every element of ``epsilon [N, C, out_h, out_w]`` to the cell that won."""
         if isinstance(saved, tuple):
             return self._max_pool_pairs_backward(epsilon, saved, window, buffers)
         winner, share = self.permute(saved, BATCH_LAST), self.permute(epsilon, BATCH_LAST)
@@ -284,7 +284,7 @@ class SpatialPrimitives:
         return self._cropped(image, target, window)
 
     def _max_pool_pairs(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        """2x2 windows side by side: the larger of left and right, then of top and bottom; >= keeps the first."""
+        """Pool 2x2 windows side by side: the larger of left and right, then of top and bottom; >= keeps the first."""
         (n, channels), (out_h, out_w) = x.shape[:2], window.out
         cells = self.permute(x, BATCH_LAST)
         left, right = cells[:, : 2 * out_h, 0 : 2 * out_w : 2, :], cells[:, : 2 * out_h, 1 : 2 * out_w : 2, :]
@@ -319,7 +319,7 @@ class SpatialPrimitives:
     # ---- average
 
     def avg_pool(self, x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
-        """Mean of every window, over its real cells or, with `count_padding`, over all of them."""
+        """Return the mean of every window, over its real cells or, with `count_padding`, over all of them."""
         cells = self._padded(x, window, 0.0, buffers)
         out = buffers("pooled", (*x.shape[:2], *window.out))
         total = self.permute(out, BATCH_LAST)
@@ -331,7 +331,7 @@ class SpatialPrimitives:
         return out, divisor
 
     def avg_pool_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        """Spread every ``epsilon [N, C, out_h, out_w]`` evenly over the cells of its window."""
+        """Spread every element of ``epsilon [N, C, out_h, out_w]`` evenly over the cells of its window."""
         share = self.permute(buffers("share", epsilon.shape), BATCH_LAST)
         self.divide(self.permute(epsilon, BATCH_LAST), saved, share)
         image, target = self._gradient_image(epsilon.shape[:2], window, buffers)
@@ -350,7 +350,7 @@ class SpatialPrimitives:
     # ---- p-norm
 
     def pnorm_pool(self, x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, Any]:
-        """(sum |x|^p)^(1/p) of every window."""
+        """Return (sum |x|^p)^(1/p) of every window."""
         cells = self._padded(x, window, 0.0, buffers)
         out = buffers("pooled", (*x.shape[:2], *window.out))
         norm = self.permute(out, BATCH_LAST)
@@ -371,6 +371,6 @@ class SpatialPrimitives:
         for _, _, rows, columns in window.cells:
             cell = cells[:, rows, columns, :]
             slope = self.multiply(self.power(self.absolute(cell), p - 1), self.sign(cell))
-            part = target[:, rows, columns, :]
-            self.add(part, self.multiply(slope, share), part)
+            place = target[:, rows, columns, :]
+            self.add(place, self.multiply(slope, share), place)
         return self._cropped(image, target, window)

@@ -19,8 +19,8 @@ from .window import Window
 def plane_and_depth(window: Window) -> tuple[Window, Window]:
     """Return the windows over ``h, w``, and those over ``d`` and all places of the pooled plane, of width 1."""
     geometry = (window.size, window.kernel, window.stride, window.dilation, window.pad_before, window.pad_after)
-    plane = Window(*(each[1:] for each in geometry))
-    depth = ((each[0], across) for each, across in zip(geometry, (plane.positions, 1, 1, 1, 0, 0), strict=True))
+    plane = Window(*(sizes[1:] for sizes in geometry))
+    depth = ((sizes[0], across) for sizes, across in zip(geometry, (plane.positions, 1, 1, 1, 0, 0), strict=True))
     return plane, Window(*depth)
 
 
@@ -33,19 +33,19 @@ class VolumePooling(SpatialPrimitives):
     """Mixin of `Backend`: pooling over ``d, h, w``."""
 
     def max_pool3d(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        """Maximum of every window of ``x [N, C, D, H, W]``; see `max_pool`."""
+        """Return the maximum of every window of ``x [N, C, D, H, W]``; see `max_pool`."""
         return self._pooled(x, window, buffers, self.max_pool)
 
     def max_pool3d_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        """Hand the whole of every ``epsilon [N, C, out_d, out_h, out_w]`` to the cell that won."""
+        """Hand every element of ``epsilon [N, C, out_d, out_h, out_w]`` to the cell that won."""
         return self._back(epsilon, saved, window, buffers, self.max_pool_backward)
 
     def avg_pool3d(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        """Mean over the real cells of every window of ``x [N, C, D, H, W]``; see `avg_pool`."""
+        """Return the mean over the real cells of every window of ``x [N, C, D, H, W]``; see `avg_pool`."""
         return self._pooled(x, window, buffers, lambda x, over, memory: self.avg_pool(x, over, False, memory))
 
     def avg_pool3d_backward(self, epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-        """Spread every ``epsilon [N, C, out_d, out_h, out_w]`` evenly over the real cells of its window."""
+        """Spread every element of ``epsilon [N, C, out_d, out_h, out_w]`` evenly over the real cells of its window."""
         return self._back(epsilon, saved, window, buffers, self.avg_pool_backward)
 
     def _pooled(

@@ -18,7 +18,7 @@ class Window:
     Parameters
     ----------
     size : tuple of int
-        ``H, W`` of the input; one number for every axis, here and below.
+        ``H, W`` of the input; one number for every axis, as in the other parameters.
     kernel, stride, dilation : tuple of int
         In elements of the input. Without stride and dilation 1.
     pad_before, pad_after : tuple of int
@@ -58,12 +58,12 @@ class Window:
 
     @cached_property
     def has_padding(self) -> bool:
-        """Whether there is any."""
+        """Whether any axis is padded."""
         return self.padded != self.size
 
     @cached_property
     def interior(self) -> tuple[slice, ...]:
-        """Where the input lies inside the padded input."""
+        """Slices of the padded input that hold the input."""
         return tuple(slice(self.pad_before[axis], self.pad_before[axis] + self.size[axis]) for axis in self.axes)
 
     @cached_property
@@ -99,4 +99,4 @@ class Window:
             starts = [position * self.stride[axis] for position in range(self.out[axis])]
             offsets = [cell * self.dilation[axis] for cell in range(self.kernel[axis])]
             per_axis.append([sum(first <= start + offset < last for offset in offsets) for start in starts])
-        return [[rows * columns for columns in per_axis[1]] for rows in per_axis[0]]
+        return [[down * across for across in per_axis[1]] for down in per_axis[0]]

@@ -1,6 +1,6 @@
 """Activation functions: value and derivative, once for all backends.
 
-Each class is a frozen dataclass whose fields are the function's parameters. In the formulas x is the input z.
+A class is a frozen dataclass whose fields are the function's parameters. In the formulas x is the input z.
 """
 
 from __future__ import annotations

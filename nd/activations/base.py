@@ -1,4 +1,4 @@
-"""What activations share: the interface, and two formulas."""
+"""Shared by activations: the interface, and two formulas."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ EXP_LIMIT = {"float32": 88.0, "float64": 709.0}  # the largest argument whose ex
 
 def pick(condition: Array, like: Array, high: float, low: float) -> Array:
     """Return `high` where the condition holds, else `low`, as a factor for `like`; much faster than where."""
-    here = state.backend
-    if here.multiplies_bool and (high, low) == (1.0, 0.0):
+    backend = state.backend
+    if backend.multiplies_bool and (high, low) == (1.0, 0.0):
         return condition
-    chosen = here.xp.astype(condition, like.dtype)
+    chosen = backend.xp.astype(condition, like.dtype)
     if low == 0.0:
-        return chosen if high == 1.0 else here.multiply(chosen, high, chosen)
-    rest = here.subtract(1.0, chosen)
-    here.multiply(rest, low, rest)
-    here.multiply(chosen, high, chosen)
-    return here.add(chosen, rest, chosen)
+        return chosen if high == 1.0 else backend.multiply(chosen, high, chosen)
+    rest = backend.subtract(1.0, chosen)
+    backend.multiply(rest, low, rest)
+    backend.multiply(chosen, high, chosen)
+    return backend.add(chosen, rest, chosen)
 
 
 def sigmoid(x: Array, out: Array | None = None) -> Array:
     """Return 1 / (1 + exp(-x)), the exponent held below overflow."""
-    here = state.backend
-    t = here.multiply(x, -1.0, out)
-    here.minimum(t, EXP_LIMIT[here.dtype_name(x)], t)
-    here.exp(t, t)
-    here.add(t, 1.0, t)
-    return here.divide(1.0, t, t)
+    backend = state.backend
+    t = backend.multiply(x, -1.0, out)
+    backend.minimum(t, EXP_LIMIT[backend.dtype_name(x)], t)
+    backend.exp(t, t)
+    backend.add(t, 1.0, t)
+    return backend.divide(1.0, t, t)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Activation(Part, Checked):
     """A function of every element (of every row, for softmax) and its derivative.
 
-    One of your own is a subclass with `value` and `slope`; where elements of a row depend on each other, with `value`
-    and `backprop`. What `Part` says of it lets steps be recorded and split.
+    One of your own is a subclass with `value` and `slope`; where elements of a row depend on one another, with `value`
+    and `backprop`. Its declarations, see `Part`, let steps be recorded and split.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Activation(Part, Checked):
     draws: ClassVar[bool] = False
     """Whether training draws random numbers for it."""
     over_rows: ClassVar[bool] = False
-    """Whether the numbers along the last axis depend on each other."""
+    """Whether the numbers along the last axis depend on one another."""
     _from_value: ClassVar[bool] = False
 
     @property

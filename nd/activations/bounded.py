@@ -17,10 +17,10 @@ class HardSigmoid(Activation):
     java_class = "ActivationHardSigmoid"
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.multiply(z, 0.2, out)
-        here.add(t, 0.5, t)
-        return here.minimum(here.maximum(t, 0.0, t), 1.0, t)
+        backend = state.backend
+        t = backend.multiply(z, 0.2, out)
+        backend.add(t, 0.5, t)
+        return backend.minimum(backend.maximum(t, 0.0, t), 1.0, t)
 
     def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.absolute(z) <= 2.5, z, 0.2, 0.0)
@@ -34,9 +34,9 @@ class HardTanh(Activation):
     java_class = "ActivationHardTanH"
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.maximum(z, -1.0, out)
-        return here.minimum(t, 1.0, t)
+        backend = state.backend
+        t = backend.maximum(z, -1.0, out)
+        return backend.minimum(t, 1.0, t)
 
     def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.absolute(z) <= 1.0, z, 1.0, 0.0)
@@ -49,23 +49,23 @@ class RationalTanh(Activation):
     pure = splits = True
     java_class = "ActivationRationalTanh"
 
-    def _parts(self, z: Array) -> tuple[Array, Array]:
+    def _terms(self, z: Array) -> tuple[Array, Array]:
         """Return |y|, held where the function has saturated, and the denominator less 1."""
-        here = state.backend
-        y = here.absolute(z)
-        here.minimum(here.multiply(y, 2.0 / 3.0, y), 1e4, y)
-        square = here.square(y)
-        return y, y + square + 1.41645 * here.square(square)
+        backend = state.backend
+        y = backend.absolute(z)
+        backend.minimum(backend.multiply(y, 2.0 / 3.0, y), 1e4, y)
+        square = backend.square(y)
+        return y, y + square + 1.41645 * backend.square(square)
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        q = self._parts(z)[1]
-        here.divide(q, q + 1.0, q)
-        here.multiply(q, 1.7159, q)
-        return here.multiply(here.sign(z), q, out)
+        backend = state.backend
+        q = self._terms(z)[1]
+        backend.divide(q, q + 1.0, q)
+        backend.multiply(q, 1.7159, q)
+        return backend.multiply(backend.sign(z), q, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        y, q = self._parts(z)
+        y, q = self._terms(z)
         rise = 1.0 + 2.0 * y + (4.0 * 1.41645) * y * y * y
         return (1.7159 * 2.0 / 3.0) * rise / state.backend.square(q + 1.0)
 
@@ -79,9 +79,9 @@ class RectifiedTanh(Activation):
     _from_value = True
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.tanh(z, out)
-        return here.maximum(t, 0.0, t)
+        backend = state.backend
+        t = backend.tanh(z, out)
+        return backend.maximum(t, 0.0, t)
 
     def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.greater(a, 0.0), a, 1.0, 0.0) - state.backend.square(a)
@@ -99,9 +99,9 @@ class Sigmoid(Activation):
         return sigmoid(z, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
-        t = here.subtract(1.0, a)
-        return here.multiply(t, a, t)
+        backend = state.backend
+        t = backend.subtract(1.0, a)
+        return backend.multiply(t, a, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,11 +121,11 @@ class Softmax(Activation):
         return state.backend.softmax(z, z.ndim - 1, out, b)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
-        """Return a (epsilon - Σ epsilon a): the whole Jacobian."""
-        here = state.backend
-        t = here.multiply(epsilon, a)
-        here.subtract(epsilon, here.sum(t, z.ndim - 1, True), t)
-        return here.multiply(t, a, out)
+        """Return a (epsilon - Σ epsilon a): the full Jacobian."""
+        backend = state.backend
+        t = backend.multiply(epsilon, a)
+        backend.subtract(epsilon, backend.sum(t, z.ndim - 1, True), t)
+        return backend.multiply(t, a, out)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,13 +136,13 @@ class SoftSign(Activation):
     java_class = "ActivationSoftSign"
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.absolute(z)
-        return here.divide(z, here.add(t, 1.0, t), out)
+        backend = state.backend
+        t = backend.absolute(z)
+        return backend.divide(z, backend.add(t, 1.0, t), out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
-        return here.square(1.0 / (here.absolute(z) + 1.0))
+        backend = state.backend
+        return backend.square(1.0 / (backend.absolute(z) + 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +157,6 @@ class Tanh(Activation):
         return state.backend.tanh(z, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
-        t = here.square(a)
-        return here.subtract(1.0, t, t)
+        backend = state.backend
+        t = backend.square(a)
+        return backend.subtract(1.0, t, t)

@@ -28,10 +28,10 @@ class LeakyReLU(Activation):
         return self.alpha > 0.0
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.minimum(z, 0.0)
-        here.multiply(t, self.alpha, t)
-        return here.add(here.maximum(z, 0.0, out), t, out)
+        backend = state.backend
+        t = backend.minimum(z, 0.0)
+        backend.multiply(t, self.alpha, t)
+        return backend.add(backend.maximum(z, 0.0, out), t, out)
 
     def slope(self, z: Array, a: Array) -> Array:
         return pick(state.backend.greater_equal(z, 0.0), z, 1.0, self.alpha)
@@ -67,33 +67,33 @@ class ReLU(Activation):
 
     @property
     def overwrites(self) -> bool:
-        """Only the plain function can be undone from its value."""
+        """Whether `backprop` reads `a` alone: only the plain function can be undone from its value."""
         return self._plain
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
+        backend = state.backend
         if self._plain:
-            return here.relu(z, out)
+            return backend.relu(z, out)
         threshold = self.threshold or 0.0
-        below = (here.minimum(z, threshold) - threshold) * (self.negative_slope or 0.0)
-        from_there = pick(here.greater_equal(z, threshold), z, 1.0, 0.0)
-        t = here.add(here.multiply(from_there, z), below, out)
-        return t if self.max is None else here.minimum(t, self.max, t)
+        below = (backend.minimum(z, threshold) - threshold) * (self.negative_slope or 0.0)
+        from_there = pick(backend.greater_equal(z, threshold), z, 1.0, 0.0)
+        t = backend.add(backend.multiply(from_there, z), below, out)
+        return t if self.max is None else backend.minimum(t, self.max, t)
 
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Return dL/dz, as `Activation.backprop`."""
-        here = state.backend
+        backend = state.backend
         if not self._plain:
-            return here.multiply(epsilon, self.slope(z, a), out)
+            return backend.multiply(epsilon, self.slope(z, a), out)
         if out is None or out is epsilon:
-            return here.multiply(epsilon, here.xp.astype(here.greater(a, 0.0), a.dtype), out)
-        return here.multiply(here.greater(a, 0.0, out), epsilon, out)
+            return backend.multiply(epsilon, backend.xp.astype(backend.greater(a, 0.0), a.dtype), out)
+        return backend.multiply(backend.greater(a, 0.0, out), epsilon, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
-        compare = here.greater_equal if self.negative_slope or self.threshold else here.greater
+        backend = state.backend
+        compare = backend.greater_equal if self.negative_slope or self.threshold else backend.greater
         t = pick(compare(z, self.threshold or 0.0), z, 1.0, self.negative_slope or 0.0)
-        return t if self.max is None else here.multiply(t, pick(z < self.max, z, 1.0, 0.0), t)
+        return t if self.max is None else backend.multiply(t, pick(z < self.max, z, 1.0, 0.0), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,9 +105,9 @@ class ReLU6(Activation):
     _from_value = True
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.maximum(z, 0.0, out)
-        return here.minimum(t, 6.0, t)
+        backend = state.backend
+        t = backend.maximum(z, 0.0, out)
+        return backend.minimum(t, 6.0, t)
 
     def slope(self, z: Array, a: Array) -> Array:
         return pick((a > 0.0) & (a < 6.0), a, 1.0, 0.0)
@@ -119,7 +119,7 @@ class RReLU(Activation):
 
     Notes
     -----
-    Draws come from `nd.random.get_random()`, one for each element, in c order. Source: ActivationRReLU, whose networks
+    Draws come from `nd.random.get_random()`, one per element, in c order. Source: ActivationRReLU, whose networks
     answer with max(x, (l + u) / 2); Xu et al. 2015 multiply by the mean slope there. Differs: Java takes the slope for
     1 everywhere.
     """
@@ -140,19 +140,19 @@ class RReLU(Activation):
         """Return the activation of z, as `Activation.value`; in training it draws."""
         if type(training) is not bool:
             (training,) = settled(RReLU.value, training=training)
-        here = state.backend
+        backend = state.backend
         if not training:
-            return here.maximum(z, (self.l + self.u) / 2.0, out)
-        draw = get_random().uniform(math.prod(z.shape), here.dtype_name(z), self.l, self.u)
-        t = here.multiply(here.minimum(z, 0.0), here.reshape(draw, z.shape))
-        return here.add(here.maximum(z, 0.0, out), t, out)
+            return backend.maximum(z, (self.l + self.u) / 2.0, out)
+        draw = get_random().uniform(math.prod(z.shape), backend.dtype_name(z), self.l, self.u)
+        t = backend.multiply(backend.minimum(z, 0.0), backend.reshape(draw, z.shape))
+        return backend.add(backend.maximum(z, 0.0, out), t, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
-        zero = pick(here.equal(z, 0.0), z, 1.0, 0.0)
+        backend = state.backend
+        zero = pick(backend.equal(z, 0.0), z, 1.0, 0.0)
         t = (a + zero) / (z + zero)  # a / z, and 1 at z = 0
-        answered = here.where(here.equal(a, (self.l + self.u) / 2.0), 0.0, t)
-        return here.where(here.greater(a, z), answered, t)
+        answered = backend.where(backend.equal(a, (self.l + self.u) / 2.0), 0.0, t)
+        return backend.where(backend.greater(a, z), answered, t)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,13 +19,13 @@ class Cube(Activation):
     java_class = "ActivationCube"
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        return here.multiply(here.square(z), z, out)
+        backend = state.backend
+        return backend.multiply(backend.square(z), z, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
-        t = here.square(z)
-        return here.multiply(t, 3.0, t)
+        backend = state.backend
+        t = backend.square(z)
+        return backend.multiply(t, 3.0, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,17 +47,17 @@ class ELU(Activation):
         return self.alpha > 0.0
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.xp.expm1(here.minimum(z, 0.0))
-        here.multiply(t, self.alpha, t)
-        return here.add(here.maximum(z, 0.0, out), t, out)
+        backend = state.backend
+        t = backend.xp.expm1(backend.minimum(z, 0.0))
+        backend.multiply(t, self.alpha, t)
+        return backend.add(backend.maximum(z, 0.0, out), t, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
-        nonnegative = here.greater_equal(z, 0.0)
+        backend = state.backend
+        nonnegative = backend.greater_equal(z, 0.0)
         t = pick(nonnegative, a, 0.0, 1.0)
-        here.multiply(t, a, t)
-        return here.add(t, pick(nonnegative, a, 1.0, self.alpha), t)
+        backend.multiply(t, a, t)
+        return backend.add(t, pick(nonnegative, a, 1.0, self.alpha), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +69,9 @@ class _SelfGated(Activation):
         raise NotImplementedError
 
     def _bounded(self, z: Array) -> Array:
-        """Where σ has reached its smallest number, x grows no further."""
-        here = state.backend
-        return here.maximum(z, -EXP_LIMIT[here.dtype_name(z)])
+        """Return x held above the number where σ reaches its smallest."""
+        backend = state.backend
+        return backend.maximum(z, -EXP_LIMIT[backend.dtype_name(z)])
 
     def _value(self, z: Array, out: Array | None) -> Array:
         x = self._bounded(z)
@@ -79,15 +79,15 @@ class _SelfGated(Activation):
         return state.backend.multiply(x, sigmoid(gate, gate), out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
+        backend = state.backend
         x = self._bounded(z)
         gate, steepness = self._gate(x)
         s = sigmoid(gate, gate)
-        t = here.subtract(1.0, s)
-        here.multiply(t, steepness, t)
-        here.multiply(t, x, t)
-        here.add(t, 1.0, t)
-        return here.multiply(t, s, t)  # σ (1 + x (1 - σ) g')
+        t = backend.subtract(1.0, s)
+        backend.multiply(t, steepness, t)
+        backend.multiply(t, x, t)
+        backend.add(t, 1.0, t)
+        return backend.multiply(t, s, t)  # σ (1 + x (1 - σ) g')
 
 
 _GELU_BOUND = 50.0
@@ -108,13 +108,13 @@ class GELU(_SelfGated):
     precise: bool = field(default=False, kw_only=False)
 
     def _gate(self, x: Array) -> tuple[Array, Array | float]:
-        here = state.backend
+        backend = state.backend
         if not self.precise:
-            return here.multiply(x, 1.702), 1.702
+            return backend.multiply(x, 1.702), 1.702
         scale = 2.0 * math.sqrt(2.0 / math.pi)  # 0.5 (1 + tanh u) = σ(2 u)
-        x = here.minimum(x, _GELU_BOUND)
-        t = here.square(x)
-        here.multiply(t, 0.044715**3 * scale, t)
+        x = backend.minimum(x, _GELU_BOUND)
+        t = backend.square(x)
+        backend.multiply(t, 0.044715**3 * scale, t)
         return (t + scale) * x, 3.0 * t + scale
 
     def _bounded(self, z: Array) -> Array:
@@ -144,20 +144,20 @@ class Mish(Activation):
     pure = splits = True
     java_class = "ActivationMish"
 
-    def _parts(self, z: Array) -> tuple[Array, Array, Array]:
+    def _terms(self, z: Array) -> tuple[Array, Array, Array]:
         """Return e = eˣ, n = e (e + 2), with tanh(ln(1 + eˣ)) = n / (n + 2), and x; from 20 on the tanh is 1."""
-        here = state.backend
-        x = here.minimum(z, 20.0)
-        e = here.exp(x)
+        backend = state.backend
+        x = backend.minimum(z, 20.0)
+        e = backend.exp(x)
         return e, e * (e + 2.0), x
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        n = self._parts(z)[1]
-        return here.multiply(z, here.divide(n, n + 2.0, n), out)
+        backend = state.backend
+        n = self._terms(z)[1]
+        return backend.multiply(z, backend.divide(n, n + 2.0, n), out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        e, n, x = self._parts(z)
+        e, n, x = self._terms(z)
         t = 1.0 / (n + 2.0)
         return n * t + x * (4.0 * e * (e + 1.0) * t * t)
 
@@ -173,14 +173,14 @@ class SELU(Activation):
     alpha: ClassVar[float] = 1.6732632423543772
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.xp.expm1(here.minimum(z, 0.0))
-        here.multiply(t, self.scale * self.alpha, t)
-        return here.add(here.multiply(here.maximum(z, 0.0, out), self.scale, out), t, out)
+        backend = state.backend
+        t = backend.xp.expm1(backend.minimum(z, 0.0))
+        backend.multiply(t, self.scale * self.alpha, t)
+        return backend.add(backend.multiply(backend.maximum(z, 0.0, out), self.scale, out), t, out)
 
     def slope(self, z: Array, a: Array) -> Array:
-        here = state.backend
-        return here.minimum(a, 0.0) + pick(here.greater(a, 0.0), a, self.scale, self.scale * self.alpha)
+        backend = state.backend
+        return backend.minimum(a, 0.0) + pick(backend.greater(a, 0.0), a, self.scale, self.scale * self.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,10 +192,10 @@ class SoftPlus(Activation):
     _from_value = True
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        here = state.backend
-        t = here.absolute(z)
-        here.exp(here.multiply(t, -1.0, t), t)
-        return here.add(here.maximum(z, 0.0, out), here.xp.log1p(t), out)
+        backend = state.backend
+        t = backend.absolute(z)
+        backend.exp(backend.multiply(t, -1.0, t), t)
+        return backend.add(backend.maximum(z, 0.0, out), backend.xp.log1p(t), out)
 
     def slope(self, z: Array, a: Array) -> Array:
         return -state.backend.xp.expm1(-a)

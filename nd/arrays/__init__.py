@@ -1,1 +1,1 @@
-"""What makes, computes and changes arrays."""
+"""Creation, computation and change of arrays."""

@@ -246,15 +246,15 @@ def gemm(
         transpose_a, transpose_b = settled(gemm, transpose_a=transpose_a, transpose_b=transpose_b)
     if not type(alpha) is type(beta) is float:
         alpha, beta = settled(gemm, alpha=alpha, beta=beta)
-    here = state.backend
-    here.guard_same_backend("gemm", a, b, c)
-    here.check_arrays("gemm", a, b, c)
+    backend = state.backend
+    backend.guard_same_backend("gemm", a, b, c)
+    backend.check_arrays("gemm", a, b, c)
     if transpose_a:
-        a = here.transpose(a)
+        a = backend.transpose(a)
     if transpose_b:
-        b = here.transpose(b)
-    here.check_matrices("gemm", a, b, c)
-    return here.gemm(a, b, c, alpha, beta)
+        b = backend.transpose(b)
+    backend.check_matrices("gemm", a, b, c)
+    return backend.gemm(a, b, c, alpha, beta)
 
 
 @explained
@@ -284,18 +284,18 @@ def batched_gemm(a: Array, b: Array, c: Array | None = None) -> Array:
     >>> nd.batched_gemm(nd.create([[[1.0, 2.0]], [[3.0, 4.0]]]), nd.create([[[1.0], [0.0]], [[0.0], [1.0]]])).tolist()
     [[[1.0]], [[4.0]]]
     """
-    here = state.backend
-    here.guard_same_backend("batched_gemm", a, b, c)
-    here.check_arrays("batched_gemm", a, b, c)
+    backend = state.backend
+    backend.guard_same_backend("batched_gemm", a, b, c)
+    backend.check_arrays("batched_gemm", a, b, c)
     shapes = tuple(a.shape), tuple(b.shape)
     fits = a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1]
     if not fits or (c is not None and tuple(c.shape) != (a.shape[0], a.shape[1], b.shape[2])):
-        more = "" if c is None else f" and c {list(c.shape)}"
+        and_c = "" if c is None else f" and c {list(c.shape)}"
         raise ShapeError(
             f"batched_gemm: a must be [B, M, K], b [B, K, N], c [B, M, N], got {list(shapes[0])}, "
-            f"{list(shapes[1])}{more}."
+            f"{list(shapes[1])}{and_c}."
         )
-    return here.batched_matmul(a, b, c)
+    return backend.batched_matmul(a, b, c)
 
 
 @explained
@@ -325,13 +325,13 @@ def affine_gradients(x: Array, delta: Array, W_gradient: Array, b_gradient: Arra
     """
     if W_gradient is None:
         raise DTypeError("affine_gradients: W_gradient must be an array, got None. Make it with nd.zeros.")
-    here = state.backend
-    here.guard_same_backend("affine_gradients", x, delta, W_gradient, b_gradient)
-    here.check_arrays("affine_gradients", x, delta, W_gradient, b_gradient)
-    here.check_matrices("affine_gradients", here.transpose(x), delta, W_gradient)
+    backend = state.backend
+    backend.guard_same_backend("affine_gradients", x, delta, W_gradient, b_gradient)
+    backend.check_arrays("affine_gradients", x, delta, W_gradient, b_gradient)
+    backend.check_matrices("affine_gradients", backend.transpose(x), delta, W_gradient)
     if b_gradient is not None and tuple(b_gradient.shape) != (delta.shape[1],):
         raise ShapeError(f"affine_gradients: b_gradient must be [{delta.shape[1]}], got {list(b_gradient.shape)}.")
-    here.affine_gradients(x, delta, W_gradient, b_gradient)
+    backend.affine_gradients(x, delta, W_gradient, b_gradient)
 
 
 @explained

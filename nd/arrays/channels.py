@@ -1,4 +1,4 @@
-"""What is summed up channel by channel."""
+"""Sums channel by channel."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def channel_sums(x: Array, y: Array | None = None) -> Array:
     >>> channel_sums(nd.create([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [[4.0, 6.0]]
     """
-    here = state.backend
-    here.guard_same_backend("channel_sums", x, y)
+    backend = state.backend
+    backend.guard_same_backend("channel_sums", x, y)
     if x.ndim < 2 or (y is not None and tuple(y.shape) != tuple(x.shape)):
-        other = "" if y is None else f" and {list(y.shape)}"
-        raise ShapeError(f"channel_sums: expected arrays [N, C, ...] of one shape, got {list(x.shape)}{other}.")
-    return here.channel_sums(x, y)
+        and_y = "" if y is None else f" and {list(y.shape)}"
+        raise ShapeError(f"channel_sums: expected arrays [N, C, ...] of one shape, got {list(x.shape)}{and_y}.")
+    return backend.channel_sums(x, y)

@@ -29,7 +29,7 @@ def make_window(
     mode: str = "truncate",
     axes: Sequence[str] = (),
 ) -> Window:
-    """Work out where the windows of a convolution or pooling lie.
+    """Compute where the windows of a convolution or pooling lie.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def make_deconv_window(
     mode: str,
     axes: Sequence[str] = (),
 ) -> Window:
-    """Work out where a transposed convolution puts its windows: those of the convolution that leads back.
+    """Compute where a transposed convolution puts its windows: those of the convolution that leads back.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def make_deconv_window(
     Source: DL4J ``ConvolutionUtils.getDeconvolutionOutputSize``.
     """
     if mode == "same":
-        made = tuple(step * length for step, length in zip(stride, size, strict=True))
-        return make_window(who, made, kernel, stride, padding, dilation, mode)
+        out = tuple(step * length for step, length in zip(stride, size, strict=True))
+        return make_window(who, out, kernel, stride, padding, dilation, mode)
     names = axes or _AXES[-len(size) :]
     sizes = []
     for axis, length in enumerate(size):
@@ -136,7 +136,7 @@ def make_deconv_window(
     return make_window(who, tuple(sizes), kernel, stride, padding, dilation, "truncate")
 
 
-def per_axis(who: str, what: str, value: int | Sequence[int], least: int, count: int) -> Sizes:
+def per_axis(who: str, name: str, value: int | Sequence[int], least: int, count: int) -> Sizes:
     """Return `value` as so many integers of at least `least`; one integer stands for all.
 
     Raises
@@ -144,18 +144,18 @@ def per_axis(who: str, what: str, value: int | Sequence[int], least: int, count:
     ShapeError
         It is anything else.
     """
-    found: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
-    if len(found) != count or not all(
-        hasattr(v, "__index__") and not isinstance(v, bool) and getattr(v, "ndim", 0) == 0 and v >= least for v in found
+    sizes: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
+    if len(sizes) != count or not all(
+        hasattr(v, "__index__") and not isinstance(v, bool) and getattr(v, "ndim", 0) == 0 and v >= least for v in sizes
     ):
         many = {1: "one integer", 2: "one or two integers", 3: "one or three integers"}[count]
-        raise ShapeError(f"{who}: {what} must be {many} >= {least}, got {value!r}.")
-    return tuple(map(operator.index, found))
+        raise ShapeError(f"{who}: {name} must be {many} >= {least}, got {value!r}.")
+    return tuple(map(operator.index, sizes))
 
 
-def pair(who: str, what: str, value: int | Sequence[int], least: int) -> Pair:
+def pair(who: str, name: str, value: int | Sequence[int], least: int) -> Pair:
     """Return `value` as two integers of at least `least`; see `per_axis`."""
-    first, second = per_axis(who, what, value, least, 2)
+    first, second = per_axis(who, name, value, least, 2)
     return first, second
 
 
@@ -193,10 +193,10 @@ def im2col(
     """
     settled(im2col, same_mode=same_mode)
     check_rank("im2col", x.shape, 4)
-    here = state.backend
-    here.guard_same_backend("im2col", x)
+    backend = state.backend
+    backend.guard_same_backend("im2col", x)
     window = _window_of("im2col", (x.shape[2], x.shape[3]), (kernel, stride, padding, dilation), same_mode)
-    return here.im2col(x, window, here.fresh_buffers(here.dtype_name(x)))
+    return backend.im2col(x, window, backend.fresh_buffers(backend.dtype_name(x)))
 
 
 @explained
@@ -227,13 +227,13 @@ def col2im(
     """
     settled(col2im, same_mode=same_mode)
     check_rank("col2im", col.shape, 6)
-    here = state.backend
-    here.guard_same_backend("col2im", col)
+    backend = state.backend
+    backend.guard_same_backend("col2im", col)
     kernel, out = (col.shape[2], col.shape[3]), (col.shape[4], col.shape[5])
     window = _window_of("col2im", pair("col2im", "size", size, 1), (kernel, stride, padding, dilation), same_mode)
     if window.out != out:
         raise ShapeError(f"col2im: an image {list(window.size)} has {list(window.out)} windows, got {list(out)}.")
-    return here.col2im(col, window, here.fresh_buffers(here.dtype_name(col)))
+    return backend.col2im(col, window, backend.fresh_buffers(backend.dtype_name(col)))
 
 
 def conv2d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
@@ -263,7 +263,7 @@ def conv2d_max_pool(
     buffers: tuple[Buffers, Buffers],
     keep: bool = True,
 ) -> tuple[Array, Any]:
-    """Convolution, activation and max pooling as one; see `backends.generic.spatial`."""
+    """Convolve, activate and pool maxima in one call; see `backends.generic.spatial`."""
     return state.backend.conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
 
 
@@ -281,30 +281,30 @@ def conv2d_max_pool_backward(
 
 
 def max_pool(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-    """Maximum of every window, and which cell won; see `backends.generic.spatial`."""
+    """Return the maximum of every window, and which cell won; see `backends.generic.spatial`."""
     return state.backend.max_pool(x, window, buffers)
 
 
 def max_pool_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-    """Hand each epsilon to the cell that won."""
+    """Hand every element of epsilon to the cell that won."""
     return state.backend.max_pool_backward(epsilon, saved, window, buffers)
 
 
 def avg_pool(x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
-    """Mean of every window."""
+    """Return the mean of every window."""
     return state.backend.avg_pool(x, window, count_padding, buffers)
 
 
 def avg_pool_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-    """Spread each epsilon over its window."""
+    """Spread every element of epsilon over its window."""
     return state.backend.avg_pool_backward(epsilon, saved, window, buffers)
 
 
 def pnorm_pool(x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, Any]:
-    """P-norm of every window."""
+    """Return the p-norm of every window."""
     return state.backend.pnorm_pool(x, window, p, buffers)
 
 
 def pnorm_pool_backward(epsilon: Array, saved: Any, window: Window, p: int, buffers: Buffers) -> Array:
-    """Spread each epsilon over its window by the slope of the p-norm."""
+    """Spread every element of epsilon over its window by the slope of the p-norm."""
     return state.backend.pnorm_pool_backward(epsilon, saved, window, p, buffers)

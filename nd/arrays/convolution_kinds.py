@@ -30,7 +30,7 @@ def conv3d_backward(
 
 
 def deconv(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-    """Transposed convolution of ``x [N, C, ...]`` with ``W [C, n_out, *kernel]``; see `backends.generic`."""
+    """Return the transposed convolution of ``x [N, C, ...]`` with ``W [C, n_out, *kernel]``; see `backends.generic`."""
     return state.backend.deconv(x, W, b, window, buffers)
 
 
@@ -47,7 +47,7 @@ def deconv_backward(
 
 
 def depthwise(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-    """Every channel of ``x [N, C, H, W]`` with ``W [*kernel, C, multiplier]``; see `backends.generic`."""
+    """Convolve every channel of ``x [N, C, H, W]`` with ``W [*kernel, C, multiplier]``; see `backends.generic`."""
     return state.backend.depthwise(x, W, b, window, buffers)
 
 
@@ -65,7 +65,7 @@ def depthwise_backward(
 
 
 def locally_connected(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-    """Weights ``W [positions, C * cells, n_out]`` at every position; see `backends.generic`."""
+    """Convolve with weights of every position's own, ``W [positions, C * cells, n_out]``; see `backends.generic`."""
     return state.backend.locally_connected(x, W, b, window, buffers)
 
 

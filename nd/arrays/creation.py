@@ -11,10 +11,11 @@ from nd.typing import Array, HostArray
 
 from ..arguments import EVEN_NAN, Natural, checked
 from ..explained import explained, settled
-from ..state import backend, state
+from ..state import backend as current_backend
+from ..state import state
 
 DType = Any
-"""A name, or what has one: the dtype of an array, a class such as numpy.float64."""
+"""A name, or an object that has one: the dtype of an array, a class such as numpy.float64."""
 ORDERS = ("c", "f")
 
 
@@ -45,9 +46,9 @@ def create(data: Any, dtype: DType | None = None, order: str = "c") -> Array:
     >>> nd.create([[1.0, 2.0], [3.0, 4.0]]).shape
     (2, 2)
     """
-    here = backend()
+    backend = current_backend()
     source = as_array(data, dtype)
-    return here.assign(here.empty(source.shape, here.dtype_name(source), _order("create", order)), source)
+    return backend.assign(backend.empty(source.shape, backend.dtype_name(source), _order("create", order)), source)
 
 
 @explained
@@ -61,19 +62,19 @@ def as_array(data: Any, dtype: DType | None = None) -> Array:
         return data
     if dtype is not None:
         dtype = _dtype(dtype)
-    here = backend()
+    backend = current_backend()
     if type(data).__name__ != "ndarray":
         refuse_masked("create", data)
-    if dtype is not None and here.is_array(data) and here.dtype_name(data) == dtype:
+    if dtype is not None and backend.is_array(data) and backend.dtype_name(data) == dtype:
         return data
     if getattr(getattr(data, "dtype", None), "kind", "f") not in "fiub":
         raise DTypeError(f"create: expected an array of numbers, got dtype {data.dtype}. Convert it with astype.")
-    if here.is_array(data):
-        return data if dtype is None else here.astype(data, dtype)
+    if backend.is_array(data):
+        return data if dtype is None else backend.astype(data, dtype)
     if type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "dtype"):
-        return here.from_host(data, str(data.dtype) if dtype is None else dtype)
-    here.guard_same_backend("create", data)
-    return here.asarray(data, state.dtype if dtype is None else dtype)
+        return backend.from_host(data, str(data.dtype) if dtype is None else dtype)
+    backend.guard_same_backend("create", data)
+    return backend.asarray(data, state.dtype if dtype is None else dtype)
 
 
 def staged(data: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
@@ -81,11 +82,11 @@ def staged(data: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
 
     None where the data come from elsewhere or the backend has nothing better than `as_array`; then nothing is done.
     """
-    here = state.backend
-    if not here.uploads or type(data).__module__.partition(".")[0] != "numpy" or getattr(data, "ndim", 0) < 2:
+    backend = state.backend
+    if not backend.uploads or type(data).__module__.partition(".")[0] != "numpy" or getattr(data, "ndim", 0) < 2:
         return None
     refuse_masked("create", data)
-    return here.staged(data, dtype, buffer)
+    return backend.staged(data, dtype, buffer)
 
 
 @explained
@@ -113,7 +114,7 @@ def full(*shape: Any, value: int | Annotated[float, EVEN_NAN], dtype: DType | No
 @checked
 def create_uninitialized(*shape: Any, dtype: DType | None = None, order: str = "c") -> Array:
     """Return an array whose elements are whatever the memory held."""
-    return backend().empty(
+    return current_backend().empty(
         _shape("create_uninitialized", shape),
         _dtype(dtype),
         _order("create_uninitialized", order),
@@ -125,25 +126,25 @@ def create_uninitialized(*shape: Any, dtype: DType | None = None, order: str = "
 def arange(start: int, stop: int | None = None, dtype: DType | None = None) -> Array:
     """Return the integers from `start` (or 0) up to, not including, the last argument."""
     first, last = (0, start) if stop is None else (start, stop)
-    return backend().arange(first, last, _dtype(dtype))
+    return current_backend().arange(first, last, _dtype(dtype))
 
 
 @explained
 @checked
 def eye(n: Natural, dtype: DType | None = None) -> Array:
     """Return the identity matrix ``[n, n]``."""
-    here = backend()
-    diagonal = here.arange(0, n, "int32")
-    equal = here.equal(here.reshape(diagonal, (n, 1)), here.reshape(diagonal, (1, n)))
-    return here.astype(equal, _dtype(dtype))
+    backend = current_backend()
+    diagonal = backend.arange(0, n, "int32")
+    equal = backend.equal(backend.reshape(diagonal, (n, 1)), backend.reshape(diagonal, (1, n)))
+    return backend.astype(equal, _dtype(dtype))
 
 
 def _filled(who: str, shape: Sequence[Any], value: float, dtype: DType | None, order: str) -> Array:
-    return backend().full(_shape(who, shape), value, _dtype(dtype), _order(who, order))
+    return current_backend().full(_shape(who, shape), value, _dtype(dtype), _order(who, order))
 
 
 def _dtype(dtype: DType | None) -> Any:
-    """Return the name of a dtype, the default's for None; the backend refuses what is none."""
+    """Return the name of a dtype, the default's for None; the backend refuses unknown names."""
     if dtype is None or isinstance(dtype, str):
         return dtype or state.dtype
     return getattr(dtype, "name", getattr(dtype, "__name__", dtype))
@@ -162,7 +163,7 @@ def _order(who: str, order: str) -> str:
 
 @explained
 def reshape(x: Array, shape: int | Sequence[int]) -> Array:
-    """Reshape in c order, as a view where the strides allow one; a length of -1 is what is left over."""
+    """Reshape in c order, as a view where the strides allow one; a length of -1 is computed from the others."""
     if type(shape) is not tuple:
         (shape,) = settled(reshape, shape=shape)
     return state.backend.reshape(x, shape)
@@ -171,11 +172,11 @@ def reshape(x: Array, shape: int | Sequence[int]) -> Array:
 @explained
 def reshape_view(x: Array, shape: Sequence[int], order: str = "c") -> Array:
     """View contiguous memory in another shape, read in c or in f order; fails where only a copy would do."""
-    here = state.backend
+    backend = state.backend
     if order == "c":
-        return here.reshape_view(x, tuple(shape))
+        return backend.reshape_view(x, tuple(shape))
     check_choice("reshape_view", "order", order, ORDERS)
-    return here.transpose(here.reshape_view(x, tuple(reversed(shape))))
+    return backend.transpose(backend.reshape_view(x, tuple(reversed(shape))))
 
 
 def cells(vector: Array) -> tuple[Array, ...]:
@@ -207,11 +208,11 @@ def concat(arrays: Sequence[Array], axis: int = 0) -> Array:
 
 @explained
 def to_flattened(order: str, arrays: Sequence[Array]) -> Array:
-    """Return all elements one after the other, ``[n]``, each array read in c or in f order."""
+    """Return all elements one after the other, ``[n]``, every array read in c or in f order."""
     check_choice("to_flattened", "order", order, ORDERS)
-    here = state.backend
-    turned = [here.transpose(each) if order == "f" else each for each in arrays]
-    return here.concat([here.reshape(each, (-1,)) for each in turned], 0)
+    backend = state.backend
+    turned = [backend.transpose(array) if order == "f" else array for array in arrays]
+    return backend.concat([backend.reshape(array, (-1,)) for array in turned], 0)
 
 
 @explained
@@ -246,8 +247,8 @@ def to_activation_order(x: Array, buffer: Callable[[str, tuple[int, ...]], Array
 @explained
 def activation_like(x: Array) -> Array:
     """Return an uninitialised array of the shape and dtype of `x` in the backend's preferred memory order."""
-    here = state.backend
-    return here.empty_activation(tuple(x.shape), here.dtype_name(x))
+    backend = state.backend
+    return backend.empty_activation(tuple(x.shape), backend.dtype_name(x))
 
 
 @explained

@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, and what is added to them: embeddings and their gradients."""
+"""Rows of a table by their numbers, and additions to them: embeddings and their gradients."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     ----------
     table : array ``[rows, columns]``
     indices : array ``[n]`` of int32 or int64
-        0 to rows - 1 each, as often as one likes; NO_ROW says that there was no whole number. int64 saves a GPU a
-        conversion.
+        From 0 to rows - 1, in any number and order; NO_ROW stands for an index that was no integer. int64 saves a GPU
+        a conversion.
     who : str
         Named in errors.
 
@@ -49,14 +49,14 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     """
     if type(who) is not str:
         settled(pull_rows, who=who)
-    here = state.backend
-    here.guard_same_backend(who, table, indices)
-    here.check_lookup(who, table, indices)
-    return here.pull_rows(table, indices, who)
+    backend = state.backend
+    backend.guard_same_backend(who, table, indices)
+    backend.check_lookup(who, table, indices)
+    return backend.pull_rows(table, indices, who)
 
 
 def check_indices(data: Any, rows: int, who: str) -> None:
-    """Raise DataError where data of the host are not the numbers of rows, if nobody looks at them on the device.
+    """Raise DataError where data of the host are no row numbers, if nobody looks at them on the device.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def check_indices(data: Any, rows: int, who: str) -> None:
     who : str
         Named in the error.
     """
-    here = state.backend
-    if not here.looks_at_indices and not here.is_array(data):
+    backend = state.backend
+    if not backend.looks_at_indices and not backend.is_array(data):
         check_host_indices(who, data, rows)
 
 
@@ -107,8 +107,8 @@ def scatter_add(table: Array, indices: Array, updates: Array) -> Array:
     >>> nd.scatter_add(gradient, nd.create([2, 0, 2], "int32"), nd.ones(3, 2)).tolist()
     [[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]]
     """
-    here = state.backend
-    here.guard_same_backend("scatter_add", table, indices, updates)
-    here.check_lookup("scatter_add", table, indices)
-    here.check_updates("scatter_add", table, indices, updates)
-    return here.scatter_add(table, indices, updates)
+    backend = state.backend
+    backend.guard_same_backend("scatter_add", table, indices, updates)
+    backend.check_lookup("scatter_add", table, indices)
+    backend.check_updates("scatter_add", table, indices, updates)
+    return backend.scatter_add(table, indices, updates)

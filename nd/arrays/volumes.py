@@ -11,20 +11,20 @@ from .convolution import Buffers, Window
 
 
 def max_pool3d(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-    """Maximum of every window, and which cell won; see `backends.generic.volume_pooling`."""
+    """Return the maximum of every window, and which cell won; see `backends.generic.volume_pooling`."""
     return state.backend.max_pool3d(x, window, buffers)
 
 
 def max_pool3d_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-    """Hand each epsilon to the cell that won, the first in row-major order."""
+    """Hand every element of epsilon to the cell that won, the first in row-major order."""
     return state.backend.max_pool3d_backward(epsilon, saved, window, buffers)
 
 
 def avg_pool3d(x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-    """Mean over the real cells of every window."""
+    """Return the mean over the real cells of every window."""
     return state.backend.avg_pool3d(x, window, buffers)
 
 
 def avg_pool3d_backward(epsilon: Array, saved: Any, window: Window, buffers: Buffers) -> Array:
-    """Spread each epsilon over the real cells of its window."""
+    """Spread every element of epsilon over the real cells of its window."""
     return state.backend.avg_pool3d_backward(epsilon, saved, window, buffers)

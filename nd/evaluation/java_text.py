@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 
+from nd.java_names import non_finite
+
 _EXACT = Context(prec=500, rounding=ROUND_HALF_UP)  # more than the digits of a double and those asked for behind it
 
 
@@ -55,10 +57,3 @@ def shortest(value: float) -> str:
     places = "".join(map(str, digits)).rstrip("0") or "0"
     exponent = Decimal(repr(float(value))).adjusted()
     return f"{'-' if sign else ''}{places[0]}.{places[1:] or '0'}E{exponent}"
-
-
-def non_finite(value: float) -> str:
-    """Return the word for a number that is not finite: "NaN", "Infinity" or "-Infinity"."""
-    if math.isnan(value):
-        return "NaN"
-    return "Infinity" if value > 0 else "-Infinity"

@@ -1,1 +1,1 @@
-"""How computations run: op by op, by several workers, recorded."""
+"""Execution of computations: op by op, by several workers, recorded."""

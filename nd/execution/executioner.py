@@ -26,7 +26,7 @@ def exec(op: Op | type[Op] | str, *args: Any, **kwargs: Any) -> Array:
     Parameters
     ----------
     op : Op, class of ops, or str
-        With a class, or a name from `nd.ops.OPS` in any case, the op is made from the other arguments.
+        A class, or a name from `nd.ops.OPS` in any case, is called with the other arguments.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def execRandom(op: RandomOp, rng: Random | None = None) -> Array:
     ----------
     op : RandomOp
     rng : nd.random.Random, optional
-        By default the one that this thread draws from, see `nd.random.get_random`.
+        By default the generator that this thread draws from, see `nd.random.get_random`.
 
     Raises
     ------
@@ -88,8 +88,8 @@ def add_hook(hook: Hook) -> None:
     Parameters
     ----------
     hook : callable
-        op.who, op.x, op.y and op.z tell it what was done; of a call (`HeardCall`) also op.inputs and op.seconds. Called
-        in the thread that runs the op; added twice, twice. It hears nothing of what it computes itself.
+        op.who, op.x, op.y and op.z describe the op; of a call (`HeardCall`) also op.inputs and op.seconds. It runs in
+        the thread that runs the op; added twice, it runs twice. It hears nothing of its own computations.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def add_hook(hook: Hook) -> None:
 
     Notes
     -----
-    A step of a network that is recorded and replayed is not heard, and costs what it costs without a hook: in a block
+    A step of a network that is recorded and replayed is not heard, and takes no longer than without a hook: in a block
     ``with nd.eager():``, or with ``ND_EAGER=1``, nothing is recorded and every op of every step is heard. Arithmetic
     by Python's operators on arrays (``a + b``) is the array library's own and is not heard.
     """
@@ -116,7 +116,7 @@ def remove_hook(hook: Hook) -> None:
 
 
 class HeardCall(Op):
-    """What a hook is told of a call of a function such as `nd.addi` or `nd.gemm`, by a network say.
+    """Report to a hook of a call of a function such as `nd.addi` or `nd.gemm`, by a network say.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class HeardCall(Op):
     x, y : object
         The first two of them, None where there are none.
     z : object
-        What it returned; None where it returns nothing.
+        The value that it returned; None where it returns nothing.
     seconds : float
     """
 

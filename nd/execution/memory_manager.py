@@ -1,4 +1,4 @@
-"""What ND4J's programs ask of its memory manager; there is nothing to manage here."""
+"""ND4J's memory manager, for programs that call it; Python has nothing to manage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MemoryManager(JavaNames):
 
 
 def get_memory_manager() -> MemoryManager:
-    """Return what takes Java's calls about memory.
+    """Return the object that takes Java's calls about memory.
 
     Examples
     --------

@@ -28,7 +28,7 @@ _NPY_HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
     (1, 0): numpy.lib.format.read_array_header_1_0,
     (2, 0): numpy.lib.format.read_array_header_2_0,
 }
-_HEADER = 1024  # bytes around the elements of an .npy entry, generously
+_HEADER = 1024  # bytes around the elements of an .npy entry, at most
 
 
 class ArrayFile:
@@ -54,19 +54,19 @@ class ArrayFile:
         """
         if name not in self.names:
             raise FormatError(f"expected an array {name!r}, got {', '.join(self.names) or 'none'}.")
-        found = self._read(name, 16 * math.prod(shape) + _HEADER)
-        if found.shape != shape or found.dtype.kind not in "fiu":
-            raise FormatError(f"{name!r} must hold numbers {list(shape)}, got {found.dtype} {list(found.shape)}.")
-        return as_array(found, dtype)
+        array = self._read(name, 16 * math.prod(shape) + _HEADER)
+        if array.shape != shape or array.dtype.kind not in "fiu":
+            raise FormatError(f"{name!r} must hold numbers {list(shape)}, got {array.dtype} {list(array.shape)}.")
+        return as_array(array, dtype)
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
-    """Write arrays and texts; the ending of `path` says how.
+    """Write arrays and texts, in the format that the ending of `path` names.
 
     Parameters
     ----------
     path : path
-        ``.npz`` or ``.safetensors``; replaced only when the whole file is written.
+        ``.npz`` or ``.safetensors``; replaced only when the new file is complete.
     arrays : mapping of str -> array
     metadata : mapping of str -> str
 
@@ -91,14 +91,14 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], meta
 
 @contextmanager
 def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
-    """Open what `write_arrays` wrote, or any .npz or .safetensors.
+    """Open a file of `write_arrays`, or any .npz or .safetensors.
 
     Raises
     ------
     FileNotFoundError
         There is no such file.
     FormatError
-        It is damaged, or something else. Nothing in it is executed, and no more memory is taken than is asked for.
+        It is damaged, or of another kind. Nothing in it is executed, and it takes no more memory than is asked for.
     ChoiceError, ConfigurationError
         As for `write_arrays`.
     """
@@ -106,8 +106,8 @@ def reading_arrays(path: str | os.PathLike[str]) -> Iterator[ArrayFile]:
     with open(regular_file("arrays", path), "rb"):
         pass  # its own errors (no rights, say) come out as they are
     try:
-        with _open_safetensors(path) if kind == ".safetensors" else _open_npz(path) as found:
-            yield found
+        with _open_safetensors(path) if kind == ".safetensors" else _open_npz(path) as arrays:
+            yield arrays
     except NdError as error:
         raise type(error)(f"{path}: {error}") from error
     except (EOFError, OSError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
@@ -169,12 +169,12 @@ def _read_npy(name: str, stream: Any, size: int) -> Any:
 
 def _metadata(text: str) -> dict[str, str]:
     try:
-        found = json.loads(text)
+        metadata = json.loads(text)
     except RecursionError as error:
         raise FormatError(f"metadata must be a flat object, got {error}.") from error
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise FormatError(f"metadata must be texts by name, got {text[:80]!r}.")
-    return found
+    return metadata
 
 
 @contextmanager

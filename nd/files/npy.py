@@ -30,6 +30,6 @@ def read_npy(path: Source) -> np.ndarray:
 
 
 def write_npy(path: Target, array: np.ndarray) -> None:
-    """Write an array to a ``.npy`` file; one that was there is replaced when the whole of it is written."""
+    """Write an array to a ``.npy`` file; one that was there is replaced when the new one is complete."""
     with replacing("write_npy", path) as file:
         np.save(file, array, allow_pickle=False)

@@ -1,4 +1,4 @@
-"""Files that are read: what was given is checked before anything is opened."""
+"""Reading files: paths and file objects are checked before anything is opened."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def opening(who: str, source: Source) -> Iterator[BinaryIO]:
 def opening_to_seek(who: str, source: Source, begins: bytes) -> Iterator[BinaryIO]:
     """Open a file as `opening` does, to go back and forth in it.
 
-    What cannot, a socket say, is read to its end, once it has shown the bytes that such files begin with.
+    A file object that cannot seek, a socket's say, is read to its end, if it begins with the bytes of such files.
     """
     with opening(who, source) as file:
         seekable = getattr(file, "seekable", None)
@@ -72,7 +72,7 @@ def opening_to_seek(who: str, source: Source, begins: bytes) -> Iterator[BinaryI
 
 
 def read_at_most(file: BinaryIO, most: int) -> bytes:
-    """Return what a file has left, of a longer one its first `most` bytes, however little each read delivers."""
+    """Return the rest of a file, of a longer one its first `most` bytes, however few a single read delivers."""
     content = bytearray()
     while len(content) < most and (piece := file.read(min(_PIECE, most - len(content)))):
         content += piece
@@ -80,7 +80,7 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
 
 
 def name_of(source: Any) -> str:
-    """Return what messages call a source: its path, the name that a file object has, or its class."""
+    """Return the name of a source in messages: its path, the name that a file object has, or its class."""
     named: Any = source if _is_path(source) else getattr(source, "name", None)
     return os.fsdecode(named) if _is_path(named) else f"<{type(source).__name__}>"
 
@@ -118,7 +118,7 @@ def checked_stream(who: str, stream: Any, method: str) -> Any:
 
 
 def regular_file(who: str, source: Any) -> str:
-    """Return the path of a file with an end; raise as `opening` does for what is none, and open nothing."""
+    """Return the path of a file with an end; raise as `opening` does for anything else, and open nothing."""
     path = checked_path(who, source)
     kind = stat.S_IFMT(os.stat(path).st_mode)
     if kind == stat.S_IFDIR:

@@ -31,7 +31,7 @@ LENGTH_FORMATS: Mapping[str, str] = {
     "MIXED_DATA_TYPES": ">q",
 }
 
-# What lies in the file. BFLOAT16 is widened to float32 and BOOL becomes bool after the bytes are read.
+# Element types in the file. BFLOAT16 is widened to float32 and BOOL becomes bool after the bytes are read.
 ELEMENTS: Mapping[str, np.dtype[Any]] = {
     "BFLOAT16": np.dtype(">u2"),
     "BOOL": np.dtype("u1"),
@@ -59,7 +59,7 @@ _LONGEST_HEADER = 64
 
 
 class BufferHeader(NamedTuple):
-    """What precedes the elements of a buffer."""
+    """The fields before the elements of a buffer."""
 
     mode: str
     length: int
@@ -95,43 +95,43 @@ def check_size(shape: tuple[int, ...], dtype: str) -> None:
 # ---- reading
 
 
-def take(stream: BinaryIO, count: int, what: str) -> bytearray:
+def take(stream: BinaryIO, count: int, name: str) -> bytearray:
     """Read exactly `count` bytes, in bounded steps: a corrupt length must not allocate more than the stream has."""
     data = bytearray()
     while len(data) < count:
         step = stream.read(min(count - len(data), _STEP))
         if not step:
-            raise FormatError(f"{READER}: expected {count} bytes of {what}, got {len(data)}. {TRUNCATED}")
+            raise FormatError(f"{READER}: expected {count} bytes of {name}, got {len(data)}. {TRUNCATED}")
         data += step
     return data
 
 
-def read_number(stream: BinaryIO, layout: str, what: str) -> int:
+def read_number(stream: BinaryIO, layout: str, name: str) -> int:
     """Read one integer that `layout` (a struct format) describes."""
-    number: int = struct.unpack(layout, take(stream, struct.calcsize(layout), what))[0]
+    number: int = struct.unpack(layout, take(stream, struct.calcsize(layout), name))[0]
     return number
 
 
-def read_utf(stream: BinaryIO, what: str) -> str:
+def read_utf(stream: BinaryIO, name: str) -> str:
     """Read a string as DataOutputStream.writeUTF wrote it; every name of this format is ASCII."""
-    data = take(stream, read_number(stream, ">H", f"the length of {what}"), what)
+    data = take(stream, read_number(stream, ">H", f"the length of {name}"), name)
     if not data.isascii():
-        raise FormatError(f"{READER}: {what} must be ASCII, got {bytes(data[:32])!r}. {CORRUPT}")
+        raise FormatError(f"{READER}: {name} must be ASCII, got {bytes(data[:32])!r}. {CORRUPT}")
     return data.decode("ascii")
 
 
-def read_header(stream: BinaryIO, what: str) -> BufferHeader:
-    """Read the header of a buffer; `what` ("shape" or "data") names it in messages."""
-    mode = read_utf(stream, f"the allocation mode of the {what} buffer")
+def read_header(stream: BinaryIO, name: str) -> BufferHeader:
+    """Read the header of a buffer; `name` ("shape" or "data") stands for it in messages."""
+    mode = read_utf(stream, f"the allocation mode of the {name} buffer")
     if mode not in LENGTH_FORMATS:
         raise FormatError(
-            f"{READER}: the allocation mode of the {what} buffer must be one of {', '.join(LENGTH_FORMATS)}, "
+            f"{READER}: the allocation mode of the {name} buffer must be one of {', '.join(LENGTH_FORMATS)}, "
             f"got {mode[:32]!r}. {CORRUPT}"
         )
-    length = read_number(stream, LENGTH_FORMATS[mode], f"the length of the {what} buffer")
+    length = read_number(stream, LENGTH_FORMATS[mode], f"the length of the {name} buffer")
     if length < 0:
-        raise FormatError(f"{READER}: the length of the {what} buffer must not be negative, got {length}. {CORRUPT}")
-    return BufferHeader(mode, length, read_utf(stream, f"the element type of the {what} buffer"))
+        raise FormatError(f"{READER}: the length of the {name} buffer must not be negative, got {length}. {CORRUPT}")
+    return BufferHeader(mode, length, read_utf(stream, f"the element type of the {name} buffer"))
 
 
 def read_elements(stream: BinaryIO, header: BufferHeader, count: int) -> tuple[np.ndarray, str]:
@@ -170,9 +170,9 @@ def _check_dtype(dtype: str) -> None:
         )
 
 
-def _check_count(found: int, expected: int) -> None:
-    if found != expected:
-        raise FormatError(f"{READER}: the shape asks for {expected} elements, the data buffer has {found}. {CORRUPT}")
+def _check_count(count: int, expected: int) -> None:
+    if count != expected:
+        raise FormatError(f"{READER}: the shape asks for {expected} elements, the data buffer has {count}. {CORRUPT}")
 
 
 def _read_compressed(stream: BinaryIO, count: int) -> tuple[np.ndarray, str]:
@@ -200,7 +200,7 @@ def _read_compressed(stream: BinaryIO, count: int) -> tuple[np.ndarray, str]:
 
 
 def _unzip_elements(payload: bytearray, dtype: str, count: int) -> np.ndarray:
-    """Unpack a GZIP payload: Java zips a whole buffer, header included; bare elements are unambiguous, so they pass."""
+    """Unpack a GZIP payload: Java zips a buffer with its header; bare elements are unambiguous, so they pass."""
     size = count * ELEMENTS[dtype].itemsize
     content = _unzip(payload, limit=size + _LONGEST_HEADER)
     if len(content) == size:

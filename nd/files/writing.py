@@ -1,4 +1,4 @@
-"""Files that are written: they are there whole or not at all."""
+"""Writing files: a file is complete, or not there at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .reading import Source, checked_path, checked_stream
 
 PARTIAL = ".partial"
 Target = Source
-_MOST_OF_A_NAME = 50  # characters of at most 4 bytes: with what is added, names keep below 255 bytes
+_MOST_OF_A_NAME = 50  # characters of at most 4 bytes: with the additions, names keep below 255 bytes
 _ABANDONED = 86_400  # seconds without a write, where no lock tells
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if hasattr(errno, "EDQUOT") else (errno.ENOSPC, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -28,9 +28,9 @@ _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 def replacing(who: str, target: Target) -> Iterator[BinaryIO]:
     """Open a file for writing that takes the place of `target` when the block ends without an error.
 
-    Whatever happens, also the end of the process or of the machine's power, `target` is what it was before or what
-    was written, never a part of it; of several who write at once, in threads, processes or on other machines, one
-    has written what is there in the end.
+    Whatever happens, also the end of the process or of the machine's power, `target` is the old file or the new one,
+    never a part of it; of several writers at once, in threads, processes or on other machines, one has written the
+    file that is there in the end.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ def replacing(who: str, target: Target) -> Iterator[BinaryIO]:
     DTypeError, ConfigurationError
         It is neither, or an empty path.
     OSError
-        The file cannot be written (no folder, no rights, no space); what was there before is untouched, and no
-        temporary file is left.
+        The file cannot be written (no folder, no rights, no space); the one before is untouched, and no temporary file
+        is left.
 
     Notes
     -----
     Written under a random name in the same folder, synchronised with the disk, renamed, and the folder synchronised.
     The file has the rights of the one that it replaces, and its owner, where the system allows that. Where `target` is
-    a link, this happens to what it leads to; a pipe or a device is written into as it is. What killed processes have
-    left beside `target` is removed.
+    a link, this happens to the file that it leads to; a pipe or a device is written into as it is. Temporary files of
+    killed processes beside `target` are removed.
     """
     if not isinstance(target, (str, bytes, os.PathLike)):
         yield from _into(checked_stream(who, target, "write"))
@@ -72,9 +72,9 @@ def replacing(who: str, target: Target) -> Iterator[BinaryIO]:
 
 
 def create_first_free(who: str, candidates: Iterable[pathlib.Path], write: Callable[[BinaryIO], None]) -> pathlib.Path:
-    """Write a file and give it the first of these names that nothing has; return that.
+    """Write a file and give it the first of these names that nothing has; return that name.
 
-    No other file is replaced, whoever else creates files there at the same time.
+    No other file is replaced, also where others create files there at the same time.
 
     Parameters
     ----------
@@ -104,14 +104,14 @@ def create_first_free(who: str, candidates: Iterable[pathlib.Path], write: Calla
 
 
 def remove_leftovers(folder: str | os.PathLike[str], pattern: str) -> None:
-    """Remove what processes left that ended while they wrote files whose names begin so in that folder.
+    """Remove temporary files in a folder, of files with names like the pattern, whose processes ended while they wrote.
 
-    What another process may still be writing stays: a file that it has locked, and one that another machine began,
+    A file that another process may still be writing stays: one that it has locked, and one that another machine began,
     where locks may not be seen, for a day after the last write.
     """
     try:
         names = os.listdir(folder)
-    except OSError:  # whoever writes there is told
+    except OSError:  # the write into that folder will say so
         return
     for name in names:
         if fnmatch.fnmatchcase(name, f".{pattern}.*{PARTIAL}"):
@@ -122,11 +122,11 @@ def _remove_if_abandoned(path: str) -> None:
     with suppress(OSError):  # it is gone meanwhile, a link, or another user's
         handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         try:
-            found = os.fstat(handle)
+            status = os.fstat(handle)
             locked = _lock(handle)
             certain = locked is True and f".{_machine()}-" in os.path.basename(path)
-            old = locked is not False and _now_in(os.path.dirname(path)) - found.st_mtime > _ABANDONED
-            if stat.S_ISREG(found.st_mode) and (certain or old):
+            old = locked is not False and _now_in(os.path.dirname(path)) - status.st_mtime > _ABANDONED
+            if stat.S_ISREG(status.st_mode) and (certain or old):
                 os.unlink(path)
         finally:
             os.close(handle)
@@ -167,7 +167,7 @@ def _partial(who: str, final: pathlib.Path) -> Iterator[tuple[BinaryIO, pathlib.
 def _create(final: pathlib.Path) -> tuple[int, pathlib.Path]:
     """Create a file that nobody else has created, and lock it before somebody takes it for a leftover."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    mode = 0o600 if final.exists() else 0o666  # less the umask; what was private is never open to others
+    mode = 0o600 if final.exists() else 0o666  # less the umask; a private file is never open to others
     while True:
         name = f".{final.name[:_MOST_OF_A_NAME]}.{_machine()}-{_random(8)}{PARTIAL}"
         partial = final.with_name(name)
@@ -188,7 +188,7 @@ def _is_at(path: pathlib.Path, handle: int) -> bool:
 
 
 def _take_rights(handle: int, final: pathlib.Path) -> None:
-    """Give an open file the owner, where that is allowed, and the rights of the one that it will replace."""
+    """Give an open file the owner, where that is allowed, and the rights of the file that it will replace."""
     if not final.exists() or not hasattr(os, "fchmod"):
         return
     old, new = os.stat(final), os.fstat(handle)
@@ -199,7 +199,7 @@ def _take_rights(handle: int, final: pathlib.Path) -> None:
 
 
 def _complete(file: BinaryIO) -> None:
-    """Have the disk keep what was written, before the file gets its name."""
+    """Have the disk keep the content, before the file gets its name."""
     file.flush()
     os.fsync(file.fileno())
     if os.name == "nt":  # where open files cannot be renamed; elsewhere the lock is held until they have their name
@@ -207,7 +207,7 @@ def _complete(file: BinaryIO) -> None:
 
 
 def _named(partial: pathlib.Path, final: pathlib.Path) -> bool:
-    """Give a file a name that nothing has; tell whether nothing had it."""
+    """Give a file a name if nothing has it; tell whether that was so."""
     try:
         os.link(partial, final)
     except FileExistsError:
@@ -242,7 +242,7 @@ def _random(count: int) -> str:
 
 @functools.cache
 def _machine() -> str:
-    """Return what tells a running system from others, all its containers alike; random where nothing does."""
+    """Return an identifier of the running system, the same in all its containers; a random one where it has none."""
     try:
         return pathlib.Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
     except OSError:
@@ -281,7 +281,7 @@ def _explained(who: str, final: pathlib.Path, error: OSError) -> OSError:
 
 
 def _into(stream: Any) -> Iterator[BinaryIO]:
-    """Yield what goes into a file object in the end; an ordinary file itself, where nothing need be copied."""
+    """Yield a buffer that is copied into a file object in the end; an ordinary file itself, which needs no copy."""
     if isinstance(stream, io.BufferedWriter) and stream.mode == "wb" and stream.seekable():
         yield stream
         return

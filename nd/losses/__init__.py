@@ -1,6 +1,6 @@
 """Loss functions: score and gradient, once for all backends.
 
-Each class is a frozen dataclass, named as in org.nd4j.linalg.lossfunctions.impl. In the formulas y is a label, p the
+A class is a frozen dataclass, named as in org.nd4j.linalg.lossfunctions.impl. In the formulas y is a label, p the
 output of the activation, w the weight of an output; a sum Σ goes over the outputs of an example.
 """
 

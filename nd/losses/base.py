@@ -1,4 +1,4 @@
-"""What losses share: checks, weights, masks, and the way back through the activation."""
+"""Shared by losses: checks, weights, masks, and the way back through the activation."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ def cast(x: Array, like: Array) -> Array:
     """Return `x` in the dtype of `like`, as Java casts labels and masks to that of the output."""
     if x.dtype == like.dtype:
         return x
-    here = state.backend
-    return here.astype(x, here.dtype_name(like))
+    backend = state.backend
+    return backend.astype(x, backend.dtype_name(like))
 
 
 def safe_log(p: Array) -> Array:
     """Return ln p, finite at 0 so that 0 ln 0 = 0, and NaN, without a warning, where p is negative."""
-    here = state.backend
-    t = here.maximum(p, FLOOR[here.dtype_name(p)])
-    return here.where(p < 0.0, float("nan"), here.log(t, t))
+    backend = state.backend
+    t = backend.maximum(p, FLOOR[backend.dtype_name(p)])
+    return backend.where(p < 0.0, float("nan"), backend.log(t, t))
 
 
 def nonzero(p: Array) -> Array:
     """Return p as a divisor: its sign stays, zero becomes a very small number."""
-    here = state.backend
-    floor = FLOOR[here.dtype_name(p)]
-    return here.where(here.absolute(p) < floor, floor, p)
+    backend = state.backend
+    floor = FLOOR[backend.dtype_name(p)]
+    return backend.where(backend.absolute(p) < floor, floor, p)
 
 
 def masks_outputs(mask: Array | None) -> bool:
-    """Tell whether a mask has a number for each of several outputs."""
+    """Tell whether a mask has a number for every one of several outputs."""
     return mask is not None and mask.shape[1] > 1
 
 
-def _own_memory(made: Array, *given: Array) -> Array:
-    """Return what a loss has made, copied where it is the labels or the output: masks are multiplied in."""
-    return state.backend.multiply(made, 1.0) if any(made is each for each in given) else made
+def _own_memory(result: Array, *arguments: Array) -> Array:
+    """Return the result of a loss, copied where it is the labels or the output: masks are multiplied in."""
+    return state.backend.multiply(result, 1.0) if any(result is array for array in arguments) else result
 
 
 @functools.lru_cache(maxsize=256)
-def _row(here: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
-    """Return weights ``[n_out]`` on a backend, made once so that training copies nothing to the device."""
-    return here.asarray(list(weights), dtype)
+def _weight_array(backend: Backend, dtype: str, weights: tuple[float, ...]) -> Array:
+    """Return weights ``[n_out]`` on a backend, cached so that training copies nothing to the device."""
+    return backend.asarray(list(weights), dtype)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loss(Part, Checked):
     """A measure of the distance between labels y and the output p = activation(z), all ``[N, n_out]``.
 
-    A loss of your own is a subclass with `terms` and `slope`; what `Part` says of it lets steps be recorded, and split
-    where the score of a minibatch is the sum of its examples' scores. Nothing here divides by N.
+    A loss of your own is a subclass with `terms` and `slope`; its declarations, see `Part`, let steps be recorded, and
+    split where the score of a minibatch is the sum of its examples' scores. No loss divides by N.
 
     Notes
     -----
@@ -117,7 +117,7 @@ class Loss(Part, Checked):
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
     ) -> Array:
-        """Return the score of each example, ``[N]``. Parameters and errors as for `score`."""
+        """Return the score of every example, ``[N]``. Parameters and errors as for `score`."""
         return state.backend.sum(self._scores(labels, z, p, activation, mask), 1)
 
     @explained
@@ -131,12 +131,12 @@ class Loss(Part, Checked):
 
     @explained
     def compute_score_array(self, labels: Array, z: Array, activation: Activation, mask: Array | None = None) -> Array:
-        """Return the score of each example, ``[N]``, from what goes into the activation."""
+        """Return the score of every example, ``[N]``, from the input of the activation."""
         return self.score_array(labels, z, activation.value(z), activation, mask)
 
     @explained
     def compute_gradient(self, labels: Array, z: Array, activation: Activation, mask: Array | None = None) -> Array:
-        """Return dL/dz ``[N, n_out]`` of the sum of all scores, from what goes into the activation."""
+        """Return dL/dz ``[N, n_out]`` of the sum of all scores, from the input of the activation."""
         return self.gradient(labels, z, activation.value(z), activation, mask)
 
     @explained
@@ -195,7 +195,7 @@ class Loss(Part, Checked):
         return cast(labels, p)
 
     def _check_source(self, z: Array, activation: Activation) -> None:
-        """Raise errors unless the output can have come out of these; most scores do not look at either."""
+        """Raise errors unless z and the activation can be the source of the output; most scores look at neither."""
         if not hasattr(z, "dtype"):
             raise DTypeError(f"loss {type(self).__name__}: z must be an array, got {shown(z)}. Make it with nd.create.")
         if not isinstance(activation, Activation):
@@ -231,18 +231,18 @@ class Loss(Part, Checked):
         return t
 
     def label_columns(self, outputs: int) -> int:
-        """Return how many columns labels have for so many outputs."""
+        """Return the number of columns of labels for so many outputs."""
         return outputs
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        """Return the score of every output, a new array ``[N, n_out]`` or, of whole examples, ``[N, 1]``.
+        """Return the score of every output, a new array ``[N, n_out]``, or of every example, ``[N, 1]``.
 
         Parameters
         ----------
         y, p : array ``[N, n_out]``
             Labels, in the dtype of the output, and the output.
         activation : Activation
-            What p came out of.
+            The activation that p came out of.
         """
         raise NotImplementedError
 
@@ -253,7 +253,7 @@ class Loss(Part, Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedLoss(Loss):
-    """A loss with a weight for each output.
+    """A loss with a weight for every output.
 
     Parameters
     ----------
@@ -266,10 +266,10 @@ class WeightedLoss(Loss):
     def _weigh(self, t: Array) -> Array:
         if self.weights is None:
             return t
-        here = state.backend
+        backend = state.backend
         if len(self.weights) != t.shape[1]:
             raise ShapeError(
                 f"loss {type(self).__name__}: expected {t.shape[1]} weights, got {len(self.weights)}. "
                 "Give one weight for each output of the layer."
             )
-        return here.multiply(t, _row(here, here.dtype_name(t), self.weights), t)
+        return backend.multiply(t, _weight_array(backend, backend.dtype_name(t), self.weights), t)

@@ -1,4 +1,4 @@
-"""Losses that measure how far the output is from the labels."""
+"""Losses that measure distances of the output from the labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COSINE_FLOOR = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class LossCosineProximity(Loss):
-    """-(y · p) / (‖y‖ ‖p‖) for each example, the norms held above 1e-5.
+    """-(y · p) / (‖y‖ ‖p‖) for every example, the norms held above 1e-5.
 
     Notes
     -----
@@ -28,20 +28,20 @@ class LossCosineProximity(Loss):
 
     def _norms(self, y: Array, p: Array) -> tuple[Array, Array, Array]:
         """Return ‖y‖ and ‖p‖, both held above the floor, and ‖p‖²."""
-        here = state.backend
-        square = here.sum(here.square(p), 1, True)
-        y_norm = here.sqrt(here.sum(here.square(y), 1, True))
-        return here.maximum(y_norm, _COSINE_FLOOR), here.maximum(here.sqrt(square), _COSINE_FLOOR), square
+        backend = state.backend
+        square = backend.sum(backend.square(p), 1, True)
+        y_norm = backend.sqrt(backend.sum(backend.square(y), 1, True))
+        return backend.maximum(y_norm, _COSINE_FLOOR), backend.maximum(backend.sqrt(square), _COSINE_FLOOR), square
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         y_norm, p_norm, _ = self._norms(y, p)
         return -(y * p) / (y_norm * p_norm)
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
+        backend = state.backend
         y_norm, p_norm, square = self._norms(y, p)
-        along = p * here.sum(y * p, 1, True) - y * square
-        return along / (y_norm * p_norm * here.maximum(square, _COSINE_FLOOR))
+        along = p * backend.sum(y * p, 1, True) - y * square
+        return along / (y_norm * p_norm * backend.maximum(square, _COSINE_FLOOR))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +54,14 @@ class LossL1(WeightedLoss):
         return 1.0
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
-        t = here.subtract(p, y)
-        return here.multiply(here.absolute(t, t), self._scale(p.shape[1]), t)
+        backend = state.backend
+        t = backend.subtract(p, y)
+        return backend.multiply(backend.absolute(t, t), self._scale(p.shape[1]), t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
-        t = here.subtract(p, y)
-        return here.multiply(here.sign(t, t), self._scale(p.shape[1]), t)
+        backend = state.backend
+        t = backend.subtract(p, y)
+        return backend.multiply(backend.sign(t, t), self._scale(p.shape[1]), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,9 +79,9 @@ class LossMAE(LossL1):
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
     ) -> Array:
-        """Return Σ w |y - p| of each example, ``[N]``: Java divides by the width of the sum, which is 1."""
-        here = state.backend
-        return here.multiply(super().score_array(labels, z, p, activation, mask), float(p.shape[1]))
+        """Return Σ w |y - p| of every example, ``[N]``: Java divides by the width of the sum, which is 1."""
+        backend = state.backend
+        return backend.multiply(super().score_array(labels, z, p, activation, mask), float(p.shape[1]))
 
     def _scale(self, n_out: int) -> float:
         return 1.0 / n_out
@@ -97,14 +97,14 @@ class LossL2(WeightedLoss):
         return 1.0
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
-        t = here.subtract(p, y)
-        return here.multiply(here.square(t, t), self._scale(p.shape[1]), t)
+        backend = state.backend
+        t = backend.subtract(p, y)
+        return backend.multiply(backend.square(t, t), self._scale(p.shape[1]), t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
-        t = here.subtract(p, y)
-        return here.multiply(t, 2.0 * self._scale(p.shape[1]), t)
+        backend = state.backend
+        t = backend.subtract(p, y)
+        return backend.multiply(t, 2.0 * self._scale(p.shape[1]), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,14 +124,14 @@ class LossMAPE(WeightedLoss):
     pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
-        t = here.divide(here.subtract(y, p), y)
-        return here.multiply(here.absolute(t, t), 100.0 / p.shape[1], t)
+        backend = state.backend
+        t = backend.divide(backend.subtract(y, p), y)
+        return backend.multiply(backend.absolute(t, t), 100.0 / p.shape[1], t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
-        t = here.divide(here.sign(here.subtract(p, y)), here.absolute(y))
-        return here.multiply(t, 100.0 / p.shape[1], t)
+        backend = state.backend
+        t = backend.divide(backend.sign(backend.subtract(p, y)), backend.absolute(y))
+        return backend.multiply(t, 100.0 / p.shape[1], t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,19 +141,19 @@ class LossMSLE(WeightedLoss):
     pure = splits = True
 
     def _log_ratio(self, y: Array, p: Array) -> Array:
-        here = state.backend
-        return here.subtract(here.xp.log1p(p), here.xp.log1p(y))
+        backend = state.backend
+        return backend.subtract(backend.xp.log1p(p), backend.xp.log1p(y))
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
+        backend = state.backend
         t = self._log_ratio(y, p)
-        return here.multiply(here.square(t, t), 1.0 / p.shape[1], t)
+        return backend.multiply(backend.square(t, t), 1.0 / p.shape[1], t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
+        backend = state.backend
         t = self._log_ratio(y, p)
-        here.multiply(t, 2.0 / p.shape[1], t)
-        return here.divide(t, here.add(p, 1.0), t)
+        backend.multiply(t, 2.0 / p.shape[1], t)
+        return backend.divide(t, backend.add(p, 1.0), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +163,9 @@ class LossWasserstein(Loss):
     pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
-        t = here.multiply(y, p)
-        return here.multiply(t, 1.0 / p.shape[1], t)
+        backend = state.backend
+        t = backend.multiply(y, p)
+        return backend.multiply(t, 1.0 / p.shape[1], t)
 
     def slope(self, y: Array, p: Array) -> Array:
         return state.backend.multiply(y, 1.0 / p.shape[1])

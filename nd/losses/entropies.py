@@ -1,4 +1,4 @@
-"""Losses made of logarithms of probabilities."""
+"""Losses of logarithms of probabilities."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .base import FLOOR, Array, Loss, WeightedLoss, cast, masks_outputs, nonzero
 
 def clip(p: Array, low: float, high: float) -> Array:
     """Return p held in low .. high, a new array."""
-    here = state.backend
-    t = here.maximum(p, low)
-    return here.minimum(t, high, t)
+    backend = state.backend
+    t = backend.maximum(p, low)
+    return backend.minimum(t, high, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,17 +36,17 @@ class LossBinaryXENT(WeightedLoss):
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Weigh behind the activation, which matters with softmax."""
-        here = state.backend
+        backend = state.backend
         q = clip(p, self.clip_eps, 1.0 - self.clip_eps)
-        slope = here.divide(here.subtract(q, y), q * (1.0 - q), q)
+        slope = backend.divide(backend.subtract(q, y), q * (1.0 - q), q)
         return self._weigh(self._through(slope, z, p, activation, mask, out))
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
+        backend = state.backend
         if isinstance(activation, Softmax):
             return -y * safe_log(p)
         q = clip(p, self.clip_eps, 1.0 - self.clip_eps)
-        return -(y * here.log(q) + (1.0 - y) * here.log(1.0 - q))
+        return -(y * backend.log(q) + (1.0 - y) * backend.log(1.0 - q))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class LossKLD(Loss):
 
 @dataclass(frozen=True, kw_only=True)
 class LossMCXENT(WeightedLoss):
-    """-Σ w y ln p: cross entropy of classes, made for softmax.
+    """-Σ w y ln p: cross entropy of classes, meant for softmax.
 
     Parameters
     ----------
@@ -94,23 +94,23 @@ class LossMCXENT(WeightedLoss):
                 f"{describe_shape((p.shape[0], 1))}, got {describe_shape(p.shape)}. Mask whole examples, time steps or "
                 "places, or take sigmoid and xent."
             )
-        here = state.backend
+        backend = state.backend
         if self.weights is None:
-            return here.subtract(p, y, out)
-        wy = self._weigh(here.multiply(y, 1.0))
-        delta = here.multiply(p, here.sum(wy, 1, True), out)
-        return here.subtract(delta, wy, delta)
+            return backend.subtract(p, y, out)
+        wy = self._weigh(backend.multiply(y, 1.0))
+        delta = backend.multiply(p, backend.sum(wy, 1, True), out)
+        return backend.subtract(delta, wy, delta)
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
+        backend = state.backend
         if isinstance(activation, Softmax):
-            low = max(self.softmax_clip_eps, FLOOR[here.dtype_name(p)])
+            low = max(self.softmax_clip_eps, FLOOR[backend.dtype_name(p)])
             t = clip(p, low, 1.0 - self.softmax_clip_eps)
-            here.log(t, t)
+            backend.log(t, t)
         else:
             t = safe_log(p)
-        here.multiply(t, y, t)
-        return here.multiply(t, -1.0, t)
+        backend.multiply(t, y, t)
+        return backend.multiply(t, -1.0, t)
 
     def slope(self, y: Array, p: Array) -> Array:
         return -y / nonzero(p)
@@ -145,14 +145,14 @@ class LossSparseMCXENT(LossMCXENT):
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
         self._check_labels(labels, p, 1)
         self._check_mask(mask, p)
-        here = state.backend
-        dtype = here.dtype_name(p)
-        classes = here.arange(0, p.shape[1], dtype)
-        y = here.astype(here.equal(cast(labels, p), classes), dtype)
-        if here.item(here.sum(y)) != p.shape[0]:
+        backend = state.backend
+        dtype = backend.dtype_name(p)
+        classes = backend.arange(0, p.shape[1], dtype)
+        y = backend.astype(backend.equal(cast(labels, p), classes), dtype)
+        if backend.item(backend.sum(y)) != p.shape[0]:
             raise DataError(
                 f"loss {type(self).__name__}: labels must be integers in 0 .. {p.shape[1] - 1}, got values in "
-                f"{here.item(here.xp.min(labels))} .. {here.item(here.xp.max(labels))}. "
+                f"{backend.item(backend.xp.min(labels))} .. {backend.item(backend.xp.max(labels))}. "
                 "Give the layer as many outputs as there are classes, and number the classes from 0."
             )
         return y

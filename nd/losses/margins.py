@@ -1,4 +1,4 @@
-"""Losses that count what is on the wrong side: hinges, rankings, and the F-measure."""
+"""Losses that count outputs on the wrong side: hinges, rankings, and the F-measure."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class LossHinge(Loss):
     pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
-        t = here.subtract(1.0, y * p)
-        return here.maximum(t, 0.0, t)
+        backend = state.backend
+        t = backend.subtract(1.0, y * p)
+        return backend.maximum(t, 0.0, t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
-        inside = here.greater(1.0, y * p)
-        return here.multiply(here.xp.astype(inside, p.dtype), -y)
+        backend = state.backend
+        inside = backend.greater(1.0, y * p)
+        return backend.multiply(backend.xp.astype(inside, p.dtype), -y)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +37,15 @@ class LossSquaredHinge(LossHinge):
     pure = splits = True
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
+        backend = state.backend
         t = super().terms(y, p, activation)
-        return here.square(t, t)
+        return backend.square(t, t)
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
-        t = here.subtract(1.0, y * p)
-        here.maximum(t, 0.0, t)
-        return here.multiply(t, -2.0 * y, t)
+        backend = state.backend
+        t = backend.subtract(1.0, y * p)
+        backend.maximum(t, 0.0, t)
+        return backend.multiply(t, -2.0 * y, t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class LossMultiLabel(Loss):
 
     Notes
     -----
-    y is 1 for each label that an example has, else 0. An example with all labels or none counts 0. The score of
+    y is 1 for every label that an example has, else 0. An example with all labels or none counts 0. The score of
     absent label j is exp(p_j) Σ_pos y exp(-p) / (number of pairs). Masks are ``[N, 1]`` only, as Java's score takes
     them. Source: LossMultiLabel; Zhang and Zhou 2006.
     """
@@ -62,30 +62,30 @@ class LossMultiLabel(Loss):
     pure = splits = True
     couples_outputs = True
 
-    def _parts(self, y: Array, p: Array) -> tuple[Array, Array]:
+    def _factors(self, y: Array, p: Array) -> tuple[Array, Array]:
         """Return exp(p) of the absent and y exp(-p) of the present labels, the first divided by the number of pairs."""
-        here = state.backend
-        middle = (here.max(p, 1, True) + here.xp.min(p, axis=1, keepdims=True)) * 0.5
-        shifted = p - middle  # in the product of both parts this cancels; alone neither overflows as early
-        absent = here.xp.astype(here.equal(y, 0.0), p.dtype)
-        pairs = here.sum(absent, 1, True) * here.sum(y, 1, True)
-        pairs = here.where(here.equal(pairs, 0.0), 1.0, pairs)
-        return absent * here.exp(shifted) / pairs, y * here.exp(-shifted)
+        backend = state.backend
+        middle = (backend.max(p, 1, True) + backend.xp.min(p, axis=1, keepdims=True)) * 0.5
+        shifted = p - middle  # in the product of both factors this cancels; alone neither overflows as early
+        absent = backend.xp.astype(backend.equal(y, 0.0), p.dtype)
+        pairs = backend.sum(absent, 1, True) * backend.sum(y, 1, True)
+        pairs = backend.where(backend.equal(pairs, 0.0), 1.0, pairs)
+        return absent * backend.exp(shifted) / pairs, y * backend.exp(-shifted)
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        here = state.backend
-        absent, present = self._parts(y, p)
-        return here.multiply(absent, here.sum(present, 1, True), absent)
+        backend = state.backend
+        absent, present = self._factors(y, p)
+        return backend.multiply(absent, backend.sum(present, 1, True), absent)
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
-        absent, present = self._parts(y, p)
-        return absent * here.sum(present, 1, True) - present * here.sum(absent, 1, True)
+        backend = state.backend
+        absent, present = self._factors(y, p)
+        return absent * backend.sum(present, 1, True) - present * backend.sum(absent, 1, True)
 
 
 @dataclass(frozen=True)
 class LossFMeasure(Loss):
-    """1 - F_beta of the whole batch, counted with probabilities: 1 - num / den.
+    """1 - F_beta of the batch, counted with probabilities: 1 - num / den.
 
     Parameters
     ----------
@@ -108,11 +108,11 @@ class LossFMeasure(Loss):
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return 1 - F_beta as a scalar array. Parameters and errors as for `Loss.score`."""
         self._check_source(z, activation)
-        here = state.backend
+        backend = state.backend
         num, den = self._ratio(self._expected(labels, p, mask), p, mask)
-        empty = here.equal(den, 0.0)
-        value = here.where(empty, 0.0, 1.0 - num / here.where(empty, 1.0, den))
-        return here.reshape(value, ())
+        empty = backend.equal(den, 0.0)
+        value = backend.where(empty, 0.0, 1.0 - num / backend.where(empty, 1.0, den))
+        return backend.reshape(value, ())
 
     def score_array(
         self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None
@@ -135,13 +135,13 @@ class LossFMeasure(Loss):
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Take dL/dp = (num / den - (1 + beta²) y) / den back through the activation."""
-        here = state.backend
+        backend = state.backend
         num, den = self._ratio(y, p, mask)
-        found = here.xp.astype(here.greater(den, 0.0), p.dtype)
-        den = den + (1.0 - found)
-        slope = (num / den - (1.0 + self.beta**2) * y) / den * found
+        defined = backend.xp.astype(backend.greater(den, 0.0), p.dtype)
+        den = den + (1.0 - defined)
+        slope = (num / den - (1.0 + self.beta**2) * y) / den * defined
         if p.shape[1] == 2:
-            here.fill(slope[:, :1], 0.0)
+            backend.fill(slope[:, :1], 0.0)
         return activation.backprop(z, p, slope, slope if out is None else out)
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
@@ -154,14 +154,14 @@ class LossFMeasure(Loss):
         return cast(labels, p)
 
     def _ratio(self, y: Array, p: Array, mask: Array | None) -> tuple[Array, Array]:
-        """Return num and den, each ``[1, 1]``."""
-        here = state.backend
+        """Return num and den, both ``[1, 1]``."""
+        backend = state.backend
         single = p.shape[1] == 1
         positive, p1 = y[:, -1:], p[:, -1:]
         negative, p0 = (1.0 - positive, 1.0 - p1) if single else (y[:, :1], p[:, :1])
         if mask is not None:
             mask = cast(mask, p)
             positive, negative = positive * mask, negative * mask
-        tp, fp, fn = (here.sum(part, None, True) for part in (positive * p1, negative * p1, positive * p0))
+        tp, fp, fn = (backend.sum(share, None, True) for share in (positive * p1, negative * p1, positive * p0))
         num = (1.0 + self.beta**2) * tp
         return num, num + self.beta**2 * fn + fp

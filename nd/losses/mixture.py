@@ -27,7 +27,7 @@ class LossMixtureDensity(Loss):
     Notes
     -----
     Columns of the output: k for α (softmax over them), k for ln σ, k l for μ, distribution by distribution. With the
-    responsibilities π_k = α_k N_k / Σ α N: dL/dp = [α - π | -π (‖y - μ‖² / σ² - l) | -π (y - μ) / σ²]. Made for the
+    responsibilities π_k = α_k N_k / Σ α N: dL/dp = [α - π | -π (‖y - μ‖² / σ² - l) | -π (y - μ) / σ²]. Meant for the
     identity activation. Only masks ``[N, 1]``. Source: LossMixtureDensity; Bishop 1994.
     """
 
@@ -47,31 +47,31 @@ class LossMixtureDensity(Loss):
         self._check_mask(mask, p)
         return cast(labels, p)
 
-    def _parts(self, y: Array, p: Array) -> tuple[Array, Array, Array, Array]:
+    def _densities(self, y: Array, p: Array) -> tuple[Array, Array, Array, Array]:
         """Return ln α ``[N, k]``, y - μ ``[N, k, l]``, 1 / σ² ``[N, k]`` and ln(α N(y; μ, σ²)) ``[N, k]``."""
-        here = state.backend
-        rows, k, width = p.shape[0], self.mixtures, self.labels_width
+        backend = state.backend
+        n, k, width = p.shape[0], self.mixtures, self.labels_width
         raw, log_sigma = p[:, :k], p[:, k : 2 * k]
         log_alpha = raw - _log_sum_exp(raw)
-        away = here.reshape(y, (rows, 1, width)) - here.reshape(p[:, 2 * k :], (rows, k, width))
-        precision = here.exp(-2.0 * log_sigma)
-        exponent = -0.5 * here.sum(here.square(away), 2) * precision
+        away = backend.reshape(y, (n, 1, width)) - backend.reshape(p[:, 2 * k :], (n, k, width))
+        precision = backend.exp(-2.0 * log_sigma)
+        exponent = -0.5 * backend.sum(backend.square(away), 2) * precision
         return log_alpha, away, precision, log_alpha - width * (log_sigma + 0.5 * math.log(2.0 * math.pi)) + exponent
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
-        return -_log_sum_exp(self._parts(y, p)[3])  # [N, 1]
+        return -_log_sum_exp(self._densities(y, p)[3])  # [N, 1]
 
     def slope(self, y: Array, p: Array) -> Array:
-        here = state.backend
-        log_alpha, away, precision, joint = self._parts(y, p)
-        pi = here.exp(joint - _log_sum_exp(joint))
-        d_sigma = pi * (self.labels_width - here.sum(here.square(away), 2) * precision)
-        d_mu = here.reshape(-pi * precision, (*pi.shape, 1)) * away
-        return here.concat([here.exp(log_alpha) - pi, d_sigma, here.reshape(d_mu, (p.shape[0], -1))], 1)
+        backend = state.backend
+        log_alpha, away, precision, joint = self._densities(y, p)
+        pi = backend.exp(joint - _log_sum_exp(joint))
+        d_sigma = pi * (self.labels_width - backend.sum(backend.square(away), 2) * precision)
+        d_mu = backend.reshape(-pi * precision, (*pi.shape, 1)) * away
+        return backend.concat([backend.exp(log_alpha) - pi, d_sigma, backend.reshape(d_mu, (p.shape[0], -1))], 1)
 
 
 def _log_sum_exp(x: Array) -> Array:
-    """Return ln Σ eˣ of each row, ``[N, 1]``."""
-    here = state.backend
-    top = here.max(x, 1, True)
-    return top + here.log(here.sum(here.exp(x - top), 1, True))
+    """Return ln Σ eˣ of every row, ``[N, 1]``."""
+    backend = state.backend
+    top = backend.max(x, 1, True)
+    return top + backend.log(backend.sum(backend.exp(x - top), 1, True))

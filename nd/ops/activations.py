@@ -31,7 +31,7 @@ class ActivationOp(Transform):
         super().__init__(x, z)
         self.activation = self.function(**parameters)
 
-    def _compute(self, here: Backend) -> Array:
+    def _compute(self, backend: Backend) -> Array:
         return self.activation.value(self.x, self.z)
 
 
@@ -70,8 +70,8 @@ class Identity(ActivationOp):
 
     function = activations.Identity
 
-    def _compute(self, here: Backend) -> Array:
-        return here.copy(self.x) if self.z is None else super()._compute(here)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.copy(self.x) if self.z is None else super()._compute(backend)
 
 
 class LeakyReLU(ActivationOp):

@@ -1,4 +1,4 @@
-"""What every op has: inputs x and y, the result z, and one formula."""
+"""The base of every op: inputs x and y, the result z, and one formula."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from backends.base import Backend
 from backends.errors import DTypeError, ShapeError, describe_shape
 from nd.arguments import checked, shown
 from nd.java_names import JavaNames
-from nd.state import backend
+from nd.state import backend as current_backend
 from nd.typing import Array
 
 from .numbers import OP_NUMBERS
@@ -24,7 +24,7 @@ class Op(JavaNames):
     x : array
     y : array or number, optional
     z : array, optional
-        Receives the result; z is x for in place, else it shares no memory with x or y. Without it a new array is made.
+        Receives the result; z is x for in place, else it shares no memory with x or y. Without it z is a new array.
     shape : tuple of int, optional
         Of the result; by default that of x.
     dtype : str, optional
@@ -61,9 +61,9 @@ class Op(JavaNames):
                 f"{self.who}: z must be {describe_shape(expected)}, got {describe_shape(z.shape)}. "
                 "Leave z out to get a new array."
             )
-        wanted, found = dtype or dtype_name(x), dtype_name(z)
-        if wanted != found:
-            raise DTypeError(f"{self.who}: z must be {wanted}, got {found}. Leave z out to get a new array.")
+        expected_dtype, got = dtype or dtype_name(x), dtype_name(z)
+        if expected_dtype != got:
+            raise DTypeError(f"{self.who}: z must be {expected_dtype}, got {got}. Leave z out to get a new array.")
 
     @property
     def op_num(self) -> int | None:
@@ -88,16 +88,16 @@ class Op(JavaNames):
         BackendError
             An array belongs to another backend.
         """
-        here = backend()
-        here.guard_same_backend(self.who, self.x, self.y, self.z)
-        result = self._compute(here)
+        backend = current_backend()
+        backend.guard_same_backend(self.who, self.x, self.y, self.z)
+        result = self._compute(backend)
         if self.z is None:
-            self.z = result if here.is_array(result) else _rank_0(here, result)
+            self.z = result if backend.is_array(result) else _rank_0(backend, result)
         elif result is not self.z:
-            here.assign(self.z, result)
+            backend.assign(self.z, result)
         return self.z
 
-    def _compute(self, here: Backend) -> Array:
+    def _compute(self, backend: Backend) -> Array:
         """Return z where a primitive wrote into it, else a new array; x and y stay as they are."""
         raise NotImplementedError
 
@@ -109,9 +109,9 @@ class Op(JavaNames):
             )
 
     def _check_same_dtype(self, x: Array, y: Array) -> None:
-        wanted, found = dtype_name(x), dtype_name(y)
-        if wanted != found:
-            raise DTypeError(f"{self.who}: y must be {wanted} as x, got {found}. Convert one with nd.astype.")
+        expected, got = dtype_name(x), dtype_name(y)
+        if expected != got:
+            raise DTypeError(f"{self.who}: y must be {expected} as x, got {got}. Convert one with nd.astype.")
 
 
 def dtype_name(array: Array) -> str:
@@ -119,9 +119,9 @@ def dtype_name(array: Array) -> str:
     return str(array.dtype).rpartition(".")[2]
 
 
-def _rank_0(here: Backend, scalar: Any) -> Array:
-    """Make an array of rank 0 of what NumPy returns instead of one."""
-    return here.assign(here.empty((), here.dtype_name(scalar)), scalar)
+def _rank_0(backend: Backend, scalar: Any) -> Array:
+    """Return an array of rank 0 for the scalar that NumPy returns instead of one."""
+    return backend.assign(backend.empty((), backend.dtype_name(scalar)), scalar)
 
 
 def normal_axes(who: str, dimension: Dimension, x: Array) -> tuple[int, ...]:

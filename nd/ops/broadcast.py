@@ -45,56 +45,56 @@ class Broadcast(Op):
             )
         self._check_same_dtype(x, y)
 
-    def _spread(self, here: Backend) -> Array:
-        """Return y with axes of length 1 where x has others."""
-        return here.reshape(self.y, tuple(n if axis in self.axes else 1 for axis, n in enumerate(self.x.shape)))
+    def _spread(self, backend: Backend) -> Array:
+        """Return y with axes of length 1 along the axes of x that it does not have."""
+        return backend.reshape(self.y, tuple(n if axis in self.axes else 1 for axis, n in enumerate(self.x.shape)))
 
 
 class BroadcastAdd(Broadcast):
     """x + y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.add(self.x, self._spread(here), self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.add(self.x, self._spread(backend), self.z)
 
 
 class BroadcastCopy(Broadcast):
     """y; x only says how large it becomes."""
 
-    def _compute(self, here: Backend) -> Array:
-        target = here.empty(self.x.shape, here.dtype_name(self.x)) if self.z is None else self.z
-        return here.assign(target, self._spread(here))
+    def _compute(self, backend: Backend) -> Array:
+        target = backend.empty(self.x.shape, backend.dtype_name(self.x)) if self.z is None else self.z
+        return backend.assign(target, self._spread(backend))
 
 
 class BroadcastDiv(Broadcast):
     """x / y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.divide(self.x, self._spread(here), self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.divide(self.x, self._spread(backend), self.z)
 
 
 class BroadcastMul(Broadcast):
     """x * y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.multiply(self.x, self._spread(here), self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.multiply(self.x, self._spread(backend), self.z)
 
 
 class BroadcastRDiv(Broadcast):
     """y / x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.divide(self._spread(here), self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.divide(self._spread(backend), self.x, self.z)
 
 
 class BroadcastRSub(Broadcast):
     """y - x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.subtract(self._spread(here), self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.subtract(self._spread(backend), self.x, self.z)
 
 
 class BroadcastSub(Broadcast):
     """x - y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.subtract(self.x, self._spread(here), self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.subtract(self.x, self._spread(backend), self.z)

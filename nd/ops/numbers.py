@@ -1,4 +1,4 @@
-"""The numbers by which ND4J's native code knows ops, each within its kind (transforms, reductions, scalars ...)."""
+"""The numbers by which ND4J's native code knows ops, unique within a kind (transforms, reductions, scalars ...)."""
 
 OP_NUMBERS: dict[str, int] = {
     "Abs": 0,
@@ -67,4 +67,4 @@ OP_NUMBERS: dict[str, int] = {
     "UniformDistribution": 0,
     "Variance": 0,
 }
-"""Class -> number, of 1.0.0-M2.1; LegacyDropOutInverted's of 0.9.1. Ops that are not here ND4J calls by name."""
+"""Class -> number, of 1.0.0-M2.1; LegacyDropOutInverted's of 0.9.1. ND4J calls the remaining ops by name."""

@@ -41,121 +41,121 @@ class Pairwise(Op):
 class Add(Pairwise):
     """x + y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.add(self.x, self.y, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.add(self.x, self.y, self.z)
 
 
 class Copy(Pairwise):
     """y; x only says how large it is."""
 
-    def _compute(self, here: Backend) -> Array:
-        target = here.empty(self.x.shape, here.dtype_name(self.x)) if self.z is None else self.z
-        return here.assign(target, self.y)
+    def _compute(self, backend: Backend) -> Array:
+        target = backend.empty(self.x.shape, backend.dtype_name(self.x)) if self.z is None else self.z
+        return backend.assign(target, self.y)
 
 
 class Div(Pairwise):
     """x / y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.divide(self.x, self.y, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.divide(self.x, self.y, self.z)
 
 
 class MaxPairwise(Pairwise):
     """Larger of x and y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.maximum(self.x, self.y, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.maximum(self.x, self.y, self.z)
 
 
 class MinPairwise(Pairwise):
     """Smaller of x and y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.minimum(self.x, self.y, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.minimum(self.x, self.y, self.z)
 
 
 class Mul(Pairwise):
     """x * y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.multiply(self.x, self.y, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.multiply(self.x, self.y, self.z)
 
 
 class PowPairwise(Pairwise):
     """x ** y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.power(self.x, self.y, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.power(self.x, self.y, self.z)
 
 
 class RDiv(Pairwise):
     """y / x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.divide(self.y, self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.divide(self.y, self.x, self.z)
 
 
 class RSub(Pairwise):
     """y - x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.subtract(self.y, self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.subtract(self.y, self.x, self.z)
 
 
 class Sub(Pairwise):
     """x - y."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.subtract(self.x, self.y, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.subtract(self.x, self.y, self.z)
 
 
 class Comparison(Pairwise):
     """1 where a relation of x and y holds, else 0, in the dtype of x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.xp.astype(self._holds(here), self.x.dtype)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.xp.astype(self._holds(backend), self.x.dtype)
 
-    def _holds(self, here: Backend) -> Array:
+    def _holds(self, backend: Backend) -> Array:
         raise NotImplementedError
 
 
 class Eq(Comparison):
     """x == y."""
 
-    def _holds(self, here: Backend) -> Array:
-        return here.equal(self.x, self.y)
+    def _holds(self, backend: Backend) -> Array:
+        return backend.equal(self.x, self.y)
 
 
 class Gt(Comparison):
     """x > y."""
 
-    def _holds(self, here: Backend) -> Array:
-        return here.greater(self.x, self.y)
+    def _holds(self, backend: Backend) -> Array:
+        return backend.greater(self.x, self.y)
 
 
 class Gte(Comparison):
     """x >= y."""
 
-    def _holds(self, here: Backend) -> Array:
-        return here.greater_equal(self.x, self.y)
+    def _holds(self, backend: Backend) -> Array:
+        return backend.greater_equal(self.x, self.y)
 
 
 class Lt(Comparison):
     """x < y."""
 
-    def _holds(self, here: Backend) -> Array:
-        return here.greater(self.y, self.x)
+    def _holds(self, backend: Backend) -> Array:
+        return backend.greater(self.y, self.x)
 
 
 class Lte(Comparison):
     """x <= y."""
 
-    def _holds(self, here: Backend) -> Array:
-        return here.greater_equal(self.y, self.x)
+    def _holds(self, backend: Backend) -> Array:
+        return backend.greater_equal(self.y, self.x)
 
 
 class Neq(Comparison):
     """x != y."""
 
-    def _holds(self, here: Backend) -> Array:
+    def _holds(self, backend: Backend) -> Array:
         return self.x != self.y

@@ -1,6 +1,6 @@
 """Ops that draw random numbers, for `nd.execRandom`. Source: org.nd4j.linalg.api.ops.random.impl and libnd4j.
 
-One draw for each element, in c order whatever the memory order, always in float32, so that the same seed gives the
+One draw for every element, in c order whatever the memory order, always in float32, so that the same seed gives the
 same numbers in both dtypes, on every backend and in Java.
 """
 
@@ -24,7 +24,7 @@ class RandomOp(Op):
 
     @property
     def count(self) -> int:
-        """How many numbers are drawn."""
+        """Number of draws."""
         return math.prod(self.x.shape)
 
     def _check_probability(self, p: float, lowest: str, meaning: str) -> None:
@@ -41,8 +41,8 @@ class Distribution(RandomOp):
     def __init__(self, z: Array) -> None:
         super().__init__(z, z=z)
 
-    def _compute(self, here: Backend) -> Array:
-        return here.assign(self.z, here.reshape(self._draw(here.dtype_name(self.x)), self.x.shape))
+    def _compute(self, backend: Backend) -> Array:
+        return backend.assign(self.z, backend.reshape(self._draw(backend.dtype_name(self.x)), self.x.shape))
 
     def _draw(self, dtype: str) -> Array:
         raise NotImplementedError
@@ -66,7 +66,7 @@ class BernoulliDistribution(Distribution):
 
 
 class BinomialDistribution(Distribution):
-    """How many of `trials` succeed with probability p each."""
+    """Number of successes among `trials` of probability p."""
 
     @checked
     def __init__(self, z: Array, trials: int = 1, p: float = 0.5) -> None:
@@ -107,16 +107,16 @@ class GaussianDistribution(_Normal):
 class LogNormalDistribution(_Normal):
     """e to the power of a normal distribution with this mean and std."""
 
-    def _compute(self, here: Backend) -> Array:
-        z = super()._compute(here)
-        return here.exp(z, z)
+    def _compute(self, backend: Backend) -> Array:
+        z = super()._compute(backend)
+        return backend.exp(z, z)
 
     def _draw(self, dtype: str) -> Array:
         return self.rng.gaussian(self.count, dtype, self.mean, self.std)
 
 
 class TruncatedNormalDistribution(_Normal):
-    """Normal distribution, what is further than 2 std from the mean drawn once more; see `Random.truncated_normal`."""
+    """Normal distribution; numbers over 2 std from the mean are drawn once more, see `Random.truncated_normal`."""
 
     def _draw(self, dtype: str) -> Array:
         return self.rng.truncated_normal(self.count, dtype, self.mean, self.std)
@@ -162,14 +162,14 @@ class DropOut(RandomOp):
     def extra_args(self) -> tuple[float, ...]:
         return (self.p,)
 
-    def _compute(self, here: Backend) -> Array:
-        kept = self._kept(here)
-        return kept if self.z is None else here.assign(self.z, kept)
+    def _compute(self, backend: Backend) -> Array:
+        kept = self._kept(backend)
+        return kept if self.z is None else backend.assign(self.z, kept)
 
-    def _kept(self, here: Backend) -> Array:
-        """Return x where it stays, else 0: a product would make NaN of infinity and -0 of what is below 0."""
-        stays = here.greater(self.p, self.rng.uniform(self.count))
-        return here.where(here.reshape(stays, self.x.shape), self.x, 0.0)
+    def _kept(self, backend: Backend) -> Array:
+        """Return x where it stays, else 0: a product would make NaN of infinity and -0 of a negative number."""
+        stays = backend.greater(self.p, self.rng.uniform(self.count))
+        return backend.where(backend.reshape(stays, self.x.shape), self.x, 0.0)
 
 
 class DropOutInverted(DropOut):
@@ -184,12 +184,12 @@ class DropOutInverted(DropOut):
     [0.0, 2.0]
     """
 
-    def _compute(self, here: Backend) -> Array:
-        return here.divide(self._kept(here), self.p, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.divide(self._kept(backend), self.p, self.z)
 
 
 class LegacyDropOutInverted(DropOutInverted):
-    """ND4J 0.x's DropOutInverted, which it took where its generator had no native state: the same here.
+    """ND4J 0.x's DropOutInverted for generators without native state: the same as DropOutInverted.
 
     Examples
     --------
@@ -215,9 +215,9 @@ class AlphaDropOut(DropOut):
 
     alpha = -1.7580993408473766
 
-    def _compute(self, here: Backend) -> Array:
+    def _compute(self, backend: Backend) -> Array:
         a = 1.0 / math.sqrt(self.p + self.alpha**2 * self.p * (1.0 - self.p))
         b = -a * (1.0 - self.p) * self.alpha
-        drawn = self.rng.bernoulli(self.count, here.dtype_name(self.x), self.p)
-        t = here.where(here.greater(here.reshape(drawn, self.x.shape), 0.0), self.x, self.alpha)
-        return here.add(here.multiply(t, a, t), b, self.z)
+        drawn = self.rng.bernoulli(self.count, backend.dtype_name(self.x), self.p)
+        t = backend.where(backend.greater(backend.reshape(drawn, self.x.shape), 0.0), self.x, self.alpha)
+        return backend.add(backend.multiply(t, a, t), b, self.z)

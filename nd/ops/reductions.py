@@ -13,7 +13,7 @@ from .base import Array, Dimension, Op, normal_axes
 
 
 class Reduction(Op):
-    """A number for each position of the other axes, ``Op(x, dimension=None, keep_dims=False, z=None)``.
+    """A number for every position of the other axes, ``Op(x, dimension=None, keep_dims=False, z=None)``.
 
     Parameters
     ----------
@@ -44,73 +44,73 @@ class Reduction(Op):
 
     @property
     def count(self) -> int:
-        """How many elements go into one number."""
+        """Number of elements that go into one number."""
         return math.prod(self.x.shape[axis] for axis in self.axes)
 
 
 class Sum(Reduction):
     """Σ x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.sum(self.x, self.axes, self.keep_dims)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.sum(self.x, self.axes, self.keep_dims)
 
 
 class Mean(Reduction):
     """Σ x / n."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.mean(self.x, self.axes, self.keep_dims)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.mean(self.x, self.axes, self.keep_dims)
 
 
 class Max(Reduction):
     """Largest element."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.max(self.x, self.axes, self.keep_dims)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.max(self.x, self.axes, self.keep_dims)
 
 
 class Min(Reduction):
     """Smallest element."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.xp.min(self.x, axis=self.axes, keepdims=self.keep_dims)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.xp.min(self.x, axis=self.axes, keepdims=self.keep_dims)
 
 
 class Prod(Reduction):
     """Product of the elements."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.xp.prod(self.x, axis=self.axes, keepdims=self.keep_dims, dtype=self.x.dtype)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.xp.prod(self.x, axis=self.axes, keepdims=self.keep_dims, dtype=self.x.dtype)
 
 
 class Norm1(Reduction):
     """Σ |x|."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.sum(here.absolute(self.x), self.axes, self.keep_dims)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.sum(backend.absolute(self.x), self.axes, self.keep_dims)
 
 
 class Norm2(Reduction):
     """√(Σ x²)."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.sqrt(here.sum(here.square(self.x), self.axes, self.keep_dims))
+    def _compute(self, backend: Backend) -> Array:
+        return backend.sqrt(backend.sum(backend.square(self.x), self.axes, self.keep_dims))
 
 
 class NormMax(Reduction):
     """Largest |x|."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.max(here.absolute(self.x), self.axes, self.keep_dims)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.max(backend.absolute(self.x), self.axes, self.keep_dims)
 
 
 class CountNonZero(Reduction):
-    """How many elements are not 0, as int64."""
+    """Number of elements that are not 0, as int64."""
 
     dtype = "int64"
 
-    def _compute(self, here: Backend) -> Array:
-        return here.sum(here.astype(self.x != 0, "int64"), self.axes, self.keep_dims)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.sum(backend.astype(self.x != 0, "int64"), self.axes, self.keep_dims)
 
 
 class Variance(Reduction):
@@ -128,21 +128,21 @@ class Variance(Reduction):
         super().__init__(x, dimension, keep_dims, z)
         self.bias_corrected = bias_corrected
 
-    def _compute(self, here: Backend) -> Array:
-        centred = self.x - here.mean(self.x, self.axes, True)
+    def _compute(self, backend: Backend) -> Array:
+        centred = self.x - backend.mean(self.x, self.axes, True)
         divisor = max(self.count - 1, 1) if self.bias_corrected else self.count
-        return here.sum(here.square(centred, centred), self.axes, self.keep_dims) / divisor
+        return backend.sum(backend.square(centred, centred), self.axes, self.keep_dims) / divisor
 
 
 class StandardDeviation(Variance):
     """√Variance, with the same parameters."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.sqrt(super()._compute(here))
+    def _compute(self, backend: Backend) -> Array:
+        return backend.sqrt(super()._compute(backend))
 
 
 class IndexReduction(Reduction):
-    """The position, int64, of an element: along one axis, or in c order in the whole array."""
+    """The position, int64, of an element: along one axis, or in c order among all elements."""
 
     dtype = "int64"
 
@@ -151,25 +151,25 @@ class IndexReduction(Reduction):
         super().__init__(x, dimension, keep_dims, z)
         if dimension is not None and len(self.axes) != 1:
             raise ShapeError(f"{self.who}: dimension must be one axis or None, got {dimension}. Reduce axis by axis.")
-        self.whole = dimension is None
+        self._flattens = dimension is None
 
-    def _compute(self, here: Backend) -> Array:
-        x, axis = (here.reshape(self.x, (-1,)), 0) if self.whole else (self.x, self.axes[0])
-        return here.reshape(here.astype(self._find(here, x, axis), "int64"), self.shape)
+    def _compute(self, backend: Backend) -> Array:
+        x, axis = (backend.reshape(self.x, (-1,)), 0) if self._flattens else (self.x, self.axes[0])
+        return backend.reshape(backend.astype(self._find(backend, x, axis), "int64"), self.shape)
 
-    def _find(self, here: Backend, x: Array, axis: int) -> Array:
+    def _find(self, backend: Backend, x: Array, axis: int) -> Array:
         raise NotImplementedError
 
 
 class IMax(IndexReduction):
     """Position of the first maximum."""
 
-    def _find(self, here: Backend, x: Array, axis: int) -> Array:
-        return here.argmax(x, axis)
+    def _find(self, backend: Backend, x: Array, axis: int) -> Array:
+        return backend.argmax(x, axis)
 
 
 class IMin(IndexReduction):
     """Position of the first minimum."""
 
-    def _find(self, here: Backend, x: Array, axis: int) -> Array:
-        return here.xp.argmin(x, axis=axis)
+    def _find(self, backend: Backend, x: Array, axis: int) -> Array:
+        return backend.xp.argmin(x, axis=axis)

@@ -19,98 +19,98 @@ class Transform(Op):
 class Abs(Transform):
     """|x|."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.absolute(self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.absolute(self.x, self.z)
 
 
 class Ceil(Transform):
     """The least integer >= x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.xp.ceil(self.x)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.xp.ceil(self.x)
 
 
 class Cos(Transform):
     """Cosine."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.cos(self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.cos(self.x, self.z)
 
 
 class Exp(Transform):
     """eˣ."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.exp(self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.exp(self.x, self.z)
 
 
 class Expm1(Transform):
     """eˣ - 1, exact near 0."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.xp.expm1(self.x)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.xp.expm1(self.x)
 
 
 class Floor(Transform):
     """The greatest integer <= x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.xp.floor(self.x)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.xp.floor(self.x)
 
 
 class IsMax(Transform):
-    """1 at the first maximum along `dimension` (None: of the whole array, in c order), 0 elsewhere."""
+    """1 at the first maximum along `dimension` (None: of all elements, in c order), 0 elsewhere."""
 
     @checked
     def __init__(self, x: Array, z: Array | None = None, *, dimension: int | None = None) -> None:
         super().__init__(x, z)
         self.axis = None if dimension is None else normal_axes(self.who, dimension, x)[0]
 
-    def _compute(self, here: Backend) -> Array:
-        x = here.reshape(self.x, (-1,)) if self.axis is None else self.x
+    def _compute(self, backend: Backend) -> Array:
+        x = backend.reshape(self.x, (-1,)) if self.axis is None else self.x
         axis = self.axis or 0
         size = x.shape[axis]
         along = tuple(size if i == axis else 1 for i in range(x.ndim))
-        index = here.reshape(here.argmax(x, axis), tuple(1 if i == axis else n for i, n in enumerate(x.shape)))
-        hit = here.equal(here.reshape(here.arange(0, size, "int64"), along), index)
-        return here.reshape(here.astype(hit, here.dtype_name(x)), self.x.shape)
+        index = backend.reshape(backend.argmax(x, axis), tuple(1 if i == axis else n for i, n in enumerate(x.shape)))
+        hit = backend.equal(backend.reshape(backend.arange(0, size, "int64"), along), index)
+        return backend.reshape(backend.astype(hit, backend.dtype_name(x)), self.x.shape)
 
 
 class Log(Transform):
     """Natural logarithm."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.log(self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.log(self.x, self.z)
 
 
 class Log1p(Transform):
     """ln(1 + x), exact near 0."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.xp.log1p(self.x)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.xp.log1p(self.x)
 
 
 class LogSoftMax(Transform):
     """x - ln Σ eˣ along axis 1, for a vector along its only axis."""
 
-    def _compute(self, here: Backend) -> Array:
+    def _compute(self, backend: Backend) -> Array:
         axis = 1 if self.x.ndim > 1 else 0
-        shifted = self.x - here.max(self.x, axis, True)
-        return here.subtract(shifted, here.log(here.sum(here.exp(shifted), axis, True)), shifted)
+        shifted = self.x - backend.max(self.x, axis, True)
+        return backend.subtract(shifted, backend.log(backend.sum(backend.exp(shifted), axis, True)), shifted)
 
 
 class Negative(Transform):
     """-x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.multiply(self.x, -1, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.multiply(self.x, -1, self.z)
 
 
 class OneMinus(Transform):
     """1 - x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.subtract(1, self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.subtract(1, self.x, self.z)
 
 
 class Pow(Transform):
@@ -121,52 +121,52 @@ class Pow(Transform):
         super().__init__(x, z)
         self.exponent = exponent
 
-    def _compute(self, here: Backend) -> Array:
-        return here.power(self.x, self.exponent, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.power(self.x, self.exponent, self.z)
 
 
 class Reciprocal(Transform):
     """1 / x."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.divide(1.0, self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.divide(1.0, self.x, self.z)
 
 
 class Round(Transform):
     """The nearest integer; a half goes away from 0, as in C and Java, not to the even neighbour."""
 
-    def _compute(self, here: Backend) -> Array:
-        whole = here.xp.trunc(self.x)
-        half = here.xp.astype(here.absolute(self.x - whole) >= 0.5, self.x.dtype)
-        return whole + half * here.sign(self.x)
+    def _compute(self, backend: Backend) -> Array:
+        integer = backend.xp.trunc(self.x)
+        half = backend.xp.astype(backend.absolute(self.x - integer) >= 0.5, self.x.dtype)
+        return integer + half * backend.sign(self.x)
 
 
 class Sign(Transform):
     """-1, 0 or 1; sign(0) = 0."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.sign(self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.sign(self.x, self.z)
 
 
 class Sin(Transform):
     """Sine."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.sin(self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.sin(self.x, self.z)
 
 
 class Sqrt(Transform):
     """Square root."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.sqrt(self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.sqrt(self.x, self.z)
 
 
 class Square(Transform):
     """x²."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.square(self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.square(self.x, self.z)
 
 
 class Step(Transform):
@@ -177,12 +177,12 @@ class Step(Transform):
         super().__init__(x, z)
         self.cutoff = cutoff
 
-    def _compute(self, here: Backend) -> Array:
-        return here.xp.astype(here.greater(self.x, self.cutoff), self.x.dtype)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.xp.astype(backend.greater(self.x, self.cutoff), self.x.dtype)
 
 
 class TimesOneMinus(Transform):
     """x (1 - x), the derivative of the sigmoid in terms of its value."""
 
-    def _compute(self, here: Backend) -> Array:
-        return here.multiply(self.x, 1 - self.x, self.z)
+    def _compute(self, backend: Backend) -> Array:
+        return backend.multiply(self.x, 1 - self.x, self.z)

@@ -17,14 +17,14 @@ from nd.evaluation import Evaluation, plot_confusion_matrix
 from nd.extras import optional
 from nd.files.writing import replacing
 
-from ..api import Listener
+from .collect_scores import CollectScoresListener
 from .evaluative import evaluated
 
 MOST_FILTERS = 64
 _STYLE = "body{font-family:sans-serif;max-width:60em;margin:2em auto}img{max-width:100%}pre{overflow:auto}"
 
 
-class HtmlReportListener(Listener):
+class HtmlReportListener(CollectScoresListener):
     """Writes one HTML file with the score's curve, the confusion matrix and the first layer's filters.
 
     Needs ``ndwright[report]`` (matplotlib).
@@ -67,16 +67,9 @@ class HtmlReportListener(Listener):
         every_n_epochs: Count | None = None,
         title: str = "Training",
     ) -> None:
+        super().__init__(frequency)
         self._figures = optional("HtmlReportListener", "matplotlib.figure", "matplotlib", "report")
-        self.path, self.data, self.title = pathlib.Path(path), data, title
-        self.frequency, self.every_n_epochs = frequency, every_n_epochs
-        self.iterations: list[int] = []
-        self.scores: list[float] = []
-
-    def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
-        if iteration % self.frequency == 0:
-            self.iterations.append(iteration)
-            self.scores.append(model.score())
+        self.path, self.data, self.title, self.every_n_epochs = pathlib.Path(path), data, title, every_n_epochs
 
     def on_epoch_end(self, model: Any) -> None:
         if self.every_n_epochs is not None and (model.epoch_count + 1) % self.every_n_epochs == 0:

@@ -167,8 +167,7 @@ class BaseOptimizer(OfModel):
                 if model.iteration_count == iteration:
                     generator.set_state(drawn)
                 raise
-            for listener in tuple(self.listeners):
-                listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
+            self._hear_iteration(model)
             if self.ended:
                 return
 
@@ -243,7 +242,7 @@ class BaseOptimizer(OfModel):
     def evaluated(self) -> Trial:
         """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
         model = self.model
-        result = self.computed(model, self._input)
+        result = self._computed(model, self._input)
         result.gradient()  # whose score and gradient are looked at: nothing is left to the device
         batch_size = result.examples if self.conf.mini_batch else None
         gradient = model.updater.objective_gradient(batch_size, model.iteration_count, model.epoch_count)

@@ -61,8 +61,7 @@ class StochasticGradientDescent(OfModel):
                 with self.lock:
                     self._step(model, updater, step)
                 if self.listeners:
-                    for listener in tuple(self.listeners):
-                        listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
+                    self._hear_iteration(model)
                 if updater.watch.arguments:
                     updater.watch.after_step(model)
         except BaseException:
@@ -87,7 +86,7 @@ class StochasticGradientDescent(OfModel):
         drawn = generator.get_state()
         watch.in_step = True
         try:
-            result = self.computed(model, step)
+            result = self._computed(model) if step is None else model.compute_gradient_and_score(step)
             result.check_finite(iteration)
             if self.listeners:
                 self._hear_gradient(model, result)

@@ -10,7 +10,7 @@ from nd.arguments import Fraction, NonNegative
 from nd.typing import Array
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater, corrected_rate, gain_over_epsilon
+from .base import Coefficients, States, Updater, corrected_coefficients, gain_over_epsilon
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,7 @@ class AdaBelief(Updater):
     state_names: ClassVar[tuple[str, ...]] = ("M", "S")
 
     gain = gain_over_epsilon
-
-    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
-        rate = self.at(self.learning_rate, iteration, epoch)
-        return (corrected_rate(rate, self.beta1, self.beta2, iteration, self.epsilon),)
+    coefficients = corrected_coefficients
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         m, s = states

@@ -91,6 +91,12 @@ def gain_over_epsilon(updater: Any, coefficients: Coefficients) -> float:
     return gain_of_factors(updater, coefficients) / updater.epsilon if updater.epsilon else math.inf
 
 
+def corrected_coefficients(updater: Any, iteration: int, epoch: int) -> Coefficients:
+    """Return `Updater.coefficients` of Adam and its kin: the corrected rate alone."""
+    rate = updater.at(updater.learning_rate, iteration, epoch)
+    return (corrected_rate(rate, updater.beta1, updater.beta2, iteration, updater.epsilon),)
+
+
 def corrected_rate(rate: float, beta1: float, beta2: float, iteration: int, epsilon: float) -> float:
     """Return rate * sqrt(1 - beta2^(t + 1)) / (1 - beta1^(t + 1)), t the iteration: Adam's corrections.
 

@@ -1,4 +1,4 @@
-"""Random draws on a tape: drawn again each time, as the computation without a tape draws them."""
+"""Random draws on a recording: drawn again each time, as the computation without a recording draws them."""
 
 import numpy as np
 import pytest
@@ -32,5 +32,5 @@ def test_random_draws_are_repeated_from_where_the_generator_stands(name):
 
 def test_draws_of_another_generator_than_the_threads_are_refused():
     memory, other = np.zeros((4, 4)), nd.random.Random(5)
-    with pytest.raises(nd.NotRecorded, match=r"a tape holds draws of this thread's generator only\."):
+    with pytest.raises(nd.NotRecorded, match=r"a recording holds draws of this thread's generator only\."):
         nd.record(lambda: nd.traceable(memory) + other.uniform(4))

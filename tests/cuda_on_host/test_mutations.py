@@ -79,11 +79,11 @@ MUTATIONS = {
         "tests/backends/test_elementwise.py",
     ),
     "a graph uses the scratch memory of a stream": Mutation(
-        "cupy_recorder.py", "with self._scratches.holding(scratch):", "if True:", "",
+        "cuda/recorder.py", "with self._scratches.holding(scratch):", "if True:", "",
         "tests/backends/test_two_streams.py",
     ),
     "an argument of the wrong type": Mutation(
-        "cupy_recorder.py", "*move, p, out.shape[0]", "*move, int(p), out.shape[0]", "", GRAPHS
+        "cuda/recorder.py", "*move, p, out.shape[0]", "*move, int(p), out.shape[0]", "", GRAPHS
     ),
 }  # fmt: skip
 

@@ -7,11 +7,11 @@ import os
 class Freed:
     """Gives memory back when CuPy no longer knows it."""
 
-    def __init__(self, library, address, stream):
-        self._free, self._address, self._stream = library.host_cuda_tight_free, address, stream
+    def __init__(self, pool, address, stream):
+        self._pool, self._address, self._stream = pool, address, stream
 
     def __del__(self):
-        self._free(ctypes.c_void_p(self._address), ctypes.c_void_p(self._stream))
+        self._pool.free(self._address, self._stream)
 
 
 class Pool:
@@ -21,6 +21,7 @@ class Pool:
         self._library = ctypes.CDLL("libcudart.so.13")
         self._library.host_cuda_tight_malloc.restype = ctypes.c_void_p
         self._library.host_cuda_tight_malloc.argtypes = [ctypes.c_size_t]
+        self._sizes = {}  # by address
 
     def malloc(self, size):
         import cupy
@@ -28,9 +29,19 @@ class Pool:
         address = self._library.host_cuda_tight_malloc(max(size, 1)) or 0
         if not address:
             raise cupy.cuda.memory.OutOfMemoryError(size, 0, 0)
-        owner = Freed(self._library, address, cupy.cuda.get_current_stream().ptr)
+        self._sizes[address] = size
+        owner = Freed(self, address, cupy.cuda.get_current_stream().ptr)
         memory = cupy.cuda.UnownedMemory(address, size, owner)
         return cupy.cuda.MemoryPointer(memory, 0)
+
+    def free(self, address, stream):
+        """Give memory back that this pool handed out, when the stream has come so far."""
+        del self._sizes[address]
+        self._library.host_cuda_tight_free(ctypes.c_void_p(address), ctypes.c_void_p(stream))
+
+    def total_bytes(self):
+        """Return the bytes that belong to the pool: those in use, because it keeps none."""
+        return sum(self._sizes.copy().values())
 
 
 def install():

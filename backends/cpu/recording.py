@@ -1,8 +1,8 @@
-"""Tapes: the NumPy calls of a computation, written down once and run again without the Python around them.
+"""Recordings: the NumPy calls of a computation, written down once and replayed without the Python around them.
 
-While a tape records, arrays of class `TracedArray` note every ufunc and every copy that touches them, with its result's
-memory. Running the tape makes the same calls on the same memory: what is computed then depends on nothing but the
-contents of the arrays. What a tape cannot hold, a decision on a value or a random draw, raises `NotRecorded`.
+While one is made, arrays of class `TracedArray` note every ufunc and every copy that touches them, with its result's
+memory. Replaying it makes the same calls on the same memory: what is computed then depends on nothing but the contents
+of the arrays. What a recording cannot hold, a decision on a value or a random draw, raises `NotRecorded`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..errors import NotRecorded
 
 
 class _Active(threading.local):
-    """The tape that records in this thread."""
+    """The recording that is made in this thread."""
 
-    tape: Tape | None = None
+    recording: Recording | None = None
 
 
 _active = _Active()
 UFUNC_BUFFER = 1024  # elements; with NumPy's 8192 it copies slices of images through buffers, which takes twice as long
-_quiet = contextvars.Context()  # holds NumPy's settings, where tapes are played back
+_quiet = contextvars.Context()  # holds NumPy's settings, where recordings are replayed
 _quiet.run(np.seterr, all="ignore")
 _quiet.run(np.setbufsize, UFUNC_BUFFER)
 
@@ -39,13 +39,13 @@ def quietly(function: Callable[..., Any], *arguments: Any) -> Any:
     return _quiet.copy().run(function, *arguments)
 
 
-class Tape:
+class Recording:
     """Calls without arguments, in their order.
 
     Parameters
     ----------
     generator : callable
-        Returns the generator that random numbers are drawn from: what draws is repeated on the one of the day.
+        Returns the generator that random numbers are drawn from, asked again at every replay.
 
     Attributes
     ----------
@@ -59,16 +59,17 @@ class Tape:
         self.size = 0
 
     @contextmanager
-    def recording(self) -> Iterator[None]:
+    def active(self) -> Iterator[None]:
         """Note what traced arrays of this thread do in the block."""
-        outer, _active.tape = _active.tape, self
+        outer, _active.recording = _active.recording, self
         try:
             yield
         finally:
-            _active.tape = outer
+            _active.recording = outer
 
     def replay(self) -> None:
-        """Make all calls again; whoever looks at the results says what is not finite.
+        """Make all calls again, without warnings of what is not finite: whoever reads the results checks that.
+
 
         No Python stands between the calls: `deque` only takes what `map` gives, and keeps nothing of it.
         """
@@ -76,9 +77,9 @@ class Tape:
 
 
 def note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:
-    """Put a call on the tape of this thread, if one records."""
-    if _active.tape is not None:
-        _active.tape.calls.append(partial(function, *arguments, **options))
+    """Append a call to the recording that is made in this thread, if one is."""
+    if _active.recording is not None:
+        _active.recording.calls.append(partial(function, *arguments, **options))
 
 
 def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: np.ndarray, options: dict[str, Any]) -> None:
@@ -94,7 +95,7 @@ def _note_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], target: np.nda
 
 
 def _in_memory_order(inputs: tuple[Any, ...], target: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
-    """Permute the axes of all so that the result's lie in c order: NumPy finds one long loop without searching."""
+    """Permute the axes of all arrays so that the result is in c order: NumPy runs one long loop without searching."""
     if target.flags.c_contiguous or not all(isinstance(x, np.ndarray) and x.ndim in (0, target.ndim) for x in inputs):
         return inputs, target
     axes = sorted(range(target.ndim), key=lambda axis: -abs(target.strides[axis]))
@@ -106,23 +107,23 @@ def plain(x: Any) -> Any:
     if isinstance(x, TracedArray):
         return x.view(np.ndarray)
     if isinstance(x, (list, tuple)):
-        return type(x)(plain(each) for each in x)
+        return type(x)(plain(item) for item in x)
     return x
 
 
 def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a ufunc's inputs; Python's numbers as arrays of the dtype that NumPy would take them for, once for all."""
-    found = plain(inputs)
-    for other in found:
-        if isinstance(other, np.ndarray) and other.dtype.kind == "f":
-            return tuple(np.asarray(each, other.dtype) if type(each) in (int, float) else each for each in found)
-    return found
+    operands = plain(inputs)
+    for array in operands:
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+            return tuple(np.asarray(x, array.dtype) if type(x) in (int, float) else x for x in operands)
+    return operands
 
 
 def writable(target: np.ndarray) -> np.ndarray:
-    """Return where a tape writes; refuse memory that is not traced, because what reads it would not be noted."""
-    if _active.tape is not None and not isinstance(target, TracedArray):
-        raise NotRecorded("a tape cannot hold a result in an array that is not traceable.")
+    """Return the memory that a recorded call writes; refuse an array that is not traced: reads of it are not noted."""
+    if _active.recording is not None and not isinstance(target, TracedArray):
+        raise NotRecorded("a recording cannot hold a result in an array that is not traceable.")
     return plain(target)
 
 
@@ -131,49 +132,49 @@ def _traced(x: np.ndarray) -> TracedArray:
 
 
 def own_memory(x: np.ndarray) -> TracedArray:
-    """Return a new array as a traced one, and count it as memory of the tape."""
-    if _active.tape is not None:
-        _active.tape.size += x.nbytes
+    """Return a new array as a traced one, and count its bytes as the recording's."""
+    if _active.recording is not None:
+        _active.recording.size += x.nbytes
     return _traced(x)
 
 
-def tape_in_use() -> Tape:
-    """Return the tape that records in this thread; raise NotRecorded where none does."""
-    if _active.tape is None:
-        raise NotRecorded("nothing is recorded here.")
-    return _active.tape
+def active_recording() -> Recording:
+    """Return the recording that is made in this thread; raise NotRecorded where there is none."""
+    if _active.recording is None:
+        raise NotRecorded("this thread records nothing.")
+    return _active.recording
 
 
-def _is_slice(key: Any, found: Any, memory: np.ndarray) -> bool:
-    """Tell whether what an index gave lies in the memory; a slice of nothing lies nowhere."""
-    if not isinstance(found, np.ndarray) or found.size:
-        return isinstance(found, np.ndarray) and np.may_share_memory(found, memory)
-    return not any(isinstance(each, (np.ndarray, list)) for each in (key if isinstance(key, tuple) else (key,)))
+def _is_slice(key: Any, value: Any, memory: np.ndarray) -> bool:
+    """Tell whether the value that an index gave lies in the memory; a slice of nothing lies nowhere."""
+    if not isinstance(value, np.ndarray) or value.size:
+        return isinstance(value, np.ndarray) and np.may_share_memory(value, memory)
+    return not any(isinstance(index, (np.ndarray, list)) for index in (key if isinstance(key, tuple) else (key,)))
 
 
-def _refused(what: str) -> Any:
+def _refused(method: str) -> Any:
     def refuse(self: TracedArray, *arguments: Any, **options: Any) -> Any:
-        if _active.tape is not None:
-            raise NotRecorded(f"a tape cannot hold {what} of an array.")
-        return getattr(np.ndarray, what)(self, *arguments, **options)
+        if _active.recording is not None:
+            raise NotRecorded(f"a recording cannot hold {method} of an array.")
+        return getattr(np.ndarray, method)(self, *arguments, **options)
 
     return refuse
 
 
 class TracedArray(np.ndarray):
-    """An array that tells the active tape what is done with it; without a tape it is like any other."""
+    """An array whose operations are noted by the active recording; without one it is like any other."""
 
     def __array_finalize__(self, source: Any) -> None:
-        if _active.tape is not None and isinstance(source, TracedArray) and self.flags.owndata:
-            raise NotRecorded("a method of an array copied it behind the tape's back.")
+        if _active.recording is not None and isinstance(source, TracedArray) and self.flags.owndata:
+            raise NotRecorded("a method of an array copied it behind the recording's back.")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
-        if _active.tape is None:
+        if _active.recording is None:
             given = {} if out is None else {"out": plain(out)}
             result = getattr(ufunc, method)(*plain(inputs), **given, **options)
             return result if out is None else out[0] if ufunc.nout == 1 else out
         if method not in ("__call__", "reduce") or ufunc.nout != 1:
-            raise NotRecorded(f"a tape cannot hold numpy.{ufunc.__name__}.{method}.")
+            raise NotRecorded(f"a recording cannot hold numpy.{ufunc.__name__}.{method}.")
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         inputs, options = _operands(inputs), {name: plain(value) for name, value in options.items()}
         if out is None:
@@ -186,7 +187,7 @@ class TracedArray(np.ndarray):
         return out[0]
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        if _active.tape is None:
+        if _active.recording is None:
             return super().__array_function__(function, types, arguments, options)
         if function is np.copyto:
             writable(arguments[0])
@@ -204,10 +205,10 @@ class TracedArray(np.ndarray):
                 note(function, *arguments, **options)
             return None
         if not isinstance(result, (np.ndarray, np.generic)):
-            raise NotRecorded(f"a tape cannot hold numpy.{function.__name__}.")
+            raise NotRecorded(f"a recording cannot hold numpy.{function.__name__}.")
         target = np.asarray(result)
         if target.size and any(
-            isinstance(each, np.ndarray) and np.may_share_memory(each, target) for each in arguments
+            isinstance(argument, np.ndarray) and np.may_share_memory(argument, target) for argument in arguments
         ):
             return _traced(target)  # a view: nothing was computed
         if function is np.dot:
@@ -220,12 +221,12 @@ class TracedArray(np.ndarray):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         memory = plain(self)
-        if _active.tape is None:
+        if _active.recording is None:
             memory[plain(key)] = plain(value)
             return
         target = memory[key]
         if not _is_slice(key, target, memory):
-            raise NotRecorded("a tape holds assignments to slices only.")
+            raise NotRecorded("a recording holds assignments to slices only.")
         np.copyto(target, plain(value), casting="unsafe")
         note(target.__setitem__, ..., plain(value))
 
@@ -236,12 +237,12 @@ class TracedArray(np.ndarray):
         note(target.fill, value)
 
     def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        if _active.tape is None:
-            return found
-        if not _is_slice(key, plain(found), plain(self)):
-            raise NotRecorded("a tape holds slices of arrays only, not elements that are copied out of them.")
-        return found
+        value = super().__getitem__(key)
+        if _active.recording is None:
+            return value
+        if not _is_slice(key, plain(value), plain(self)):
+            raise NotRecorded("a recording holds slices of arrays only, not elements that are copied out of them.")
+        return value
 
     for _name in (
         "__bool__", "__contains__", "__float__", "__index__", "__int__", "argmax", "argmin", "item", "partition",
@@ -255,9 +256,9 @@ class TracedArray(np.ndarray):
 
     @property
     def flat(self) -> Any:
-        """Iterates over the elements, which no tape holds."""
-        if _active.tape is not None:
-            raise NotRecorded("a tape cannot hold an iterator over an array.")
+        """An iterator over the elements, which no recording holds."""
+        if _active.recording is not None:
+            raise NotRecorded("a recording cannot hold an iterator over an array.")
         return plain(self).flat
 
 

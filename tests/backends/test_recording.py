@@ -216,8 +216,8 @@ def test_a_replay_by_hand():
 def test_views_are_nothing_to_replay(on_numpy):
     x = nd.traceable(np.ones((4, 6)))
     view = lambda: nd.transpose(nd.reshape_view(x[1:3], (6, 2)))[:, ::2]  # noqa: E731
-    tape, result = on_numpy.recorder().record(view, nd.random.get_random())
-    assert (tape.calls, result.shape) == ([], (2, 3))
+    recording, result = on_numpy.recorder().record(view, nd.random.get_random())
+    assert (recording.calls, result.shape) == ([], (2, 3))
 
 
 def test_only_values_that_fit_the_memory_can_be_put_there():
@@ -244,39 +244,42 @@ def test_other_backends_record_nothing_and_run_nothing():
 
 
 REFUSED = {
-    "all finite": (lambda x: nd.all_finite(x), "a tape cannot hold __bool__ of an array."),
-    "any": (lambda x: x if (x > 0).any() else -x, "a tape cannot hold __bool__ of an array."),
-    "comparison of arrays": (lambda x: x if np.allclose(x, 0.0) else -x, "a tape cannot hold numpy.allclose."),
-    "copy by a method": (lambda x: x.copy() * 2.0, "a method of an array copied it behind the tape's back."),
-    "cumulative sum": (lambda x: x.cumsum(), "a tape cannot hold numpy.add.accumulate."),
-    "elements one by one": (lambda x: sum(x[0]), "a tape holds slices of arrays only"),
-    "elements through flat": (lambda x: x * x.flat[3], "a tape cannot hold an iterator over an array."),
-    "fancy index": (lambda x: x[np.array([3, 1])] * 2.0, "a tape holds slices of arrays only"),
-    "fancy mask": (lambda x: x[x > 0], "a tape holds slices of arrays only"),
-    "fancy mask of nothing": (lambda x: x[x > 9.0], "a tape holds slices of arrays only"),
-    "float": (lambda x: x * float(nd.sum(x)), "a tape cannot hold __float__ of an array."),
-    "if": (lambda x: x if nd.sum(x) > 0 else -x, "a tape cannot hold __bool__ of an array."),
-    "index": (lambda x: x * [1.0, 2.0, 3.0, 4.0][nd.argmax(x, 0)[0, ...]], "a tape cannot hold __index__ of an array."),
-    "int": (lambda x: x * int(nd.sum(x)), "a tape cannot hold __int__ of an array."),
-    "item": (lambda x: x * nd.item(nd.sum(x)), "a tape cannot hold a decision on a value."),
-    "item by a method": (lambda x: x * nd.sum(x).item(), "a tape cannot hold item of an array."),
-    "list": (lambda x: x * x.tolist()[0][0], "a tape cannot hold tolist of an array."),
-    "bytes": (lambda x: x * len(x.tobytes()), "a tape cannot hold tobytes of an array."),
-    "mask": (lambda x: x.__setitem__(x > 0, 0.0), "a tape holds assignments to slices only."),
-    "mask of nothing": (lambda x: x.__setitem__(x > 9.0, 0.0), "a tape holds assignments to slices only."),
-    "methods argmax": (lambda x: x * x.argmax(), "a tape cannot hold argmax of an array."),
-    "methods argmin": (lambda x: x * x.argmin(), "a tape cannot hold argmin of an array."),
-    "one element": (lambda x: x.__setitem__((0, 0), 1.0), "a tape holds assignments to slices only."),
-    "outer product": (lambda x: np.multiply.outer(x, x), "a tape cannot hold numpy.multiply.outer."),
-    "result a number": (lambda x: 2.5, "the result is float, nothing that the tape computed."),
-    "result none": (lambda x: None, "the result is NoneType, nothing that the tape computed."),
-    "result not traced": (lambda x: np.ones(3), "the result is ndarray, nothing that the tape computed."),
-    "scalar": (lambda x: x * x[1, 2], "a tape holds slices of arrays only"),
-    "sort in place": (lambda x: (x.sort(), x)[1], "a tape cannot hold sort of an array."),
-    "trace": (lambda x: x * x.trace(), "a tape cannot hold trace of an array."),
-    "svd": (lambda x: nd.svd(x)[1], "a tape cannot hold numpy.svd."),
-    "to host": (lambda x: nd.to_host(x), "a tape cannot hold a copy to the host."),
-    "two results": (lambda x: np.modf(x)[0], "a tape cannot hold numpy.modf.__call__."),
+    "all finite": (lambda x: nd.all_finite(x), "a recording cannot hold __bool__ of an array."),
+    "any": (lambda x: x if (x > 0).any() else -x, "a recording cannot hold __bool__ of an array."),
+    "comparison of arrays": (lambda x: x if np.allclose(x, 0.0) else -x, "a recording cannot hold numpy.allclose."),
+    "copy by a method": (lambda x: x.copy() * 2.0, "a method of an array copied it behind the recording's back."),
+    "cumulative sum": (lambda x: x.cumsum(), "a recording cannot hold numpy.add.accumulate."),
+    "elements one by one": (lambda x: sum(x[0]), "a recording holds slices of arrays only"),
+    "elements through flat": (lambda x: x * x.flat[3], "a recording cannot hold an iterator over an array."),
+    "fancy index": (lambda x: x[np.array([3, 1])] * 2.0, "a recording holds slices of arrays only"),
+    "fancy mask": (lambda x: x[x > 0], "a recording holds slices of arrays only"),
+    "fancy mask of nothing": (lambda x: x[x > 9.0], "a recording holds slices of arrays only"),
+    "float": (lambda x: x * float(nd.sum(x)), "a recording cannot hold __float__ of an array."),
+    "if": (lambda x: x if nd.sum(x) > 0 else -x, "a recording cannot hold __bool__ of an array."),
+    "index": (
+        lambda x: x * [1.0, 2.0, 3.0, 4.0][nd.argmax(x, 0)[0, ...]],
+        "a recording cannot hold __index__ of an array.",
+    ),
+    "int": (lambda x: x * int(nd.sum(x)), "a recording cannot hold __int__ of an array."),
+    "item": (lambda x: x * nd.item(nd.sum(x)), "a recording cannot hold a decision on a value."),
+    "item by a method": (lambda x: x * nd.sum(x).item(), "a recording cannot hold item of an array."),
+    "list": (lambda x: x * x.tolist()[0][0], "a recording cannot hold tolist of an array."),
+    "bytes": (lambda x: x * len(x.tobytes()), "a recording cannot hold tobytes of an array."),
+    "mask": (lambda x: x.__setitem__(x > 0, 0.0), "a recording holds assignments to slices only."),
+    "mask of nothing": (lambda x: x.__setitem__(x > 9.0, 0.0), "a recording holds assignments to slices only."),
+    "methods argmax": (lambda x: x * x.argmax(), "a recording cannot hold argmax of an array."),
+    "methods argmin": (lambda x: x * x.argmin(), "a recording cannot hold argmin of an array."),
+    "one element": (lambda x: x.__setitem__((0, 0), 1.0), "a recording holds assignments to slices only."),
+    "outer product": (lambda x: np.multiply.outer(x, x), "a recording cannot hold numpy.multiply.outer."),
+    "result a number": (lambda x: 2.5, "the result is float, nothing that the recording computes."),
+    "result none": (lambda x: None, "the result is NoneType, nothing that the recording computes."),
+    "result not traced": (lambda x: np.ones(3), "the result is ndarray, nothing that the recording computes."),
+    "scalar": (lambda x: x * x[1, 2], "a recording holds slices of arrays only"),
+    "sort in place": (lambda x: (x.sort(), x)[1], "a recording cannot hold sort of an array."),
+    "trace": (lambda x: x * x.trace(), "a recording cannot hold trace of an array."),
+    "svd": (lambda x: nd.svd(x)[1], "a recording cannot hold numpy.svd."),
+    "to host": (lambda x: nd.to_host(x), "a recording cannot hold a copy to the host."),
+    "two results": (lambda x: np.modf(x)[0], "a recording cannot hold numpy.modf.__call__."),
 }
 TARGETS = {
     "add": lambda plain, x: nd.add(x, 1.0, plain),
