@@ -26,7 +26,7 @@ from ..step.minibatch import FeaturesCheck, Minibatch, StepInput
 from ..step.predictions import OutputComputer
 from ..step.propagation import Propagation, loss_mask
 from ..step.vectors import FlatVectors, copy_vector
-from ..step.worker import GradientComputer, NetworkParts
+from ..step.worker import GradientComputer, SharedNodes
 from .class_labels import ClassLabels
 from .history import History
 from .progress import FitProgress
@@ -93,12 +93,12 @@ class NetworkCore(JavaNames):
         """Make everything but the thread's current generator; `init` for those who bring one."""
         self.backend = nd.backend()
         self._vectors = vectors = FlatVectors(self.conf)
-        parts = self.parts = NetworkParts(self.conf, vectors)
-        self.propagation = Propagation(parts.nodes, vectors.layout, vectors.params, vectors.gradient, self.dtype)
-        self.gradients = GradientComputer(parts, self.propagation)
-        self.outputs = OutputComputer(parts)
-        self.layers = [node.layer for node in parts.nodes]
-        for node, views in zip(parts.nodes, self.propagation.params, strict=True):
+        shared = self.shared_nodes = SharedNodes(self.conf, vectors)
+        self.propagation = Propagation(shared.nodes, vectors.layout, vectors.params, vectors.gradient, self.dtype)
+        self.gradients = GradientComputer(shared, self.propagation)
+        self.outputs = OutputComputer(shared)
+        self.layers = [node.layer for node in shared.nodes]
+        for node, views in zip(shared.nodes, self.propagation.params, strict=True):
             node.layer.params.update(views)
         accepts = FeaturesCheck(self.conf)
         self.batch = Minibatch(self.dtype, nd.Buffers(self.dtype), accepts)
@@ -246,9 +246,9 @@ class NetworkCore(JavaNames):
 
     def carrying(self, segment: StepInput, number: int) -> StepInput:
         """Return a segment with the state that the one before has left; the first of a series begins anew."""
-        if not self.parts.states:
+        if not self.shared_nodes.states:
             return segment
-        return segment.with_state((self.state if number else ()) or self.parts.initial_state(segment.examples))
+        return segment.with_state((self.state if number else ()) or self.shared_nodes.initial_state(segment.examples))
 
     def other_step(self, data: DataSet) -> StepInput:
         """Return the input of a computation on other data than the minibatch that is set, which stays."""
@@ -354,8 +354,8 @@ class NetworkCore(JavaNames):
 
     def forward(self, x: Array, training: bool, mask: Array | None = None, **span: Any) -> Any:
         """Run nodes one by one, with the noise of the iteration in force; see `Propagation.forward`."""
-        self.parts.at(self.iteration_count, self.epoch_count)
-        state = self.parts.initial_state(x.shape[0])
+        self.shared_nodes.at(self.iteration_count, self.epoch_count)
+        state = self.shared_nodes.initial_state(x.shape[0])
         return self.propagation.forward(x, training, mask, state, fresh=self._watched, **span)
 
     def score_from(self, loss: Array, examples: int) -> float:

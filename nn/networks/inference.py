@@ -55,11 +55,11 @@ class Inference(NetworkCore):
             batch = Minibatch(self.dtype, buffers, self.batch.accepts)
             batch.set_features(x)
             batch.set_masks(features_mask, labels_mask)
-            step = batch.step_without_labels(self.parts)
+            step = batch.step_without_labels(self.shared_nodes)
             if not train:
                 return self.outputs.output(step)
             with nd.random.drawing(self.random):
-                self.parts.at(self.iteration_count, self.epoch_count)
+                self.shared_nodes.at(self.iteration_count, self.epoch_count)
                 return nd.copy(self.propagation.output(step, training=True, fresh=self._watched))
 
     def mask_of_outputs(self, features_mask: Any, examples: int) -> Array | None:

@@ -20,8 +20,8 @@ class ParamSpec:
         ``"W"``, ``"b"``.
     shape : tuple of int
     order : {"f", "c"}
-        The order in which the stretch of the vector is reshaped. "f" is that of DL4J's ``DefaultParamInitializer``, which custom
-        layers there use; its convolutions and SameDiff layers have "c".
+        The order in which the stretch of the vector is reshaped. "f" is that of DL4J's ``DefaultParamInitializer``,
+        which custom layers there use; its convolutions and SameDiff layers have "c".
     bias : bool
         Biases start at bias_init and have their own regularisation and updater.
     fan_in, fan_out : float
@@ -31,8 +31,8 @@ class ParamSpec:
     initial : float, optional
         The value that every element starts with; without it a weight is drawn, and a bias has the layer's bias_init.
     penalised : bool
-        False for a parameter that is neither a weight nor a bias, such as gamma and beta of a batch normalisation: the layer's
-        penalties, its weight noise and constraints on weights or on biases pass it by.
+        False for a parameter that is neither a weight nor a bias, such as gamma and beta of a batch normalisation: the
+        layer's penalties, its weight noise and constraints on weights or on biases pass it by.
     running : bool
         The parameter is not trained but follows the minibatches: backprop writes how far it goes into its part of the
         gradient vector, and that is subtracted whatever the updater, the step function or a line search say. Gradient

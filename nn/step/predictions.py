@@ -29,7 +29,9 @@ class OutputComputer:
         plan = self.plans.of(step)
         while len(self.workers) < len(plan.workers):
             self.workers.append(Worker(self.shared, self.shared.vectors.gradient))
-        tasks = [partial(worker.outputs, step, parts) for worker, parts in zip(self.workers, plan.workers, strict=False)]
+        tasks = [
+            partial(worker.outputs, step, parts) for worker, parts in zip(self.workers, plan.workers, strict=False)
+        ]
         # Workers with several parts say nothing of their weight: only an undivided minibatch is known to be light.
         arrays = [array for outputs in nd.run_tasks(tasks, plan.undivided and plan.light) for array in outputs]
         return arrays[0] if len(arrays) == 1 else nd.concat(arrays)

@@ -93,7 +93,9 @@ class Propagation:
             reached = None if reached is None else node.layer.feed_forward_mask(reached)
         return reached
 
-    def gradient_and_loss(self, step: StepInput, on_forward: OnForward | None = None) -> tuple[Array, tuple[Array, ...]]:
+    def gradient_and_loss(
+        self, step: StepInput, on_forward: OnForward | None = None
+    ) -> tuple[Array, tuple[Array, ...]]:
         """Fill the gradient with sums over the examples of a minibatch; return the summed loss, and the state after it.
 
         `on_forward` is called with the features and all activations after the forward pass.
