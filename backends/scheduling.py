@@ -35,7 +35,7 @@ class WorkPlan(NamedTuple):
     """For every worker, the parts of the minibatch that it computes, one after the other."""
     light: bool
     """Whether there is so little to do that no matrix product is worth more than one worker."""
-    is_whole: bool
+    undivided: bool
     """Whether the minibatch stays in one piece."""
 
 

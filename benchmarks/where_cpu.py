@@ -25,8 +25,8 @@ from tests.step_plans import workers_of
 STEPS = 200
 KINDS = {
     "matrix products": ("dot", "matmul", "run_tasks"),
-    "copies: columns, weights, staging": ("copyto", "fill"),
-    "max pooling and ReLU": ("greater", "greater_equal", "maximum", "minimum", "multiply", "subtract", "_rerun_astype"),
+    "copies: columns, weights, staging": ("__setitem__", "copyto", "fill"),
+    "max pooling and ReLU": ("greater", "greater_equal", "maximum", "minimum", "multiply", "subtract"),
     "sums: bias, scattering columns": ("add", "reduce"),
 }
 Call = Callable[[], object]
@@ -40,7 +40,7 @@ def where(name: str, batch: int) -> dict[str, Any]:
         net.fit_batch(data)
     step = _median(lambda: net.fit_batch(data))
     program = next(iter(net.gradients.workers[0].recordings._known.values())).program
-    calls = list(program.tape.calls)
+    calls = list(program.recording.calls)
     times: list[list[float]] = []
     program.replay = lambda: times.append(_timed(calls))
     update: list[float] = []

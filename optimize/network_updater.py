@@ -109,7 +109,7 @@ class NetworkUpdater(JavaNames):
         for block in self._blocks:
             block.start_states(self.state)
         self._backend = nd.backend()
-        flat = [_flat(each) for each in (params, gradient, self.state)]
+        flat = [_flat(vector) for vector in (params, gradient, self.state)]
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
         self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
@@ -148,7 +148,7 @@ class NetworkUpdater(JavaNames):
 
     def states_of(self, start: int, stop: int) -> list[Array]:
         """Return views ``[n]`` of every state of a stretch of the vector that lies in one segment."""
-        (block,) = (block for block in self._blocks if any(each.start <= start < each.stop for each in block.segments))
+        (block,) = (block for block in self._blocks if any(part.start <= start < part.stop for part in block.segments))
         return [self.state[0, begin + start : begin + stop] for begin in block.state_starts]
 
     def _group(self, segments: Sequence[Segment]) -> int:
@@ -211,10 +211,10 @@ class NetworkUpdater(JavaNames):
             self._divide(batch_size)
             self.running.set_aside()
             for segment in (segment for block in self._blocks for segment in block.segments):
-                here = slice(segment.start, segment.stop)
+                place = slice(segment.start, segment.stop)
                 for penalty in segment.regularization:
                     scratch = nd.create_uninitialized(segment.stop - segment.start, dtype=nd.dtype_name(params))
-                    penalty.apply(params[here], gradient[here], scratch, penalty.at(iteration, epoch))
+                    penalty.apply(params[place], gradient[place], scratch, penalty.at(iteration, epoch))
         return gradient
 
     def update(
@@ -233,9 +233,9 @@ class NetworkUpdater(JavaNames):
         batch_size : int, optional
             Examples that the gradient is a sum over; the gradient is divided by it first. None: it is not divided.
         iteration, epoch : int
-            What schedules and bias corrections follow, 0-based.
+            For schedules and bias corrections, 0-based.
         step : StepFunction
-            How an update changes the parameters.
+            Changes the parameters by an update.
         rate : float
             Handed to `step`.
         result : StepResult, optional
@@ -306,7 +306,7 @@ class NetworkUpdater(JavaNames):
 
 
 class _Share:
-    """What one worker updates of the flat vectors.
+    """The part of the flat vectors that one worker updates.
 
     Parameters
     ----------
@@ -369,12 +369,12 @@ def _update(
 
 def _runs(blocks: Sequence[Block], holds: Callable[[Block], bool]) -> list[tuple[int, int]]:
     """Return start and stop of every maximal run of blocks for which something holds."""
-    found = []
+    runs = []
     for held, run in groupby(blocks, key=holds):
         alike = list(run)
         if held:
-            found.append((alike[0].segments[0].start, alike[-1].segments[-1].stop))
-    return found
+            runs.append((alike[0].segments[0].start, alike[-1].segments[-1].stop))
+    return runs
 
 
 def _move_states(before: Sequence[Block], now: Sequence[Block], state: Array) -> None:
@@ -385,8 +385,8 @@ def _move_states(before: Sequence[Block], now: Sequence[Block], state: Array) ->
         targets = [block.state_starts for block in now for _ in block.segments]
         for (segment, sources), starts in zip(places, targets, strict=True):
             for source, target in zip(sources, starts, strict=True):
-                here = old[source + segment.start : source + segment.stop]
-                nd.assign(state[target + segment.start : target + segment.stop], here)
+                numbers = old[source + segment.start : source + segment.stop]
+                nd.assign(state[target + segment.start : target + segment.stop], numbers)
 
 
 def _flat(vector: Array) -> Array:

@@ -135,7 +135,7 @@ class Solver(JavaNames):
 
 
 class SolverBuilder(JavaNames):
-    """What a `Solver` is made of, one call each.
+    """The arguments of a `Solver`, one call for each.
 
     Examples
     --------

@@ -26,23 +26,23 @@ IDLE = 64  # runs after which a key that has not come again makes room for anoth
 
 
 class Program:
-    """What `record` wrote down.
+    """A computation that `record` wrote down.
 
     Parameters
     ----------
-    tape : object
+    recording : object
         The backend's: `replay` computes again, on the same memory, `size` is what only it needs of that, in bytes.
     result : array
         What the computation returned; `replay` fills it anew.
     """
 
-    def __init__(self, tape: Any, result: Array) -> None:
-        self.tape, self.replay, self.result = tape, tape.replay, result
+    def __init__(self, recording: Any, result: Array) -> None:
+        self.recording, self.replay, self.result = recording, recording.replay, result
 
     @property
     def size(self) -> int:
         """Bytes of the memory that only this program needs."""
-        return self.tape.size
+        return self.recording.size
 
 
 @checked
@@ -71,11 +71,11 @@ def record(run: Callable[[], Array]) -> Program | None:
             return run()
 
     try:
-        tape, result = recorder.record(run_on_recorder, get_random)
+        recording, result = recorder.record(run_on_recorder, get_random)
     except NotRecorded:
         generator.set_state(drawn)
         raise
-    return Program(tape, result)
+    return Program(recording, result)
 
 
 @explained
@@ -110,7 +110,7 @@ class Recordings:
         self._runs = 0
 
     def __len__(self) -> int:
-        return sum(each is not None for each in self._known.values())
+        return sum(recording is not None for recording in self._known.values())
 
     def run(
         self,
@@ -125,7 +125,7 @@ class Recordings:
         Parameters
         ----------
         key : hashable
-            What decides how it is computed.
+            Everything that decides on the operations.
         compute : callable
             Takes arrays and numbers like these, returns an array.
         arrays : sequence of array or None
@@ -177,7 +177,7 @@ class Recordings:
         return True
 
     def _bytes(self) -> int:
-        return sum(each.program.size for each in self._known.values() if each is not None)
+        return sum(recording.program.size for recording in self._known.values() if recording is not None)
 
     def _last_run(self, key: Hashable) -> int:
         """Return when a key ran last; what cannot be recorded may go at any time."""
@@ -194,7 +194,8 @@ class _Recording:
     def __init__(self, dtype: str, arrays: Arrays, numbers: Sequence[float], own: Sequence[bool]) -> None:
         kept = own or (False,) * len(arrays)
         self._arrays = [
-            each if each is None or stays else activation_like(each) for each, stays in zip(arrays, kept, strict=True)
+            array if array is None or stays else activation_like(array)
+            for array, stays in zip(arrays, kept, strict=True)
         ]
         there = [(place, target) for place, target in enumerate(self._arrays) if target is not None]
         self._copied = [(place, target) for place, target in there if not kept[place]]
@@ -205,8 +206,8 @@ class _Recording:
 
     def record(self, compute: Compute) -> None:
         """Compute while it is recorded; raise NotRecorded where that cannot be."""
-        arrays = [None if each is None else traceable(each) for each in self._arrays]
-        cells = () if self._memory is None else [traceable(each) for each in state.backend.cells(self._memory)]
+        arrays = [None if array is None else traceable(array) for array in self._arrays]
+        cells = () if self._memory is None else [traceable(cell) for cell in state.backend.cells(self._memory)]
         self.program = record(partial(compute, arrays, cells))  # type: ignore[assignment]
 
     def replay(self, arrays: Arrays, numbers: Sequence[float]) -> Array:

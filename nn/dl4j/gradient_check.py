@@ -62,7 +62,7 @@ class _Check:
         net.set_masks(data.features_mask, data.labels_mask)
         net.compute_gradient_and_score()
         examples = net.batch_size if net.conf.mini_batch else None
-        with net.here():
+        with net.on_backend():
             return nd.to_host(net.updater.objective_gradient(examples, net.iteration_count, net.epoch_count)).tolist()
 
     def _derivative(self, data: DataSet, params: Array, at: int) -> float:

@@ -66,7 +66,7 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)
-    learned = network.made_solver().optimizer.get_state()
+    learned = network.current_solver().optimizer.get_state()
     numbers = [number.hex() for number in learned.numbers]
     epochs = network.epoch_count + fits.epoch_over
     counted = network.conf.with_counts(network.iteration_count, epochs)
@@ -171,7 +171,7 @@ def _teach(network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, writ
         flat = nd.as_array(flat, network.dtype)
         vectors = tuple(flat[0, start : start + n] for start in range(0, flat.shape[1], n))
     if numbers or vectors:
-        network.made_solver().optimizer.set_state(OptimizerState(numbers, vectors))
+        network.current_solver().optimizer.set_state(OptimizerState(numbers, vectors))
 
 
 def _optimizer_vectors(path: str, archive: zipfile.ZipFile, n: int, most: int) -> Any:

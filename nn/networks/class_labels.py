@@ -1,4 +1,4 @@
-"""How a network takes classes: numbers and texts where the last layer leaves no doubt, one-hot labels always."""
+"""Classes as a network takes them: numbers and texts where the last layer leaves no doubt, one-hot labels always."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ClassLabels:
-    """What labels the last layer of a network stands for.
+    """The labels that the last layer of a network stands for.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class ClassLabels:
         formed = None if labels is None else self.formed(labels)
         return data if formed is labels else DataSet(data.features, formed, data.features_mask, data.labels_mask)
 
-    # ---- whole arrays
+    # ---- all labels of a call
 
     def numbers(self, who: str, labels: Any, learn: bool = False) -> Any:
         """Return texts and categories as class numbers ``[N, ...]``; other labels as they are.
@@ -130,10 +130,10 @@ class ClassLabels:
         DataError
             There are others than the network knows, or not as many as it has outputs.
         """
-        found = text_classes(labels)
-        if found is None or len(found[0].shape) not in (1, 2, self.rank - 1):
+        texts = text_classes(labels)
+        if texts is None or len(texts[0].shape) not in (1, 2, self.rank - 1):
             return labels.to_numpy() if hasattr(labels, "to_numpy") else labels  # a column of a table
-        numbers, names = found
+        numbers, names = texts
         if len(numbers.shape) == 2 and numbers.shape[1] == 1:
             labels = numbers = numbers.reshape(-1)
             labels = [names[number] for number in numbers.tolist()]
@@ -168,12 +168,12 @@ class ClassLabels:
                 f"{who}: class_weight needs a last layer with classes (softmax, or a single sigmoid), got "
                 f"{class_weight!r}. Give sample_weight."
             )
-        known: list[Any] = [*range(self.classes), *(self.names or ())]
+        keys: list[Any] = [*range(self.classes), *(self.names or ())]
         weights = [1.0] * self.classes
         for key, weight in class_weight.items():
-            if isinstance(key, bool) or key not in known:
-                raise nd.ConfigurationError(f"{who}: class_weight: classes are {name_list(known)}, got {key!r}.")
-            weights[known.index(key) % self.classes] = weight
+            if isinstance(key, bool) or key not in keys:
+                raise nd.ConfigurationError(f"{who}: class_weight: classes are {name_list(keys)}, got {key!r}.")
+            weights[keys.index(key) % self.classes] = weight
         return weights
 
     def data_set(self, who: str, features: Any, labels: Any, learn: bool = False) -> DataSet:

@@ -1,4 +1,4 @@
-"""What all networks share: vectors, generator, the minibatch that is set, one step, scores."""
+"""Shared by all networks: vectors, generator, the minibatch that is set, one step, scores."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from ..step.minibatch import FeaturesCheck, Minibatch, StepInput
 from ..step.predictions import OutputComputer
 from ..step.propagation import Propagation, loss_mask
 from ..step.vectors import FlatVectors, copy_vector
-from ..step.worker import GradientComputer, NetworkParts
+from ..step.worker import GradientComputer, SharedNodes
 from .class_labels import ClassLabels
 from .history import History
 from .progress import FitProgress
 
 
 class NetworkCore(JavaNames):
-    """Nodes over one parameter vector, and one step of them: what `Network` is built on.
+    """Nodes over one parameter vector, and one step of them: the base of `Network`.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class NetworkCore(JavaNames):
     Attributes
     ----------
     last : StepResult or None
-        What the last step has computed: DL4J's getters read it.
+        The result of the last step: DL4J's getters read it.
     state : tuple of array
-        What layers carry from one segment of a series to the next: that of the last segment that was trained on.
+        Carried by layers from one segment of a series to the next: that of the last segment that was trained on.
     random : Random
-        Where all that the network draws comes from.
+        The generator of all that the network draws.
     lock : RLock
-        Held by whatever computes with the network's memory: threads take turns, step by step.
+        Held while anything computes with the network's memory: threads take turns, step by step.
     """
 
     def __init__(self, conf: Any) -> None:
@@ -70,7 +70,7 @@ class NetworkCore(JavaNames):
         self._drawn: Random | None = None  # where it stood before the last feed_forward in training
         self._watched = False  # whether listeners look at a forward pass, whose memory must stay
 
-    # ---- making
+    # ---- initialisation
 
     def init(self, params: Any = None) -> Self:
         """Make the vectors on the current backend and draw the weights from the configuration's seed.
@@ -93,12 +93,12 @@ class NetworkCore(JavaNames):
         """Make everything but the thread's current generator; `init` for those who bring one."""
         self.backend = nd.backend()
         self._vectors = vectors = FlatVectors(self.conf)
-        parts = self.parts = NetworkParts(self.conf, vectors)
-        self.propagation = Propagation(parts.nodes, vectors.layout, vectors.params, vectors.gradient, self.dtype)
-        self.gradients = GradientComputer(parts, self.propagation)
-        self.outputs = OutputComputer(parts)
-        self.layers = [node.layer for node in parts.nodes]
-        for node, views in zip(parts.nodes, self.propagation.params, strict=True):
+        shared = self.shared_nodes = SharedNodes(self.conf, vectors)
+        self.propagation = Propagation(shared.nodes, vectors.layout, vectors.params, vectors.gradient, self.dtype)
+        self.gradients = GradientComputer(shared, self.propagation)
+        self.outputs = OutputComputer(shared)
+        self.layers = [node.layer for node in shared.nodes]
+        for node, views in zip(shared.nodes, self.propagation.params, strict=True):
             node.layer.params.update(views)
         accepts = FeaturesCheck(self.conf)
         self.batch = Minibatch(self.dtype, nd.Buffers(self.dtype), accepts)
@@ -115,7 +115,7 @@ class NetworkCore(JavaNames):
 
     @property
     def vectors(self) -> FlatVectors:
-        """The flat vectors and what goes over the whole of them; raise ConfigurationError before `init`."""
+        """The flat vectors with their updater; raise ConfigurationError before `init`."""
         if self._vectors is None:
             self.check_init()
         return self._vectors  # type: ignore[return-value]
@@ -132,21 +132,21 @@ class NetworkCore(JavaNames):
 
     @property
     def constraints(self) -> Constraining | None:
-        """What the parameters are held to after every update, None for nothing."""
+        """Bounds that the parameters are held to after every update, None without."""
         return self.vectors.constraints
 
-    def here(self) -> AbstractContextManager[object]:
+    def on_backend(self) -> AbstractContextManager[object]:
         """Make the network's backend the current one for a block."""
         return within(self.backend)
 
-    def made_solver(self) -> Solver:
+    def current_solver(self) -> Solver:
         """Return the solver, which stays while its settings do: some optimizers learn from step to step."""
-        made = self._solver
-        if made is None or made.conf is not self.conf:
-            made = self._solver = Solver(self.conf, self)
-            made.optimizer.belong_to_model()
-        made.optimizer.listeners = self.listeners
-        return made
+        solver = self._solver
+        if solver is None or solver.conf is not self.conf:
+            solver = self._solver = Solver(self.conf, self)
+            solver.optimizer.belong_to_model()
+        solver.optimizer.listeners = self.listeners
+        return solver
 
     @property
     def solver(self) -> Solver | None:
@@ -162,7 +162,7 @@ class NetworkCore(JavaNames):
     def set_params(self, params: Any) -> None:
         """Copy a vector ``[1, n]`` or ``[n]`` into the parameters; raise ShapeError if it is of another length."""
         target = self.params()
-        with self.lock, self.here():
+        with self.lock, self.on_backend():
             self.updater.watch.give_up(self)
             copy_vector("set_params", params, target)
         self._solver = None  # what it has learned is of other parameters
@@ -202,7 +202,7 @@ class NetworkCore(JavaNames):
     def set_updater_state(self, state: Any) -> None:
         """Copy a state vector ``[1, m]``; raise ShapeError if it is of another length."""
         target = self.updater_state()
-        with self.lock, self.here():
+        with self.lock, self.on_backend():
             self.updater.watch.give_up(self)
             copy_vector("set_updater_state", state, target)
 
@@ -211,7 +211,7 @@ class NetworkCore(JavaNames):
     def set_input(self, x: Any) -> None:
         """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
         self.check_init()
-        with self.lock, self.here():
+        with self.lock, self.on_backend():
             self.batch.set_features(x)
         self.batch_size = self.batch.features.shape[0]
 
@@ -228,30 +228,30 @@ class NetworkCore(JavaNames):
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
         self.check_init()
-        with self.lock, self.here():
+        with self.lock, self.on_backend():
             self.batch.set_labels(y)
 
     def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
         """Set the minibatch's masks; see `DataSet` for their shapes. None for none."""
         self.check_init()
-        with self.lock, self.here():
+        with self.lock, self.on_backend():
             self.batch.set_masks(features_mask, labels_mask)
 
     def step_on(self, data: DataSet) -> StepInput:
-        """Set a minibatch; return what a step on it computes from. On the network's backend, with its lock."""
+        """Set a minibatch; return the input of a step on it. On the network's backend, with its lock."""
         self.batch.set(data)
         step = self.batch.step()
         self.batch_size = step.features.shape[0]
         return step
 
     def carrying(self, segment: StepInput, number: int) -> StepInput:
-        """Return a segment with what the one before has left; the first of a series begins anew."""
-        if not self.parts.states:
+        """Return a segment with the state that the one before has left; the first of a series begins anew."""
+        if not self.shared_nodes.states:
             return segment
-        return segment.with_state((self.state if number else ()) or self.parts.initial_state(segment.examples))
+        return segment.with_state((self.state if number else ()) or self.shared_nodes.initial_state(segment.examples))
 
     def other_step(self, data: DataSet) -> StepInput:
-        """Return what is computed from other data than the minibatch that is set, which stays."""
+        """Return the input of a computation on other data than the minibatch that is set, which stays."""
         batch = Minibatch(self.dtype, nd.fresh_buffers(self.dtype), self.batch.accepts)
         batch.set(data)
         return batch.step()
@@ -277,7 +277,7 @@ class NetworkCore(JavaNames):
         """
         if step is None:
             self.last_layer()
-            with self.lock, self.here(), nd.random.drawing(self.random):
+            with self.lock, self.on_backend(), nd.random.drawing(self.random):
                 result = self.compute_gradient_and_score(self.carrying(self.batch.step(), 0))
                 result.gradient()
             return result
@@ -291,7 +291,7 @@ class NetworkCore(JavaNames):
         return result
 
     def _show(self, activations: list[Array]) -> None:
-        """Let listeners look at activations in memory that what they ask the network for must leave alone."""
+        """Let listeners look at activations; whatever they ask the network for must leave that memory alone."""
         self._watched = True
         try:
             for listener in self.listeners:
@@ -346,21 +346,21 @@ class NetworkCore(JavaNames):
     def loss_and_output(self, data: DataSet, training: bool = False) -> tuple[Array, Array]:
         """Return the summed loss ``[]`` and the outputs of other data than the minibatch that is set, which stays."""
         last = self.last_layer()
-        with self.lock, self.here(), self.backend.quiet(), nd.random.drawing(self.random):
+        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             step = self.other_step(self.classes.formed_set(data))
-            made = self.forward(step.features, training, step.features_mask)
-            loss = last.summed_loss(step.labels, made.kept[-1], loss_mask(step, made))
-            return nd.copy(loss), nd.copy(made.outputs[-1])
+            forward = self.forward(step.features, training, step.features_mask)
+            loss = last.summed_loss(step.labels, forward.kept[-1], loss_mask(step, forward))
+            return nd.copy(loss), nd.copy(forward.outputs[-1])
 
     def forward(self, x: Array, training: bool, mask: Array | None = None, **span: Any) -> Any:
         """Run nodes one by one, with the noise of the iteration in force; see `Propagation.forward`."""
-        self.parts.at(self.iteration_count, self.epoch_count)
-        state = self.parts.initial_state(x.shape[0])
+        self.shared_nodes.at(self.iteration_count, self.epoch_count)
+        state = self.shared_nodes.initial_state(x.shape[0])
         return self.propagation.forward(x, training, mask, state, fresh=self._watched, **span)
 
     def score_from(self, loss: Array, examples: int) -> float:
         """Return the score of so many examples with that summed loss."""
-        with self.here():
+        with self.on_backend():
             penalty = self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
             return nd.item((loss / examples if self.conf.base.mini_batch else loss) + penalty)
 

@@ -1,4 +1,4 @@
-"""History: what a call of fit has to tell, epoch by epoch."""
+"""History: scores and rates of a call of fit, epoch by epoch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _add_score = nd.Elementwise(
 
 
 class History(JavaNames):
-    """What `fit` returns: lists with a number for every complete epoch of the call.
+    """Result of `fit`: lists with a number for every complete epoch of the call.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class History(JavaNames):
         return self._first + len(self._scores)
 
     def reopened(self) -> tuple[float, int] | None:
-        """Return what `scored` would say of the last epoch if it were not closed."""
+        """Return the result of `scored` for the last epoch, as if it were not closed."""
         total = self.score[-1] * self._closed
         return (total, self._closed) if math.isfinite(total) else None
 
@@ -144,6 +144,6 @@ class History(JavaNames):
         columns = self.to_dict()
         columns.pop("epochs")
         last = ", ".join(f"{name} {values[-1]:.4g}" for name, values in columns.items())
-        said = f"History of {len(self)} epoch{'' if len(self) == 1 else 's'}"
+        epochs = f"History of {len(self)} epoch{'' if len(self) == 1 else 's'}"
         stopped = f"; stopped: {self.stopped}" if self.stopped is not None else ""
-        return f"<{said}{', the last: ' + last if last else ''}{stopped}>"
+        return f"<{epochs}{', the last: ' + last if last else ''}{stopped}>"

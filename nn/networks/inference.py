@@ -1,8 +1,8 @@
-"""What a network does outside of training: predictions, activations, evaluation."""
+"""Outside of training: predictions, activations, evaluation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -23,7 +23,7 @@ _NAMES: Any = rule_of(Sequence[str])
 
 
 class Inference(NetworkCore):
-    """What a network does outside of training: predictions, activations, evaluation."""
+    """Outside of training: predictions, activations, evaluation."""
 
     def output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
         """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend.
@@ -47,28 +47,25 @@ class Inference(NetworkCore):
         if type(train) is not bool:
             train = converted("output", "train", SWITCH, train, False)
         if isinstance(x, DataSetIterator):
-            with self.here():
+            with self.on_backend():
                 return nd.concat([self.output(batch.features, train, batch.features_mask) for batch in x])
-        with self.lock, self.here():
-            batch = Minibatch(self.dtype, self._memory, self.batch.accepts)
+        with self.lock, self.on_backend():
+            # Features in another order than the backend's are copied; what listeners look at must stay as it is.
+            buffers = nd.fresh_buffers(self.dtype) if self._watched else self._feature_buffers
+            batch = Minibatch(self.dtype, buffers, self.batch.accepts)
             batch.set_features(x)
             batch.set_masks(features_mask, labels_mask)
-            step = batch.step_without_labels(self.parts)
+            step = batch.step_without_labels(self.shared_nodes)
             if not train:
                 return self.outputs.output(step)
             with nd.random.drawing(self.random):
-                self.parts.at(self.iteration_count, self.epoch_count)
+                self.shared_nodes.at(self.iteration_count, self.epoch_count)
                 return nd.copy(self.propagation.output(step, training=True, fresh=self._watched))
-
-    @property
-    def _memory(self) -> Callable[..., Array]:
-        """Buffers for features in another order than the backend's; those that listeners look at stay."""
-        return nd.fresh_buffers(self.dtype) if self._watched else self._feature_buffers
 
     def mask_of_outputs(self, features_mask: Any, examples: int) -> Array | None:
         """Return the mask that reaches the outputs from one of the features, on the host; None for none."""
         self.check_init()
-        with self.here():
+        with self.on_backend():
             mask = self.propagation.mask_behind(nd.as_array(features_mask, self.dtype), examples)
             return None if mask is None else nd.to_host(mask)
 
@@ -80,7 +77,7 @@ class Inference(NetworkCore):
         if isinstance(x, DataSet):
             return self._named_classes(self.output(x.features), x.class_names or self.class_names)
         out = self.output(x)
-        with self.here():
+        with self.on_backend():
             return nd.argmax(out, 1)
 
     def predict_labels(self, x: Any) -> list[str]:
@@ -130,11 +127,11 @@ class Inference(NetworkCore):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         if train:
             self._drawn = self.random.copy()
-        with self.lock, self.here(), self.backend.quiet(), nd.random.drawing(self.random):
+        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
             self.batch.accepts.check(tuple(features.shape))
-            made = self.forward(features, train, stop=layer + 1)
-            return [nd.copy(each) for each in (features, *made.outputs)]
+            forward = self.forward(features, train, stop=layer + 1)
+            return [nd.copy(activations) for activations in (features, *forward.outputs)]
 
     @checked
     def evaluate(self, data: Any, labels: Any = None, top_n: Count = 1) -> Evaluation:
@@ -160,7 +157,7 @@ class Inference(NetworkCore):
             data = self.classes.data_set("evaluate", data, labels)
         names = names or getattr(data, "class_names", None) or self.class_names
         counting = nd.evaluation.Evaluation(list(names) if names else None, top_n)
-        (evaluation,) = self._evaluated("evaluate", data, counting)
+        (evaluation,) = self._evaluate("evaluate", data, counting)
         if not evaluation.num_row_counter:
             raise nd.DataError("evaluate: the masks must leave labels to compare with, got none that count.")
         return evaluation
@@ -170,14 +167,14 @@ class Inference(NetworkCore):
         self, data: DataSet | Iterable[DataSet], column_names: Sequence[str] | None = None
     ) -> RegressionEvaluation:
         """Compare outputs with labels column by column; `column_names` are for the report. Errors as `evaluate`."""
-        (evaluation,) = self._evaluated("evaluate_regression", data, nd.evaluation.RegressionEvaluation(column_names))
+        (evaluation,) = self._evaluate("evaluate_regression", data, nd.evaluation.RegressionEvaluation(column_names))
         return evaluation
 
     @checked
     def evaluate_roc(self, data: DataSet | Iterable[DataSet], threshold_steps: Natural = 0) -> ROC:
         """Return the ROC of a network with one or two outputs, exact with 0 steps. Errors as `evaluate`."""
         self._check_classifier("evaluate_roc")
-        (evaluation,) = self._evaluated("evaluate_roc", data, nd.evaluation.ROC(threshold_steps))
+        (evaluation,) = self._evaluate("evaluate_roc", data, nd.evaluation.ROC(threshold_steps))
         return evaluation
 
     @checked
@@ -186,7 +183,7 @@ class Inference(NetworkCore):
     ) -> ROCMultiClass:
         """Return the ROC of every class against the rest, exact with 0 steps. Errors as `evaluate`."""
         self._check_classifier("evaluate_roc_multi_class")
-        (evaluation,) = self._evaluated("evaluate_roc_multi_class", data, nd.evaluation.ROCMultiClass(threshold_steps))
+        (evaluation,) = self._evaluate("evaluate_roc_multi_class", data, nd.evaluation.ROCMultiClass(threshold_steps))
         return evaluation
 
     def do_evaluation(self, data: DataSet | Iterable[DataSet], *evaluations: IEvaluation) -> tuple[IEvaluation, ...]:
@@ -203,20 +200,20 @@ class Inference(NetworkCore):
         DataError
             The iterator is empty, or labels are missing.
         """
-        return self._evaluated("do_evaluation", data, *evaluations)
+        return self._evaluate("do_evaluation", data, *evaluations)
 
     def _check_classifier(self, who: str) -> None:
         if self.conf.base.validate_output_layer_config:
             check_classifier(who, len(self.conf.layers) - 1, self.conf.layers[-1])
 
-    def _evaluated(self, who: str, data: DataSet | Iterable[DataSet], *evaluations: Any) -> tuple[Any, ...]:
+    def _evaluate(self, who: str, data: DataSet | Iterable[DataSet], *evaluations: Any) -> tuple[Any, ...]:
         self.check_init()
         for evaluation in evaluations:
             if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
                 name = evaluation.__name__ if isinstance(evaluation, type) else type(evaluation).__name__
                 raise nd.DTypeError(f"{who}: expected evaluations, as Evaluation() makes one, got {name}.")
         count = 0
-        with self.here():
+        with self.on_backend():
             for batch in _data_sets(who, data):
                 if batch.labels is None:
                     raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")

@@ -1,4 +1,4 @@
-"""What a program does inside a network: layers, parameters, scores of examples, gradients of errors of its own."""
+"""The inside of a network, for programs: layers, parameters, scores of examples, gradients of their own errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Inside(Inference):
-    """What `fit` and `output` are made of, for programs that do it step by step."""
+    """The pieces of `fit` and `output`, for programs that go step by step."""
 
     @property
     def default_configuration(self) -> Any:
@@ -72,7 +72,7 @@ class Inside(Inference):
         ConfigurationError
             There are no such layers, or the first comes after the last.
         """
-        first, last = (self.checked_layer("activate_selected_layers", each) for each in (start, stop))
+        first, last = (self.checked_layer("activate_selected_layers", layer) for layer in (start, stop))
         if first > last:
             raise nd.ConfigurationError(f"activate_selected_layers: start must be at most stop, got {start}, {stop}.")
         return self._activations_of(first, last, x, False)
@@ -85,7 +85,7 @@ class Inside(Inference):
 
     def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
         self.check_init()
-        with self.lock, self.here(), nd.random.drawing(self.random):
+        with self.lock, self.on_backend(), nd.random.drawing(self.random):
             x = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
             return nd.copy(self.forward(x, training, start=first, stop=last + 1).outputs[-1])
 
@@ -102,7 +102,7 @@ class Inside(Inference):
         """
         table = self.param_table()
         view = table[nd.checks.check_choice("set_param", "parameter", key, table)]
-        with self.here():
+        with self.on_backend():
             value = nd.as_array(value, self.dtype)
             if tuple(value.shape) != tuple(view.shape):
                 raise nd.ShapeError(f"set_param: {key} must be {list(view.shape)}, got {list(value.shape)}.")
@@ -124,21 +124,21 @@ class Inside(Inference):
         ----------
         data : DataSet
         add_regularization_terms : bool
-            Add the whole of the penalties to each.
+            Add the penalties, undivided, to the score of each example.
         """
         last = self.last_layer()
         penalty = self.calc_regularization_score() if add_regularization_terms else 0.0
-        with self.lock, self.here(), nd.random.drawing(self.random):
+        with self.lock, self.on_backend(), nd.random.drawing(self.random):
             step = self.other_step(self.classes.formed_set(data))
-            made = self.forward(step.features, False, step.features_mask)
-            scores = last.score_array(step.labels, made.kept[-1], loss_mask(step, made))
+            forward = self.forward(step.features, False, step.features_mask)
+            scores = last.score_array(step.labels, forward.kept[-1], loss_mask(step, forward))
             return nd.reshape(nd.add(scores, penalty), (-1, 1))
 
     @checked
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
         """Return the sum of the penalties on the parameters; all of them are trained by backprop here."""
         self.check_init()
-        with self.here():
+        with self.on_backend():
             return float(nd.item(nd.as_array(self.vectors.penalty_sum.at(self.iteration_count, self.epoch_count))))
 
     @checked
@@ -153,9 +153,10 @@ class Inside(Inference):
 
     def _penalty_by(self, kind: type[Regularization]) -> float:
         penalties = [(flat, penalty) for flat, penalty in self.vectors.penalties if type(penalty) is kind]
-        with self.here():
+        with self.on_backend():
             counts = self.iteration_count, self.epoch_count
-            return sum((nd.item(nd.as_array(each.score(flat, each.at(*counts)))) for flat, each in penalties), 0.0)
+            scores = (penalty.score(flat, penalty.at(*counts)) for flat, penalty in penalties)
+            return sum((nd.item(nd.as_array(score)) for score in scores), 0.0)
 
     def f1_score(self, data: Any, labels: Any = None) -> float:
         """Return the F1 score on a DataSet, or on features and their labels; masks have no part in it."""
@@ -166,7 +167,7 @@ class Inside(Inference):
         if data.labels is None:
             raise nd.DataError("f1_score: data must have labels, got none.")
         evaluation = nd.evaluation.Evaluation()
-        with self.here():
+        with self.on_backend():
             evaluation.eval(data.labels, nd.to_host(self.output(data.features)))
         return evaluation.f1()
 
@@ -184,10 +185,10 @@ class Inside(Inference):
         self.set_labels(labels)
         self.set_masks(features_mask, labels_mask)
         last, step = self.last_layer(), self.batch.step()
-        with self.lock, self.here(), nd.random.drawing(self.random):
-            made = self.forward(step.features, True, step.features_mask)
-            loss, delta = last.loss_and_delta(step.labels, made.kept[-1], loss_mask(step, made))
-            epsilon: Array | Any = self.propagation.backward(made, delta, step.examples, to_input=True)
+        with self.lock, self.on_backend(), nd.random.drawing(self.random):
+            forward = self.forward(step.features, True, step.features_mask)
+            loss, delta = last.loss_and_delta(step.labels, forward.kept[-1], loss_mask(step, forward))
+            epsilon: Array | Any = self.propagation.backward(forward, delta, step.examples, to_input=True)
             vectors = self.vectors
             penalty = vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
             averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
@@ -208,7 +209,7 @@ class Inside(Inference):
         Returns
         -------
         gradient : DefaultGradient
-            As `gradient`, sums over examples. `update` of ``get_updater()`` turns it into what is subtracted.
+            As `gradient`, sums over examples. `update` of ``get_updater()`` turns it into the update to subtract.
         epsilon : array ``[N, ...]``
             dL/d(features).
 
@@ -221,14 +222,14 @@ class Inside(Inference):
         if self.batch.features is None:
             raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
         random = self.random if self._drawn is None else self._drawn.copy()
-        with self.lock, self.here(), nd.random.drawing(random):
-            made = self.forward(self.batch.features, True, self.batch.features_mask)
-            delta, out = nd.copy(nd.as_array(epsilon, self.dtype)), made.outputs[-1]
+        with self.lock, self.on_backend(), nd.random.drawing(random):
+            forward = self.forward(self.batch.features, True, self.batch.features_mask)
+            delta, out = nd.copy(nd.as_array(epsilon, self.dtype)), forward.outputs[-1]
             if tuple(delta.shape) != tuple(out.shape):
                 raise nd.ShapeError(f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}.")
             examples = self.batch.features.shape[0]
-            below: Array | Any = self.propagation.backward(made, delta, examples, to_input=True, external=True)
-            return Pair(self.gradient(), nd.copy(below))
+            of_features: Array | Any = self.propagation.backward(forward, delta, examples, to_input=True, external=True)
+            return Pair(self.gradient(), nd.copy(of_features))
 
     @checked
     def update(self, gradient: DefaultGradient) -> None:
@@ -237,11 +238,12 @@ class Inside(Inference):
         Source: DL4J ``MultiLayerNetwork.update``.
         """
         table, own = self.param_table(), self.gradient()
-        with self.here():
-            for key, part in gradient.gradient_for_variable().items():
+        with self.on_backend():
+            for key, of_parameter in gradient.gradient_for_variable().items():
                 view = table[nd.checks.check_choice("update", "parameter", key, table)]
-                nd.assign(own.get_gradient_for(key), nd.reshape(nd.as_array(part, self.dtype), tuple(view.shape)))
-                nd.addi(view, own.get_gradient_for(key))
+                target = own.get_gradient_for(key)
+                nd.assign(target, nd.reshape(nd.as_array(of_parameter, self.dtype), tuple(view.shape)))
+                nd.addi(view, target)
 
     @checked
     def get_updater(self, initialize_if_absent: bool = True) -> UpdaterOfNetwork:
@@ -263,7 +265,7 @@ class Inside(Inference):
 
 
 class UpdaterOfNetwork(JavaNames):
-    """The updater of a network on its own: the gradient becomes what is subtracted from the parameters.
+    """The updater of a network by itself: the gradient becomes the update that is subtracted from the parameters.
 
     Examples
     --------
@@ -292,7 +294,7 @@ class UpdaterOfNetwork(JavaNames):
     ) -> None:
         """Turn a gradient, a sum over so many examples, into the update, in its memory; the state moves on."""
         network, own = self._network, self._network.flattened_gradients()
-        with network.here():
+        with network.on_backend():
             vector = gradient.gradient()
             if vector is not own:
                 nd.assign(own, vector)

@@ -19,7 +19,7 @@ _HEADINGS = ("layer", "type", "in -> out", "parameters")
 
 
 class Network(Trainable, Inside, Saved):
-    """What all networks can: train, predict, be looked into, be saved and copied."""
+    """Shared by all networks: training, prediction, a look inside, files and copies."""
 
 
 class MultiLayerNetwork(Network):
@@ -54,14 +54,14 @@ class MultiLayerNetwork(Network):
     def clone(self) -> MultiLayerNetwork:
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
         params, state = self.params(), self.updater_state()
-        with self.lock, self.here():
+        with self.lock, self.on_backend():
             self.updater.watch.give_up(self)
             twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count))
             twin.make(params, self.random.copy())
             twin.class_names = self.class_names
             nd.assign(twin.updater_state(), state)
             if self.solver is not None:
-                twin.made_solver().optimizer.set_state(self.solver.optimizer.get_state())
+                twin.current_solver().optimizer.set_state(self.solver.optimizer.get_state())
         return twin
 
     @checked

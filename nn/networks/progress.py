@@ -1,4 +1,4 @@
-"""How far calls of fit have come, as a checkpoint keeps it."""
+"""The progress of calls of fit, as a checkpoint keeps it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Where a call of fit stands.
+    """The point that a call of fit has reached.
 
     Parameters
     ----------
     fitting : {"", "iterator", "minibatch"}
-        What it was given; "" between two calls.
+        The kind of data that it was given; "" between two calls.
     epochs : int
         Of this call that are complete; for one minibatch, how often its steps were taken.
     within : bool
@@ -32,7 +32,7 @@ class Progress:
     iterator : dict, optional
         The iterator's state after the last minibatch whose steps were all taken.
     obstacle : str
-        Why there is none.
+        The reason why there is none.
     iteration : int
         Of the network.
     random : (int, int), optional
@@ -43,7 +43,7 @@ class Progress:
     segment : int
         Segments of the minibatch's series that were trained on, where it is trained on in segments.
     state : tuple of array
-        What the layers carry into the next one; as it is read from JSON, the shapes of these.
+        Carried by the layers into the next segment; as it is read from JSON, the shapes of these.
     """
 
     fitting: str = ""
@@ -60,7 +60,7 @@ class Progress:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; of the state the shapes."""
-        return {**asdict(replace(self, state=())), "state": [list(each.shape) for each in self.state]}
+        return {**asdict(replace(self, state=())), "state": [list(array.shape) for array in self.state]}
 
     @staticmethod
     def from_json(values: Any) -> Progress:
@@ -73,15 +73,15 @@ class Progress:
         """
         if not isinstance(values, dict):
             raise nd.FormatError(f"load_checkpoint: progress must be an object, got {values!r:.200}.")
-        for name, (what, is_valid) in _VALID.items():
+        for name, (rule, is_valid) in _VALID.items():
             if not is_valid(values.get(name, _ABSENT.get(name))):
-                raise nd.FormatError(f"load_checkpoint: {name} must be {what}, got {values.get(name)!r:.200}.")
-        known: dict[str, Any] = {
+                raise nd.FormatError(f"load_checkpoint: {name} must be {rule}, got {values.get(name)!r:.200}.")
+        by_name: dict[str, Any] = {
             field.name: values.get(field.name, _ABSENT.get(field.name)) for field in fields(Progress)
         }
-        scored = None if known["scored"] is None else tuple(known["scored"])
-        state = tuple(map(tuple, known["state"]))
-        return Progress(**{**known, "random": tuple(values["random"]), "scored": scored, "state": state})
+        scored = None if by_name["scored"] is None else tuple(by_name["scored"])
+        state = tuple(map(tuple, by_name["state"]))
+        return Progress(**{**by_name, "random": tuple(values["random"]), "scored": scored, "state": state})
 
 
 def _is_count(value: Any) -> bool:
@@ -100,11 +100,11 @@ def _is_scored(value: Any) -> bool:
 
 
 def _are_shapes(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, list) and all(map(_is_count, each)) for each in value)
+    return isinstance(value, list) and all(isinstance(shape, list) and all(map(_is_count, shape)) for shape in value)
 
 
 _ABSENT: Mapping[str, Any] = {"segment": 0, "state": []}
-"""What files of before have not."""
+"""Defaults of fields that files of earlier releases lack."""
 _COUNT = (f"an integer, 0 to {JAVA_INT}", _is_count)
 _VALID: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "epochs": _COUNT,
@@ -119,11 +119,11 @@ _VALID: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "steps": _COUNT,
     "within": ("true or false", lambda value: isinstance(value, bool)),
 }
-"""Field -> what it must be, in words and as a check."""
+"""Field -> the rule for it, in words and as a check."""
 
 
 class FitProgress:
-    """What a network knows of its calls of fit.
+    """The calls of fit of one network: the one that runs, and the point that the last one reached.
 
     Attributes
     ----------
@@ -132,11 +132,11 @@ class FitProgress:
     awaited : Progress or None
         Of a checkpoint, for the next call to go on from.
     last : Progress
-        Where the last call ended.
+        The end of the last call.
     epoch_over : bool
         The last minibatch of an epoch is trained on, and listeners are hearing of it; the epoch is not counted yet.
     stop_reason : str or None
-        Why the call that runs is to stop.
+        The reason why the call that runs is to stop.
     stoppable : bool
         Another loop runs that listeners may stop.
     """
@@ -150,12 +150,12 @@ class FitProgress:
         self.stoppable = False
 
     def forget(self) -> None:
-        """Where the last call ended means nothing any more."""
+        """Forget the end of the last call: training went on without fit."""
         if self.awaited is not None or self.last.within:
             self.awaited, self.last = None, Progress()
 
     def now(self) -> Progress:
-        """Return what a checkpoint has to keep."""
+        """Return the progress that a checkpoint has to keep."""
         if self.call is not None:
             return self.call.progress()
         return self.awaited or self.last

@@ -17,11 +17,11 @@ from .core import NetworkCore
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
 
-_MADE_AGAIN = frozenset({
+_NOT_COPIED = frozenset({
     "_feature_buffers", "_solver", "_vectors", "backend", "batch", "gradients", "last", "layers", "listeners", "lock",
     "outputs", "parts", "progress", "propagation", "state",
 })  # fmt: skip
-"""Attributes that a copy makes itself, of the configuration or of what `__getstate__` says."""
+"""Attributes that a copy makes itself, from the configuration or from the state of `__getstate__`."""
 
 
 class Saved(NetworkCore):
@@ -32,8 +32,8 @@ class Saved(NetworkCore):
     A network can be pickled and copied (``pickle``, ``copy``, ``joblib``, ``multiprocessing``). Each copy is
     independent, a shallow one too: it has parameters, states of updater and optimizer, counters and the progress of
     `fit` of its own, and the attributes that somebody has given it, but no listeners, as a file has none: they hold
-    open files, windows and other networks. What was pickled is made on the backend that is current where it is read; a
-    copy is on the network's own.
+    open files, windows and other networks. A pickle is read onto the backend that is current then; a copy is on the
+    network's own.
     """
 
     @checked
@@ -87,11 +87,11 @@ class Saved(NetworkCore):
 
     def _state_now(self) -> dict[str, Any]:
         network: Any = self
-        kept = {name: value for name, value in vars(network).items() if name not in _MADE_AGAIN}
+        kept = {name: value for name, value in vars(network).items() if name not in _NOT_COPIED}
         if not network.is_init_called():
             return {"kept": kept}
         kept["random"] = network.random.copy()
-        with network.here():
+        with network.on_backend():
             network.updater.watch.give_up(network)
             learned = OptimizerState() if network.solver is None else network.solver.optimizer.get_state()
             return {
@@ -118,10 +118,10 @@ class Saved(NetworkCore):
         learned = state["learned"]
         if learned.numbers or learned.vectors:
             vectors = tuple(nd.as_array(vector, network.dtype) for vector in learned.vectors)
-            network.made_solver().optimizer.set_state(learned._replace(vectors=vectors))
+            network.current_solver().optimizer.set_state(learned._replace(vectors=vectors))
         network.progress.awaited, network.progress.last = state["progress"]
         network.last = StepResult.of_score(state["score"], network.updater.watch)
-        network.state = tuple(nd.as_array(each, network.dtype) for each in state["state"])
+        network.state = tuple(nd.as_array(array, network.dtype) for array in state["state"])
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)
@@ -133,6 +133,6 @@ class Saved(NetworkCore):
         if not network.is_init_called():
             twin.__setstate__(state)
             return twin
-        with network.here():
+        with network.on_backend():
             twin.__setstate__(state)
         return twin

@@ -1,4 +1,4 @@
-"""What a network does to be trained: fit and its listeners, stopping, learning rates."""
+"""Training: fit and its listeners, stopping, learning rates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def second_call(who: str) -> nd.ConfigurationError:
 
 
 class Trainable(NetworkCore):
-    """What a network does to be trained: fit and its listeners, stopping, learning rates."""
+    """Training: fit and its listeners, stopping, learning rates."""
 
     # ---- listeners
 
@@ -146,7 +146,7 @@ class Trainable(NetworkCore):
 
     @contextmanager
     def stoppable(self) -> Iterator[Callable[[], str | None]]:
-        """Let listeners call `stop_training` inside a block, in a loop around `fit_batch`, which asks what this yields.
+        """Let listeners call `stop_training` in a loop around `fit_batch`; yield a function that returns the reason.
 
         Examples
         --------
@@ -164,7 +164,7 @@ class Trainable(NetworkCore):
             fits.stoppable = False
 
     def segments(self, step: StepInput) -> list[StepInput]:
-        """Return what is trained on one after the other: with truncated backprop the segments of the series.
+        """Return the inputs to train on one after the other: with truncated backprop the segments of the series.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class Trainable(NetworkCore):
 
     def state_after(self) -> tuple[Array, ...]:
         """Return a copy of the state after the last step."""
-        with self.here():
+        with self.on_backend():
             return () if self.last is None else tuple(map(nd.copy, self.last.state))
 
     def begin_fit(self, call: Any) -> None:
@@ -223,7 +223,7 @@ class Trainable(NetworkCore):
                 fits.forget()
             segments = self.segments(self.step_on(data if self.batch.takes(data) else self.classes.formed_set(data)))
             for number, segment in enumerate(segments):
-                self.made_solver().optimize(0, self.carrying(segment, number))
+                self.current_solver().optimize(0, self.carrying(segment, number))
                 self.state = () if number + 1 == len(segments) else self.state_after()
 
     @checked
@@ -268,9 +268,9 @@ class Trainable(NetworkCore):
                 )
             layers[number] = replace(layers[number], updater=replace(layers[number].updater, learning_rate=value))
         self.conf = replace(self.conf, layers=tuple(layers))
-        if self._solver is not None:  # which goes on with what it has learned
+        if self._solver is not None:  # which keeps what it has learned of the objective
             self._solver.conf = self.conf
-        with self.here():
+        with self.on_backend():
             self.vectors.set_updaters(self.conf)
 
     def _rates_of_layers(self, rate: tuple[Any, ...]) -> dict[int, Any]:
@@ -284,10 +284,10 @@ class Trainable(NetworkCore):
             return rates
         if len(rate) not in (1, 2):
             raise nd.ConfigurationError(f"set_learning_rate: expected a rate, or a layer and a rate, got {rate!r}.")
-        given = tuple(rate[0].items()) if len(rate) == 1 else (rate,)
-        if not given:
+        pairs = tuple(rate[0].items()) if len(rate) == 1 else (rate,)
+        if not pairs:
             raise nd.ConfigurationError("set_learning_rate: expected a rate for a layer, got an empty dict.")
-        return {self.checked_layer("set_learning_rate", layer): each for layer, each in given}
+        return {self.checked_layer("set_learning_rate", layer): value for layer, value in pairs}
 
     def get_learning_rate(self, layer: int) -> float | None:
         """Return the learning rate of a layer's weights now, None where it has none; see `set_learning_rate`."""

@@ -87,12 +87,12 @@ class Training:
                 self._close(listeners)
 
     def _run_interruptible(self) -> None:
-        """Train, and write down where that stands, also after Ctrl-C, which waits from then on."""
+        """Train, and write down the progress, also after Ctrl-C, which waits from then on."""
         network, held = self.network, Held()
         try:
             with nd.use_backend(network.backend), nd.random.using(network.random):
                 network.last_layer()
-                self._run_and_leave(network.made_solver(), held)
+                self._run_and_leave(network.current_solver(), held)
         finally:
             held.__exit__()
 
@@ -145,96 +145,97 @@ class Training:
             fits.last, fits.call = self._left, None  # at the end: now another thread's call may begin
 
     def _progress_bar(self) -> list[ProgressBarListener]:
-        """A bar for iterators, on a terminal, unless the user brought one."""
+        """Return a bar for iterators, on a terminal, unless the user brought one."""
         shown = any(isinstance(listener, ProgressBarListener) for listener in self.network.listeners)
         if self.single is not None or shown or not sys.stderr.isatty():
             return []
         awaited = self.network.progress.awaited
-        return [ProgressBarListener(self._batches(), self.epochs, epochs_done=awaited.epochs if awaited else 0)]
+        return [ProgressBarListener(self._epoch_length(), self.epochs, epochs_done=awaited.epochs if awaited else 0)]
 
-    def _batches(self) -> int | None:
-        """How many minibatches an epoch has, None where the iterator cannot tell."""
+    def _epoch_length(self) -> int | None:
+        """Return the number of minibatches of an epoch, None where the iterator cannot tell."""
         try:
             return len(self.iterator)  # type: ignore[arg-type]
         except TypeError:
             return None
 
-    # ---- where it stands
+    # ---- progress
 
     def progress(self) -> Progress:
-        """Return what a checkpoint keeps: what was trained on, not what was read ahead."""
+        """Return the progress that a checkpoint keeps: of minibatches that were trained on, not of those read ahead."""
         network = self.network
         taken = network.iteration_count - self._began
-        done = network.made_solver().is_done(taken)  # the segment
-        whole = done and self._segment + 1 >= self._segments
+        segment_done = network.current_solver().is_done(taken)
+        minibatch_done = segment_done and self._segment + 1 >= self._segments
         over = self._epoch is not None and network.epoch_count + network.progress.epoch_over > self._epoch
         position = self._before
-        if whole and self._source is not None:
+        if minibatch_done and self._source is not None:
             position = position_of(self._source)
-        known = isinstance(position, dict)
-        found = Progress(
+        restorable = isinstance(position, dict)
+        progress = Progress(
             fitting="iterator" if self.single is None else "minibatch",
-            epochs=self._done + (over or (self.single is not None and whole)),
+            epochs=self._done + (over or (self.single is not None and minibatch_done)),
             within=self._epoch is not None and not over,
-            steps=0 if done else max(0, taken),
-            segment=0 if whole else self._segment + done,
-            state=() if whole else self._carried(done),
-            iterator=position if known else None,  # type: ignore[arg-type]
-            obstacle="" if known or position is None else str(position),
+            steps=0 if segment_done else max(0, taken),
+            segment=0 if minibatch_done else self._segment + segment_done,
+            state=() if minibatch_done else self._carried(segment_done),
+            iterator=position if restorable else None,  # type: ignore[arg-type]
+            obstacle="" if restorable or position is None else str(position),
             iteration=network.iteration_count,
             random=network.random.get_state(),
-            scored=None if over else self._scored(whole and taken > 0),
+            scored=None if over else self._scored(minibatch_done and taken > 0),
         )
-        return self._ended(found) if self._complete else found
+        return self._ended(progress) if self._complete else progress
 
-    def _carried(self, done: bool) -> tuple[Any, ...]:
-        """Return what the layers carry into the next segment: where the last step was its last, that step's."""
+    def _carried(self, segment_done: bool) -> tuple[Any, ...]:
+        """Return the state that the layers carry into the next segment: after the last step of one, that step's."""
         network = self.network
-        return network.last.state if done and network.last is not None else network.state
+        return network.last.state if segment_done and network.last is not None else network.state
 
     def _scored(self, stepped: bool) -> tuple[float, int] | None:
-        """Return what the history has of the epoch that runs, and the score of a minibatch that it has not had yet."""
+        """Return the sum of the scores of the epoch that runs, also of a minibatch that the history has not had yet."""
         network = self.network
         if self.single is None and self.history.next_epoch > self._done:  # closed, and the epoch was cut short
             return self.history.reopened()
-        more = stepped and self._added != network.iteration_count
-        with network.here():
-            return self.history.scored(network.last if more else None)
+        unscored = stepped and self._added != network.iteration_count
+        with network.on_backend():
+            return self.history.scored(network.last if unscored else None)
 
     def _ended(self, progress: Progress) -> Progress:
-        """Return that of a call that is over; an iterator that fit made itself is made anew by the next one."""
+        """Return the progress of a call that is over; an iterator that fit made itself is made anew by the next one."""
         position = None if self._data.cut else progress.iterator
         return replace(progress, fitting="", epochs=0, within=False, iterator=position, scored=None)
 
     def _resume(self) -> None:
-        """Go on where a checkpoint's call stood."""
-        network, found = self.network, self.network.progress.awaited
-        if found is None:
+        """Go on from the progress of a checkpoint."""
+        network, awaited = self.network, self.network.progress.awaited
+        if awaited is None:
             return
         kind = "iterator" if self.single is None else "minibatch"
-        if found.fitting not in ("", kind):
+        if awaited.fitting not in ("", kind):
             raise nd.ConfigurationError(
-                f"fit: the checkpoint was written while fit trained on one {found.fitting}, got one {kind}. "
+                f"fit: the checkpoint was written while fit trained on one {awaited.fitting}, got one {kind}. "
                 "To train on something else, read the network alone with MultiLayerNetwork.load(path)."
             )
-        if self._source is not None and (found.fitting or not self._data.cut):
-            self._restore(self._source, found)
-        if found.random is not None and found.iteration == network.iteration_count:
-            network.random.set_state(found.random)
-        self._done, self._began, self._segment = found.epochs, network.iteration_count - found.steps, found.segment
-        self._epoch = network.epoch_count if found.within else None
-        self.history = network.history = History(found.epochs, found.scored)
+        if self._source is not None and (awaited.fitting or not self._data.cut):
+            self._restore(self._source, awaited)
+        if awaited.random is not None and awaited.iteration == network.iteration_count:
+            network.random.set_state(awaited.random)
+        steps_before = network.iteration_count - awaited.steps
+        self._done, self._began, self._segment = awaited.epochs, steps_before, awaited.segment
+        self._epoch = network.epoch_count if awaited.within else None
+        self.history = network.history = History(awaited.epochs, awaited.scored)
         network.progress.awaited = None
 
     @staticmethod
-    def _restore(source: DataSetIterator, found: Progress) -> None:
-        if found.iterator is None and found.within:
+    def _restore(source: DataSetIterator, awaited: Progress) -> None:
+        if awaited.iterator is None and awaited.within:
             raise nd.DataError(
                 "fit: the checkpoint was written within an epoch, and its iterator could not say where it stood "
-                f"({found.obstacle}) To begin an epoch instead, read the network with MultiLayerNetwork.load(path)."
+                f"({awaited.obstacle}) To begin an epoch instead, read the network with MultiLayerNetwork.load(path)."
             )
-        if found.iterator is not None:
-            source.restore(found.iterator)
+        if awaited.iterator is not None:
+            source.restore(awaited.iterator)
 
     # ---- the loops
 
@@ -261,7 +262,7 @@ class Training:
                 network.state, self._began, self._segment = state, network.iteration_count, self._segment + 1
 
     def _note_epoch(self, solver: Solver) -> None:
-        """Write down how an epoch went; with data to validate on, wait for its last step."""
+        """Write down the scores of an epoch; with data to validate on, wait for its last step."""
         network = self.network
         self.history.end_epoch(self._updater.learning_rate_at(network.iteration_count - 1, network.epoch_count))
         if self._validation is not None:
@@ -292,16 +293,16 @@ class Training:
             self._before, self._epoch = position_of(source), network.epoch_count
         for listener in network.listeners:
             listener.on_epoch_start(network)
-        whole = self._fit_batches(solver, source)
+        complete = self._fit_batches(solver, source)
         solver.finish()
-        if not whole:
+        if not complete:
             return
         self._note_epoch(solver)
         network.end_epoch()
         self._done, self._epoch = self._done + 1, None
 
     def _fit_batches(self, solver: Solver, source: DataSetIterator) -> bool:
-        """Train on what is left of an epoch; tell whether that was all of it."""
+        """Train on the rest of an epoch; tell whether its last minibatch was reached."""
         network, weights = self.network, self._data.class_weights
         while True:
             asked = time.perf_counter()
@@ -317,7 +318,7 @@ class Training:
             self._before, self._began, self._segment = position_of(source), network.iteration_count, 0
 
     def _put_back(self, iterator: DataSetIterator) -> None:
-        """Let an iterator that was read ahead stand behind the last minibatch that was trained on, or at its start."""
+        """Put an iterator that was read ahead behind the last minibatch that was trained on, or at its start."""
         if isinstance(self._before, dict):
             iterator.restore(self._before)
         elif iterator.reset_supported():

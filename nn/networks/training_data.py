@@ -1,4 +1,4 @@
-"""What a call of fit trains on, and with which weights."""
+"""The data of a call of fit, and the weights of its examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SEEDS_APART = 1_000_003
 
 
 class FitSettings(NamedTuple):
-    """What fit was told beside data and epochs; see `MultiLayerNetwork.fit`."""
+    """The arguments of fit beside data and epochs; see `MultiLayerNetwork.fit`."""
 
     batch_size: int | None = None
     shuffle: bool = True
@@ -27,7 +27,7 @@ class FitSettings(NamedTuple):
 
 
 class TrainingData(NamedTuple):
-    """What fit goes over: one minibatch, or an iterator.
+    """The data that fit goes over: one minibatch, or an iterator.
 
     `cut` says that fit itself has made the iterator; `class_weights` are for every minibatch of one that was given.
     """
@@ -39,7 +39,7 @@ class TrainingData(NamedTuple):
 
 
 def training_data(network: MultiLayerNetwork, data: Any, labels: Any, settings: FitSettings) -> TrainingData:
-    """Return what was given as one minibatch or an iterator, weighted.
+    """Return the data of a call of fit as one minibatch or an iterator, weighted.
 
     Raises
     ------
@@ -51,17 +51,17 @@ def training_data(network: MultiLayerNetwork, data: Any, labels: Any, settings: 
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings)
     classes = network.classes
-    whole = data
+    dataset = data
     if labels is not None:
-        whole = DataSet(data, data if labels is data else classes.numbers("fit", labels, learn=True))
-    if whole.labels is not None and classes.classes and len(whole.labels.shape) == classes.rank - 1:
-        check_class_numbers("fit", whole.labels, classes.classes)
+        dataset = DataSet(data, data if labels is data else classes.numbers("fit", labels, learn=True))
+    if dataset.labels is not None and classes.classes and len(dataset.labels.shape) == classes.rank - 1:
+        check_class_numbers("fit", dataset.labels, classes.classes)
     if settings.class_weight is not None or settings.sample_weight is not None:
         weights = None if settings.class_weight is None else classes.weights("fit", settings.class_weight)
-        whole = weighted(network, "fit", whole, weights, settings.sample_weight)
+        dataset = weighted(network, "fit", dataset, weights, settings.sample_weight)
     if settings.batch_size is None:
-        return TrainingData(classes.formed_set(whole))
-    return TrainingData(None, _cut(network, whole, settings), cut=True)
+        return TrainingData(classes.formed_set(dataset))
+    return TrainingData(None, _cut(network, dataset, settings), cut=True)
 
 
 def _iterated(network: MultiLayerNetwork, data: Any, settings: FitSettings) -> TrainingData:
@@ -83,16 +83,16 @@ def _iterated(network: MultiLayerNetwork, data: Any, settings: FitSettings) -> T
     return TrainingData(None, iterator, class_weights=weights)
 
 
-def _cut(network: MultiLayerNetwork, whole: DataSet, settings: FitSettings) -> DataSetIterator:
+def _cut(network: MultiLayerNetwork, dataset: DataSet, settings: FitSettings) -> DataSetIterator:
     """Return minibatches of a DataSet, in an order of its own for every epoch that the network has ever had."""
     from nd.dataset.numpy_iterator import NumpyDataSetIterator
 
     return NumpyDataSetIterator(
-        whole.features,
-        whole.labels,
+        dataset.features,
+        dataset.labels,
         settings.batch_size,  # type: ignore[arg-type]
-        features_mask=whole.features_mask,
-        labels_mask=whole.labels_mask,
+        features_mask=dataset.features_mask,
+        labels_mask=dataset.labels_mask,
         shuffle=settings.shuffle,
         seed=(network.conf.base.seed or 0) + _SEEDS_APART * network.epoch_count,
     )

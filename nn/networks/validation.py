@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Validation:
-    """What `fit` was given as validation_data.
+    """The validation_data of a call of fit.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class Validation:
         self._sets: list[DataSet] = []
         self._masks: list[Any] = []  # of the labels, without weights
         if isinstance(data, tuple) and 2 <= len(data) <= 3 and not isinstance(data[0], DataSet):
-            whole = network.classes.data_set("validation_data", data[0], data[1])
+            dataset = network.classes.data_set("validation_data", data[0], data[1])
             self._weights = data[2] if len(data) > 2 else None
-            self._sets = self._parts(whole, batch_size)
+            self._sets = self._cut(dataset, batch_size)
         elif isinstance(data, DataSet):
-            self._sets = self._parts(data, batch_size)
+            self._sets = self._cut(data, batch_size)
         elif isinstance(data, DataSetIterator):
             self._iterator = data
         elif isinstance(data, Iterable) and not hasattr(data, "shape"):
@@ -54,14 +54,14 @@ class Validation:
                 f"fit: validation_data must be (features, labels), a DataSet or an iterator, got {type(data).__name__}."
             )
 
-    def _parts(self, whole: DataSet, batch_size: int | None) -> list[DataSet]:
-        """Return the minibatches; those to be scored have their weights in the mask."""
+    def _cut(self, dataset: DataSet, batch_size: int | None) -> list[DataSet]:
+        """Return minibatches; with weights, these are in the masks of the labels."""
         if self._weights is None:
-            return [whole] if batch_size is None else whole.batch_by(batch_size)
-        heavy = weighted(self.network, "validation_data", whole, None, self._weights)
-        size = whole.num_examples() if batch_size is None else batch_size
-        self._masks = [part.labels_mask for part in whole.batch_by(size)]
-        return heavy.batch_by(size)
+            return [dataset] if batch_size is None else dataset.batch_by(batch_size)
+        with_weights = weighted(self.network, "validation_data", dataset, None, self._weights)
+        size = dataset.num_examples() if batch_size is None else batch_size
+        self._masks = [batch.labels_mask for batch in dataset.batch_by(size)]
+        return with_weights.batch_by(size)
 
     def add_to(self, history: History) -> None:
         """Score the network, and append score and accuracy; raise DataError where there are no data."""
@@ -69,7 +69,7 @@ class Validation:
         evaluation = Evaluation() if network.classes.classes else None
         total: Array | Any = None
         examples = 0
-        for number, batch in enumerate(self._batches()):
+        for number, batch in enumerate(self._minibatches()):
             loss, output = network.loss_and_output(batch)
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
             if evaluation is not None:
@@ -82,7 +82,7 @@ class Validation:
         if evaluation is not None:
             history.validation_accuracy.append(evaluation.accuracy())
 
-    def _batches(self) -> Iterator[DataSet]:
+    def _minibatches(self) -> Iterator[DataSet]:
         if self._iterator is None:
             yield from self._sets
             return

@@ -1,4 +1,4 @@
-"""How weights start."""
+"""Initialisation of weights."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def init_weight(view: Array, flat: Array, init: str | Distribution, fans: Fans, 
     flat : array ``[n]``
         The same memory, in the order of the parameter vector: draws land there one after the other, as in Java.
     init : str or Distribution
-        A name from `WEIGHT_INITS`, or what to draw from.
+        A name from `WEIGHT_INITS`, or the distribution to draw from.
     fans : Fans
     rng : Random
 

@@ -11,7 +11,7 @@ from nd.typing import Array
 
 
 class Gradient(Protocol):
-    """A gradient that can be read by variable or as a whole."""
+    """A gradient that can be read by variable or as one flat vector."""
 
     def gradient_for_variable(self) -> dict[str, Array]:
         """Return key (``"0_W"``) -> array of the parameter's shape."""
@@ -68,7 +68,7 @@ class DefaultGradient(JavaNames):
         Returns
         -------
         array or None
-            What was there before.
+            The one that was there before.
         """
         former = self._table.get(key)
         self._table = {**self._table, key: gradient}
@@ -84,13 +84,14 @@ class DefaultGradient(JavaNames):
         """Return the flat vector ``[1, n]``; with the names of variables, these joined in that order."""
         if order is None and self._vector is not None:
             return self._vector
-        parts = []
+        stretches = []
         for key in self._table if order is None else order:
-            part = self.get_gradient_for(key)
-            parts.append(nd.reshape(part if self._orders.get(key) == "c" else nd.transpose(part), (-1,)))
-        if not parts:
+            gradient = self.get_gradient_for(key)
+            in_order = gradient if self._orders.get(key) == "c" else nd.transpose(gradient)
+            stretches.append(nd.reshape(in_order, (-1,)))
+        if not stretches:
             raise nd.ConfigurationError("gradient: expected gradients of variables, got none. Call set_gradient_for.")
-        return nd.reshape(nd.concat(parts, 0), (1, -1))
+        return nd.reshape(nd.concat(stretches, 0), (1, -1))
 
     def clear(self) -> None:
         """Forget the variables; a flat vector stays."""

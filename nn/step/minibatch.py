@@ -1,4 +1,4 @@
-"""What a network trains on in one step: data brought to its backend."""
+"""The input of one step: a minibatch, brought to the network's backend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..layers.base import label_of
 
 if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration
-    from .worker import NetworkParts
+    from .worker import SharedNodes
 
 
 class StepInput:
@@ -25,7 +25,7 @@ class StepInput:
     ----------
     features, labels, features_mask, labels_mask : array or None
     state : tuple of array ``[N, ...]``
-        What layers carry on from the segment before.
+        Carried by layers from the segment before.
     own : tuple of bool
         Which of features, labels and masks lie where nobody else writes, in every step of the same shapes.
 
@@ -118,7 +118,7 @@ def _features_array(x: Any, dtype: str) -> Array:
 
 
 class FeaturesCheck:
-    """What features a network takes.
+    """The shapes of features that a network takes.
 
     Parameters
     ----------
@@ -135,10 +135,10 @@ class FeaturesCheck:
         """Of an embedding that the features are indices into."""
         if self._type is not None and self.rows is None:
             self._allowed = [self._type.shape]
-            if 0 in conf.preprocessors:  # what it would make of the features passes it
+            if 0 in conf.preprocessors:  # features in the form that it would give them pass it
                 self._allowed.append(conf.preprocessors[0].output_type(self._type).shape)
         self.fitting: tuple[int, ...] | None = None
-        """What was looked at last, and fits: the shape of an example."""
+        """The shape of an example that was checked last, and fits: such a minibatch is not checked again."""
 
     def check(self, shape: tuple[int, ...]) -> None:
         """Raise ShapeError where features of that shape do not fit the input type."""
@@ -157,7 +157,7 @@ class FeaturesCheck:
 
     @property
     def doubt(self) -> str:
-        """What may be wrong with features that come from the device, and that nobody has looked at."""
+        """A sentence for errors: possible faults of features of the device, which nobody has looked at."""
         return "" if self.rows is None else f" An index that is no row of {self._label} gives NaN on a GPU."
 
 
@@ -198,9 +198,9 @@ class Minibatch:
         features: Array | Any = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
         own = features is not None
         if not own:
-            given = _features_array(x, self.dtype)
-            features = nd.to_activation_order(given, self.buffers)
-            own = features is not given
+            converted = _features_array(x, self.dtype)
+            features = nd.to_activation_order(converted, self.buffers)
+            own = features is not converted  # but a copy in this object's buffers
         if features.shape[1:] != self.accepts.fitting:
             self.accepts.check(tuple(features.shape))
         self.features, self._own[0] = features, own
@@ -217,7 +217,7 @@ class Minibatch:
         self.labels_mask = None if labels_mask is None else nd.as_array(labels_mask, self.dtype)
 
     def takes(self, data: DataSet) -> bool:
-        """Tell whether labels have a column for each of several outputs, so that nothing has to be made of them."""
+        """Tell whether labels have a column for each of several outputs, as the loss takes them."""
         labels = data.labels
         return labels is not None and len(labels.shape) == self.rank and labels.shape[1] == self.columns > 1
 
@@ -233,15 +233,15 @@ class Minibatch:
             self.set_masks(data.features_mask, data.labels_mask)
 
     def step(self) -> StepInput:
-        """Return what was set for a step of training; errors as `check`."""
+        """Return the minibatch as the input of a step of training; errors as `check`."""
         self.check()
         return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, own=tuple(self._own))
 
-    def step_without_labels(self, parts: NetworkParts) -> StepInput:
-        """Return what was set for a prediction."""
+    def step_without_labels(self, shared: SharedNodes) -> StepInput:
+        """Return the minibatch as the input of a prediction."""
         self.check_features_mask()
         own = (self._own[0], False, False, False)
-        state = parts.initial_state(self.features.shape[0])
+        state = shared.initial_state(self.features.shape[0])
         return StepInput(self.features, None, self.features_mask, self.labels_mask, state, own)
 
     def check(self) -> None:
@@ -257,18 +257,18 @@ class Minibatch:
             self.check_features_mask()
 
     def check_features_mask(self) -> None:
-        """Rows have one number each, series one for a time step, images one for a place or for all of an axis."""
+        """Raise ShapeError unless the mask has a number for each row, time step of a series, or place of an image."""
         if self.features_mask is None:
             return
         mask, shape, n = self.features_mask, self.features.shape, self.features.shape[0]
         rows_are_series = self.accepts.rows_are_series  # mask [N, T], not [N, 1]
         series = len(shape) == 3 or (len(shape) == 2 and rows_are_series)
         places: tuple[int, ...] = shape[-1:] if series else (1, *shape[2:])
-        found = tuple(mask.shape)
-        fits = len(found) == len(places) + 1 and all(f in {1, p} for f, p in zip(found[1:], places, strict=True))
-        if found[:1] != (n,) or not fits or (series and found[1:] != places):
+        sizes = tuple(mask.shape)
+        fits = len(sizes) == len(places) + 1 and all(f in {1, p} for f, p in zip(sizes[1:], places, strict=True))
+        if sizes[:1] != (n,) or not fits or (series and sizes[1:] != places):
             raise nd.ShapeError(
-                f"MultiLayerNetwork: the features' mask must be {[n, *places]}, got {list(found)}, for features "
+                f"MultiLayerNetwork: the features' mask must be {[n, *places]}, got {list(sizes)}, for features "
                 f"{list(shape)}."
             )
 

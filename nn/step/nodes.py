@@ -29,7 +29,7 @@ class Node(NamedTuple):
     layer : LayerRuntime
         The same object for all workers.
     preprocessor : InputPreProcessor or None
-        What stands between the input and the layer.
+        Applied between the input and the layer.
     inputs : tuple of int
         Numbers of the nodes whose activations come in, in the list of nodes; `NETWORK_INPUT` for the features.
     needs_epsilon : tuple of bool
@@ -69,12 +69,12 @@ def chain(conf: MultiLayerConfiguration, lowest: int) -> tuple[Node, ...]:
 
 def fused(nodes: tuple[Node, ...], lowest: int) -> tuple[Node, ...]:
     """Return the nodes with a convolution and the pooling after it as one, where they can be."""
-    found: list[Node] = []
+    joined: list[Node] = []
     for node in nodes:
-        before = found[-1] if found and node.preprocessor is None else None
-        both = None if before is None else paired(before.layer, node.layer, node.position < lowest)
-        if before is not None and both is not None:
-            found[-1] = before._replace(layer=both)
+        before = joined[-1] if joined and node.preprocessor is None else None
+        pair = None if before is None else paired(before.layer, node.layer, node.position < lowest)
+        if before is not None and pair is not None:
+            joined[-1] = before._replace(layer=pair)
         else:
-            found.append(node._replace(inputs=(len(found) - 1,)))
-    return tuple(found)
+            joined.append(node._replace(inputs=(len(joined) - 1,)))
+    return tuple(joined)

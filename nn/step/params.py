@@ -20,19 +20,19 @@ class ParamSpec:
         ``"W"``, ``"b"``.
     shape : tuple of int
     order : {"f", "c"}
-        How the stretch of the vector is reshaped. "f" is that of DL4J's ``DefaultParamInitializer``, which custom
-        layers there use; its convolutions and SameDiff layers have "c".
+        The order in which the stretch of the vector is reshaped. "f" is that of DL4J's ``DefaultParamInitializer``,
+        which custom layers there use; its convolutions and SameDiff layers have "c".
     bias : bool
         Biases start at bias_init and have their own regularisation and updater.
     fan_in, fan_out : float
         For the initialisation of weights.
     trainable : bool
-        False for what never gets a gradient.
+        False for a parameter that never gets a gradient.
     initial : float, optional
-        Where every element starts; without it a weight is drawn, and a bias has the layer's bias_init.
+        The value that every element starts with; without it a weight is drawn, and a bias has the layer's bias_init.
     penalised : bool
-        False for what is neither a weight nor a bias, such as gamma and beta of a batch normalisation: the layer's
-        penalties, its weight noise and constraints on weights or on biases pass it by.
+        False for a parameter that is neither a weight nor a bias, such as gamma and beta of a batch normalisation: the
+        layer's penalties, its weight noise and constraints on weights or on biases pass it by.
     running : bool
         The parameter is not trained but follows the minibatches: backprop writes how far it goes into its part of the
         gradient vector, and that is subtracted whatever the updater, the step function or a line search say. Gradient
@@ -55,7 +55,7 @@ class ParamSpec:
 
     @property
     def is_weight(self) -> bool:
-        """Whether what is said of weights holds for it."""
+        """Whether settings for weights hold for it."""
         return self.penalised and not self.bias and not self.running
 
     @property
@@ -66,7 +66,7 @@ class ParamSpec:
 
 @dataclass(frozen=True)
 class ParamView:
-    """Where a parameter lies: ``vector[0, start:stop]``, reshaped."""
+    """The place of a parameter: ``vector[0, start:stop]``, reshaped."""
 
     layer: int
     spec: ParamSpec

@@ -8,7 +8,7 @@ import nd
 from nd.typing import Array
 
 from .minibatch import StepInput
-from .worker import FORWARD_ONLY, NetworkParts, Plans, Worker
+from .worker import FORWARD_ONLY, Plans, SharedNodes, Worker
 
 
 class OutputComputer:
@@ -16,19 +16,22 @@ class OutputComputer:
 
     Parameters
     ----------
-    parts : NetworkParts
+    shared : SharedNodes
     """
 
-    def __init__(self, parts: NetworkParts) -> None:
-        self.parts = parts
-        self.plans = Plans(parts.conf, parts.splits(training=False), FORWARD_ONLY)
+    def __init__(self, shared: SharedNodes) -> None:
+        self.shared = shared
+        self.plans = Plans(shared.conf, shared.splits(training=False), FORWARD_ONLY)
         self.workers: list[Worker] = []
 
     def output(self, step: StepInput) -> Array:
         """Return a new array ``[N, ...]``."""
         plan = self.plans.of(step)
         while len(self.workers) < len(plan.workers):
-            self.workers.append(Worker(self.parts, self.parts.vectors.gradient))
-        tasks = [partial(worker.outputs, step, rows) for worker, rows in zip(self.workers, plan.workers, strict=False)]
-        arrays = [array for made in nd.run_tasks(tasks, plan.is_whole and plan.light) for array in made]
+            self.workers.append(Worker(self.shared, self.shared.vectors.gradient))
+        tasks = [
+            partial(worker.outputs, step, parts) for worker, parts in zip(self.workers, plan.workers, strict=False)
+        ]
+        # Workers with several parts say nothing of their weight: only an undivided minibatch is known to be light.
+        arrays = [array for outputs in nd.run_tasks(tasks, plan.undivided and plan.light) for array in outputs]
         return arrays[0] if len(arrays) == 1 else nd.concat(arrays)

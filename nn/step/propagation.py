@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from .minibatch import StepInput
     from .params import ParamLayout
 
-Watch = Callable[[list[Array]], None]
+OnForward = Callable[[list[Array]], None]
+"""Called with the features and the activations of all nodes, between forward and backward."""
 
 
 class ForwardPass(NamedTuple):
-    """What a forward pass has made."""
+    """The result of a forward pass."""
 
     outputs: list[Array]
     """Of every node that ran."""
     kept: list[Kept]
-    """What the way back needs, of every node."""
+    """Needed by the way back, of every node."""
     mask: Array | None
     """Of the last outputs."""
     state: tuple[Array, ...]
@@ -65,7 +66,7 @@ class Propagation:
     ) -> ForwardPass:
         """Run nodes start .. stop - 1, of which the first gets x; `fresh` in new memory, which the next run leaves."""
         outputs: list[Array] = []
-        kept, after, examples = [], list(state), x.shape[0]
+        kept, state_after, examples = [], list(state), x.shape[0]
         first_state = 0
         for number, node in enumerate(self.nodes[start:stop], start):
             buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
@@ -76,34 +77,36 @@ class Propagation:
                 mask = None
             ctx = Context(training, buffer, mask, node.needs_epsilon[0])
             own = slice(first_state, first_state + node.states)
-            x, found, after[own] = node.layer.propagate(x, tuple(state[own]), self.params[number], ctx)
+            x, for_backward, state_after[own] = node.layer.propagate(x, tuple(state[own]), self.params[number], ctx)
             mask = None if mask is None else node.layer.feed_forward_mask(mask)
             first_state = own.stop
             outputs.append(x)
-            kept.append(found)
-        return ForwardPass(outputs, kept, mask, tuple(after))
+            kept.append(for_backward)
+        return ForwardPass(outputs, kept, mask, tuple(state_after))
 
     def mask_behind(self, mask: Array, examples: int) -> Array | None:
         """Return the mask of the last node's activations, from that of so many examples' features; None for none."""
-        found: Array | None = mask
+        reached: Array | None = mask
         for node in self.nodes:
-            if node.preprocessor is not None and found is not None:
-                found = node.preprocessor.feed_forward_mask(found, examples)
-            found = None if found is None else node.layer.feed_forward_mask(found)
-        return found
+            if node.preprocessor is not None and reached is not None:
+                reached = node.preprocessor.feed_forward_mask(reached, examples)
+            reached = None if reached is None else node.layer.feed_forward_mask(reached)
+        return reached
 
-    def gradient_and_loss(self, step: StepInput, watch: Watch | None = None) -> tuple[Array, tuple[Array, ...]]:
+    def gradient_and_loss(
+        self, step: StepInput, on_forward: OnForward | None = None
+    ) -> tuple[Array, tuple[Array, ...]]:
         """Fill the gradient with sums over the examples of a minibatch; return the summed loss, and the state after it.
 
-        `watch` is called with the features and all activations after the forward pass.
+        `on_forward` is called with the features and all activations after the forward pass.
         """
         last: Any = self.nodes[-1].layer
-        made = self.forward(step.features, True, step.features_mask, step.state)
-        if watch is not None:
-            watch([step.features, *made.outputs])
-        loss, delta = last.loss_and_delta(step.labels, made.kept[-1], loss_mask(step, made))
-        self.backward(made, delta, step.examples)
-        return loss, made.state
+        forward = self.forward(step.features, True, step.features_mask, step.state)
+        if on_forward is not None:
+            on_forward([step.features, *forward.outputs])
+        loss, delta = last.loss_and_delta(step.labels, forward.kept[-1], loss_mask(step, forward))
+        self.backward(forward, delta, step.examples)
+        return loss, forward.state
 
     def output(self, step: StepInput, training: bool = False, fresh: bool = False) -> Array:
         """Return the last node's activations ``[N, ...]``, in memory that is used again unless it is `fresh`.
@@ -112,15 +115,15 @@ class Propagation:
         layers of a loss of places alone take none, as in Java.
         """
         mask = step.labels_mask
-        made = self.forward(
+        forward = self.forward(
             step.features, training, step.features_mask, step.state, last_masked=mask is None, fresh=fresh
         )
-        out = made.outputs[-1]
+        out = forward.outputs[-1]
         unmasked = mask is None or not self.nodes[-1].layer.masks_output
         return out if unmasked else nd.muli(out, _over(mask, out))
 
     def backward(
-        self, made: ForwardPass, delta: Array, examples: int, to_input: bool = False, external: bool = False
+        self, forward: ForwardPass, delta: Array, examples: int, to_input: bool = False, external: bool = False
     ) -> Array | None:
         """Fill the gradient from the last node's delta, of so many examples.
 
@@ -130,7 +133,7 @@ class Propagation:
         epsilons: list[Array | None] = [None] * len(self.nodes)
         epsilons[-1], of_features = delta, None
         for number in reversed(range(len(self.nodes))):
-            node, kept, epsilon = self.nodes[number], made.kept[number], epsilons[number]
+            node, kept, epsilon = self.nodes[number], forward.kept[number], epsilons[number]
             if epsilon is None:
                 break
             layer: Any = node.layer
@@ -156,22 +159,22 @@ class Propagation:
         )
 
 
-def loss_mask(step: StepInput, made: ForwardPass) -> Array | None:
+def loss_mask(step: StepInput, forward: ForwardPass) -> Array | None:
     """Return the labels' mask; as in Java, where there is none, the mask that reached the last layer."""
-    return made.kept[-1].context.mask if step.labels_mask is None else step.labels_mask
+    return forward.kept[-1].context.mask if step.labels_mask is None else step.labels_mask
 
 
 def _over(mask: Array, out: Array) -> Array:
     """Return a labels' mask as it broadcasts to activations; raise ShapeError if it does not."""
     n, shape = out.shape[0], tuple(out.shape)
-    found = tuple(mask.shape)
-    if len(shape) == 3 and found == (n, shape[2]):
+    sizes = tuple(mask.shape)
+    if len(shape) == 3 and sizes == (n, shape[2]):
         mask = nd.reshape(mask, (n, 1, shape[2]))
-    elif found == (n, 1):
+    elif sizes == (n, 1):
         mask = nd.reshape(mask, (n, *(1 for _ in shape[1:])))
     fits = mask.ndim == len(shape) and mask.shape[0] == n
     if not fits or any(m not in (1, size) for m, size in zip(mask.shape, shape, strict=True)):
         raise nd.ShapeError(
-            f"output: the labels' mask must be {[n, 1]} or fit the output {list(shape)}, got {list(found)}."
+            f"output: the labels' mask must be {[n, 1]} or fit the output {list(shape)}, got {list(sizes)}."
         )
     return mask

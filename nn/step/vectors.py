@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FlatVectors:
-    """Parameters and gradient ``[1, n]`` of a network on the current backend, and what goes over the whole of them.
+    """Parameters and gradient ``[1, n]`` of a network on the current backend, their updater, penalties and constraints.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class FlatVectors:
     penalties : list of (parameter as ``[n]``, Regularization)
     penalty_sum : PenaltySum
     constraints : Constraining or None
-        What is done to the parameters after an update.
+        Bounds that the parameters are held to after an update.
     """
 
     def __init__(self, conf: MultiLayerConfiguration) -> None:

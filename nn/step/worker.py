@@ -1,4 +1,4 @@
-"""Workers, the nodes of a network at work for one thread each, and how minibatches are divided among them."""
+"""Workers, the nodes of a network at work for one thread each, and the division of minibatches among them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from optimize.step_result import StepResult
 from ..conf.input_type import InputType
 from .minibatch import StepInput
 from .nodes import chain, fused
-from .propagation import Propagation, Watch
+from .propagation import OnForward, Propagation
 
 if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration
@@ -29,7 +29,7 @@ FORWARD_ONLY, FORWARD_AND_BACKWARD = 1, 3  # products that every one of the forw
 
 
 class Plans:
-    """How minibatches are divided: as the backend wishes, where no part of the network minds.
+    """Division of minibatches: as the backend wishes, where no part of the network minds.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def work_per_example(conf: MultiLayerConfiguration, shape: tuple[int, ...], pass
         multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
         parameters += sum(spec.length for spec in specs)
         largest = max(largest, size)
-    bytes_each = 8 if conf.base.dtype == "float64" else 4
-    return nd.Work(passes * multiplications, largest * bytes_each, parameters if passes > FORWARD_ONLY else 0)
+    element_bytes = 8 if conf.base.dtype == "float64" else 4
+    return nd.Work(passes * multiplications, largest * element_bytes, parameters if passes > FORWARD_ONLY else 0)
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
@@ -105,8 +105,8 @@ def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
     return None if make is None else make(*places, channels)
 
 
-class NetworkParts:
-    """What all workers of a network share.
+class SharedNodes:
+    """The nodes of a network and its vectors, shared by all workers.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class Worker:
 
     Parameters
     ----------
-    parts : NetworkParts
+    shared : SharedNodes
     gradient : array ``[1, n]``
         For the layers' gradients.
 
@@ -161,11 +161,11 @@ class Worker:
     recordings : Recordings
     """
 
-    def __init__(self, parts: NetworkParts, gradient: Array) -> None:
-        self._parts, self._vector = parts, gradient
+    def __init__(self, shared: SharedNodes, gradient: Array) -> None:
+        self._shared, self._vector = shared, gradient
         self.gradient = nd.reshape_view(gradient, (gradient.shape[1],))
-        self.recordings = nd.Recordings(parts.dtype, parts.pure)
-        (self.square,) = nd.cells(nd.zeros(1, dtype=parts.dtype))
+        self.recordings = nd.Recordings(shared.dtype, shared.pure)
+        (self.square,) = nd.cells(nd.zeros(1, dtype=shared.dtype))
         """The sum of the gradient's squares, where it was observed."""
         self._propagations: dict[bool, Propagation] = {}
         self._states: dict[object, tuple[Array, ...]] = {}
@@ -173,23 +173,23 @@ class Worker:
 
     def observe(self, loss: Array) -> None:
         """Have the step's loss, the gradient as it is now and the penalties looked at; see `StepWatch.observe`."""
-        vectors = self._parts.vectors
+        vectors = self._shared.vectors
         vectors.updater.watch.observe(loss, self.gradient, vectors.penalty_sum, self.square)
 
     def _propagation(self) -> Propagation:
         """Return the nodes, made when they are first needed: node by node in eager mode, else as they are fastest."""
         eager = nd.is_eager()
-        made = self._propagations.get(eager)
-        if made is None:
-            parts = self._parts
-            params, gradient, nodes = parts.vectors.params, self._vector, parts.nodes
+        propagation = self._propagations.get(eager)
+        if propagation is None:
+            shared = self._shared
+            params, gradient, nodes = shared.vectors.params, self._vector, shared.nodes
             if not eager:
-                nodes = parts.fused
-                if parts.pure:
+                nodes = shared.fused
+                if shared.pure:
                     params, gradient = nd.traceable(params), nd.traceable(gradient)
-            made = Propagation(nodes, parts.vectors.layout, params, gradient, parts.dtype)
-            self._propagations[eager] = made
-        return made
+            propagation = Propagation(nodes, shared.vectors.layout, params, gradient, shared.dtype)
+            self._propagations[eager] = propagation
+        return propagation
 
     def gradients(self, step: StepInput, rows: tuple[slice, ...], observe: bool) -> tuple[Array, list[State]]:
         """Write the gradient, sums over the examples of all parts; return their summed loss, and the state of each."""
@@ -211,7 +211,7 @@ class Worker:
         """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses."""
         key = (step.key, observe)
         after = self._state_memory(key, step.state) if step.state else ()
-        watch, penalties = self._parts.vectors.updater.watch, self._parts.vectors.penalty_sum
+        watch, penalties = self._shared.vectors.updater.watch, self._shared.vectors.penalty_sum
 
         def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
             gradient, square, *rest = arrays
@@ -235,7 +235,7 @@ class Worker:
             if len(self._states) >= MOST_KEYS:
                 self._states.clear()
                 self.recordings.clear()
-            self._states[key] = tuple(nd.activation_like(each) for each in state)
+            self._states[key] = tuple(nd.activation_like(array) for array in state)
         return self._states[key]
 
     def outputs(self, step: StepInput, rows: tuple[slice, ...]) -> list[Array]:
@@ -257,10 +257,10 @@ def _copied(state: State) -> State:
 def parts_of(conf: MultiLayerConfiguration) -> Iterator[Any]:
     """Yield everything that a network's forward and backward pass consist of."""
     yield from conf.preprocessors.values()
-    for each in conf.layers:
-        layer: Any = each.innermost
+    for outer in conf.layers:
+        layer: Any = outer.innermost
         noise = getattr(layer, "weight_noise", None)
-        yield from (each.runtime, layer.runtime, layer.drop_out, noise, getattr(noise, "distribution", None))
+        yield from (outer.runtime, layer.runtime, layer.drop_out, noise, getattr(noise, "distribution", None))
         yield from (getattr(layer, "activation", None), getattr(layer, "loss", None))
 
 
@@ -274,9 +274,9 @@ class GradientComputer:
 
     Parameters
     ----------
-    parts : NetworkParts
-    whole : Propagation
-        Computes what is watched, node by node; its gradient vector is the network's.
+    shared : SharedNodes
+    node_by_node : Propagation
+        For steps whose activations are listened to; its gradient vector is the network's.
 
     Notes
     -----
@@ -284,38 +284,38 @@ class GradientComputer:
     so that the same number of workers gives the same bits every time.
     """
 
-    def __init__(self, parts: NetworkParts, whole: Propagation) -> None:
-        self.parts, self.whole = parts, whole
-        self.plans = Plans(parts.conf, parts.splits(training=True), FORWARD_AND_BACKWARD)
-        self.workers = [Worker(parts, parts.vectors.gradient)]
-        self._averaged = parts.conf.base.mini_batch
+    def __init__(self, shared: SharedNodes, node_by_node: Propagation) -> None:
+        self.shared, self._node_by_node = shared, node_by_node
+        self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD)
+        self.workers = [Worker(shared, shared.vectors.gradient)]
+        self._averaged = shared.conf.base.mini_batch
 
-    def compute(self, step: StepInput, iteration: int, epoch: int, watch: Watch | None = None) -> StepResult:
-        """Compute; with `watch`, which is given the activations after the forward pass, node by node."""
-        if self.parts.scheduled:
-            self.parts.at(iteration, epoch)
-        if watch is not None:
-            return self._compute_watched(step, iteration, epoch, watch)
+    def compute(self, step: StepInput, iteration: int, epoch: int, on_forward: OnForward | None = None) -> StepResult:
+        """Compute; with `on_forward`, which is called after the forward pass, node by node."""
+        if self.shared.scheduled:
+            self.shared.at(iteration, epoch)
+        if on_forward is not None:
+            return self._compute_node_by_node(step, iteration, epoch, on_forward)
         plan = self.plans.of(step)
-        if not plan.is_whole:
+        if not plan.undivided:
             return self._compute_parts(step, plan, iteration, epoch)
-        worker, vectors = self.workers[0], self.parts.vectors
+        worker, vectors = self.workers[0], self.shared.vectors
         penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
         ((loss, state),) = nd.run_tasks([partial(worker.gradient_of, step, True)], plan.light)
         return self._result(step, loss, penalty, state, (worker.square,), observed=True)
 
-    def _compute_watched(self, step: StepInput, iteration: int, epoch: int, watch: Watch) -> StepResult:
+    def _compute_node_by_node(self, step: StepInput, iteration: int, epoch: int, on_forward: OnForward) -> StepResult:
         """Compute in one piece, unrecorded."""
-        vectors, outside = self.parts.vectors, _as_outside(watch)
+        vectors, outside = self.shared.vectors, _as_outside(on_forward)
         penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
         with computing(nd.backend()):
-            loss, state = self.whole.gradient_and_loss(step, outside)
+            loss, state = self._node_by_node.gradient_and_loss(step, outside)
             worker = self.workers[0]
             worker.observe(loss)
         return self._result(step, loss, penalty, state, (worker.square,), observed=True)
 
     def _compute_parts(self, step: StepInput, plan: nd.WorkPlan, iteration: int, epoch: int) -> StepResult:
-        workers, vectors = self._workers_for(plan), self.parts.vectors
+        workers, vectors = self._workers_for(plan), self.shared.vectors
         count = len(workers)
 
         def run(number: int) -> tuple[Any, ...]:
@@ -325,19 +325,19 @@ class GradientComputer:
             square = nd.dot(worker.gradient, worker.gradient) if count > 1 else None
             return loss, penalty, square, states
 
-        found = nd.run_tasks([partial(run, number) for number in range(count)], plan.light)
-        loss, penalty = found[0][:2]
-        for more, more_penalty, *_ in found[1:]:
+        outcomes = nd.run_tasks([partial(run, number) for number in range(count)], plan.light)
+        loss, penalty = outcomes[0][:2]
+        for more, more_penalty, *_ in outcomes[1:]:
             loss, penalty = loss + more, penalty + more_penalty
-        state = _joined([state for *_, states in found for state in states])
-        squares = [square for _, _, square, _ in found] if count > 1 else ()
+        state = _joined([state for *_, states in outcomes for state in states])
+        squares = [square for _, _, square, _ in outcomes] if count > 1 else ()
         return self._result(step, loss, penalty, state, squares, workers)
 
     def _workers_for(self, plan: nd.WorkPlan) -> list[Worker]:
-        count, parts = len(plan.workers), self.parts
+        count, shared = len(plan.workers), self.shared
         while len(self.workers) < count:
-            gradient = nd.zeros(*parts.vectors.gradient.shape, dtype=parts.dtype)  # which frozen layers keep
-            self.workers.append(Worker(parts, gradient))
+            gradient = nd.zeros(*shared.vectors.gradient.shape, dtype=shared.dtype)  # which frozen layers keep
+            self.workers.append(Worker(shared, gradient))
         return self.workers[:count]
 
     def _result(
@@ -350,7 +350,7 @@ class GradientComputer:
         workers: Sequence[Worker] = (),
         observed: bool = False,
     ) -> StepResult:
-        watch = self.parts.vectors.updater.watch
+        watch = self.shared.vectors.updater.watch
         gradients = [worker.gradient for worker in workers] if workers else (self.workers[0].gradient,)
         examples = step.features.shape[0]
         result = StepResult(loss, penalty, examples, gradients, watch, squares, self._averaged, state)
@@ -367,7 +367,7 @@ def _joined(states: Sequence[State]) -> State:
     return states[0] if len(states) == 1 else tuple(nd.concat(arrays) for arrays in zip(*states, strict=True))
 
 
-def _as_outside(watch: Watch) -> Watch:
+def _as_outside(on_forward: OnForward) -> OnForward:
     """Return the call of listeners, as code of users: what the step does not warn of is for the step alone."""
     context = copy_context()
-    return lambda activations: context.run(watch, activations)
+    return lambda activations: context.run(on_forward, activations)

@@ -120,7 +120,7 @@ class TransferLearning(Checked):
         ConfigurationError, ShapeError
             A layer does not exist, cannot be changed so, or does not fit on the one below it.
         """
-        with self.network.here():
+        with self.network.on_backend():
             editing = _Editing(self.network, self.fine_tune_configuration or FineTuneConfiguration())
             for index, sizes in sorted(self.n_out_replace.items()):
                 n_out, *inits = sizes if isinstance(sizes, (tuple, list)) else (sizes,)

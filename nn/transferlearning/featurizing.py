@@ -48,7 +48,7 @@ class TransferLearningHelper(JavaNames):
         layout, border = self.conf.layout(), self.frozen_till + 1
         self._split = next((view.start for view in layout.views if view.layer >= border), layout.length)
         params = network.params()
-        with network.here():
+        with network.on_backend():
             below = self._part(0, border)
             below = replace(below, layers=tuple(layer.innermost for layer in below.layers))  # which may run as one
             self._frozen = MultiLayerNetwork(below).init(nd.copy(params[:, : self._split]))
@@ -128,7 +128,7 @@ class TransferLearningHelper(JavaNames):
 
     def _features(self, data: DataSet) -> tuple[Array, Array | None]:
         net = self._frozen
-        with net.here():
+        with net.on_backend():
             if data.features_mask is None:
                 return nd.to_host(net.output(data.features)), None
             batch = Minibatch(net.dtype, nd.fresh_buffers(net.dtype), net.batch.accepts)
@@ -152,7 +152,7 @@ class TransferLearningHelper(JavaNames):
 
     def _hand_back(self) -> None:
         network, tail = self.network, self._tail
-        with network.here():
+        with network.on_backend():
             nd.assign(network.params()[:, self._split :], tail.params())
             if self._shares_state():
                 network.set_updater_state(tail.updater_state())

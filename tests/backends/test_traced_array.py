@@ -39,7 +39,7 @@ UNKNOWN_TO_TAPES = {
 
 
 @pytest.mark.parametrize("name", UNKNOWN_TO_TAPES)
-def test_what_a_tape_cannot_hold_works_where_nothing_records(name):
+def test_what_a_recording_cannot_hold_works_where_nothing_records(name):
     memory = np.random.default_rng(1).normal(size=(4, 4))
     np.testing.assert_array_equal(UNKNOWN_TO_TAPES[name](nd.traceable(memory)), UNKNOWN_TO_TAPES[name](memory))
 

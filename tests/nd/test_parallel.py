@@ -77,7 +77,7 @@ def test_other_backends_split_nothing(backend):
     if not backend.name.startswith("numpy"):
         assert plan_work(1000, LENET).workers == ((slice(0, 1000),),)
     assert plan_work(3, LENET).workers == ((slice(0, 3),),)
-    assert plan_work(3, LENET).is_whole
+    assert plan_work(3, LENET).undivided
 
 
 def test_what_must_not_be_split_stays_whole(backend):

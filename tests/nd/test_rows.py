@@ -131,7 +131,7 @@ def test_on_numpy_many_updates_go_in_several_calls(order, columns, monkeypatch):
 # ---- recorded
 
 
-def test_a_tape_holds_both_and_the_check():
+def test_a_recording_holds_both_and_the_check():
     with nd.use_backend(NumpyBackend(threads=1)):
         table, updates = (nd.traceable(nd.create(each, "float64")) for each in (TABLE, UPDATES))
         index = nd.traceable(nd.create(INDEX, "int64"))
