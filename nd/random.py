@@ -24,7 +24,7 @@ from nd.typing import Array
 
 from .arguments import checked, converted, rule_of, shown
 from .rules import EVEN_NAN, INTEGER, NUMBER, Refused, Rule
-from .state import FLOAT_DTYPES, state
+from .state import FLOAT_DTYPES, InForce, state
 
 _MASK64 = 0xFFFFFFFFFFFFFFFF
 _BITS_DROPPED = 9
@@ -292,56 +292,26 @@ def checked_seed(who: str, seed: Any) -> int:
 
 
 class _Thread(threading.local):
-    """A thread's generators: its current one, and that of a network that computes in it, if any."""
+    """A thread's current generator."""
 
     def __init__(self) -> None:
         self.current = Random()
         self.current.root += next(_threads)  # threads that begin within a millisecond draw different numbers too
-        self.in_force: Random | None = None
-        self.outer: list[tuple[_UseRandom, Random | None, tuple[int, int] | None]] = []
 
 
 _threads = itertools.count()
 _thread = _Thread()
 
 
-class _UseRandom:
-    """Puts a generator in force for a block. A class, because every training step enters one."""
-
-    __slots__ = ("_chosen", "_gives_back")
-
-    def __init__(self, chosen: Random, gives_back: bool) -> None:
-        self._chosen, self._gives_back = chosen, gives_back
-
-    def __enter__(self) -> Random:
-        thread = _thread
-        thread.outer.append((self, thread.in_force, self._chosen.get_state() if self._gives_back else None))
-        thread.in_force = self._chosen
-        return self._chosen
-
-    def __exit__(self, kind: object = None, *error: object) -> None:
-        thread = _thread
-        block, thread.in_force, before = thread.outer.pop()
-        while block is not self:  # whose end Ctrl-C has cut short
-            block, thread.in_force, before = thread.outer.pop()
-        if kind is not None and before is not None:
-            self._chosen.set_state(before)
-
-
-def drawing(generator: Random) -> _UseRandom:
+def drawing(generator: Random) -> InForce:
     """Do as `use_random`; a block that raises has drawn nothing."""
-    return _UseRandom(generator, gives_back=True)
-
-
-def using(generator: Random) -> _UseRandom:
-    """Do as `use_random`, without checking the argument."""
-    return _UseRandom(generator, gives_back=False)
+    return InForce(None, generator, gives_back=True)
 
 
 @checked
-def use_random(generator: Random) -> _UseRandom:
+def use_random(generator: Random) -> InForce:
     """Let this thread draw all numbers inside the block from a generator; networks compute so, with their own."""
-    return _UseRandom(generator, gives_back=False)
+    return InForce(None, generator)
 
 
 @checked
@@ -360,7 +330,7 @@ def get_random() -> Random:
     Source: ND4J's ``Nd4j.getRandom``, one per thread. Differs: a network keeps its own, so that neither another network
     nor another thread changes its draws.
     """
-    return _thread.in_force or _thread.current
+    return state.generator or _thread.current
 
 
 def set_seed(seed: int) -> None:

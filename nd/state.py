@@ -43,8 +43,10 @@ class _State(threading.local):
     """Whether every computation is run as it is written, nothing recorded, in one thread."""
 
     def __init__(self) -> None:
-        self.outer: list[tuple[_UseBackend, Any]] = []
-        """The backends that this thread's blocks shadow; not kept in a block, which may be entered several times."""
+        self.generator: Any = None
+        """What numbers are drawn from in a block of this thread; None outside, see `nd.random.get_random`."""
+        self.outer: list[tuple[InForce, Any, Any, Any]] = []
+        """What the blocks of this thread shadow; not kept in a block, which may be entered several times."""
 
 
 state = _State()
@@ -79,7 +81,7 @@ def hear_calls(hear: Callable[[Any], object] | None) -> None:
     of_thread = state.__dict__
     if "backend" in of_thread:
         of_thread["backend"] = _heard_or_not(of_thread["backend"])
-    of_thread["outer"] = [(block, outer and _heard_or_not(outer)) for block, outer in of_thread["outer"]]
+    of_thread["outer"] = [(block, outer and _heard_or_not(outer), *rest) for block, outer, *rest in of_thread["outer"]]
 
 
 def _heard_or_not(chosen: Backend) -> Backend:
@@ -108,37 +110,52 @@ def set_backend(name: str | Backend) -> Backend:
     return chosen
 
 
-class _UseBackend(ContextDecorator):
-    """Selects a backend for a block. A class, because every training step enters several."""
+class InForce(ContextDecorator):
+    """Puts a backend, a generator or both in force for a block. A class, because every training step enters one.
 
-    __slots__ = ("_chosen",)
+    Parameters
+    ----------
+    chosen : Backend, optional
+    generator : Random, optional
+    gives_back : bool
+        Whether the generator is, after a block that raises, where it was before it.
+    """
 
-    def __init__(self, chosen: Backend) -> None:
-        self._chosen = chosen
+    __slots__ = ("_chosen", "_generator", "_gives_back")
 
-    def _recreate_cm(self) -> _UseBackend:
-        return _UseBackend(self._chosen)  # a decorated function may run in several threads at once
+    def __init__(self, chosen: Backend | None, generator: Any = None, gives_back: bool = False) -> None:
+        self._chosen, self._generator, self._gives_back = chosen, generator, gives_back
 
-    def __enter__(self) -> Backend:
-        attributes = state.__dict__
-        attributes["outer"].append((self, attributes.get("backend")))
+    def _recreate_cm(self) -> InForce:  # a decorated function may run in several threads at once
+        return InForce(self._chosen, self._generator, self._gives_back)
+
+    def __enter__(self) -> Any:
+        attributes, generator = state.__dict__, self._generator
+        drawn = generator.get_state() if self._gives_back else None
+        attributes["outer"].append((self, attributes.get("backend"), attributes["generator"], drawn))
+        if generator is not None:
+            attributes["generator"] = generator
+        if self._chosen is None:
+            return generator
         attributes["backend"] = self._chosen
-        return self._chosen.plain
+        return self._chosen.plain if generator is None else None
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object = None, *error: object) -> None:
         attributes = state.__dict__
-        block, outer = attributes["outer"].pop()
+        block, outer, attributes["generator"], drawn = attributes["outer"].pop()
         while block is not self:  # whose end Ctrl-C has cut short
-            block, outer = attributes["outer"].pop()
-        if outer is None:
-            del attributes["backend"]
-        else:
+            block, outer, attributes["generator"], drawn = attributes["outer"].pop()
+        if outer is not None:
             attributes["backend"] = outer
+        elif "backend" in attributes:
+            del attributes["backend"]
+        if kind is not None and drawn is not None:
+            self._generator.set_state(drawn)
 
 
-def use_backend(name: str | Backend) -> _UseBackend:
+def use_backend(name: str | Backend) -> InForce:
     """Select a backend for the block, or the decorated function, in this thread only. As `set_backend` otherwise."""
-    return _UseBackend(heard(_chosen("use_backend", name)))
+    return InForce(heard(_chosen("use_backend", name)))
 
 
 def _chosen(who: str, name: str | Backend) -> Backend:
@@ -183,7 +200,12 @@ def within(chosen: Backend) -> AbstractContextManager[object]:
     """Select a backend as `use_backend` does, for a block that is entered at once: free where it is the current one."""
     if _State.hears is not None:
         chosen = heard(chosen)
-    return NOTHING if state.__dict__.get("backend") is chosen else _UseBackend(chosen)
+    return NOTHING if state.__dict__.get("backend") is chosen else InForce(chosen)
+
+
+def in_force(chosen: Backend, generator: Any) -> InForce:
+    """Put a backend and a generator in force for a block that is entered at once: what a network computes with."""
+    return InForce(chosen if _State.hears is None else heard(chosen), generator)
 
 
 NOTHING: AbstractContextManager[object] = nullcontext()

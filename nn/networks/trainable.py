@@ -10,7 +10,7 @@ from typing import Any
 import nd
 from nd.arguments import Count, Natural, NonNegative, checked, shown
 from nd.dataset import DataSet
-from nd.state import within
+from nd.state import in_force
 from nd.typing import Array
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
@@ -216,7 +216,7 @@ class Trainable(NetworkCore):
         if not isinstance(data, DataSet):
             raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
         fits = self.progress
-        with self.lock, within(self.backend), nd.random.using(self.random):
+        with self.lock, in_force(self.backend, self.random):
             if fits.call is not None:
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:

@@ -12,6 +12,7 @@ import nd
 from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator
 from nd.dataset.iterator import State, position_of
 from nd.interrupts import Handling, Held
+from nd.state import in_force
 from optimize import Listener, ProgressBarListener, Solver
 
 from .history import History
@@ -90,7 +91,7 @@ class Training:
         """Train, and write down the progress, also after Ctrl-C, which waits from then on."""
         network, held = self.network, Held()
         try:
-            with nd.use_backend(network.backend), nd.random.using(network.random):
+            with in_force(network.backend, network.random):
                 network.last_layer()
                 self._run_and_leave(network.current_solver(), held)
         finally:
