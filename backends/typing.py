@@ -1,4 +1,4 @@
-"""What arrays can do, whichever library they come from."""
+"""Abilities of arrays, whichever library they come from."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Array(Protocol):
 
 
 class _DeviceArray(Array, Protocol):
-    """What the kernels use of a ``cupy.ndarray`` beside that: CuPy says nothing of types."""
+    """The further part of a ``cupy.ndarray`` that the kernels use: CuPy says nothing of types."""
 
     @property
     def strides(self) -> tuple[int, ...]: ...

@@ -1,4 +1,4 @@
-"""What optimizers, listeners and models know of each other."""
+"""The interfaces by which optimizers, listeners and models know each other."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class OptimizerState(NamedTuple):
 
     def check(self, who: str, numbers: int, vectors: int) -> None:
         """Raise FormatError unless there are so many."""
-        found = len(self.numbers), len(self.vectors)
-        if found != (numbers, vectors):
+        lengths = len(self.numbers), len(self.vectors)
+        if lengths != (numbers, vectors):
             raise FormatError(
-                f"{who}: its state must be {numbers} numbers and {vectors} vectors, got {found[0]} and {found[1]}. "
+                f"{who}: its state must be {numbers} numbers and {vectors} vectors, got {lengths[0]} and {lengths[1]}. "
                 "Was the checkpoint written with another optimization_algo?"
             )
 
@@ -70,7 +70,7 @@ class OptimizationConf(Protocol):
 
 @runtime_checkable
 class Model(Protocol):
-    """What a solver needs of a network."""
+    """The part of a network that a solver uses."""
 
     iteration_count: int
     epoch_count: int
@@ -173,13 +173,13 @@ def as_listeners(listeners: Collection[Any]) -> list[Listener]:
     DTypeError
         One of them is no Listener.
     """
-    found = list(listeners)
-    if len(found) == 1 and isinstance(found[0], (list, tuple)):
-        found = list(found[0])
-    for listener in found:
+    instances = list(listeners)
+    if len(instances) == 1 and isinstance(instances[0], (list, tuple)):
+        instances = list(instances[0])
+    for listener in instances:
         if not isinstance(listener, Listener):
             raise DTypeError(f"set_listeners: expected instances of optimize.Listener, got {listener!r}.")
-    return found
+    return instances
 
 
 def listens(listeners: Collection[Listener], iteration: int, *hooks: str) -> bool:

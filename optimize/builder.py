@@ -104,5 +104,5 @@ class Builder:
 
     def build(self) -> Any:
         """Make the configuration; its own checks apply."""
-        made = self._target(**self.given)
-        return made.finish() if hasattr(made, "finish") else made
+        configuration = self._target(**self.given)
+        return configuration.finish() if hasattr(configuration, "finish") else configuration

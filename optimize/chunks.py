@@ -92,7 +92,7 @@ class Segment:
 
     @property
     def treatment(self) -> tuple[Updater, bool, bool]:
-        """What is the same all over a block."""
+        """The settings that are the same all over a block."""
         return self.updater, self.running, self.divided
 
 
@@ -138,7 +138,7 @@ def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
 
 
 class Numbers(NamedTuple):
-    """What an update multiplies and divides by: floats, or arrays with one number each."""
+    """Factors and divisors of an update: floats, or arrays with one number each."""
 
     batch_size: Any
     rate: Any
@@ -181,13 +181,13 @@ class Stretch(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How an update is made."""
+    """Settings of an update, the same for all of its chunks."""
 
     divide: bool
     """Whether the gradient is divided by the batch size."""
     step: StepFunction
     watched: tuple[Array, ...]
-    """What `protect` needs, where the device decides whether the update is made."""
+    """The arguments of `protect`, where the device decides whether the update is made."""
     pure: bool
     """Whether it may be recorded."""
 
@@ -197,9 +197,9 @@ def _weakly(method: Callable[..., None]) -> Callable[..., None]:
     weak = WeakMethod(method)
 
     def call(*arguments: Any) -> None:
-        found = weak()
-        if found is not None:
-            found(*arguments)
+        bound = weak()
+        if bound is not None:
+            bound(*arguments)
 
     return call
 
@@ -218,10 +218,10 @@ class Chunk:
 
     def __init__(self, stretch: Stretch, arrays: Sequence[Array], scratch: Array) -> None:
         params, gradient, state, *others = arrays
-        here = slice(stretch.start, stretch.stop)
+        place = slice(stretch.start, stretch.stop)
         self.stretch, block = stretch, stretch.block
-        self.params, self.gradient = params[here], gradient[here]
-        self.others = tuple(other[here] for other in others)
+        self.params, self.gradient = params[place], gradient[place]
+        self.others = tuple(other[place] for other in others)
         self.states = tuple(state[begin + stretch.start : begin + stretch.stop] for begin in block.state_starts)
         self.scratch = scratch[: stretch.stop - stretch.start]
         self._updater = block.updater
@@ -236,8 +236,8 @@ class Chunk:
         stretch, block = self.stretch, self.stretch.block
         divide = way.divide and block.divided
         step = negative_gradient_step if block.running else way.step
-        where = [each.where for each in stretch.penalties if each.where is not None]
-        penalties = [numbers.penalties[each.place] for each in stretch.penalties]
+        where = [penalised.where for penalised in stretch.penalties if penalised.where is not None]
+        penalties = [numbers.penalties[penalised.place] for penalised in stretch.penalties]
         scalars = (numbers.batch_size, numbers.rate, *penalties, *numbers.coefficients[stretch.number])
         self._updater = updater
         formula = self._formula(divide, step, (1 + last) * bool(way.watched))
@@ -252,7 +252,7 @@ class Chunk:
             formula = partial(_weakly(self._update), divide, step)
             if watch:
                 formula = partial(_weakly(self._guarded), watch == 2, divide, step)
-            parts: tuple[Part, ...] = (self._updater, *(each.penalty for each in self.stretch.penalties))
+            parts: tuple[Part, ...] = (self._updater, *(penalised.penalty for penalised in self.stretch.penalties))
             if all(part.pure for part in parts) and getattr(step, "pure", False):
                 formula = nd.elementwise(formula, scratch=(0,))
             self._formulas[key] = formula
@@ -270,10 +270,10 @@ class Chunk:
     ) -> None:
         """`_update`, undone where it must not be."""
         arrays = len(self.others) + len(self.states)
-        arrays += sum(each.where is not None for each in self.stretch.penalties)
+        arrays += sum(penalised.where is not None for penalised in self.stretch.penalties)
         watched = rest[arrays : arrays + WATCHED]
         changing = (params, *rest[len(self.others) : len(self.others) + len(self.states)])
-        before = tuple(nd.copy(each) for each in changing)
+        before = tuple(nd.copy(array) for array in changing)
         self._update(divide, step, scratch, params, gradient, *rest[:arrays], *rest[arrays + WATCHED :])
         protect(watched, changing, before, last)
 
@@ -285,14 +285,14 @@ class Chunk:
         for _ in self.others:
             nd.addi(gradient, next(more))
         states = tuple(next(more) for _ in self.states)
-        where = [None if each.where is None else next(more) for each in self.stretch.penalties]
+        where = [None if penalised.where is None else next(more) for penalised in self.stretch.penalties]
         batch_size, rate = next(more), next(more)
         if divide:
             nd.divi(gradient, batch_size)
         penalties = []
-        for each, here in zip(self.stretch.penalties, where, strict=True):
+        for penalised, ones in zip(self.stretch.penalties, where, strict=True):
             coefficient = next(more)
-            penalties.append((each.penalty, coefficient if here is None else nd.multiply(here, coefficient)))
+            penalties.append((penalised.penalty, coefficient if ones is None else nd.multiply(ones, coefficient)))
         for penalty, coefficient in penalties:
             if not penalty.post_updater:
                 penalty.apply(params, gradient, scratch, coefficient)
@@ -305,9 +305,9 @@ class Chunk:
 
 def chunks_of(stretches: Sequence[Stretch], arrays: Sequence[Array]) -> list[Chunk]:
     """Return the chunks of stretches with a common scratch; `arrays` as for `Chunk`."""
-    size = max((each.stop - each.start for each in stretches), default=1)
+    size = max((stretch.stop - stretch.start for stretch in stretches), default=1)
     scratch = nd.create_uninitialized(size, dtype=nd.dtype_name(arrays[0]))
-    return [Chunk(each, arrays, scratch) for each in stretches]
+    return [Chunk(stretch, arrays, scratch) for stretch in stretches]
 
 
 def update_chunks(chunks: Sequence[Chunk], blocks: Sequence[Block], numbers: Numbers, way: Way) -> Array:
@@ -335,12 +335,12 @@ def cut(blocks: list[Block], share: tuple[int, int], plan: nd.UpdatePlan, dtype:
         for regularization, first, stop in _alike(block, plan.most_merged):
             end = min(stop, share[1])
             for start in range(max(first, share[0]), end, plan.chunk):
-                here = min(start + plan.chunk, end)
+                chunk_end = min(start + plan.chunk, end)
                 penalties = tuple(
-                    Penalised(penalty, places[number, id(penalty)], _where(penalty, block, start, here, dtype))
+                    Penalised(penalty, places[number, id(penalty)], _where(penalty, block, start, chunk_end, dtype))
                     for penalty in regularization
                 )
-                stretches.append(Stretch(start, here, block, number, penalties))
+                stretches.append(Stretch(start, chunk_end, block, number, penalties))
     return stretches
 
 

@@ -1,4 +1,4 @@
-"""What a model has computed of a minibatch, and what keeps it from the parameters where it is not finite."""
+"""The result of a model on a minibatch, and the watch that keeps it from the parameters where it is not finite."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StepWatch:
     Attributes
     ----------
     arguments : tuple of array ``[]``
-        What `protect` needs; none where the host looks.
+        Those of `protect`; none where the host looks.
     doubt : str
         A sentence of the error: what may be wrong with data of the device that nobody has looked at.
     """
@@ -177,8 +177,8 @@ def protect(arguments: tuple[Array, ...], now: tuple[Array, ...], before: tuple[
         nd.assign(array, nd.where(sound, array, old))
     if last:
         known = sound | (failed >= 0.0)
-        found = nd.where(known, failed, steps), nd.where(known, its_loss, loss), nd.where(known, its_penalty, penalty)
-        for cell, value in zip((failed, its_loss, its_penalty), found, strict=True):
+        values = nd.where(known, failed, steps), nd.where(known, its_loss, loss), nd.where(known, its_penalty, penalty)
+        for cell, value in zip((failed, its_loss, its_penalty), values, strict=True):
             nd.assign(cell, value)
         nd.assign(steps, steps + 1.0)
 
@@ -216,7 +216,7 @@ class StepResult:
     averaged : bool
         Whether the score is the mean loss of the examples, not its sum.
     state : object
-        What layers hand on to the next segment of the same series; None where none does.
+        Arrays that layers hand on to the next segment of the same series; None where none does.
     """
 
     @classmethod

@@ -75,11 +75,11 @@ def as_terminations(
     """
     if given is None:
         return None
-    found = (given,) if isinstance(given, TerminationCondition) else tuple(given)
-    for each in found:
-        if not isinstance(each, TerminationCondition):
-            raise nd.ConfigurationError(f"{who}: terminations must be TerminationConditions, got {each!r}.")
-    return found
+    conditions = (given,) if isinstance(given, TerminationCondition) else tuple(given)
+    for condition in conditions:
+        if not isinstance(condition, TerminationCondition):
+            raise nd.ConfigurationError(f"{who}: terminations must be TerminationConditions, got {condition!r}.")
+    return conditions
 
 
 TERMINATIONS: dict[str, type[TerminationCondition]] = {

@@ -129,16 +129,16 @@ class RowConvolution:
         np.copyto(kernel, W.transpose(0, 2, 1, 3))
         return kernel.reshape(n_out, -1)
 
-    def cached_rows(self, rows: range, bytes_each: int) -> list[slice]:
+    def cached_rows(self, rows: range, row_bytes: int) -> list[slice]:
         """Cut output rows into even numbers of them that stay in the cache while more is done with them."""
-        at_once = max(2, CACHED_BYTES // bytes_each // 2 * 2)
+        at_once = max(2, CACHED_BYTES // row_bytes // 2 * 2)
         return [slice(start, min(start + at_once, rows.stop)) for start in rows[::at_once]]
 
     def convolve(
         self, kernel: np.ndarray, columns: np.ndarray, b: np.ndarray | None, stretch: slice, out: np.ndarray
     ) -> None:
         """Write some output rows ``[rows, n_out, out_w * N]``."""
-        np.matmul(kernel, self.under_each_row(columns)[stretch], out=out)
+        np.matmul(kernel, self.blocks_under_rows(columns)[stretch], out=out)
         if b is not None:
             np.add(out, b.reshape(-1, 1), out=out)
 
@@ -186,7 +186,7 @@ class RowConvolution:
         for cell, out, side in self.sides:
             np.copyto(columns[..., cell, out, :], image[..., side, :])
 
-    def under_each_row(self, columns: np.ndarray) -> np.ndarray:
+    def blocks_under_rows(self, columns: np.ndarray) -> np.ndarray:
         """View ``[H, C, kernel_w, out_w, N]`` as the blocks under the output rows, which overlap."""
         geometry = self.geometry
         taps, out_h = geometry.window.kernel[0], geometry.window.out[0]
@@ -253,7 +253,7 @@ class RowConvolution:
 
     def kernel_gradient(self, rows: np.ndarray, columns: np.ndarray, gradient: np.ndarray, buffers: Buffers) -> None:
         """Add up the products of every output row with the block under it."""
-        under = self.under_each_row(columns)
+        under = self.blocks_under_rows(columns)
         products = block(buffers, "products", (rows.shape[0], under.shape[1], rows.shape[1]))
         np.matmul(under, rows.transpose(0, 2, 1), out=products)
         self.sum_products(products, gradient, buffers)
@@ -274,7 +274,7 @@ class RowConvolution:
     ) -> None:
         """Write the gradients of W and b while `delta` writes one stretch of output rows after the other."""
         out_h, n_out = self.geometry.window.out[0], self.geometry.n_out
-        under = self.under_each_row(columns)
+        under = self.blocks_under_rows(columns)
         products = block(buffers, "products", (out_h, under.shape[1], n_out))
         sums = block(buffers, "row_sums", (out_h, n_out))
         for stretch in stretches:

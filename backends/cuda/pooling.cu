@@ -6,7 +6,7 @@ __device__ inline real largest(const real *image, const Geometry &g, const Place
 {
     real best = (real)__int_as_float(0xff800000);  // -infinity
     int best_cell = 0;
-    each_cell(g, p, [&](int cell, int y, int x) {
+    visit_cells(g, p, [&](int cell, int y, int x) {
         real value = element(image, g, p.n, p.c, y, x);
         if (value > best) {
             best = value;
@@ -79,7 +79,7 @@ extern "C" __global__ void avg_pool(
         return;
     Place p = place_of(i, g, g.out_h, g.out_w);
     real sum = 0;
-    each_cell(g, p, [&](int, int y, int x) { sum += element(image, g, p.n, p.c, y, x); });
+    visit_cells(g, p, [&](int, int y, int x) { sum += element(image, g, p.n, p.c, y, x); });
     out[i] = sum / divisor(g, count_padding, p.y, p.x);
 }
 
@@ -119,7 +119,7 @@ extern "C" __global__ void pnorm_pool(
         return;
     Place p = place_of(i, g, g.out_h, g.out_w);
     real sum = 0;
-    each_cell(g, p, [&](int, int y, int x) { sum += raised(fabs(element(image, g, p.n, p.c, y, x)), p_norm); });
+    visit_cells(g, p, [&](int, int y, int x) { sum += raised(fabs(element(image, g, p.n, p.c, y, x)), p_norm); });
     out[i] = raised(sum, 1.0 / p_norm);
 }
 

@@ -69,7 +69,7 @@ __device__ inline int output_over(int at, int cell, int pad, int stride, int dil
 
 // Call visit(cell, y, x) for the cells of output p's window that lie inside the image, in row-major order.
 template <typename Visit>
-__device__ inline void each_cell(const Geometry &g, const Place &p, const Visit &visit)
+__device__ inline void visit_cells(const Geometry &g, const Place &p, const Visit &visit)
 {
     for (int row = 0; row < g.kernel_h; ++row) {
         int y = p.y * g.stride_h - g.pad_top + row * g.dilation_h;

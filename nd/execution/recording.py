@@ -33,7 +33,7 @@ class Program:
     recording : object
         The backend's: `replay` computes again, on the same memory, `size` is what only it needs of that, in bytes.
     result : array
-        What the computation returned; `replay` fills it anew.
+        Returned by the computation; `replay` fills it anew.
     """
 
     def __init__(self, recording: Any, result: Array) -> None:

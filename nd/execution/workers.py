@@ -1,4 +1,4 @@
-"""How computations run: formulas compiled where the backend can, work side by side, memory used again."""
+"""Execution of computations: formulas compiled where the backend can, work side by side, memory used again."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def plan_work(examples: int, work: Work | None) -> WorkPlan:
     ----------
     examples : int
     work : Work, optional
-        What an example costs; None for a minibatch that must stay whole.
+        Cost of an example; None for a minibatch that must stay in one piece.
     """
     return backend().plan_work(examples, work)
 
@@ -119,17 +119,17 @@ def run_tasks(tasks: Sequence[Task], light: bool = False) -> list[Any]:
     The first error of a task is raised. `light` tasks have no matrix product that is worth more than one worker. In
     eager mode they run one after the other in this thread.
     """
-    here = state.backend
+    current = state.backend
     if state.eager:
-        return here.run_in_turn(tasks, light)
+        return current.run_in_turn(tasks, light)
     if len(tasks) > 1:  # the first stays in this thread
-        tasks = [*tasks[:1], *(_on(here, task) for task in tasks[1:])]
-    return here.run_tasks(tasks, light)
+        tasks = [*tasks[:1], *(_on(current, task) for task in tasks[1:])]
+    return current.run_tasks(tasks, light)
 
 
-def _on(here: Backend, task: Task) -> Task:
+def _on(target: Backend, task: Task) -> Task:
     def run() -> Any:
-        with use_backend(here):
+        with use_backend(target):
             return task()
 
     return run

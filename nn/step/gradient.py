@@ -63,7 +63,7 @@ class DefaultGradient(JavaNames):
         key : str
         gradient : array
         flattening_order : {"c", "f"}, optional
-            How its elements follow each other where there is no flat vector; without it "f".
+            Order of its elements where there is no flat vector; without it "f".
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What the optimizers that search along lines share: the objective, the loop, when to stop."""
+"""The common part of the optimizers that search along lines: the objective, the loop, when to stop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UPWARD = {"default", "gradient"}
 """Step functions that add the direction."""
 REL_TOL_X = {"float32": 1e-7, "float64": 1e-15}
 """DL4J's, and what it is in double precision."""
-WHOLE = {"gradient", "negative_gradient"}
+UNSCALED = {"gradient", "negative_gradient"}
 """Step functions that know no length of a step."""
 
 
@@ -87,7 +87,7 @@ class BaseOptimizer(OfModel):
         self.step_function = get_step_function(name)
         # Makes of the score's gradient the vector along which the step function lowers the cost.
         self._sign = (1.0 if self.minimize else -1.0) * (-1.0 if name in UPWARD else 1.0)
-        self._scales = name not in WHOLE
+        self._scales = name not in UNSCALED
         self.line_search = BackTrackLineSearch(
             conf.max_num_line_search_iterations if self._scales else 1,
             rel_tol_x=REL_TOL_X[nd.dtype_name(model.updater.params)],
@@ -119,11 +119,11 @@ class BaseOptimizer(OfModel):
         """Return the longest step to try."""
         return 1.0
 
-    def refine(self, evaluate: Evaluate, start: Trial, found: Trial, direction: Array) -> Trial:
-        """Return a better point on the line than the one that was found, or that."""
-        return found
+    def refine(self, evaluate: Evaluate, start: Trial, end: Trial, direction: Array) -> Trial:
+        """Return a better point on the line than the end of the search, or that end."""
+        return end
 
-    def learn(self, start: Trial, found: Trial, direction: Array) -> None:
+    def learn(self, start: Trial, end: Trial, direction: Array) -> None:
         """Keep what the step tells of the objective; its length may be 0."""
 
     def forget(self) -> bool:
@@ -156,13 +156,13 @@ class BaseOptimizer(OfModel):
         """
         model: Any = self.model
         self.ended, self._input = False, step
-        here: Trial | None = None
+        point: Trial | None = None
         for _ in self._steps(iterations):
             iteration, generator = model.iteration_count, nd.random.get_random()
             drawn = generator.get_state()
             try:
                 with self.lock:
-                    here = self._iterate(here)
+                    point = self._iterate(point)
             except BaseException:
                 if model.iteration_count == iteration:
                     generator.set_state(drawn)
@@ -171,22 +171,22 @@ class BaseOptimizer(OfModel):
             if self.ended:
                 return
 
-    def _iterate(self, here: Trial | None) -> Trial:
+    def _iterate(self, point: Trial | None) -> Trial:
         """Take a step from where the one before has led, None at first; return where it leads."""
-        if here is None or self._after != self.drawn:  # random numbers, which are others in every iteration
-            here = self._begun()
+        if point is None or self._after != self.drawn:  # random numbers, which are others in every iteration
+            point = self._begun()
         for listener in tuple(self.listeners):
             listener.on_gradient_calculation(self.model)
-        return self._step(here)
+        return self._step(point)
 
     def _begun(self) -> Trial:
         """Return where an iteration begins, and remember the random numbers of its evaluations."""
         generator = nd.random.get_random()
         self.drawn = generator.get_state()
-        here = self.evaluated()
+        point = self.evaluated()
         self._after = generator.get_state()
-        self._check_finite(here)
-        return replace(here, gradient=nd.copy(here.gradient))
+        self._check_finite(point)
+        return replace(point, gradient=nd.copy(point.gradient))
 
     def finish(self) -> None:
         """Nothing is left to be said: every step has asked for its score."""
@@ -199,16 +199,16 @@ class BaseOptimizer(OfModel):
         line, learned = _Line(self, start), self.get_state()
         with ExitStack() as stack:
             try:
-                found = self._search(line, start)
+                end = self._search(line, start)
                 stack.enter_context(Held())  # what is left belongs to the step
             except BaseException:  # Ctrl-C: a point that was only tried is none to stay at
                 with Held():
                     line.leave()
                     self.set_state(learned)
                 raise
-            return self._counted(start, found)
+            return self._counted(start, end)
 
-    def _counted(self, start: Trial, found: Trial) -> Trial:
+    def _counted(self, start: Trial, end: Trial) -> Trial:
         """Count a step, constrain the parameters, ask whether it is the last; return where it has led."""
         model: Any = self.model
         model.updater.running.move()
@@ -218,26 +218,26 @@ class BaseOptimizer(OfModel):
             constrain(model)
             generator.set_state(self.drawn)
             try:
-                found = self.evaluated()
+                end = self.evaluated()
             finally:
                 generator.set_state(self._after)
-            found = replace(found, gradient=nd.copy(found.gradient))
-        self.ended = any(each.terminate(found.cost, start.cost, found.gradient) for each in self.terminations)
-        return found
+            end = replace(end, gradient=nd.copy(end.gradient))
+        self.ended = any(condition.terminate(end.cost, start.cost, end.gradient) for condition in self.terminations)
+        return end
 
     def _search(self, line: _Line, start: Trial) -> Trial:
         while True:
             direction = self.direction(start.gradient)
             line.turn(direction)
-            found = self.line_search.search(line.evaluate, start, direction, self.first_step(start, direction))
-            if found.step:
-                found = self.refine(line.evaluate, start, found, direction)
-            self.learn(start, found, direction)
-            if found.step or not self._scales or not self.forget():
+            end = self.line_search.search(line.evaluate, start, direction, self.first_step(start, direction))
+            if end.step:
+                end = self.refine(line.evaluate, start, end, direction)
+            self.learn(start, end, direction)
+            if end.step or not self._scales or not self.forget():
                 break
-        if found.step != line.step:
-            line.evaluate(found.step)
-        return replace(found, step=0.0)
+        if end.step != line.step:
+            line.evaluate(end.step)
+        return replace(end, step=0.0)
 
     def evaluated(self) -> Trial:
         """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
@@ -250,10 +250,10 @@ class BaseOptimizer(OfModel):
             gradient = nd.multiply(gradient, -1.0)
         return Trial(0.0, result.score if self.minimize else -result.score, gradient)
 
-    def _check_finite(self, here: Trial) -> None:
-        norm = math.sqrt(nd.item(nd.dot(here.gradient, here.gradient)))
-        if not math.isfinite(here.cost):
-            refuse("score", here.cost, self.model.iteration_count)
+    def _check_finite(self, point: Trial) -> None:
+        norm = math.sqrt(nd.item(nd.dot(point.gradient, point.gradient)))
+        if not math.isfinite(point.cost):
+            refuse("score", point.cost, self.model.iteration_count)
         if not math.isfinite(norm) or not self.model.updater.running.is_finite():
             refuse("norm of the gradient", norm, self.model.iteration_count)
 
@@ -285,5 +285,5 @@ class _Line:
         if step:
             optimizer.step_function(self._params, self._direction, step)
         nd.random.get_random().set_state(optimizer.drawn)
-        found = optimizer.evaluated()
-        return found.cost, found.gradient
+        trial = optimizer.evaluated()
+        return trial.cost, trial.gradient

@@ -41,8 +41,8 @@ class ConjugateGradient(BaseOptimizer):
         change = nd.item(nd.dot(nd.subtract(gradient, self._gradient), gradient))
         if not before or change <= 0.0:
             return gradient
-        found = nd.addi(nd.multiply(self._direction, change / before), gradient)
-        return found if nd.item(nd.dot(found, gradient)) > 0.0 else gradient
+        conjugate = nd.addi(nd.multiply(self._direction, change / before), gradient)
+        return conjugate if nd.item(nd.dot(conjugate, gradient)) > 0.0 else gradient
 
     def first_step(self, start: Trial, direction: Array) -> float:
         slope, square = nd.item(nd.dot(direction, start.gradient)), nd.item(nd.dot(direction, direction))
@@ -50,25 +50,25 @@ class ConjugateGradient(BaseOptimizer):
             return slope / (self._curvature * square)
         return min(1.0, square**-0.5) if square else 1.0
 
-    def refine(self, evaluate: Evaluate, start: Trial, found: Trial, direction: Array) -> Trial:
+    def refine(self, evaluate: Evaluate, start: Trial, end: Trial, direction: Array) -> Trial:
         steep = nd.item(nd.dot(direction, start.gradient))
         for _ in range(REFINEMENTS):
-            slope = nd.item(nd.dot(direction, found.gradient))
+            slope = nd.item(nd.dot(direction, end.gradient))
             if abs(slope) <= FLAT * steep:
                 break
-            lowest = found.step * steep / (steep - slope) if slope < steep else FARTHEST * found.step
-            step = min(lowest, FARTHEST * found.step)
+            lowest = end.step * steep / (steep - slope) if slope < steep else FARTHEST * end.step
+            step = min(lowest, FARTHEST * end.step)
             cost, gradient = evaluate(step)
-            if not cost < found.cost:
+            if not cost < end.cost:
                 break
-            found = Trial(step, cost, nd.copy(gradient))
-        return found
+            end = Trial(step, cost, nd.copy(gradient))
+        return end
 
-    def learn(self, start: Trial, found: Trial, direction: Array) -> None:
-        if not found.step:
+    def learn(self, start: Trial, end: Trial, direction: Array) -> None:
+        if not end.step:
             return
-        bend = nd.item(nd.dot(direction, start.gradient)) - nd.item(nd.dot(direction, found.gradient))
-        self._curvature = bend / (found.step * nd.item(nd.dot(direction, direction)))
+        bend = nd.item(nd.dot(direction, start.gradient)) - nd.item(nd.dot(direction, end.gradient))
+        self._curvature = bend / (end.step * nd.item(nd.dot(direction, direction)))
         self._gradient, self._direction = nd.copy(start.gradient), nd.copy(direction)
 
     def get_state(self) -> OptimizerState:

@@ -61,18 +61,18 @@ class LBFGS(BaseOptimizer):
         self._pairs: deque[_Pair] = deque(maxlen=min(m, sys.maxsize))
 
     def direction(self, gradient: Array) -> Array:
-        found, weights = nd.copy(gradient), []
+        direction, weights = nd.copy(gradient), []
         for pair in reversed(self._pairs):
-            weight = nd.item(nd.dot(pair.step, found)) / pair.product
-            nd.subi(found, nd.multiply(pair.change, weight))
+            weight = nd.item(nd.dot(pair.step, direction)) / pair.product
+            nd.subi(direction, nd.multiply(pair.change, weight))
             weights.append(weight)
         if self._pairs:
             last = self._pairs[-1]
-            nd.muli(found, last.product / nd.item(nd.dot(last.change, last.change)))
+            nd.muli(direction, last.product / nd.item(nd.dot(last.change, last.change)))
         for pair, weight in zip(self._pairs, reversed(weights), strict=True):
-            other = nd.item(nd.dot(pair.change, found)) / pair.product
-            nd.addi(found, nd.multiply(pair.step, weight - other))
-        return found
+            other = nd.item(nd.dot(pair.change, direction)) / pair.product
+            nd.addi(direction, nd.multiply(pair.step, weight - other))
+        return direction
 
     def first_step(self, start: Trial, direction: Array) -> float:
         if self._pairs:
@@ -80,10 +80,10 @@ class LBFGS(BaseOptimizer):
         length = nd.item(nd.dot(direction, direction)) ** 0.5
         return min(1.0, 1.0 / length) if length else 1.0
 
-    def learn(self, start: Trial, found: Trial, direction: Array) -> None:
-        if not found.step:
+    def learn(self, start: Trial, end: Trial, direction: Array) -> None:
+        if not end.step:
             return
-        step, change = nd.multiply(direction, -found.step), nd.subtract(found.gradient, start.gradient)
+        step, change = nd.multiply(direction, -end.step), nd.subtract(end.gradient, start.gradient)
         product = nd.item(nd.dot(step, change))
         squares = nd.item(nd.dot(step, step)) * nd.item(nd.dot(change, change))
         if product > LEAST_CURVATURE * squares**0.5:

@@ -41,8 +41,8 @@ class LineGradientDescent(BaseOptimizer):
             self._tried = min(1.0, 1.0 / length) if length else 1.0
         return self._tried
 
-    def learn(self, start: Trial, found: Trial, direction: Array) -> None:
-        self._taken = found.step
+    def learn(self, start: Trial, end: Trial, direction: Array) -> None:
+        self._taken = end.step
 
     def get_state(self) -> OptimizerState:
         return OptimizerState((self._tried, self._taken))

@@ -24,7 +24,7 @@ def test_a_traceable_array_is_like_any_other_where_nothing_records():
     assert memory.tolist() == [[4.0] * 3] * 2
 
 
-UNKNOWN_TO_TAPES = {
+UNKNOWN_TO_RECORDINGS = {
     "allclose": lambda x: np.allclose(x, 1.0),
     "cumsum": lambda x: x.cumsum(),
     "histogram": lambda x: np.histogram(x, 3)[0],
@@ -38,10 +38,12 @@ UNKNOWN_TO_TAPES = {
 }
 
 
-@pytest.mark.parametrize("name", UNKNOWN_TO_TAPES)
+@pytest.mark.parametrize("name", UNKNOWN_TO_RECORDINGS)
 def test_what_a_recording_cannot_hold_works_where_nothing_records(name):
     memory = np.random.default_rng(1).normal(size=(4, 4))
-    np.testing.assert_array_equal(UNKNOWN_TO_TAPES[name](nd.traceable(memory)), UNKNOWN_TO_TAPES[name](memory))
+    np.testing.assert_array_equal(
+        UNKNOWN_TO_RECORDINGS[name](nd.traceable(memory)), UNKNOWN_TO_RECORDINGS[name](memory)
+    )
 
 
 def test_elements_can_be_set_where_nothing_records():

@@ -154,7 +154,7 @@ def window_of(kernel, stride=(1, 1), padding=(0, 0), dilation=(1, 1), same_mode=
     return make_window("who", (H, W), kernel, stride, padding, dilation, "same" if same_mode else "truncate")
 
 
-def each_cell(window):
+def cells_of(window):
     """Yield index into the columns and position in the unpadded image, or None outside."""
     rows, columns = positions(window, 0), positions(window, 1)
     for i, j, p, q in itertools.product(*map(range, (*window.kernel, *window.out))):
@@ -164,7 +164,7 @@ def each_cell(window):
 
 def naive_im2col(x, window):
     col = np.zeros((N, C, *window.kernel, *window.out))
-    for cell, position in each_cell(window):
+    for cell, position in cells_of(window):
         if position is not None:
             col[(..., *cell)] = x[(..., *position)]
     return col
@@ -172,7 +172,7 @@ def naive_im2col(x, window):
 
 def naive_col2im(col, window):
     image = np.zeros((N, C, H, W))
-    for cell, position in each_cell(window):
+    for cell, position in cells_of(window):
         if position is not None:
             image[(..., *position)] += col[(..., *cell)]
     return image
