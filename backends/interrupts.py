@@ -82,7 +82,7 @@ class Held:
 
     def __enter__(self) -> None:
         thread = _state
-        self._installed = not (thread.handled or thread.depth) and thread.is_main and _install()
+        self._installed = thread.is_main and not (thread.handled or thread.depth) and _install()
         thread.depth += 1
         self._entered = True
 

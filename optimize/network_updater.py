@@ -254,8 +254,12 @@ class NetworkUpdater(JavaNames):
             if self._normalized:
                 self._normalize(batch_size, result)
             others = result.take_others() if result is not None and len(result.gradients) > 1 else ()
+            tame = self._is_tame(result, numbers)
+            if tame and len(self._shares) == 1:
+                self._shares[0].run(self._blocks, way, numbers, others)
+                return
             tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
-            if self._is_tame(result, numbers):
+            if tame:
                 nd.run_tasks(tasks, True)
             else:
                 self._run_checked(tasks, iteration)

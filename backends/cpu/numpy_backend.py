@@ -185,7 +185,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return x
 
     def assign(self, target: NumpyArray, source: Any) -> Array:
-        np.copyto(target, source, casting="unsafe")
+        target[...] = source
         return target
 
     def copy(self, x: NumpyArray) -> Array:

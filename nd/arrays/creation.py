@@ -77,6 +77,11 @@ def as_array(data: Any, dtype: DType | None = None) -> Array:
     return backend.asarray(data, state.dtype if dtype is None else dtype)
 
 
+def is_ready(data: Any, dtype: str) -> bool:
+    """Tell at once whether `data` is the current backend's, and of that dtype; False where it takes a closer look."""
+    return state.backend.is_ready(data, dtype)
+
+
 def staged(data: Any, dtype: str, buffer: Callable[[], Array]) -> Array | None:
     """Return host data ``[N, ...]`` in `buffer()`, an activation of that shape and dtype, without waiting for the copy.
 

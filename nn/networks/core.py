@@ -128,12 +128,12 @@ class NetworkCore(JavaNames):
     @property
     def updater(self) -> NetworkUpdater:
         """The updaters over the flat vectors, with their state."""
-        return self.vectors.updater
+        return (self._vectors or self.vectors).updater
 
     @property
     def constraints(self) -> Constraining | None:
         """Bounds that the parameters are held to after every update, None without."""
-        return self.vectors.constraints
+        return (self._vectors or self.vectors).constraints
 
     def on_backend(self) -> AbstractContextManager[object]:
         """Make the network's backend the current one for a block."""

@@ -195,21 +195,25 @@ class Minibatch:
         """Set features ``[N, ...]``."""
         if self.accepts.rows is not None:
             self.accepts.check_indices(x)  # before they take the place of what was set
-        features: Array | Any = nd.staged(x, self.dtype, lambda: self.buffers("input", tuple(x.shape)))
-        own = features is not None
-        if not own:
-            converted = _features_array(x, self.dtype)
-            features = nd.to_activation_order(converted, self.buffers)
-            own = features is not converted  # but a copy in this object's buffers
+        ready = nd.is_ready(x, self.dtype) and x.ndim > 1 and x.shape[0] > 0
+        staged = None if ready else self._staged("input", x)
+        given = staged if staged is not None else x if ready else _features_array(x, self.dtype)
+        features = nd.to_activation_order(given, self.buffers)
         if features.shape[1:] != self.accepts.fitting:
             self.accepts.check(tuple(features.shape))
-        self.features, self._own[0] = features, own
+        self.features, self._own[0] = features, staged is not None or features is not given
 
     def set_labels(self, y: Any) -> None:
         """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
-        labels = nd.staged(y, self.dtype, lambda: self.buffers("labels", tuple(y.shape)))
-        self._own[1] = labels is not None
-        self.labels = nd.as_array(y, self.dtype) if labels is None else labels
+        if nd.is_ready(y, self.dtype):
+            self.labels, self._own[1] = y, False
+            return
+        staged = self._staged("labels", y)
+        self.labels, self._own[1] = nd.as_array(y, self.dtype) if staged is None else staged, staged is not None
+
+    def _staged(self, name: str, data: Any) -> Array | None:
+        """Return host data in this object's buffers, where the backend copies them while the host goes on."""
+        return nd.staged(data, self.dtype, lambda: self.buffers(name, tuple(data.shape)))
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
         """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their shape; None for none."""

@@ -78,6 +78,8 @@ class Updater(Part, Checked):
     @staticmethod
     def at(value: float | Schedule, iteration: int, epoch: int) -> float:
         """Return a hyper-parameter's value now."""
+        if type(value) is float:
+            return value
         return value.value_at(iteration, epoch) if isinstance(value, Schedule) else value
 
 
