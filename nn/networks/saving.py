@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NOT_COPIED = frozenset({
     "_feature_buffers", "_solver", "_vectors", "backend", "batch", "gradients", "last", "layers", "listeners", "lock",
-    "outputs", "parts", "progress", "propagation", "state",
+    "outputs", "progress", "propagation", "shared_nodes", "state",
 })  # fmt: skip
 """Attributes that a copy makes itself, from the configuration or from the state of `__getstate__`."""
 
