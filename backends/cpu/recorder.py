@@ -65,6 +65,10 @@ class _Recorder(NumpyBackend):
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> np.ndarray:
         return own_memory(super().empty(shape, dtype, order))
 
+    def assign(self, target: NumpyArray, source: Any) -> Array:
+        np.copyto(target, source, casting="unsafe")  # which asks a traced source too, where the target is not
+        return target
+
     def copy(self, x: Array) -> Array:
         return self.assign(self.empty(x.shape, self.dtype_name(x)), x)
 

@@ -12,7 +12,7 @@ from nd.rules import INTEGER
 
 _NUMERIC_KINDS = "biuf"
 AnyArray = np.ndarray | Any
-"""What data sets hold: an array of NumPy, or one of another library, of which they use what NumPy's have too."""
+"""The arrays of data sets: NumPy's, or another library's, of which only the attributes that NumPy's have are used."""
 
 
 def as_array(who: str, value: Any) -> AnyArray:

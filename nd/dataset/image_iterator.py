@@ -178,4 +178,4 @@ def _references(arrays: list[np.ndarray], index: int) -> int:
 
 
 _UNHELD = _references([np.empty(0, np.float32)], 0)
-"""What this Python counts for an array that only the list holds."""
+"""The reference count of an array that only the list holds, in this Python."""

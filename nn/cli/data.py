@@ -133,7 +133,7 @@ _SPELLED = (
     ("CsvDataSetIterator: delimiter", "--delimiter"),
     ("CsvDataSetIterator: ", ""),
 )
-"""What the reader of CSV files says to Python -> the words of the command line, in this order."""
+"""Words of the CSV reader's errors, for Python -> those of the command line, in this order."""
 
 
 def in_words_of_the_command_line(message: str) -> str:

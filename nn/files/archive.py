@@ -26,7 +26,7 @@ _DAMAGE: tuple[type[Exception], ...] = (
     EOFError, OSError, OverflowError, RuntimeError, ValueError, lzma.LZMAError, struct.error, zipfile.BadZipFile,
     zlib.error,
 )  # fmt: skip
-"""What reading a damaged archive raises."""
+"""The errors of reading a damaged archive."""
 
 _MOST_JSON = 16 << 20  # bytes; thousands of layers
 _LIKELY = 64 << 20  # bytes of an array of unknown length

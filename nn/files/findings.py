@@ -11,7 +11,7 @@ from nd import ArgumentError, ConfigurationError, FormatError, NdError
 Path = tuple[str | int, ...]
 Json = dict[str, Any]
 MISSING = object()
-"""What reading gave where it gave nothing."""
+"""The value of a part that could not be read."""
 
 
 class ModelFileWarning(UserWarning):

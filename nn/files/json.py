@@ -52,10 +52,10 @@ _ABSENT = {
     "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
     "hasBias": True, "inferInputLength": False,
 }  # fmt: skip
-"""What Java takes where a field is missing, if it is not the dataclass's default."""
+"""Java's values of missing fields, where they are not the dataclass's defaults."""
 _OTHER_SPELLINGS = {"nin": "nIn", "nout": "nOut"}
 _NEEDED = ("activation", "updater", "weight_init", "bias_init")
-"""What no layer with parameters may lack, where it does not name in `needed` what it may not."""
+"""The fields that no layer with parameters may lack, where its `needed` names no others."""
 
 
 def layer_to_json(conf: LayerConf) -> Json:
