@@ -197,11 +197,10 @@ class Minibatch:
             self.accepts.check_indices(x)  # before they take the place of what was set
         ready = nd.is_ready(x, self.dtype) and x.ndim > 1 and x.shape[0] > 0
         staged = None if ready else self._staged("input", x)
-        given = staged if staged is not None else x if ready else _features_array(x, self.dtype)
-        features = nd.to_activation_order(given, self.buffers)
+        features = staged if staged is not None else x if ready else _features_array(x, self.dtype)
         if features.shape[1:] != self.accepts.fitting:
             self.accepts.check(tuple(features.shape))
-        self.features, self._own[0] = features, staged is not None or features is not given
+        self.features, self._own[0] = features, staged is not None
 
     def set_labels(self, y: Any) -> None:
         """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""

@@ -51,6 +51,7 @@ class Propagation:
         self.params = [layout.views_of(node.position, params) for node in nodes]
         self.grads = [layout.views_of(node.position, gradient) for node in nodes]
         self._buffers = [nd.Buffers(dtype) for _ in nodes]
+        self._features = nd.Buffers(dtype)  # in activation order
 
     def forward(
         self,
@@ -68,6 +69,7 @@ class Propagation:
         outputs: list[Array] = []
         kept, state_after, examples = [], list(state), x.shape[0]
         first_state = 0
+        x = nd.to_activation_order(x, nd.fresh_buffers(self.dtype) if fresh else self._features)
         for number, node in enumerate(self.nodes[start:stop], start):
             buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
             if node.preprocessor is not None:
