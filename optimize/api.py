@@ -109,8 +109,12 @@ class ConvexOptimizer(Protocol):
     def set_state(self, state: OptimizerState) -> None:
         """Take over what `get_state` returned."""
 
-    def optimize(self, iterations: int = 1, step: Any = None) -> None:
-        """Take that many steps on a minibatch, or fewer where a termination condition holds."""
+    @property
+    def accepted(self) -> StepResult | None:
+        """The result of the last step that was taken; None before the first."""
+
+    def optimize(self, iterations: int = 1, step: Any = None) -> StepResult | None:
+        """Take that many steps on a minibatch, or fewer where a termination condition holds; return `accepted`."""
 
     def finish(self) -> None:
         """Raise the errors of steps whose outcome nobody has asked for yet."""

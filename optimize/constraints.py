@@ -281,6 +281,11 @@ class Constraining:
         self._backend = nd.backend()
         pure = all(constraint.pure for constraint, _ in placed)
         self._recordings = nd.Recordings(nd.dtype_name(placed[0][1]), pure)
+        self._proven = False
+
+    def is_proven(self) -> bool:
+        """Tell whether they are replayed: nobody's code runs that may raise."""
+        return self._proven and not nd.is_eager()
 
     def apply(self, iteration: int, epoch: int, watch: StepWatch | None = None) -> None:
         """Change the parameters; iteration counts the update before, epoch is 0-based.
@@ -288,11 +293,13 @@ class Constraining:
         With the watch of an update that has been undone on the device nothing changes.
         """
         with within(self._backend):
-            run = partial(self._run, iteration, epoch, watch)
-            self._recordings.run(watch is None, run)  # with a watch other numbers may be written: another recording
+            run = partial(self._run, watch)
+            # With a watch other numbers may be written: another recording.
+            self._recordings.run(watch is None, run, numbers=(iteration, epoch))
+        self._proven = self._recordings.pure
 
-    def _run(self, iteration: int, epoch: int, watch: StepWatch | None, *_: object) -> Array:
+    def _run(self, watch: StepWatch | None, _: object, numbers: Sequence[Any]) -> Array:
         for constraint, param in self._placed:
-            new = constraint.constrained(param, iteration, epoch)
+            new = constraint.constrained(param, *numbers)
             nd.assign(param, new if watch is None else watch.held(param, new))
         return self._placed[-1][1]

@@ -31,48 +31,11 @@ from .chunks import (
     update_chunks,
 )
 from .gradient_normalization import NormalizedLayer
+from .running import Running
 from .step_result import StepResult, refuse, watch_steps
 from .updaters import Updater
 
 TAME = 1e12  # gradients and factors below it make no update that overflows
-
-
-class Running:
-    """The running parameters of a network, where something else than an update moves the others.
-
-    Parameters
-    ----------
-    places : sequence of (start, stop)
-        Where they lie.
-    params, gradient : arrays ``[n]``
-
-    Notes
-    -----
-    Their part of the gradient vector is no derivative but how far they go, as in DL4J; a search for a better score
-    must not go along it. `NetworkUpdater.update` needs none of this.
-    """
-
-    def __init__(self, places: Sequence[tuple[int, int]], params: Array, gradient: Array) -> None:
-        self._params = [params[start:stop] for start, stop in places]
-        self._ways = [gradient[start:stop] for start, stop in places]
-        self._aside: list[Array] = []
-
-    def set_aside(self) -> None:
-        """Keep the way that the gradient vector says, in the place of one kept before, and make it 0 there."""
-        self._aside = [nd.copy(way) for way in self._ways]
-        for way in self._ways:
-            nd.fill(way, 0.0)
-
-    def is_finite(self) -> bool:
-        """Tell whether the way that is kept is finite."""
-        return all(nd.all_finite(way) for way in self._aside)
-
-    def move(self) -> None:
-        """Go the way that is kept, once."""
-        aside, self._aside = self._aside, []
-        if aside:
-            for params, way in zip(self._params, aside, strict=True):
-                nd.subi(params, way)
 
 
 class NetworkUpdater(JavaNames):
@@ -118,6 +81,7 @@ class NetworkUpdater(JavaNames):
         self._shares = [_Share(self._vectors, stretches, self._pure) for stretches in self._cut()]
         self.watch = watch_steps(self._dtype, params.shape[1])
         self._last_way: Way | None = None
+        self._proven: StepFunction | None = None  # of the last update that was recorded to its end
 
     def set_updaters(self, updaters: Sequence[Updater]) -> None:
         """Put others of the same classes in the place of the segments' updaters: other rates; the state stays.
@@ -137,6 +101,7 @@ class NetworkUpdater(JavaNames):
                     f"NetworkUpdater: the state is that of {segment.updater!r}, got {updater!r} for it."
                 )
         before = self._blocks
+        self._proven = None
         self._group([replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)])
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
@@ -257,12 +222,28 @@ class NetworkUpdater(JavaNames):
             tame = self._is_tame(result, numbers)
             if tame and len(self._shares) == 1:
                 self._shares[0].run(self._blocks, way, numbers, others)
-                return
-            tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
-            if tame:
-                nd.run_tasks(tasks, True)
             else:
-                self._run_checked(tasks, iteration)
+                tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
+                if tame:
+                    nd.run_tasks(tasks, True)
+                else:
+                    self._run_checked(tasks, iteration)
+        self._proven = step if way.pure and self._pure else None
+
+    def is_proven(self, step: StepFunction) -> bool:
+        """Tell whether an update by that step function is one that is replayed: nobody's code runs that may raise."""
+        return self._proven is step and not nd.is_eager()
+
+    def saved(self) -> list[Array]:
+        """Return copies of the parameters ``[n]`` and of all states."""
+        with within(self._backend):
+            return [nd.copy(array) for array in (self._vectors[0], self._vectors[2])]
+
+    def restore(self, saved: Sequence[Array]) -> None:
+        """Take what `saved` returned back."""
+        with within(self._backend):
+            for array, old in zip((self._vectors[0], self._vectors[2]), saved, strict=True):
+                nd.assign(array, old)
 
     def _way(self, divide: bool, step: StepFunction, observed: bool) -> Way:
         """Return how an update is made: mostly as the one before."""
@@ -284,13 +265,11 @@ class NetworkUpdater(JavaNames):
 
     def _run_checked(self, tasks: Sequence[Callable[[], None]], iteration: int) -> None:
         """Update; give parameters and states back and raise NumericError unless they are finite then."""
-        changed = (self._vectors[0], self._vectors[2])
-        before = [nd.copy(array) for array in changed]
+        before = self.saved()
         nd.run_tasks([partial(self._backend.quietly, task) for task in tasks], light=True)
-        if all(nd.all_finite(array) for array in changed):
+        if all(nd.all_finite(array) for array in (self._vectors[0], self._vectors[2])):
             return
-        for array, old in zip(changed, before, strict=True):
-            nd.assign(array, old)
+        self.restore(before)
         refuse("update", "NaN or infinity in it", iteration)
 
     def _normalize(self, batch_size: int | None, result: StepResult | None) -> None:

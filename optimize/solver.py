@@ -32,6 +32,8 @@ class OfModel:
         self._model: Any = lambda: model
         self.lock: Any = getattr(model, "lock", NOTHING)
         """Held for a step, so that threads take turns; listeners that hear of the end of one are called without it."""
+        self.accepted: StepResult | None = None
+        """The result of the last step that was taken; None before the first."""
 
     @property
     def model(self) -> Any:
@@ -112,14 +114,29 @@ class Solver(JavaNames):
         """Replace what hears of the steps: listeners, or one collection of them."""
         self.optimizer.listeners = as_listeners(listeners)
 
-    def optimize(self, taken: int = 0, step: Any = None) -> None:
+    def optimize(self, taken: int = 0, step: Any = None) -> StepResult | None:
         """Take the configured number of steps on a minibatch, by default the model's current one, as `fit` does.
 
-        `taken` of them were taken before, by a run that this one continues. `step` is what the model computes from.
+        Parameters
+        ----------
+        taken : int
+            How many of them were taken before, by a run that this one continues.
+        step : object
+            The input of the model's computation.
+
+        Returns
+        -------
+        StepResult
+            Of the last step that was taken, with the state after the minibatch; None where none was taken.
         """
         if type(taken) is not int:  # which costs nothing where it is
             taken = converted("optimize", "taken", INTEGER, taken)
-        self.optimizer.optimize(self.iterations - taken, step)
+        return self.optimizer.optimize(self.iterations - taken, step)
+
+    @property
+    def accepted(self) -> StepResult | None:
+        """The result of the last step that was taken; None before the first."""
+        return self.optimizer.accepted
 
     def is_done(self, taken: int) -> bool:
         """Tell whether the last minibatch has had all its steps, after so many of them."""

@@ -215,8 +215,8 @@ class StepResult:
         Keeps what is not finite from the parameters.
     averaged : bool
         Whether the score is the mean loss of the examples, not its sum.
-    state : object
-        Arrays that layers hand on to the next segment of the same series; None where none does.
+    state : tuple of array
+        Handed on by layers to the next segment of the same series.
     """
 
     @classmethod
@@ -238,7 +238,7 @@ class StepResult:
         watch: StepWatch,
         squares: Sequence[Array] = (),
         averaged: bool = True,
-        state: Any = None,
+        state: tuple[Array, ...] = (),
     ) -> None:
         self.loss, self.penalty, self.examples, self.watch, self.state = loss, penalty, examples, watch, state
         self.observed = False
@@ -248,6 +248,12 @@ class StepResult:
         self._score: float | None = None
         self.known_norm: float | None = None
         """Of the gradient, where it was looked at."""
+
+    def keep_state(self) -> None:
+        """Move the state out of the memory that the next step uses: the step was taken."""
+        if self.state:
+            with within(self.watch.backend):
+                self.state = tuple(map(nd.copy, self.state))
 
     @property
     def gradients(self) -> tuple[Array, ...]:

@@ -184,11 +184,6 @@ class Trainable(NetworkCore):
         length = conf.tbptt_fwd_length
         return [step.times(slice(start, min(start + length, times))) for start in range(0, times, length)]
 
-    def state_after(self) -> tuple[Array, ...]:
-        """Return a copy of the state after the last step."""
-        with self.on_backend():
-            return () if self.last is None else tuple(map(nd.copy, self.last.state))
-
     def begin_fit(self, call: Any) -> None:
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
         with self.lock:
@@ -223,8 +218,8 @@ class Trainable(NetworkCore):
                 fits.forget()
             segments = self.segments(self.step_on(data if self.batch.takes(data) else self.classes.formed_set(data)))
             for number, segment in enumerate(segments):
-                self.current_solver().optimize(0, self.carrying(segment, number))
-                self.state = () if number + 1 == len(segments) else self.state_after()
+                result = self.current_solver().optimize(0, self.carrying(segment, number))
+                self.state = () if number + 1 == len(segments) or result is None else result.state
 
     @checked
     def end_epoch(self, count: bool = True) -> None:

@@ -190,8 +190,8 @@ class Training:
 
     def _carried(self, segment_done: bool) -> tuple[Any, ...]:
         """Return the state that the layers carry into the next segment: after the last step of one, that step's."""
-        network = self.network
-        return network.last.state if segment_done and network.last is not None else network.state
+        accepted = self.network.current_solver().accepted
+        return accepted.state if segment_done and accepted is not None else self.network.state
 
     def _scored(self, stepped: bool) -> tuple[float, int] | None:
         """Return the sum of the scores of the epoch that runs, also of a minibatch that the history has not had yet."""
@@ -200,7 +200,7 @@ class Training:
             return self.history.reopened()
         unscored = stepped and self._added != network.iteration_count
         with network.on_backend():
-            return self.history.scored(network.last if unscored else None)
+            return self.history.scored(network.current_solver().accepted if unscored else None)
 
     def _ended(self, progress: Progress) -> Progress:
         """Return the progress of a call that is over; an iterator that fit made itself is made anew by the next one."""
@@ -255,11 +255,12 @@ class Training:
         segments = network.segments(network.step_on(batch))
         self._segments = len(segments)
         for segment in segments[self._segment :]:
-            solver.optimize(network.iteration_count - self._began, network.carrying(segment, self._segment))
-            self.history.add_step(network.last, self._mini_batch)  # type: ignore[arg-type]
+            segment = network.carrying(segment, self._segment)
+            result = solver.optimize(network.iteration_count - self._began, segment) or network.last
+            self.history.add_step(result, self._mini_batch)  # type: ignore[arg-type]
             self._added = network.iteration_count
             if self._segment + 1 < self._segments:
-                state = network.state_after()
+                state = result.state  # type: ignore[union-attr]
                 network.state, self._began, self._segment = state, network.iteration_count, self._segment + 1
 
     def _note_epoch(self, solver: Solver) -> None:

@@ -18,7 +18,7 @@ from ..chunks import get_step_function
 from ..constraints import constrain
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
 from ..solver import OfModel
-from ..step_result import refuse
+from ..step_result import StepResult, refuse
 from ..terminations import DEFAULT_TERMINATIONS, TerminationCondition
 from ..updaters import NoOp, Sgd
 
@@ -146,8 +146,10 @@ class BaseOptimizer(OfModel):
 
     # ---- the loop
 
-    def optimize(self, iterations: int = 1, step: Any = None) -> None:
+    def optimize(self, iterations: int = 1, step: Any = None) -> StepResult | None:
         """Take steps on a minibatch, by default the model's current one, until a termination condition holds.
+
+        The result of the last one is returned.
 
         Raises
         ------
@@ -169,7 +171,8 @@ class BaseOptimizer(OfModel):
                 raise
             self._hear_iteration(model)
             if self.ended:
-                return
+                break
+        return self.accepted
 
     def _iterate(self, point: Trial | None) -> Trial:
         """Take a step from where the one before has led, None at first; return where it leads."""
@@ -196,17 +199,18 @@ class BaseOptimizer(OfModel):
 
     def _step(self, start: Trial) -> Trial:
         """Search along a line, go there, and count it; the model's score and gradient are then of that point."""
-        line, learned = _Line(self, start), self.get_state()
+        line, learned, iteration = _Line(self, start), self.get_state(), self.model.iteration_count
         with ExitStack() as stack:
             try:
                 end = self._search(line, start)
                 stack.enter_context(Held())  # what is left belongs to the step
-            except BaseException:  # Ctrl-C: a point that was only tried is none to stay at
+                return self._counted(start, end)
+            except BaseException:  # Ctrl-C, say: a point that was only tried is none to stay at
                 with Held():
                     line.leave()
                     self.set_state(learned)
+                    self.model.iteration_count = iteration
                 raise
-            return self._counted(start, end)
 
     def _counted(self, start: Trial, end: Trial) -> Trial:
         """Count a step, constrain the parameters, ask whether it is the last; return where it has led."""
@@ -223,6 +227,8 @@ class BaseOptimizer(OfModel):
                 generator.set_state(self._after)
             end = replace(end, gradient=nd.copy(end.gradient))
         self.ended = any(condition.terminate(end.cost, start.cost, end.gradient) for condition in self.terminations)
+        self.accepted = self._evaluated
+        self.accepted.keep_state()
         return end
 
     def _search(self, line: _Line, start: Trial) -> Trial:
@@ -242,7 +248,7 @@ class BaseOptimizer(OfModel):
     def evaluated(self) -> Trial:
         """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
         model = self.model
-        result = self._computed(model, self._input)
+        self._evaluated = result = self._computed(model, self._input)
         result.gradient()  # whose score and gradient are looked at: nothing is left to the device
         batch_size = result.examples if self.conf.mini_batch else None
         gradient = model.updater.objective_gradient(batch_size, model.iteration_count, model.epoch_count)

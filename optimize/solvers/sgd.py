@@ -13,6 +13,7 @@ from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listener
 from ..chunks import get_step_function
 from ..network_updater import NetworkUpdater
 from ..solver import OfModel
+from ..step_result import StepResult
 
 
 class StochasticGradientDescent(OfModel):
@@ -44,8 +45,8 @@ class StochasticGradientDescent(OfModel):
         default = "negative_gradient" if conf.minimize else "gradient"
         self.step_function = get_step_function(conf.step_function or default)
 
-    def optimize(self, iterations: int = 1, step: Any = None) -> None:
-        """Take steps on a minibatch, by default the model's current one.
+    def optimize(self, iterations: int = 1, step: Any = None) -> StepResult | None:
+        """Take steps on a minibatch, by default the model's current one; return the result of the last one.
 
         Raises
         ------
@@ -67,6 +68,7 @@ class StochasticGradientDescent(OfModel):
         except BaseException:
             self.abandon()
             raise
+        return self.accepted
 
     def get_state(self) -> OptimizerState:
         """Return nothing: what is learned is the updater's."""
@@ -94,16 +96,27 @@ class StochasticGradientDescent(OfModel):
             with Held():
                 if result.observed:
                     watch.begin_update(iteration, generator, drawn)
-                updater.update(batch_size, iteration, model.epoch_count, self.step_function, result=result)
-                model.iteration_count += 1
-                constraints = getattr(model, "constraints", None)
-                if constraints is not None:
-                    watched = watch if result.observed else None
-                    constraints.apply(model.iteration_count, model.epoch_count, watched)
+                self._update(model, updater, result, batch_size)
         except BaseException:
             if model.iteration_count == iteration:
                 generator.set_state(drawn)
             raise
+
+    def _update(self, model: Any, updater: NetworkUpdater, result: StepResult, batch_size: int | None) -> None:
+        """Update, constrain and count, or leave everything as it was: parts of the user's own may raise."""
+        iteration, epoch, constraints = model.iteration_count, model.epoch_count, getattr(model, "constraints", None)
+        proven = updater.is_proven(self.step_function) and (constraints is None or constraints.is_proven())
+        before = None if proven else updater.saved()
+        try:
+            updater.update(batch_size, iteration, epoch, self.step_function, result=result)
+            if constraints is not None:
+                constraints.apply(iteration + 1, epoch, updater.watch if result.observed else None)
+        except BaseException:
+            if before is not None:
+                updater.restore(before)
+            raise
+        model.iteration_count, self.accepted = iteration + 1, result
+        result.keep_state()
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""

@@ -81,6 +81,9 @@ def batches(count=3, seed=0):
     return [DataSet(rng.normal(size=(N, C, T)), rng.normal(size=(N, OUT, T))) for _ in range(count)]
 
 
+DATA_OF_LISTENERS = np.full((N, C, LENGTH), 0.3), np.full((N, OUT, LENGTH), 0.1)
+
+
 def by_hand(params, data, rate, length):
     """Return score of every segment and the parameters after them, in float64 and without any of this."""
     w, W, b = (
@@ -179,6 +182,36 @@ def test_evaluating_never_commits(algorithm):
         if segment:
             np.testing.assert_allclose(sees.committed[step][0], sums[:, :, segment * LENGTH - 1], rtol=1e-12)
         np.testing.assert_allclose(sees.after[step][0], sums[:, :, min((segment + 1) * LENGTH, T) - 1], rtol=1e-12)
+
+
+class Computes(Listener):
+    """Lets the network compute something else after every step."""
+
+    def __init__(self, compute):
+        self.compute = compute
+
+    def iteration_done(self, model, iteration, epoch):
+        self.compute(model)
+
+
+@pytest.mark.parametrize("algorithm", ["stochastic_gradient_descent", "lbfgs"])
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda model: model.compute_gradient_and_score(),
+        lambda model: model.calculate_gradients(*DATA_OF_LISTENERS),
+        lambda model: model.score(DataSet(*DATA_OF_LISTENERS)),
+        lambda model: model.output(DATA_OF_LISTENERS[0]),
+    ],
+    ids=["gradient", "gradients of other data", "score", "output"],
+)
+def test_what_listeners_compute_is_carried_nowhere(compute, algorithm):
+    settings = {"optimization_algo": algorithm, "updater": "sgd"}
+    net, twin = network(**settings), network(**settings)
+    net.set_listeners(Computes(compute))
+    history, expected = (each.fit(ListDataSetIterator(batches(2)), epochs=2) for each in (net, twin))
+    np.testing.assert_array_equal(net.params(), twin.params())
+    assert history.score == expected.score
 
 
 class SavesAt(Listener):
