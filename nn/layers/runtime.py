@@ -86,8 +86,8 @@ class LayerRuntime(Part, JavaNames):
 
     A layer writes `forward` and `backward`; one that carries something from one segment of a series to the next writes
     `initial_state` and `forward_from` in the place of `forward`. Dropout of the input and weight noise are applied
-    around them, masks by `activate_sum` and `activation_gradient`; `product` and `backward_product` are x W and its way
-    back. Whether steps may be recorded and split is said as `Part` has it.
+    around them, the mask in `activate_sum` and `activation_gradient`; `product` and `backward_product` are x W and its
+    way back. Whether steps may be recorded and split is said as `Part` has it.
 
     Parameters
     ----------
@@ -101,6 +101,8 @@ class LayerRuntime(Part, JavaNames):
     """Whether the configured dropout of the input is applied, as on most layers in Java."""
     takes_weight_noise: ClassVar[bool] = True
     """Whether weight noise has an effect, as it has in Java on most layers."""
+    masks_activations: ClassVar[bool] = True
+    """Whether the mask of its input makes activations and their gradients zeros, as in Java's layers of rows."""
     masks_output: ClassVar[bool] = True
     """Whether the network's output is multiplied by the labels' mask where this layer is the last."""
     ends_backprop: bool = False
@@ -254,18 +256,26 @@ class LayerRuntime(Part, JavaNames):
         """Whether the activation may lie where z was: nobody looks at z then."""
         return self.activation.overwrites and not getattr(getattr(self.conf, "loss", None), "needs_z", False)
 
-    def activate_sum(self, z: Array, ctx: Context, b: Array | None = None, mask: Array | None = None) -> Array:
-        """Add b and apply the activation, in z's memory where the way back allows it; then multiply by a mask."""
+    def activate_sum(self, z: Array, ctx: Context, b: Array | None = None) -> Array:
+        """Add b and apply the activation, in z's memory where the way back allows it; then multiply by the mask."""
         if not ctx.activates:
             return z if b is None else nd.addi(z, b)
         a = z if self._overwrites else ctx.buffer("a", z.shape)
-        a = self.activating.value(z, a, ctx.training, b)
-        return a if mask is None else nd.muli(a, mask)
+        return self.masked(self.activating.value(z, a, ctx.training, b), ctx)
 
-    def activation_gradient(self, epsilon: Array, z: Array, a: Array, mask: Array | None = None) -> Array:
-        """Turn ``epsilon = dL/da`` into dL/dz in its memory, and multiply it by a mask."""
-        delta = self.activating.backprop(z, a, epsilon)
-        return delta if mask is None else nd.muli(delta, mask)
+    def activation_gradient(self, epsilon: Array, z: Array, a: Array, ctx: Context) -> Array:
+        """Turn ``epsilon = dL/da`` into dL/dz in its memory, and multiply it by the mask."""
+        return self.masked(self.activating.backprop(z, a, epsilon), ctx)
+
+    def masked(self, a: Array, ctx: Context) -> Array:
+        """Multiply activations, or their gradient, by the mask, in their memory."""
+        if ctx.mask is None or not self.masks_activations:
+            return a
+        return nd.muli(a, self.mask_over(ctx.mask))
+
+    def mask_over(self, mask: Array) -> Array:
+        """Return the mask as it broadcasts to activations."""
+        return mask
 
     # ---- for programs that look inside
 

@@ -11,13 +11,13 @@ class GainRuntime(LayerRuntime):
 
     def forward(self, x, params, ctx):
         z = self.product(x, params["W"], ctx)
-        a = self.activate_sum(z, ctx, params["b"], ctx.mask)
+        a = self.activate_sum(z, ctx, params["b"])
         return nd.multiply(a, params["g"], ctx.buffer("out", a.shape)), (x, z, a)
 
     def backward(self, epsilon, cache, params, grads, ctx):
         x, z, a = cache
         nd.assign(grads["g"], nd.channel_sums(epsilon, a))
-        delta = self.activation_gradient(nd.muli(epsilon, params["g"]), z, a, ctx.mask)
+        delta = self.activation_gradient(nd.muli(epsilon, params["g"]), z, a, ctx)
         return self.backward_product(x, delta, params, grads, ctx)
 
 

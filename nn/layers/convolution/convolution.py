@@ -119,6 +119,7 @@ class ConvolutionRuntime(LayerRuntime):
     """Forward and backward of a 2D convolution; other kinds override `convolve` and `convolve_back`."""
 
     pure = splits = True
+    masks_activations = False  # as in Java: its mask is of places
 
     def setup(self) -> None:
         self.windows = self.make_windows()
@@ -147,7 +148,7 @@ class ConvolutionRuntime(LayerRuntime):
     def backward(
         self, epsilon: Array, cache: ConvolutionCache, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        delta = self.activation_gradient(epsilon, cache.z, cache.a)
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx)
         return self.convolve_back(delta, cache.saved, cache.window, params, grads, ctx)
 
     def feed_forward_mask(self, mask: Array) -> Array | None:

@@ -35,6 +35,7 @@ class PooledConvolution(LayerRuntime):
     """
 
     pure = splits = True
+    masks_activations = False
 
     def __init__(self, convolution: ConvolutionRuntime, pooling: SubsamplingRuntime) -> None:
         self.convolution, self.pooling = convolution, pooling
@@ -53,7 +54,7 @@ class PooledConvolution(LayerRuntime):
 
     def backward(self, epsilon: Array, cache: PooledCache, params: Params, grads: Params, ctx: Context) -> Array | None:
         if not isinstance(self.activation, Identity):
-            epsilon = self.activation_gradient(epsilon, cache.pooled, cache.pooled)
+            epsilon = self.activation_gradient(epsilon, cache.pooled, cache.pooled, ctx)
         gradients = grads["W"], grads.get("b")
         buffers = ctx.buffer, ctx.inner("pooling").buffer
         return convolution.conv2d_max_pool_backward(

@@ -30,11 +30,11 @@ class DenseRuntime(LayerRuntime):
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         z = self.product(x, params["W"], ctx)
-        a = self.activate_sum(z, ctx, params.get("b"), ctx.mask)
+        a = self.activate_sum(z, ctx, params.get("b"))
         return a, Cache(x, z, a)
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
-        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx)
         return self.backward_delta(delta, cache, params, grads, ctx)
 
     def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
@@ -69,11 +69,11 @@ class LayerNormalizedRuntime(DenseRuntime):
         nd.multiply(normal, params["g"], z)
         if "b" in params:
             nd.addi(z, params["b"])
-        a = self.activate_sum(z, ctx, mask=ctx.mask)
+        a = self.activate_sum(z, ctx)
         return a, LayerNormCache(x, z, a, normal, inverse)
 
     def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
-        delta, normal = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask), cache.normal
+        delta, normal = self.activation_gradient(epsilon, cache.z, cache.a, ctx), cache.normal
         if "b" in grads:
             nd.sum_into(delta, 0, nd.reshape_view(grads["b"], (self.conf.n_out,)))
         nd.assign(grads["g"], nd.channel_sums(delta, normal))

@@ -24,11 +24,11 @@ class ElementWiseMultiplicationRuntime(LayerRuntime):
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         self.check_rows(x, self.conf.n_in)
         z = nd.multiply(x, params["W"], ctx.buffer("z", x.shape))
-        a = self.activate_sum(z, ctx, params["b"], ctx.mask)
+        a = self.activate_sum(z, ctx, params["b"])
         return a, Cache(x, z, a)
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
-        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx)
         nd.assign(grads["W"], nd.channel_sums(delta, cache.x))
         nd.assign(grads["b"], nd.channel_sums(delta))
         return nd.muli(delta, params["W"]) if ctx.needs_epsilon else None

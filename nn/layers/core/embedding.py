@@ -42,11 +42,11 @@ class EmbeddingRuntime(LayerRuntime):
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, EmbeddingCache]:
         z, indices = self._looked_up(x, params["W"], ctx)
         b = self._across(params["b"]) if "b" in params else None
-        a = self.activate_sum(z, ctx, b, self._mask_across(ctx.mask))
+        a = self.activate_sum(z, ctx, b)
         return a, EmbeddingCache(indices, z, a)
 
     def backward(self, epsilon: Array, cache: EmbeddingCache, params: Params, grads: Params, ctx: Context) -> None:
-        delta = self.activation_gradient(epsilon, cache.z, cache.a, self._mask_across(ctx.mask))
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx)
         W_gradient = nd.fill(grads["W"], 0.0)
         nd.scatter_add(W_gradient, cache.indices, self._rows_of(delta))
         if "b" in grads:
@@ -81,9 +81,6 @@ class EmbeddingRuntime(LayerRuntime):
     def _across(self, b: Array) -> Array:
         return b
 
-    def _mask_across(self, mask: Array | None) -> Array | None:
-        return mask
-
     def _rows_of(self, delta: Array) -> Array:
         return delta
 
@@ -115,8 +112,8 @@ class EmbeddingSequenceRuntime(EmbeddingRuntime):
     def _across(self, b: Array) -> Array:
         return nd.reshape_view(b, (1, self.conf.n_out, 1))
 
-    def _mask_across(self, mask: Array | None) -> Array | None:
-        return None if mask is None else mask[:, None, :]
+    def mask_over(self, mask: Array) -> Array:
+        return mask[:, None, :]
 
     def _rows_of(self, delta: Array) -> Array:
         return nd.reshape(nd.permute(delta, (2, 0, 1)), (-1, self.conf.n_out))

@@ -43,7 +43,7 @@ class CenterLossRuntime(OutputRuntime):
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Do as a dense layer; without labels centers stay."""
         nd.fill(grads["cL"], 0.0)
-        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx.mask)
+        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx)
         return super().backward_delta(delta, cache, params, grads, ctx)
 
     def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:

@@ -25,6 +25,7 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
     """
 
     pure = splits = True
+    masks_activations = False  # those of rows of places: what leaves the layer is masked
     axes = ("T",)
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
