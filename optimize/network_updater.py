@@ -6,9 +6,9 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.java_names import JavaNames
@@ -31,9 +31,11 @@ from .chunks import (
     update_chunks,
 )
 from .gradient_normalization import NormalizedLayer
-from .running import Running
 from .step_result import StepResult, refuse, watch_steps
 from .updaters import Updater
+
+if TYPE_CHECKING:
+    from .running import Running
 
 TAME = 1e12  # gradients and factors below it make no update that overflows
 
@@ -51,11 +53,6 @@ class NetworkUpdater(JavaNames):
         The network's own; the updater keeps views of them.
     normalized : sequence of NormalizedLayer
         Layers whose gradient is normalised once it is divided.
-
-    Attributes
-    ----------
-    running : Running
-        The parameters that are not trained but follow the minibatches.
 
     Notes
     -----
@@ -76,7 +73,6 @@ class NetworkUpdater(JavaNames):
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
         self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
-        self.running = Running(_runs(self._blocks, lambda block: block.running), flat[0], flat[1])
         self._dtype = nd.dtype_name(params)
         self._shares = [_Share(self._vectors, stretches, self._pure) for stretches in self._cut()]
         self.watch = watch_steps(self._dtype, params.shape[1])
@@ -140,6 +136,13 @@ class NetworkUpdater(JavaNames):
         """Return the stretches of every worker."""
         plan = nd.plan_update(self._gradient.shape[0])
         return [cut(self._blocks, share, plan, self._dtype) for share in plan.shares]
+
+    @cached_property
+    def running(self) -> Running:
+        """The parameters that are not trained but follow the minibatches."""
+        from .running import Running  # which searches along lines need, and nobody else
+
+        return Running(_runs(self._blocks, lambda block: block.running), self._vectors[0], self._gradient)
 
     @property
     def params(self) -> Array:

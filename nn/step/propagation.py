@@ -70,7 +70,9 @@ class Propagation:
         kept, state_after, examples = [], list(state), x.shape[0]
         first_state = 0
         x = nd.to_activation_order(x, nd.fresh_buffers(self.dtype) if fresh else self._features)
+        given = {start - 1: (x, mask)}  # activations and their mask, by the number of the node
         for number, node in enumerate(self.nodes[start:stop], start):
+            x, mask = given[node.inputs[0]]
             buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
             if node.preprocessor is not None:
                 x = node.preprocessor.pre_process(x, examples, buffer)
@@ -81,19 +83,20 @@ class Propagation:
             own = slice(first_state, first_state + node.states)
             x, for_backward, state_after[own] = node.layer.propagate(x, tuple(state[own]), self.params[number], ctx)
             mask = None if mask is None else node.layer.feed_forward_mask(mask)
-            first_state = own.stop
+            given[number], first_state = (x, mask), own.stop
             outputs.append(x)
             kept.append(for_backward)
         return ForwardPass(outputs, kept, mask, tuple(state_after))
 
     def mask_behind(self, mask: Array, examples: int) -> Array | None:
         """Return the mask of the last node's activations, from that of so many examples' features; None for none."""
-        reached: Array | None = mask
-        for node in self.nodes:
+        masks: dict[int, Array | None] = {NETWORK_INPUT: mask}
+        for number, node in enumerate(self.nodes):
+            reached = masks[node.inputs[0]]
             if node.preprocessor is not None and reached is not None:
                 reached = node.preprocessor.feed_forward_mask(reached, examples)
-            reached = None if reached is None else node.layer.feed_forward_mask(reached)
-        return reached
+            masks[number] = None if reached is None else node.layer.feed_forward_mask(reached)
+        return masks[len(self.nodes) - 1]
 
     def gradient_and_loss(
         self, step: StepInput, on_forward: OnForward | None = None
@@ -132,12 +135,11 @@ class Propagation:
         Nothing is computed below the lowest parameters, unless `to_input` asks for dL/d(features), which is returned.
         `external` says that delta is dL/d(activations) of the last node, whatever it is.
         """
-        epsilons: list[Array | None] = [None] * len(self.nodes)
-        epsilons[-1], of_features = delta, None
+        epsilons: dict[int, Array] = {len(self.nodes) - 1: delta}  # by the number of the node
         for number in reversed(range(len(self.nodes))):
-            node, kept, epsilon = self.nodes[number], forward.kept[number], epsilons[number]
-            if epsilon is None:
-                break
+            node, kept, epsilon = self.nodes[number], forward.kept[number], epsilons.get(number)
+            if epsilon is None:  # nothing that the loss knows of, or nothing to train here and below
+                continue
             layer: Any = node.layer
             kept.context.needs_epsilon = to_input or node.needs_epsilon[0]
             is_delta = number == len(self.nodes) - 1 and not external
@@ -147,11 +149,10 @@ class Propagation:
                 raise self._no_epsilon(node)
             if below is not None and node.preprocessor is not None:
                 below = node.preprocessor.backprop(below, examples, kept.context.buffer)
-            if node.inputs[0] == NETWORK_INPUT:
-                of_features = below
-            else:
-                epsilons[node.inputs[0]] = below
-        return of_features
+            if below is not None:
+                source = node.inputs[0]
+                epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
+        return epsilons.get(NETWORK_INPUT)
 
     def _no_epsilon(self, node: Node) -> nd.ConfigurationError:
         """Return the error of a layer that gave no gradient that layers below need, and did not say so."""

@@ -18,11 +18,12 @@ FORWARD = ["gemm", "add", "tanh", "gemm", "softmax"]
 LOSS = ["maximum", "minimum", "log", "multiply", "multiply", "sum", "subtract"]
 BACKWARD = ["affine_gradients", "gemm", "square", "subtract", "multiply", "affine_gradients"]
 LOOKED_AT = ["dot"]  # whether loss and gradient are finite
+SAVED = ["copy", "copy"]  # parameters and updater state, should the update fail
 UPDATE = {  # of Nesterovs' momentum, for weights with a penalty and for biases
     True: ["divide", "axpby", "axpby", "axpby", "subtract"],
     False: ["divide", "axpby", "axpby", "subtract"],
 }
-STEP = [*PENALTIES, *FORWARD, *LOSS, *BACKWARD, *LOOKED_AT, *2 * (UPDATE[True] + UPDATE[False])]
+STEP = [*PENALTIES, *FORWARD, *LOSS, *BACKWARD, *LOOKED_AT, *SAVED, *2 * (UPDATE[True] + UPDATE[False])]
 
 
 def network(**settings):
@@ -63,7 +64,7 @@ def test_every_op_of_an_eager_step_is_heard_in_its_order(heard):
     eager_step(net, heard)
     assert names(heard) == STEP
     state, gradient = net.updater_state(), net.flattened_gradients()
-    assert [op.who for op in heard if touches(op, state)] == 8 * ["axpby"]
+    assert [op.who for op in heard if touches(op, state)] == ["copy", *8 * ["axpby"]]
     written = [op for op in heard if op.who == "affine_gradients"]
     assert all(touches(op, gradient) for op in written)
     assert [touches(op, net.get_param("1_W")) for op in written] == [False, False]

@@ -1,0 +1,53 @@
+"""Nodes: what comes into one is what its inputs name, on the way forward and on the way back."""
+
+import numpy as np
+import pytest
+
+import nd
+from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn.step.minibatch import StepInput
+from nn.step.nodes import NETWORK_INPUT
+from nn.step.propagation import Propagation
+
+RNG = np.random.default_rng(7)
+X, Y = RNG.normal(size=(6, 4)), np.eye(3)[RNG.integers(0, 3, 6)]
+
+
+def network(*hidden):
+    conf = NeuralNetConfiguration(seed=5, dtype="float64").list(*hidden, OutputLayer(n_in=4, n_out=3))
+    return MultiLayerNetwork(conf).init()
+
+
+def dense():
+    return DenseLayer(n_in=4, n_out=4, activation="tanh")
+
+
+def propagation(net, nodes):
+    vectors = net.vectors
+    return Propagation(nodes, vectors.layout, vectors.params, vectors.gradient, "float64")
+
+
+def test_a_chain_names_the_node_before():
+    nodes = network(dense(), dense()).shared_nodes.nodes
+    assert [node.inputs for node in nodes] == [(NETWORK_INPUT,), (0,), (1,)]
+    assert [node.position for node in nodes] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("mask", [None, np.array([[1.0], [0], [1], [1], [0], [1]])], ids=["", "masked"])
+def test_a_node_past_another_gets_the_features_and_gives_the_gradient_back_to_them(mask):
+    """Node 1 and the output are then a network of two layers, and node 0 has no part in the loss."""
+    net, shorter = network(dense(), dense()), network(dense())
+    shorter.set_params(nd.to_host(net.params())[:, net.layers[0].num_params() :])
+    first, second, last = net.shared_nodes.nodes
+    past = propagation(net, (first, second._replace(inputs=(NETWORK_INPUT,)), last))
+    expected = propagation(shorter, shorter.shared_nodes.nodes)
+    nd.fill(net.vectors.gradient, 7.0)
+    step = StepInput(nd.create(X, dtype="float64"), nd.create(Y, dtype="float64"), mask)
+    loss, _ = past.gradient_and_loss(step)
+    expected_loss, _ = expected.gradient_and_loss(step)
+    assert float(loss) == float(expected_loss)
+    gradient, count = nd.to_host(net.vectors.gradient)[0], net.layers[0].num_params()
+    np.testing.assert_array_equal(gradient[count:], nd.to_host(shorter.vectors.gradient)[0])
+    assert (gradient[:count] == 7.0).all()
+    if mask is not None:
+        np.testing.assert_array_equal(past.mask_behind(mask, 6), mask)
