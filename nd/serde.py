@@ -86,7 +86,11 @@ def read_array(stream: BinaryIO) -> np.ndarray:
     """
     info = _read_shape_info(stream)
     header = read_header(stream, "data")
-    shape = _true_shape(info)
+    shape = info.shape
+    if info.options & _EMPTY and 0 not in shape:
+        if shape:
+            raise FormatError(f"{READER}: an empty array must have an axis of length 0, got {list(shape)}. {CORRUPT}")
+        shape = (0,)  # ND4J's empty scalar; NumPy has none
     flat, dtype = read_elements(stream, header, math.prod(shape))
     bits = info.options & _TYPE_MASK
     if bits and bits != _TYPE_BITS[dtype] and header.dtype != COMPRESSED:
@@ -234,14 +238,6 @@ def _read_shape_info(stream: BinaryIO) -> _ShapeInfo:
         # In this place the oldest form has an offset into the data. Java wrote dense copies only.
         raise FormatError(f"{READER}: the offset of the data must be 0, got {options}. {CORRUPT}")
     return _ShapeInfo(shape, strides, options)
-
-
-def _true_shape(info: _ShapeInfo) -> tuple[int, ...]:
-    if not info.options & _EMPTY or 0 in info.shape:
-        return info.shape
-    if not info.shape:
-        return (0,)  # ND4J's empty scalar; NumPy has none
-    raise FormatError(f"{READER}: an empty array must have an axis of length 0, got {list(info.shape)}. {CORRUPT}")
 
 
 def _lay_out(flat: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:

@@ -27,9 +27,9 @@ def is_number(argument: Any) -> bool:
     return isinstance(argument, (int, float, np.generic)) or (type(argument) is np.ndarray and argument.ndim == 0)
 
 
-def element_strides(x: CupyArray) -> tuple[int, ...]:
+def element_strides(x: CupyArray) -> list[int]:
     """Return an array's strides in elements."""
-    return tuple(stride // x.itemsize for stride in x.strides)
+    return [stride // x.itemsize for stride in x.strides]
 
 
 def same_memory(x: CupyArray, y: CupyArray) -> bool:
@@ -94,7 +94,7 @@ def _collapsed(
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
     strides = []  # of the vectors, broadcast
     for x in vectors:
-        own = [0 if size == 1 else stride for size, stride in zip(x.shape, element_strides(x), strict=True)]
+        own = [0 if size == 1 else stride // x.itemsize for size, stride in zip(x.shape, x.strides, strict=True)]
         strides.append([0] * (len(shape) - x.ndim) + own)
     axes = [axis for axis in range(len(shape)) if shape[axis] != 1]
     axes.sort(key=lambda axis: [-abs(of_vector[axis]) for of_vector in strides])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ class Convolutions:
         window: Window,
         pooled: tuple[int, ...],
         taps: int,
-        strides: tuple[int, ...],
+        strides: Sequence[int],
     ) -> None:
         rows, columns, inner = sizes
         if rows * columns == 0:

@@ -326,8 +326,10 @@ class SpatialPrimitives:
         self.fill(total, 0.0)
         for _, _, rows, columns in window.cells:
             self.add(total, cells[:, rows, columns, :], total)
-        divisor: Any = float(window.kernel[0] * window.kernel[1])
-        if window.has_padding and not count_padding:
+        divisor: Any
+        if count_padding or not window.has_padding:
+            divisor = float(window.kernel[0] * window.kernel[1])
+        else:
             counts = self.asarray(window.real_cells(), self.dtype_name(x))
             divisor = self.reshape(counts, (1, *window.out, 1))
         self.divide(total, divisor, total)
