@@ -35,9 +35,7 @@ class Holders:
         self.lock = threading.RLock()
         self._when_none = when_none
         self._alive: set[weakref.ref[Holder]] = set()
-        if hasattr(os, "register_at_fork"):
-            reference = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _forget(reference()))
+        call_in_forks(self.forget)
 
     def __len__(self) -> int:
         return len(self._alive)
@@ -72,6 +70,14 @@ class Holders:
                 self._alive.discard(holder)
 
 
-def _forget(holders: Holders | None) -> None:
-    if holders is not None:
-        holders.forget()
+def call_in_forks(method: Callable[[], None]) -> None:
+    """Call a method in every forked child, as long as its object lives."""
+    reference = weakref.WeakMethod(method)
+
+    def call() -> None:
+        living = reference()
+        if living is not None:
+            living()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=call)

@@ -78,10 +78,11 @@ def reporting(backend: Backend, hear: Callable[[Call], object]) -> Backend:
 
 def _reported(name: str, function: Any, hear: Callable[[Call], object]) -> Any:
     """Return a method that calls a primitive and reports it."""
-    takes_self = not _is_plain(function)
+    unwrapped = function.__func__ if isinstance(function, staticmethod) else function
+    takes_self = unwrapped is function and hasattr(function, "__get__")  # a ufunc of NumPy's or CuPy's does not
 
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
-        run = functools.partial(function, self) if takes_self else _unwrapped(function)
+        run = functools.partial(function, self) if takes_self else unwrapped
         if _depth.calls:
             return run(*arguments, **named)
         before = _depth.reported
@@ -98,12 +99,3 @@ def _reported(name: str, function: Any, hear: Callable[[Call], object]) -> Any:
         return result
 
     return call
-
-
-def _is_plain(function: Any) -> bool:
-    """Tell whether a primitive is a function without self: a ufunc of NumPy's or CuPy's."""
-    return not hasattr(function, "__get__") or isinstance(function, staticmethod)
-
-
-def _unwrapped(function: Any) -> Callable[..., Any]:
-    return function.__func__ if isinstance(function, staticmethod) else function

@@ -13,7 +13,11 @@ from backends.errors import BackendError, ChoiceError
 
 def diagnose() -> Iterator[str]:
     """Yield the lines of the diagnosis."""
-    yield f"ndwright {_own_version()}, Python {platform.python_version()}, {platform.platform()}"
+    try:
+        own_version = version("ndwright")
+    except PackageNotFoundError:
+        own_version = "(not installed)"
+    yield f"ndwright {own_version}, Python {platform.python_version()}, {platform.platform()}"
     unusable: dict[str, str] = {}
     for name in sorted(BACKENDS):
         yield ""
@@ -50,13 +54,6 @@ def _choice(unusable: dict[str, str]) -> str:
     if unusable:
         return f"{request}: {chosen} is chosen, because {' and '.join(unusable)} is not usable (see above)."
     return f"{request}: {chosen} is chosen, because everything that it needs ran here."
-
-
-def _own_version() -> str:
-    try:
-        return version("ndwright")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 if __name__ == "__main__":

@@ -84,7 +84,9 @@ def rule_of(annotation: Any) -> Rule | None:
     if issubclass(base, Enum) and issubclass(base, str):
         return Rule("one of " + ", ".join(sorted(base)), functools.partial(_member, base))
     if issubclass(base, Mapping):
-        return Rule(_text_of_mapping(arguments), functools.partial(_mapping, arguments))
+        texts = ["anything" if rule is None else rule.text for rule in map(rule_of, arguments)]
+        text = f"a mapping from {texts[0]} to {texts[1]}" if texts else "a mapping"
+        return Rule(text, functools.partial(_mapping, arguments))
     if base in (tuple, list, Sequence) and arguments:
         return _sequence(base, arguments)
     return _OPEN.get(base) or _instance(base)
@@ -221,11 +223,6 @@ def _member(names: Any, value: Any) -> Any:
     if not isinstance(value, str) or value.lower() not in list(names):
         raise Refused
     return names(value.lower())
-
-
-def _text_of_mapping(kinds: tuple[Any, ...]) -> str:
-    texts = [rule.text if rule is not None else "anything" for rule in map(rule_of, kinds)]
-    return f"a mapping from {texts[0]} to {texts[1]}" if texts else "a mapping"
 
 
 def _mapping(kinds: tuple[Any, ...], value: Any) -> Any:

@@ -26,7 +26,6 @@ from .files.serde_buffers import (
     LENGTH_FORMATS,
     READER,
     WRITER,
-    BufferHeader,
     check_size,
     decode,
     dtype_name,
@@ -87,9 +86,16 @@ def read_array(stream: BinaryIO) -> np.ndarray:
     """
     info = _read_shape_info(stream)
     header = read_header(stream, "data")
-    shape = _true_shape(info)
+    shape = info.shape
+    if info.options & _EMPTY and 0 not in shape:
+        if shape:
+            raise FormatError(f"{READER}: an empty array must have an axis of length 0, got {list(shape)}. {CORRUPT}")
+        shape = (0,)  # ND4J's empty scalar; NumPy has none
     flat, dtype = read_elements(stream, header, math.prod(shape))
-    _check_type_bits(info, header, dtype)
+    bits = info.options & _TYPE_MASK
+    if bits and bits != _TYPE_BITS[dtype] and header.dtype != COMPRESSED:
+        names = [name for name, known in _TYPE_BITS.items() if known == bits] or [hex(bits)]
+        raise FormatError(f"{READER}: the shape says {names[0]} elements, the data buffer has {dtype}. {CORRUPT}")
     check_size(shape, dtype)
     return _lay_out(flat, shape, info.strides)
 
@@ -234,21 +240,6 @@ def _read_shape_info(stream: BinaryIO) -> _ShapeInfo:
     return _ShapeInfo(shape, strides, options)
 
 
-def _true_shape(info: _ShapeInfo) -> tuple[int, ...]:
-    if not info.options & _EMPTY or 0 in info.shape:
-        return info.shape
-    if not info.shape:
-        return (0,)  # ND4J's empty scalar; NumPy has none
-    raise FormatError(f"{READER}: an empty array must have an axis of length 0, got {list(info.shape)}. {CORRUPT}")
-
-
-def _check_type_bits(info: _ShapeInfo, header: BufferHeader, dtype: str) -> None:
-    bits = info.options & _TYPE_MASK
-    if bits and bits != _TYPE_BITS[dtype] and header.dtype != COMPRESSED:
-        names = [name for name, known in _TYPE_BITS.items() if known == bits] or [hex(bits)]
-        raise FormatError(f"{READER}: the shape says {names[0]} elements, the data buffer has {dtype}. {CORRUPT}")
-
-
 def _lay_out(flat: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
     """Shape the elements by strides that must visit all of them once: axes of length 1 have none worth reading."""
     if flat.size == 0:
@@ -344,7 +335,12 @@ def array_from_json(obj: Any) -> np.ndarray:
     elif isinstance(obj, dict):
         return _array_from_text(obj)
     if isinstance(obj, str):
-        return _array_from_base64(obj)
+        try:
+            data = base64.b64decode("".join(obj.split()), validate=True)
+        except (binascii.Error, ValueError) as error:
+            text = repr(obj[:32])
+            raise FormatError(f"array_from_json: the text must be base64, got {text}: {error}. {CORRUPT}") from error
+        return from_bytes(data)
     if isinstance(obj, list):
         nested = np.array(obj, dtype=object)
         return _to_numbers(nested.ravel().tolist(), "DOUBLE").reshape(nested.shape)
@@ -365,14 +361,6 @@ def _array_from_text(obj: dict[str, Any]) -> np.ndarray:
         raise FormatError(f"array_from_json: data must have the numbers of shape {shape}, got {got}. {CORRUPT}")
     check_size(tuple(shape), dtype)
     return _to_numbers(data, dtype).reshape(shape)
-
-
-def _array_from_base64(text: str) -> np.ndarray:
-    try:
-        data = base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise FormatError(f"array_from_json: the text must be base64, got {text[:32]!r}: {error}. {CORRUPT}") from error
-    return from_bytes(data)
 
 
 def _to_numbers(values: list[Any], dtype: str) -> np.ndarray:

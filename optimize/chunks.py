@@ -90,11 +90,6 @@ class Segment:
     running: bool = False
     divided: bool = True
 
-    @property
-    def treatment(self) -> tuple[Updater, bool, bool]:
-        """The settings that are the same all over a block."""
-        return self.updater, self.running, self.divided
-
 
 class Block(NamedTuple):
     """A maximal run of segments with the same updater: its state is [state 1 of all | state 2 of all | ...].
@@ -128,7 +123,8 @@ class Block(NamedTuple):
 def blocks_of(segments: Sequence[Segment]) -> tuple[list[Block], int]:
     """Return the blocks of a vector, and the length of all their states."""
     blocks, offset = [], 0
-    for (updater, _, _), run in groupby(segments, key=lambda segment: segment.treatment):
+    treatments = groupby(segments, key=lambda segment: (segment.updater, segment.running, segment.divided))
+    for (updater, _, _), run in treatments:
         alike = tuple(run)
         first, length = alike[0].start, alike[-1].stop - alike[0].start
         states = len(updater.state_names)

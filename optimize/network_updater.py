@@ -69,7 +69,7 @@ class NetworkUpdater(JavaNames):
         for block in self._blocks:
             block.start_states(self.state)
         self._backend = nd.backend()
-        flat = [_flat(vector) for vector in (params, gradient, self.state)]
+        flat = [nd.reshape_view(vector, (vector.shape[1],)) for vector in (params, gradient, self.state)]
         self._vectors = (flat[0], flat[1], flat[2])
         self._gradient = flat[1]
         self._divided = [self._gradient[start:stop] for start, stop in _runs(self._blocks, lambda block: block.divided)]
@@ -373,8 +373,3 @@ def _move_states(before: Sequence[Block], now: Sequence[Block], state: Array) ->
             for source, target in zip(sources, starts, strict=True):
                 numbers = old[source + segment.start : source + segment.stop]
                 nd.assign(state[target + segment.start : target + segment.stop], numbers)
-
-
-def _flat(vector: Array) -> Array:
-    """View ``[1, n]`` as ``[n]``."""
-    return nd.reshape_view(vector, (vector.shape[1],))

@@ -124,14 +124,13 @@ def merged(penalties: Sequence[Regularization]) -> tuple[Regularization, ...]:
     for penalty in penalties:
         if penalty not in different:
             different.append(penalty)
-    return tuple(_times(penalty, list(penalties).count(penalty)) for penalty in different)
-
-
-def _times(penalty: Regularization, times: int) -> Regularization:
-    if times == 1:
-        return penalty
-    value = penalty.coefficient
-    return replace(penalty, coefficient=_Times(value, times) if isinstance(value, Schedule) else times * value)
+    for place, penalty in enumerate(different):
+        times = list(penalties).count(penalty)
+        if times > 1:
+            value = penalty.coefficient
+            value = _Times(value, times) if isinstance(value, Schedule) else times * value
+            different[place] = replace(penalty, coefficient=value)
+    return tuple(different)
 
 
 REGULARIZATIONS: dict[str, type[Regularization]] = {

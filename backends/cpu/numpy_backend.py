@@ -43,12 +43,6 @@ def _parts(start: int, stop: int, most: int) -> list[slice]:
     return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
 
 
-def bind_ufuncs(backend_class: type[Backend], module: Any) -> None:
-    """Make a NumPy-like module's ufuncs the elementwise primitives: they take (x, y, out) as Backend's do."""
-    for name in UFUNCS:
-        setattr(backend_class, name, staticmethod(getattr(module, name)))
-
-
 UFUNCS = (
     "absolute", "add", "cos", "divide", "exp", "log", "multiply", "power", "sign", "sin", "sqrt", "square", "subtract",
     "tanh",
@@ -277,4 +271,5 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return out
 
 
-bind_ufuncs(NumpyBackend, np)
+for _name in UFUNCS:  # which take (x, y, out), as Backend's elementwise primitives do
+    setattr(NumpyBackend, _name, staticmethod(getattr(np, _name)))

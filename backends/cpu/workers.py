@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
 from ..errors import BackendError
-from ..holders import Holders
+from ..holders import Holders, call_in_forks
 
 Task = Callable[[], object]
 
@@ -45,9 +45,7 @@ class Workers:
         self._users = Holders()
         self._workers: list[_Worker] = []
         weakref.finalize(self, _stop, self._workers)
-        if hasattr(os, "register_at_fork"):
-            reference = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _forget_threads(reference()))
+        call_in_forks(self.forget_threads)
 
     @property
     def busy(self) -> bool:
@@ -90,11 +88,6 @@ class Workers:
             finally:
                 del error, jobs, job  # its traceback knows this frame: without a cycle all ends with the error
         return [first, *(job.result for job in jobs)]
-
-
-def _forget_threads(workers: Workers | None) -> None:
-    if workers is not None:
-        workers.forget_threads()
 
 
 def _stop(workers: list[_Worker]) -> None:

@@ -27,6 +27,11 @@ def is_number(argument: Any) -> bool:
     return isinstance(argument, (int, float, np.generic)) or (type(argument) is np.ndarray and argument.ndim == 0)
 
 
+def element_strides(x: CupyArray) -> list[int]:
+    """Return an array's strides in elements."""
+    return [stride // x.itemsize for stride in x.strides]
+
+
 def same_memory(x: CupyArray, y: CupyArray) -> bool:
     """Tell whether two arrays are the same elements in the same order."""
     return x is y or (x.data.ptr == y.data.ptr and x.shape == y.shape and x.strides == y.strides)
@@ -87,7 +92,10 @@ def plan_of(arguments: Sequence[Any], scratch: Sequence[int]) -> Plan | None:
 def _collapsed(
     shape: Sequence[int], vectors: Sequence[CupyArray]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    strides = [_broadcast_strides(x, len(shape)) for x in vectors]
+    strides = []  # of the vectors, broadcast
+    for x in vectors:
+        own = [0 if size == 1 else stride // x.itemsize for size, stride in zip(x.shape, x.strides, strict=True)]
+        strides.append([0] * (len(shape) - x.ndim) + own)
     axes = [axis for axis in range(len(shape)) if shape[axis] != 1]
     axes.sort(key=lambda axis: [-abs(of_vector[axis]) for of_vector in strides])
     sizes: list[int] = []
@@ -103,8 +111,3 @@ def _collapsed(
         for step, stride in zip(steps, along, strict=True):
             step.append(stride)
     return tuple(sizes), tuple(map(tuple, steps))
-
-
-def _broadcast_strides(x: CupyArray, ndim: int) -> list[int]:
-    strides = [0 if size == 1 else stride // x.itemsize for size, stride in zip(x.shape, x.strides, strict=True)]
-    return [0] * (ndim - x.ndim) + strides

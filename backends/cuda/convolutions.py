@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from backends.generic.window import Window
 from backends.typing import CupyArray
 
 from . import REALS, Kernels, packed_geometry
+from .arguments import element_strides
 from .splits import FLAT, SMALL, SQUARE, Splits, Tile
 
 LARGEST = 1 << 16  # sizes of images that the kernels divide by multiplying
@@ -74,7 +76,7 @@ class Convolutions:
         tile, name = (SMALL, "convolve_weights_small") if few else (SQUARE, "convolve_weights")
         geometry = packed_geometry(window, x.shape[0], positions, x.strides)
         arrays = (x, epsilon, None if pooling is None else pooling[1], W, b)
-        pooled, strides = _pooled(pooling), _strides(epsilon)
+        pooled, strides = _pooled(pooling), element_strides(epsilon)
         self._launch(name, tile, arrays, W, sizes, geometry, window, pooled, taps, strides)
 
     def epsilon(
@@ -87,7 +89,7 @@ class Convolutions:
         geometry = packed_geometry(window, n, positions, out.strides)
         arrays = (epsilon, None if pooling is None else pooling[1], W, out)
         sizes = (channels, positions, W.shape[0] * cells)
-        pooled, strides = _pooled(pooling), _strides(epsilon)
+        pooled, strides = _pooled(pooling), element_strides(epsilon)
         self._launch(name, tile, arrays, out, sizes, geometry, window, pooled, 0, strides)
 
     def _launch(
@@ -101,7 +103,7 @@ class Convolutions:
         window: Window,
         pooled: tuple[int, ...],
         taps: int,
-        strides: tuple[int, ...],
+        strides: Sequence[int],
     ) -> None:
         rows, columns, inner = sizes
         if rows * columns == 0:
@@ -119,11 +121,6 @@ class Convolutions:
         )
 
 
-def can_unpool(window: Window) -> bool:
-    """Tell whether the gradients can be taken before max pooling by such windows: side by side, without padding."""
-    return window.stride == window.kernel and window.dilation == (1, 1) and not window.has_padding
-
-
 def _divider(by: int) -> tuple[int, int]:
     return by, -(-(1 << 32) // by) & 0xFFFFFFFF
 
@@ -133,8 +130,3 @@ def _pooled(pooling: tuple[Window, CupyArray] | None) -> tuple[int, ...]:
         return _UNPOOLED
     window = pooling[0]
     return (*_divider(window.kernel[0]), *_divider(window.kernel[1]), *window.out, 1)
-
-
-def _strides(x: CupyArray) -> tuple[int, ...]:
-    """Return the strides of N, C, H and W in elements."""
-    return tuple(stride // x.itemsize for stride in x.strides)

@@ -87,7 +87,10 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     def _check_computes(self) -> None:
         """Run one of our kernels, CuPy's own and cuBLAS: headers, compiler or library of any of them may be missing."""
         try:
-            answer = self._probe()
+            image = self.full((4, 1, 2, 2), 3.0, "float32")
+            pooled, _ = self.max_pool(image, Window((2, 2), (2, 2)), self.fresh_buffers("float32"))
+            square = self.reshape(pooled, (2, 2))
+            answer = self.item(self.sum(self.matmul(square, square)))
         except Exception as error:  # of any kind: the backend is unusable for that reason
             raise cupy_diagnosis.does_not_compute(self.cupy, error) from error
         if answer != 72.0:
@@ -95,12 +98,6 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
                 f"cupy: the device must compute, expected 72 from a small product, got {answer}. "
                 "Check the driver with nvidia-smi, or select ND_BACKEND=numpy."
             )
-
-    def _probe(self) -> float:
-        image = self.full((4, 1, 2, 2), 3.0, "float32")
-        pooled, _ = self.max_pool(image, Window((2, 2), (2, 2)), self.fresh_buffers("float32"))
-        square = self.reshape(pooled, (2, 2))
-        return self.item(self.sum(self.matmul(square, square)))
 
     def describe(self) -> dict[str, str]:
         cuda = self.cupy.cuda

@@ -189,14 +189,10 @@ class _Emitter(Backend):
     def _binary(self, x: Number, operator: str, y: Number, out: Symbol | None) -> Symbol:
         if getattr(x, "summed", False) or getattr(y, "summed", False):
             return self._of_sums(x, operator, y)
-        return self._store(self._of_numbers(self.write(f"{self.real(x)} {operator} {self.real(y)}"), x, y), out)
-
-    @staticmethod
-    def _of_numbers(result: Symbol, *operands: Any) -> Symbol:
-        """Let a result that was computed from numbers alone be a number."""
-        if all(_is_number(operand) for operand in operands):
+        result = self.write(f"{self.real(x)} {operator} {self.real(y)}")
+        if _is_number(x) and _is_number(y):
             result.be_number()
-        return result
+        return self._store(result, out)
 
     def _of_sums(self, x: Any, operator: str, y: Any) -> Symbol:
         """Return an expression of sums, as the same of every element's shares in them."""

@@ -78,18 +78,15 @@ class Graph:
         """Return the graph of the computation; Ctrl-C leaves none."""
         stream.begin_capture()
         try:
-            self._issue()
+            result = self._run()
+            if not same_memory(result, self._result):
+                self._cupy.copyto(self._result, result)
+            self._draws.wind()
         except BaseException:
             with contextlib.suppress(Exception):  # it has failed, for the reason that is raised
                 stream.end_capture()
             raise
         return stream.end_capture()
-
-    def _issue(self) -> None:
-        result = self._run()
-        if not same_memory(result, self._result):
-            self._cupy.copyto(self._result, result)
-        self._draws.wind()
 
     def _allocate(self, size: int) -> Any:
         """Return memory that belongs to this graph alone, as long as it lives."""

@@ -58,7 +58,11 @@ class KernelText:
         self._kept = [place for place in range(len(arguments)) if place not in scratch]
         self._vectors = [place for place in self._kept if is_vector(arguments[place])]
         written_down = Formula(arguments[self._vectors[0]].dtype.name)
-        symbols = [self._symbol(written_down, place) for place in range(len(arguments))]
+        symbols = []
+        for place, argument in enumerate(arguments):
+            vector = is_vector(argument)
+            shape = tuple(argument.shape) if vector else ()
+            symbols.append(written_down.symbol(f"{'x' if vector else 'n'}{place}", shape))
         for place in self._vectors:  # the same memory twice is one symbol
             owner = next(first for first in self._vectors if same_memory(arguments[first], arguments[place]))
             symbols[place] = symbols[owner]
@@ -68,11 +72,6 @@ class KernelText:
         if any(is_number(arguments[place]) for place in written.values()):
             raise NotElementwise("formula: expected to write arrays, not numbers.")
         self._stores = {place: symbols[place].code for place in written.values()}
-
-    def _symbol(self, written_down: Formula, place: int) -> Symbol:
-        argument = self._arguments[place]
-        vector = is_vector(argument)
-        return written_down.symbol(f"{'x' if vector else 'n'}{place}", tuple(argument.shape) if vector else ())
 
     def elementwise(self) -> str:
         """Return the text of a kernel that writes the formula's results.

@@ -9,6 +9,7 @@ import numpy as np
 from backends.typing import CupyArray
 
 from . import Kernels
+from .arguments import element_strides
 from .splits import LARGE, SMALL, SQUARE, Splits, Tile
 
 MUCH = 1 << 28  # multiplications from which on large tiles, which read less, fill the device
@@ -41,7 +42,7 @@ class Products:
         tile, name = self._tile(rows, columns, inner)
         tiles = tile.number(rows, columns)
         splits = self._splits.number(tiles, inner)
-        rest = (lines, *_strides(left), *reversed(_strides(right)), *_strides(out))
+        rest = (lines, *element_strides(left), *reversed(element_strides(right)), *element_strides(out))
         product = np.frombuffer(_PRODUCT.pack(rows, columns, inner, splits, *rest), _PRODUCT_DTYPE)
         memory = self._splits.memory(out, tiles, splits * rows * columns if splits > 1 else 1)
         arguments = (left, right, out, out if sums is None else sums, *memory, product)
@@ -54,8 +55,3 @@ class Products:
         if rows * columns * inner >= MUCH and min(rows, columns) > SQUARE.rows:
             return LARGE, "gemm_large"
         return SQUARE, "gemm"
-
-
-def _strides(x: CupyArray) -> list[int]:
-    """Return the strides in elements."""
-    return [stride // x.itemsize for stride in x.strides]

@@ -75,9 +75,8 @@ class Scratches:
         thread = threading.get_ident() if stream.ptr == PER_THREAD else 0
         key = (cuda.runtime.getDevice(), stream.ptr, thread)
         entry = self._of_streams.get(key)
-        return self._of_new_stream(key, stream) if entry is None else entry[1]
-
-    def _of_new_stream(self, key: tuple[int, int, int], stream: Any) -> Scratch:
+        if entry is not None:
+            return entry[1]
         with self._lock:
             if len(self._of_streams) >= MOST_STREAMS:
                 self._of_streams.pop(next(iter(self._of_streams)))[0].synchronize()

@@ -10,7 +10,7 @@ from ..base import Backend
 from ..generic.spatial import Buffers
 from ..generic.window import Window
 from . import REALS, Kernels, geometry
-from .convolutions import Convolutions, can_unpool
+from .convolutions import Convolutions
 
 
 class Image(NamedTuple):
@@ -101,7 +101,7 @@ class SpatialKernels(Backend):
     ) -> Array | None:
         convolved, winner = saved
         known = isinstance(convolved, Image) and self._convolutions.serves(windows[0], convolved.x, W, *gradients)
-        if not known or not can_unpool(windows[1]):
+        if not known or not windows[1].tiles_exactly:
             return super().conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
         pooling = (windows[1], winner)
         return self._convolution_backward(

@@ -66,14 +66,10 @@ class Uploads:
         if few:
             self._cupy.copyto(out.transpose((*range(1, out.ndim), 0)).reshape(numbers, examples), slot.device)
         else:
-            self._turn_over(array, slot, out)
+            blocks = -(-examples // SQUARE) * -(-numbers // SQUARE)
+            name = _KERNELS[array.dtype.str[1:]]
+            self._kernels.launch(name, out.dtype.char, blocks * THREADS, (slot.device, out, examples, numbers), THREADS)
         slot.consumed.record(current)
-
-    def _turn_over(self, array: Any, slot: _Slot, out: CupyArray) -> None:
-        examples, numbers = array.shape[0], math.prod(array.shape[1:])
-        blocks = -(-examples // SQUARE) * -(-numbers // SQUARE)
-        name = _KERNELS[array.dtype.str[1:]]
-        self._kernels.launch(name, out.dtype.char, blocks * THREADS, (slot.device, out, examples, numbers), THREADS)
 
     def _ring(self, array: Any) -> _Ring:
         key = (array.shape, array.dtype)

@@ -73,7 +73,7 @@ class ConvolutionKinds(SpatialPrimitives):
         saved : cache for `deconv_backward`
         """
         x = self.to_activation_order(x, buffers)
-        kernel = self._kernel_matrix(W, buffers)
+        kernel = self._as_kernel(self.assign(buffers("kernel", tuple(W.shape)), W))  # W may be in any memory order
         col = buffers("col", (x.shape[0], W.shape[1], *window.kernel, *window.out))
         self.matmul(kernel, self.rows_of_channels(x, W.shape[0]), self.col_matrix(col))
         z = self.col2im(col, window, renamed(buffers, epsilon="z", padded_epsilon="padded"))
@@ -105,11 +105,8 @@ class ConvolutionKinds(SpatialPrimitives):
         self.matmul(self.transpose(kernel), columns, self.rows_of_channels(epsilon, x.shape[1]))
         return epsilon
 
-    def _kernel_matrix(self, W: Array, buffers: Buffers) -> Array:
-        """Copy ``W [C, n_out, *kernel]``, in any memory order, as a matrix ``[n_out * cells of the kernel, C]``."""
-        return self._as_kernel(self.assign(buffers("kernel", tuple(W.shape)), W))
-
     def _as_kernel(self, kernel: Array) -> Array:
+        """View ``[C, n_out, *kernel]`` as a matrix ``[n_out * cells of the kernel, C]``."""
         return self.reshape_view(self.batch_last(kernel), (-1, kernel.shape[0]))
 
     # ---- depthwise
@@ -222,7 +219,9 @@ class ConvolutionKinds(SpatialPrimitives):
         saved : cache for `locally_connected_backward`
         """
         col = self.im2col(x, window, buffers)
-        columns = self._by_column(col, window, buffers)
+        turned = self._turned(col, window)
+        columns = self.batch_last(buffers("columns", (turned.shape[-1], *turned.shape[:-1])))
+        self.assign(columns, turned)
         z = buffers("z", (x.shape[0], W.shape[2], *window.out))
         self.batched_matmul(self.permute(W, (0, 2, 1)), self._stacked(columns), self._by_position(z, window))
         self._add_bias(z, b)
@@ -251,14 +250,8 @@ class ConvolutionKinds(SpatialPrimitives):
         self.assign(self._turned(col, window), columns)
         return self.col2im(col, window, buffers)
 
-    def _by_column(self, col: Array, window: Window, buffers: Buffers) -> Array:
-        """Copy the columns that `im2col` gathered to ``[out_w, out_h, C, kernel_h, kernel_w, N]``."""
-        turned = self._turned(col, window)
-        columns = self.batch_last(buffers("columns", (turned.shape[-1], *turned.shape[:-1])))
-        self.assign(columns, turned)
-        return columns
-
     def _turned(self, col: Array, window: Window) -> Array:
+        """View the columns that `im2col` gathered as ``[out_w, out_h, C, kernel_h, kernel_w, N]``."""
         first = col.ndim - len(window.out)
         return self.permute(col, (*reversed(range(first, col.ndim)), *range(1, first), 0))
 

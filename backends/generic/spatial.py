@@ -326,7 +326,12 @@ class SpatialPrimitives:
         self.fill(total, 0.0)
         for _, _, rows, columns in window.cells:
             self.add(total, cells[:, rows, columns, :], total)
-        divisor = self._divisor(x, window, count_padding)
+        divisor: Any
+        if count_padding or not window.has_padding:
+            divisor = float(window.kernel[0] * window.kernel[1])
+        else:
+            counts = self.asarray(window.real_cells(), self.dtype_name(x))
+            divisor = self.reshape(counts, (1, *window.out, 1))
         self.divide(total, divisor, total)
         return out, divisor
 
@@ -340,12 +345,6 @@ class SpatialPrimitives:
             cells = target[:, rows, columns, :]
             self.add(cells, share, cells)
         return self._cropped(image, target, window)
-
-    def _divisor(self, x: Array, window: Window, count_padding: bool) -> Any:
-        if count_padding or not window.has_padding:
-            return float(window.kernel[0] * window.kernel[1])
-        counts = self.asarray(window.real_cells(), self.dtype_name(x))
-        return self.reshape(counts, (1, *window.out, 1))
 
     # ---- p-norm
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -97,7 +97,10 @@ class ByValue:
 
         lines = [f"DataSet of {self.features.shape[0]} examples"]
         for name, array in self._present():
-            lines.append(f"{name} {describe_shape(array.shape)} {array.dtype}: {_spread(as_host(array))}")
+            host, spread = as_host(array), "empty"
+            if host.size:
+                spread = f"{host.min():.6g} to {host.max():.6g}, mean {host.mean(dtype='float64'):.6g}"
+            lines.append(f"{name} {describe_shape(array.shape)} {array.dtype}: {spread}")
         return "\n".join(lines)
 
     def _change(self, features: AnyArray) -> None:
@@ -110,13 +113,6 @@ class ByValue:
 
     def _present(self) -> list[tuple[str, AnyArray]]:
         raise NotImplementedError
-
-
-def _spread(array: Any) -> str:
-    if not array.size:
-        return "empty"
-    mean = array.mean(dtype="float64")
-    return f"{array.min():.6g} to {array.max():.6g}, mean {mean:.6g}"
 
 
 def _are_equal(one: AnyArray | None, other: AnyArray | None) -> bool:

@@ -42,7 +42,12 @@ def text_classes(labels: Any) -> tuple[np.ndarray, tuple[str, ...]] | None:
     holder = getattr(labels, "cat", labels)
     if hasattr(holder, "categories") and hasattr(holder, "codes"):
         codes = np.asarray(holder.codes)
-        _check_present(codes >= 0)
+        missing = (codes < 0).reshape(-1)
+        if missing.any():
+            row = int(np.argmax(missing))
+            raise DataError(
+                f"labels: every example must have a class, got none at {row}. Fill or drop what is missing."
+            )
         return codes, tuple(str(category) for category in holder.categories)
     texts = _texts(labels.to_numpy() if hasattr(labels, "to_numpy") else labels)
     if texts is None:
@@ -128,9 +133,3 @@ def _texts(labels: Any) -> np.ndarray | None:
         if not isinstance(element, str):
             raise DTypeError(f"labels: expected texts, as others are, got {element!r} at {row}. Fill or drop it.")
     return array
-
-
-def _check_present(present: np.ndarray) -> None:
-    if not present.all():
-        row = int(np.argmin(present.reshape(-1)))
-        raise DataError(f"labels: every example must have a class, got none at {row}. Fill or drop what is missing.")

@@ -69,7 +69,11 @@ class DataSet(ByClass, ByValue, JavaNames):
         if labels is features:  # of an autoencoder, also where both are one list
             arrays[1] = arrays[0]
         for name, array in zip(_FIELDS, arrays, strict=True):
-            _check_same_length(name, array, arrays[0])
+            if array is not None and array.shape[0] != arrays[0].shape[0]:
+                raise ShapeError(
+                    f"DataSet: expected as many {name} as features, got {name} {describe_shape(array.shape)} "
+                    f"and features {describe_shape(arrays[0].shape)}."
+                )
         self.features: AnyArray = arrays[0]
         self.labels: AnyArray | None = arrays[1]
         self.features_mask: AnyArray | None = arrays[2]
@@ -107,7 +111,7 @@ class DataSet(ByClass, ByValue, JavaNames):
 
     def num_inputs(self) -> int:
         """Return the length of the features' second axis (1 if there is none)."""
-        return _second_axis(self.features)
+        return second_axis(self.features)
 
     def num_outcomes(self) -> int:
         """Return the length of the labels' second axis (1 if there is none).
@@ -119,7 +123,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         """
         if self.labels is None:
             raise DataError(f"DataSet.num_outcomes: expected labels, got none in {self!r}.")
-        return _second_axis(self.labels)
+        return second_axis(self.labels)
 
     def get_range(self, start: int, stop: int) -> DataSet:
         """Return the examples `start` to `stop` - 1; the arrays are views of this DataSet's.
@@ -352,15 +356,8 @@ def one_hot(labels: Any, n: int) -> np.ndarray:
     return encoded
 
 
-def _check_same_length(name: str, array: AnyArray | None, features: AnyArray) -> None:
-    if array is not None and array.shape[0] != features.shape[0]:
-        raise ShapeError(
-            f"DataSet: expected as many {name} as features, got {name} {describe_shape(array.shape)} "
-            f"and features {describe_shape(features.shape)}."
-        )
-
-
-def _second_axis(array: AnyArray) -> int:
+def second_axis(array: Any) -> int:
+    """Return the length of an array's second axis, 1 where it has none."""
     return int(array.shape[1]) if len(array.shape) > 1 else 1
 
 

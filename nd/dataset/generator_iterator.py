@@ -141,14 +141,10 @@ class GeneratorDataSetIterator(SizedByFirst):
         return callable(self._source)
 
     def _start(self) -> None:
-        self._close()
-        self._items, self._ahead, self._count = None, None, 0
-
-    def _close(self) -> None:
-        """End the generator that was being read, so that its ``finally`` runs now."""
-        close = getattr(self._items, "close", None)
+        close = getattr(self._items, "close", None)  # of a generator, whose ``finally`` runs now
         if close is not None:
             close()
+        self._items, self._ahead, self._count = None, None, 0
 
     def _read(self) -> DataSet | None:
         if self._items is None:

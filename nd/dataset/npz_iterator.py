@@ -76,7 +76,11 @@ class NpzDataSetIterator(OrderedDataSetIterator):
         self._paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         named = {"features": features, "labels": labels, "features_mask": features_mask, "labels_mask": labels_mask}
         self._keys = {field: key for field, key in named.items() if key is not None}
-        self._headers = self._read_headers()
+        if not self._paths:
+            raise DTypeError(f"{_WHO}: expected a path or a list of paths, got []. Name a file.")
+        self._headers = [read_headers(_WHO, path, self._keys) for path in self._paths]
+        for path, headers in zip(self._paths, self._headers, strict=True):
+            _check_alike(path, headers, self._headers[0])
         self._lengths = [check_arrays(_WHO, headers) for headers in self._headers]
         classes = check_classes(_WHO, num_classes, self._headers[0].get("labels"))
         self._open: tuple[int, dict[str, Any]] | None = None  # number of a file, and its arrays
@@ -84,7 +88,12 @@ class NpzDataSetIterator(OrderedDataSetIterator):
         super().__init__(sum(self._lengths), batch, classes, order)
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        parts = self._parts(start, stop)
+        parts, begin = [], 0  # begin: examples of the files before
+        for number in self._order.files:
+            first, last = max(start - begin, 0), min(stop - begin, self._lengths[number])
+            if first < last:
+                parts.append(pick(self._arrays(number), self._order.select(number, first, last), self._classes))
+            begin += self._lengths[number]
         if stop == self._total:
             self._open = None
         return parts[0] if len(parts) == 1 else DataSet.merge(parts)
@@ -100,24 +109,6 @@ class NpzDataSetIterator(OrderedDataSetIterator):
         cursor = restored_count(self, state, "cursor", self._total)
         self._order.restore(state.get("order"))
         self._cursor = cursor
-
-    def _read_headers(self) -> list[dict[str, Member]]:
-        if not self._paths:
-            raise DTypeError(f"{_WHO}: expected a path or a list of paths, got []. Name a file.")
-        headers = [read_headers(_WHO, path, self._keys) for path in self._paths]
-        for path, of_file in zip(self._paths, headers, strict=True):
-            _check_alike(path, of_file, headers[0])
-        return headers
-
-    def _parts(self, start: int, stop: int) -> list[DataSet]:
-        """The examples from `start` to `stop` - 1 of this epoch, one DataSet for each file that they are in."""
-        parts, begin = [], 0  # begin: examples of the files before
-        for number in self._order.files:
-            first, last = max(start - begin, 0), min(stop - begin, self._lengths[number])
-            if first < last:
-                parts.append(pick(self._arrays(number), self._order.select(number, first, last), self._classes))
-            begin += self._lengths[number]
-        return parts
 
     def _arrays(self, number: int) -> dict[str, Any]:
         if self._open is None or self._open[0] != number:

@@ -136,15 +136,13 @@ def pick(arrays: dict[str, Any], selection: Selection, classes: int | None) -> D
     Labels that are the features, of an autoencoder, stay so.
     """
     shared = arrays.get("labels") is arrays["features"]
-    picked = {name: _part(array, selection) for name, array in arrays.items() if name != "labels" or not shared}
+    picked = {  # a file in memory is read now, where the reading ahead is
+        name: np.array(array[selection]) if isinstance(array, np.memmap) else array[selection, ...]
+        for name, array in arrays.items()
+        if name != "labels" or not shared
+    }
     if shared:
         picked["labels"] = picked["features"]
     if classes is not None:
         picked["labels"] = one_hot(picked["labels"], classes)
     return DataSet(**picked)
-
-
-def _part(array: Any, selection: Selection) -> Any:
-    if isinstance(array, np.memmap):  # read now, where the reading ahead is
-        return np.array(array[selection])
-    return array[selection, ...]

@@ -14,7 +14,7 @@ import numpy as np
 
 from backends.errors import DataError, FormatError, ShapeError
 from nd.arguments import checked
-from nd.serde import array_from_json, array_to_json
+from nd.serde import array_to_json
 
 from . import metrics
 from .base import IEvaluation
@@ -125,17 +125,15 @@ class EvaluationBinary(IEvaluation):
         if len(truth) == 0:
             return
         self._check_size(who, truth.shape[1])
-        actual, predicted = as_binary(who, truth), guess > self._threshold(guess.dtype)
+        # Compared as Java does, in the type of the predictions.
+        threshold = 0.5 if self.decision_threshold is None else self.decision_threshold.ravel()
+        threshold = np.asarray(threshold, guess.dtype if guess.dtype.kind == "f" else np.float64)
+        actual, predicted = as_binary(who, truth), guess > threshold
         cells = (actual & predicted, ~actual & predicted, ~actual & ~predicted, actual & ~predicted)
         counted = np.stack([(cell if kept is None else cell & kept).sum(axis=0) for cell in cells])
         if self.roc_binary is not None:
             self.roc_binary.add(truth, guess, kept)
         self._add(who, counted)
-
-    def _threshold(self, dtype: Any) -> Any:
-        # Compared as Java does, in the type of the predictions.
-        thresholds = 0.5 if self.decision_threshold is None else self.decision_threshold.ravel()
-        return np.asarray(thresholds, dtype if dtype.kind == "f" else np.float64)
 
     def _check_size(self, who: str, size: int) -> None:
         known = self.num_labels()
@@ -361,7 +359,8 @@ class EvaluationBinary(IEvaluation):
     @checked
     def from_json(cls, text: str | bytes) -> Self:
         fields = Fields.parse("EvaluationBinary", "classification", text)
-        evaluation = cls(_read_threshold(fields), axis=fields.integer("axis", 1))
+        threshold = fields.row("decisionThreshold", "a row", _checked_threshold)
+        evaluation = cls(threshold, axis=fields.integer("axis", 1))
         columns = [fields.integers(name, nullable=True) for name in _COUNTS]
         sizes = {-1 if column is None else len(column) for column in columns}
         fields.check(len(sizes) == 1, f"{', '.join(_COUNTS)} must have one length", sorted(sizes))
@@ -379,14 +378,6 @@ class EvaluationBinary(IEvaluation):
 
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
-
-
-def _read_threshold(fields: Fields) -> Any:
-    value = fields.value.get("decisionThreshold")
-    try:
-        return None if value is None else _checked_threshold(array_from_json(value))
-    except (DataError, ShapeError) as error:
-        raise FormatError(f"{fields.who}: decisionThreshold must be a row, got: {error} {fields.remedy}") from error
 
 
 def _checked_threshold(decision_threshold: Any) -> np.ndarray:

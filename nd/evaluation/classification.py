@@ -85,9 +85,14 @@ class Evaluation(IEvaluation):
         self.confusion: ConfusionMatrix | None = None
         self.top_n_counts = (0, 0)  # correct, total
         if labels is not None:
-            self._set_labels(_in_order(labels) if isinstance(labels, Mapping) else labels)
+            self._set_labels(labels)
 
-    def _set_labels(self, labels: Sequence[str] | int) -> None:
+    def _set_labels(self, labels: Sequence[str] | Mapping[int, str] | int) -> None:
+        if isinstance(labels, Mapping):  # in the order of their numbers, as in Java's constructor of a map
+            if set(labels) != set(range(len(labels))):
+                keys = f"0..{len(labels) - 1}"
+                raise DataError(f"Evaluation: labels must have the keys {keys}, got {list(labels)}. Name each.")
+            labels = [labels[number] for number in range(len(labels))]
         if isinstance(labels, int):
             self.binary_positive_class = self.binary_positive_class if labels == 2 else None
             labels = [str(cls) for cls in range(2 if labels == 1 else labels)]
@@ -382,10 +387,3 @@ class Evaluation(IEvaluation):
 
     def _excluded(self, metric: Metric) -> int:
         return sum(metric(outcome) is None for outcome in self._outcomes())
-
-
-def _in_order(labels: Mapping[int, str]) -> list[str]:
-    """Return the names of classes by their numbers, as in Java's constructor of a map."""
-    if set(labels) != set(range(len(labels))):
-        raise DataError(f"Evaluation: labels must have the keys 0..{len(labels) - 1}, got {list(labels)}. Name each.")
-    return [labels[number] for number in range(len(labels))]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from backends.errors import FormatError
+from backends.errors import DataError, FormatError, ShapeError
 from nd.serde import array_from_json, to_bytes
 
 from .java_text import non_finite
@@ -158,6 +158,14 @@ class Fields:
         if array.size != math.prod(shape) or (1 not in shape and len(shape) > 1 and array.shape != tuple(shape)):
             raise self.wrong(f"{name} must have the shape {list(shape)}", list(array.shape))
         return array.reshape(shape)
+
+    def row(self, name: str, kind: str, check: Callable[[Any], Any]) -> Any:
+        """Return an array in any spelling, as `check` gives it back, or None for null or nothing."""
+        value = self.value.get(name)
+        try:
+            return None if value is None else check(array_from_json(value))
+        except (DataError, ShapeError) as error:
+            raise FormatError(f"{self.who}: {name} must be {kind}, got: {error} {self.remedy}") from error
 
     def check(self, holds: bool, must: str, got: object) -> None:
         """Raise FormatError unless something holds."""

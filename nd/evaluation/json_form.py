@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from backends.errors import DataError, FormatError, ShapeError
-from nd.serde import array_from_json, array_to_json
+from backends.errors import FormatError
+from nd.serde import array_to_json
 
 from .confusion import MAX_CLASSES, ConfusionMatrix
 from .json_fields import JAVA_INT, Fields, java_class
@@ -57,9 +57,11 @@ def read_into(evaluation: Evaluation, text: str | bytes) -> None:
     fields.check(evaluation.top_n >= 1, "topN must be at least 1", evaluation.top_n)
     threshold = evaluation.binary_decision_threshold
     fields.check(threshold is None or is_probability(threshold), "binaryDecisionThreshold must be 0 to 1", threshold)
-    evaluation.cost_array = _cost(fields)
-    evaluation.confusion = _read_confusion(fields)
-    evaluation.labels_list = _labels(fields, evaluation.confusion)
+    evaluation.cost_array = fields.row("costArray", "a row of costs", checked_cost)
+    confusion, labels = _read_confusion(fields), fields.texts("labelsList") or []
+    if labels and confusion is not None and len(labels) != confusion.n_classes:
+        raise FormatError(f"{fields.who}: expected {confusion.n_classes} labels, got {len(labels)}. {fields.remedy}")
+    evaluation.confusion, evaluation.labels_list = confusion, labels
     _check_counters(evaluation, fields)
 
 
@@ -77,21 +79,6 @@ def _confusion(confusion: ConfusionMatrix) -> dict[str, Any]:
         if predicted:
             matrix[str(actual)] = [predicted + padding, [counts[cls] for cls in predicted] + padding]
     return {"classes": confusion.classes, "matrix": matrix}
-
-
-def _cost(fields: Fields) -> Any:
-    value = fields.value.get("costArray")
-    try:
-        return None if value is None else checked_cost(array_from_json(value))
-    except (DataError, ShapeError) as error:
-        raise FormatError(f"{fields.who}: costArray must be a row of costs, got: {error} {fields.remedy}") from error
-
-
-def _labels(fields: Fields, confusion: ConfusionMatrix | None) -> list[str]:
-    labels = fields.texts("labelsList") or []
-    if labels and confusion is not None and len(labels) != confusion.n_classes:
-        raise FormatError(f"{fields.who}: expected {confusion.n_classes} labels, got {len(labels)}. {fields.remedy}")
-    return labels
 
 
 def _read_confusion(fields: Fields) -> ConfusionMatrix | None:

@@ -5,7 +5,7 @@ Counting is host work, so this module uses NumPy whatever the backend.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,14 +40,13 @@ class ExactPairs:
         dtype = np.result_type(self._scores, scores)
         end = self.count + len(scores)
         if dtype != self._scores.dtype or end > len(self._scores):
-            self._grow(max(end, len(self._scores) if end <= len(self._scores) else 2 * self.count), dtype)
+            size = max(end, len(self._scores) if end <= len(self._scores) else 2 * self.count)
+            grown_scores, grown_positive = np.empty(size, dtype), np.empty(size, np.bool_)
+            grown_scores[: self.count] = self._scores[: self.count]
+            grown_positive[: self.count] = self._positive[: self.count]
+            self._scores, self._positive = grown_scores, grown_positive
         self._scores[self.count : end], self._positive[self.count : end] = scores, positive
         self.count = end
-
-    def _grow(self, size: int, dtype: np.dtype[Any]) -> None:
-        scores, positive = np.empty(size, dtype), np.empty(size, np.bool_)
-        scores[: self.count], positive[: self.count] = self._scores[: self.count], self._positive[: self.count]
-        self._scores, self._positive = scores, positive
 
     def merge(self, other: ExactPairs) -> None:
         """Keep the probabilities of another one too."""

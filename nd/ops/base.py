@@ -92,7 +92,9 @@ class Op(JavaNames):
         backend.guard_same_backend(self.who, self.x, self.y, self.z)
         result = self._compute(backend)
         if self.z is None:
-            self.z = result if backend.is_array(result) else _rank_0(backend, result)
+            if not backend.is_array(result):  # NumPy returns a scalar in the place of an array of rank 0
+                result = backend.assign(backend.empty((), backend.dtype_name(result)), result)
+            self.z = result
         elif result is not self.z:
             backend.assign(self.z, result)
         return self.z
@@ -117,11 +119,6 @@ class Op(JavaNames):
 def dtype_name(array: Array) -> str:
     """Name a dtype without asking the backend, which is not chosen before the op runs."""
     return str(array.dtype).rpartition(".")[2]
-
-
-def _rank_0(backend: Backend, scalar: Any) -> Array:
-    """Return an array of rank 0 for the scalar that NumPy returns instead of one."""
-    return backend.assign(backend.empty((), backend.dtype_name(scalar)), scalar)
 
 
 def normal_axes(who: str, dimension: Dimension, x: Array) -> tuple[int, ...]:

@@ -20,7 +20,6 @@ from .checkpoint_folder import (
     file_name,
     last_complete,
     model_type_of,
-    number_of,
     numbered_files,
     write_info,
 )
@@ -109,14 +108,11 @@ class CheckpointListener(Listener):
         for pattern in ("checkpoint_*.zip", INFO):
             remove_leftovers(self.folder, pattern)
         if delete_existing:
-            self._delete_existing()
+            (self.folder / INFO).unlink(missing_ok=True)
+            for path in numbered_files(self.folder).values():
+                path.unlink()
         self.checkpoints = checkpoints_in(self.folder)
         self._saved_at = time.monotonic()
-
-    def _delete_existing(self) -> None:
-        (self.folder / INFO).unlink(missing_ok=True)
-        for path in numbered_files(self.folder).values():
-            path.unlink()
 
     @staticmethod
     @checked
@@ -148,10 +144,13 @@ class CheckpointListener(Listener):
     def _save(self, model: Any, epochs: int) -> None:
         self.checkpoints.append(self._saved(model, epochs))
         self._saved_at = time.monotonic()
-        superfluous = self._superfluous()
+        older = [] if self.keep_last is None else self.checkpoints[: -self.keep_last]
+        superfluous = [old for old in older if self.keep_every is None or (old.number + 1) % self.keep_every]
         self.checkpoints = [kept for kept in self.checkpoints if kept not in superfluous]
         gone = {checkpoint.path for checkpoint in superfluous}
-        write_info(self.folder, [kept for kept in self._in_folder() if kept.path not in gone])
+        own = {checkpoint.path: checkpoint for checkpoint in self.checkpoints}
+        in_folder = [own.get(listed.path, listed) for listed in checkpoints_in(self.folder)]  # also of other processes
+        write_info(self.folder, [kept for kept in in_folder if kept.path not in gone])
         for path in gone:
             path.unlink(missing_ok=True)
         if self.log_saving:
@@ -167,15 +166,5 @@ class CheckpointListener(Listener):
             (self.folder / file_name(number, model_type) for number in itertools.count(first)),
             lambda file: model.save_checkpoint(file, self.save_updater),
         )
-        now = int(time.time() * 1000)
-        return Checkpoint(number_of(path), now, model.iteration_count, epochs, model_type, path)
-
-    def _superfluous(self) -> list[Checkpoint]:
-        """Return those of this listener's checkpoints, not of another process's, that need not be kept."""
-        older = [] if self.keep_last is None else self.checkpoints[: -self.keep_last]
-        return [old for old in older if self.keep_every is None or (old.number + 1) % self.keep_every]
-
-    def _in_folder(self) -> list[Checkpoint]:
-        """Return this listener's checkpoints, and those that other processes have written meanwhile."""
-        own = {checkpoint.path: checkpoint for checkpoint in self.checkpoints}
-        return [own.get(listed.path, listed) for listed in checkpoints_in(self.folder)]
+        number, now = int(path.name.split("_")[1]), int(time.time() * 1000)
+        return Checkpoint(number, now, model.iteration_count, epochs, model_type, path)

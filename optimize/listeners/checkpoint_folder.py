@@ -75,11 +75,6 @@ def file_name(number: int, model_type: str) -> str:
     return f"checkpoint_{number}_{model_type}.zip"
 
 
-def number_of(path: pathlib.Path) -> int:
-    """Return the number that a checkpoint's file has in its name."""
-    return int(path.name.split("_")[1])
-
-
 def numbered_files(folder: pathlib.Path) -> dict[int, pathlib.Path]:
     """Return the checkpoints' files by number, sorted; this asks neither checkpointInfo.txt nor the files."""
     files = {int(match[1]): folder / match[0] for name in os.listdir(folder) if (match := _NAME.fullmatch(name))}

@@ -82,7 +82,8 @@ class HtmlReportListener(CollectScoresListener):
         """Write the file as of now; raise DTypeError where `model` is no network."""
         if not callable(getattr(model, "param_table", None)) or isinstance(model, type):
             raise nd.DTypeError(f"HtmlReportListener.write: model must be a network, got {shown(model)}.")
-        sections = [("Score", self._score_curve(), f"{len(self.scores)} scores, last {self._last_score()}")]
+        last = f"{self.scores[-1]:.6g} at iteration {self.iterations[-1]}" if self.scores else "none"
+        sections = [("Score", self._score_curve(), f"{len(self.scores)} scores, last {last}")]
         if self.data is not None:
             evaluation = evaluated(model, self.data, [Evaluation()])[0]
             sections.append(
@@ -98,9 +99,6 @@ class HtmlReportListener(CollectScoresListener):
         text = page(self.title, [(heading, _png(figure), words) for heading, figure, words in sections])
         with replacing("HtmlReportListener", self.path) as file:
             file.write(text.encode())
-
-    def _last_score(self) -> str:
-        return f"{self.scores[-1]:.6g} at iteration {self.iterations[-1]}" if self.scores else "none"
 
     def _score_curve(self) -> Any:
         figure = self._figures.Figure(figsize=(8, 4), layout="constrained")

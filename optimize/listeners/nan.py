@@ -67,23 +67,15 @@ class NanListener(Listener):
         for name, array in data.items():
             if array is not None and (count := _broken(array)):
                 return "minibatch", name, count, _CLEAN
-        in_activations = self._in_activations(model, data["features"])
-        if in_activations is not None:
-            return in_activations
+        activations = [] if data["features"] is None else model.feed_forward(data["features"])[1:]
+        for index, array in enumerate(activations):
+            if count := _broken(array):
+                return _layer(model, index), "activations", count, _SCALE if index == 0 else f"{_SCALE} {_LOWER}"
         gradients = model.gradient().gradient_for_variable()
         for key in sorted(gradients, key=_number, reverse=True):
             if count := _broken(gradients[key]):
                 return _layer(model, _number(key)), f"gradient of {key}", count, _LOWER
         return "", "", "", ""
-
-    @staticmethod
-    def _in_activations(model: Any, features: Any) -> tuple[str, str, str, str] | None:
-        if features is None:
-            return None
-        for index, array in enumerate(model.feed_forward(features)[1:]):
-            if count := _broken(array):
-                return _layer(model, index), "activations", count, _SCALE if index == 0 else f"{_SCALE} {_LOWER}"
-        return None
 
 
 def _number(key: str) -> int:

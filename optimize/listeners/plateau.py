@@ -73,7 +73,11 @@ class ReduceLearningRateOnPlateau(Listener):
         self._known = self._written(model)
 
     def on_epoch_end(self, model: Any) -> None:
-        score = self._score(model)
+        scores = self._scores(model)
+        if not scores or self._written(model) == self._known:  # scores of an earlier fit are not this epoch's
+            remedy = "Give fit validation_data" if self.monitor == "validation_score" else "Train with fit"
+            raise ConfigurationError(f"{type(self).__name__}: {self.monitor} must be known, got none. {remedy}.")
+        score = scores[-1]
         if self._cooling:
             self._cooling -= 1
             self._waited = 0
@@ -83,13 +87,6 @@ class ReduceLearningRateOnPlateau(Listener):
             self._waited += 1
             if self._waited >= self.patience:
                 self._reduce(model)
-
-    def _score(self, model: Any) -> float:
-        scores = self._scores(model)
-        if not scores or self._written(model) == self._known:  # scores of an earlier fit are not this epoch's
-            remedy = "Give fit validation_data" if self.monitor == "validation_score" else "Train with fit"
-            raise ConfigurationError(f"{type(self).__name__}: {self.monitor} must be known, got none. {remedy}.")
-        return scores[-1]
 
     def _written(self, model: Any) -> tuple[Any, int]:
         return getattr(model, "history", None), len(self._scores(model))

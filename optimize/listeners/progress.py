@@ -44,7 +44,12 @@ class ProgressBarListener(Listener):
     def on_epoch_start(self, model: Any) -> None:
         self._epoch += 1
         heading = f"epoch {self._epoch}" + (f"/{self.epochs}" if self.epochs else "")
-        self._bar = _open_bar(self.batches, heading)
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            self._bar = ProgressLine(self.batches, heading)
+        else:
+            self._bar = tqdm(total=self.batches, desc=heading, unit="batch", file=sys.stderr, dynamic_ncols=True)
 
     def iteration_done(self, model: Any, iteration: int, epoch: int) -> None:
         if self._bar is None:
@@ -60,11 +65,3 @@ class ProgressBarListener(Listener):
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-
-
-def _open_bar(total: int | None, heading: str) -> Any:
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return ProgressLine(total, heading)
-    return tqdm(total=total, desc=heading, unit="batch", file=sys.stderr, dynamic_ncols=True)

@@ -188,7 +188,11 @@ class BaseOptimizer(OfModel):
         self.drawn = generator.get_state()
         point = self.evaluated()
         self._after = generator.get_state()
-        self._check_finite(point)
+        norm = math.sqrt(nd.item(nd.dot(point.gradient, point.gradient)))
+        if not math.isfinite(point.cost):
+            refuse("score", point.cost, self.model.iteration_count)
+        if not math.isfinite(norm) or not self.model.updater.running.is_finite():
+            refuse("norm of the gradient", norm, self.model.iteration_count)
         return replace(point, gradient=nd.copy(point.gradient))
 
     def finish(self) -> None:
@@ -255,13 +259,6 @@ class BaseOptimizer(OfModel):
         if self._sign < 0:
             gradient = nd.multiply(gradient, -1.0)
         return Trial(0.0, result.score if self.minimize else -result.score, gradient)
-
-    def _check_finite(self, point: Trial) -> None:
-        norm = math.sqrt(nd.item(nd.dot(point.gradient, point.gradient)))
-        if not math.isfinite(point.cost):
-            refuse("score", point.cost, self.model.iteration_count)
-        if not math.isfinite(norm) or not self.model.updater.running.is_finite():
-            refuse("norm of the gradient", norm, self.model.iteration_count)
 
 
 class _Line:

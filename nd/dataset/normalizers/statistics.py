@@ -60,7 +60,13 @@ class ColumnStatistics(ABC):
                 f"before, got {describe_shape(host.shape)}."
             )
         for values, counting in _pieces(host, counts):
-            self._check_finite(values, counting)
+            wrong = ~np.isfinite(values) & counting
+            if wrong.any():
+                column, place = np.argwhere(wrong)[0]
+                raise DataError(
+                    f"{self.who}: expected finite numbers, got {values[column, place]} in column {column}. Remove such "
+                    "examples, or mask them."
+                )
             number = np.broadcast_to(counting, values.shape).sum(axis=1)
             self._merge(values, counting, number)
             self.count += number
@@ -79,15 +85,6 @@ class ColumnStatistics(ABC):
     @abstractmethod
     def _merge(self, values: np.ndarray, counting: np.ndarray, number: np.ndarray) -> None:
         """Take values [columns, n] into account, those where `counting` (which broadcasts) is True."""
-
-    def _check_finite(self, values: np.ndarray, counting: np.ndarray) -> None:
-        wrong = ~np.isfinite(values) & counting
-        if wrong.any():
-            column, place = np.argwhere(wrong)[0]
-            raise DataError(
-                f"{self.who}: expected finite numbers, got {values[column, place]} in column {column}. Remove such "
-                "examples, or mask them."
-            )
 
 
 class Moments(ColumnStatistics):
