@@ -42,10 +42,6 @@ def _preprocessors_verb(builder: Builder, preprocessors: Mapping[int, InputPrePr
     return builder
 
 
-def _t_bptt_length_verb(builder: Builder, length: int) -> Builder:
-    return builder.tBPTTForwardLength(length).tBPTTBackwardLength(length)
-
-
 def _preprocessor_verb(builder: Builder, index: int, preprocessor: InputPreProcessor) -> Builder:
     builder.given["preprocessors"][index] = preprocessor
     return builder
@@ -75,8 +71,10 @@ class _ListSettings:
     }  # fmt: skip
     builder_verbs: ClassVar[dict[str, Any]] = {
         "input_pre_processor": _preprocessor_verb,
-        "input_pre_processors": _preprocessors_verb, "layer": _layer_verb, "t_bptt_length": _t_bptt_length_verb,
-    }  # fmt: skip
+        "input_pre_processors": _preprocessors_verb,
+        "layer": _layer_verb,
+        "t_bptt_length": lambda builder, length: builder.tBPTTForwardLength(length).tBPTTBackwardLength(length),
+    }
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_NETWORKS
     builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_LISTS
 
