@@ -60,7 +60,10 @@ def _written(value: Any, depth: int) -> bytes:
     if value is None:
         return bytes([NULL])
     if isinstance(value, str):
-        return _text(value)
+        encoded = _modified_utf8(value)
+        if len(encoded) < 1 << 16:
+            return bytes([STRING]) + struct.pack(">H", len(encoded)) + encoded
+        return bytes([LONG_STRING]) + struct.pack(">q", len(encoded)) + encoded
     if isinstance(value, (bytes, bytearray)):
         return bytes([ARRAY]) + _class(_CLASSES["bytes"]) + struct.pack(">i", len(value)) + bytes(value)
     if isinstance(value, (list, tuple)):
@@ -108,13 +111,6 @@ def _class(described: tuple[Any, ...] | None) -> bytes:
 def _utf(text: str) -> bytes:
     encoded = _modified_utf8(text)
     return struct.pack(">H", len(encoded)) + encoded
-
-
-def _text(text: str) -> bytes:
-    encoded = _modified_utf8(text)
-    if len(encoded) < 1 << 16:
-        return bytes([STRING]) + struct.pack(">H", len(encoded)) + encoded
-    return bytes([LONG_STRING]) + struct.pack(">q", len(encoded)) + encoded
 
 
 def _modified_utf8(text: str) -> bytes:

@@ -194,8 +194,11 @@ def _by_fields(
         out: Json = {}
         for field in fields(value):
             content = getattr(value, field.name)
+            if isinstance(content, tuple):  # a loss's weights: ND4J's text form of an array
+                kind = "FLOAT" if array("f", content).tolist() == list(content) else "DOUBLE"
+                content = {"dataType": kind, "shape": [1, len(content)], "data": list(content)}
             if content is not None or package == _ACTIVATIONS:
-                out[to_java.get(field.name, camel_case(field.name))] = _array_form(content)
+                out[to_java.get(field.name, camel_case(field.name))] = content
         return out
 
     def decode(part_class: Any, data: Json) -> Any:
@@ -207,14 +210,6 @@ def _by_fields(
         return part_class(**values)
 
     return part_codec(kind, subject, package, classes, encode, decode, tag)
-
-
-def _array_form(value: Any) -> Any:
-    """Write a loss's weights as ND4J's text form of an array: of floats where they are such, else of doubles."""
-    if isinstance(value, tuple):
-        kind = "FLOAT" if array("f", value).tolist() == list(value) else "DOUBLE"
-        return {"dataType": kind, "shape": [1, len(value)], "data": list(value)}
-    return value
 
 
 def _from_array_form(name: str, value: Any) -> Any:

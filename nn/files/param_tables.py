@@ -64,10 +64,6 @@ def _lstm(peepholes: int, suffix: str = "") -> Callable[[Json], Specs]:
     return specs
 
 
-def _graves_bidirectional(fields: Json) -> Specs:
-    return [*_lstm(3, "F")(fields), *_lstm(3, "B")(fields)]
-
-
 def _simple_rnn(fields: Json) -> Specs:
     n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
     specs = [ParamSpec("W", (n_in, n_out), "f"), ParamSpec("RW", (n_out, n_out), "f"), _row("b", n_out)]
@@ -76,12 +72,11 @@ def _simple_rnn(fields: Json) -> Specs:
 
 def _bidirectional(fields: Json) -> Specs:
     sides = (("f", inner(fields, "fwd")), ("b", inner(fields, "bwd", "fwd")))
-    return [spec_named(f"{side}{spec.name}", spec) for side, layer in sides for spec in param_specs_of(layer)]
-
-
-def spec_named(name: str, spec: ParamSpec) -> ParamSpec:
-    """Return a parameter under another name."""
-    return ParamSpec(name, spec.shape, spec.order, spec.bias)
+    return [
+        ParamSpec(f"{side}{spec.name}", spec.shape, spec.order, spec.bias)
+        for side, layer in sides
+        for spec in param_specs_of(layer)
+    ]
 
 
 def _wrapped(fields: Json) -> Specs:
@@ -184,7 +179,7 @@ _TABLES: Mapping[str, Callable[[Json], Specs]] = {
     "Convolution1DLayer": _series,  # the shape depends on the release
     "FrozenLayer": _wrapped,  # the layer inside may be one that ndwright cannot run
     "FrozenLayerWithBackprop": _wrapped,
-    "GravesBidirectionalLSTM": _graves_bidirectional,
+    "GravesBidirectionalLSTM": lambda fields: [*_lstm(3, "F")(fields), *_lstm(3, "B")(fields)],
     "GravesLSTM": _lstm(3),
     "LSTM": _lstm(0),
     "LastTimeStep": _wrapped,
