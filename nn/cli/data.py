@@ -41,11 +41,7 @@ def add_data_arguments(parser: argparse.ArgumentParser, labels: bool) -> None:
     rows = parser.add_argument_group("rows of a CSV file")
     rows.add_argument("--skip-lines", type=int, default=0, metavar="N", help="lines to leave out at the beginning")
     rows.add_argument(
-        "--delimiter",
-        type=lambda text: "\t" if text == "\\t" else text,  # a tab as one types it
-        default=",",
-        metavar="C",
-        help="between cells (default: a comma; ';' in quotes)",
+        "--delimiter", type=_delimiter, default=",", metavar="C", help="between cells (default: a comma; ';' in quotes)"
     )
     rows.add_argument(
         "--label",
@@ -146,6 +142,11 @@ def in_words_of_the_command_line(message: str) -> str:
         for python, shell in _SPELLED:
             message = re.sub(python, shell, message)
     return message
+
+
+def _delimiter(text: str) -> str:
+    """A tab as one types it."""
+    return "\t" if text == "\\t" else text
 
 
 def _column(text: str) -> int | str:

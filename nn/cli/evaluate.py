@@ -39,8 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.csv and arguments.label is None:
         raise ConfigurationError("evaluate: --csv needs --label, the column of the label, got none.")
     network = load_network(arguments)
-    sizes = [getattr(layer.innermost, "n_out", None) for layer in network.conf.layers]
-    outputs = next((size for size in reversed(sizes) if size), 1)  # for an example; 1 where the layers do not tell
+    outputs = network.classes.columns or 1
     one_hot = outputs > 1 and not arguments.regression and arguments.label_to is None
     data = iterator_of(arguments, outputs if one_hot else None, network.class_names)
     evaluations = _evaluations(arguments, outputs, data.class_names or network.class_names)

@@ -71,7 +71,11 @@ def _written(value: Any, depth: int) -> bytes:
         size = struct.pack(">i", len(value))
         return bytes([OBJECT]) + _class(_CLASSES["list"]) + size + bytes([DATA, 4]) + size + items + bytes([END])
     if isinstance(value, dict):
-        return _map(value, depth)
+        items = b"".join(_written(item, depth + 1) for pair in value.items() for item in pair)
+        places = 1 << max(4, (2 * len(value)).bit_length())
+        fields = struct.pack(">fi", 0.75, places * 3 // 4)
+        sizes = bytes([DATA, 8]) + struct.pack(">ii", places, len(value))
+        return bytes([OBJECT]) + _class(_CLASSES["map"]) + fields + sizes + items + bytes([END]) + b"\x00"
     return _number(value)
 
 
@@ -89,14 +93,6 @@ def _number(value: Any) -> bytes:
         )
     described = _CLASSES[name]
     return bytes([OBJECT]) + _class(described) + struct.pack(NUMBERS[described[3][0][0]], value)
-
-
-def _map(value: dict[Any, Any], depth: int) -> bytes:
-    items = b"".join(_written(item, depth + 1) for pair in value.items() for item in pair)
-    places = 1 << max(4, (2 * len(value)).bit_length())
-    fields = struct.pack(">fi", 0.75, places * 3 // 4)
-    sizes = bytes([DATA, 8]) + struct.pack(">ii", places, len(value))
-    return bytes([OBJECT]) + _class(_CLASSES["map"]) + fields + sizes + items + bytes([END]) + b"\x00"
 
 
 def _class(described: tuple[Any, ...] | None) -> bytes:

@@ -163,20 +163,15 @@ def own_codec(who: str) -> Codec:
 
     def decode(value: Any) -> Any:
         if isinstance(value, dict):
-            return _any_part(who, value)
+            name = class_name(who, value)
+            for kind in KINDS:  # nobody says which
+                of_library = {java_class(part_class) for part_class in kind.library.values()}
+                if kind.name in PART_CODECS and (name in of_library or registered_as(kind.name, name) is not None):
+                    return PART_CODECS[kind.name].decode(value)
+            raise ChoiceError(f"{who}: unknown class {name!r}. Make one of your own known with nn.register.")
         return tuple(decode(element) for element in value) if isinstance(value, list) else value
 
     return Codec(encode, decode)
-
-
-def _any_part(who: str, data: Json) -> Any:
-    """Read a part of a kind that nobody says."""
-    name = class_name(who, data)
-    for kind in KINDS:
-        of_library = {java_class(part_class) for part_class in kind.library.values()}
-        if kind.name in PART_CODECS and (name in of_library or registered_as(kind.name, name) is not None):
-            return PART_CODECS[kind.name].decode(data)
-    raise ChoiceError(f"{who}: unknown class {name!r}. Make one of your own known with nn.register.")
 
 
 def _by_fields(
