@@ -8,7 +8,6 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
 
 from nd import NdError
 
@@ -35,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: print(
+                f"warning: {' '.join(str(message).split())}", file=sys.stderr
+            )
             _make_printable()
             COMMANDS[parsed.command].run(parsed)
             if sys.stdout is not None:
@@ -82,14 +83,3 @@ def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return in_words_of_the_command_line(" ".join(str(error).split()))
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)

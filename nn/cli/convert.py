@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from typing import Any
 
 from nd import ConfigurationError, NdError
 
@@ -31,7 +30,11 @@ def run(arguments: argparse.Namespace) -> None:
     if not is_array_file(arguments.out) and not arguments.out.lower().endswith(".zip"):
         raise ConfigurationError(f"convert: OUT must end in .zip, .npz or .safetensors, got {arguments.out!r}.")
     network = load_network(arguments)
-    normalizer = _normalizer_of(arguments.model)
+    normalizer = None
+    try:
+        normalizer = normalizer_in(arguments.model)
+    except NdError as error:
+        warnings.warn(f"{arguments.model}: its normalizer is left out, {error}", stacklevel=1)
     if is_array_file(arguments.out):
         write_array_file(network, arguments.out, not arguments.no_updater)
         if normalizer is not None:
@@ -39,12 +42,3 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         network.save(arguments.out, save_updater=not arguments.no_updater, normalizer=normalizer)
     print(f"{arguments.out}: {network.num_params():,} parameters")
-
-
-def _normalizer_of(model: str) -> Any:
-    """Return the normalizer in a file; warn of one that cannot be read, and leave it out."""
-    try:
-        return normalizer_in(model)
-    except NdError as error:
-        warnings.warn(f"{model}: its normalizer is left out, {error}", stacklevel=2)
-        return None

@@ -39,19 +39,20 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.csv and arguments.label is None:
         raise ConfigurationError("evaluate: --csv needs --label, the column of the label, got none.")
     network = load_network(arguments)
-    outputs = _outputs(network)
+    outputs = network.classes.columns or 1
     one_hot = outputs > 1 and not arguments.regression and arguments.label_to is None
     data = iterator_of(arguments, outputs if one_hot else None, network.class_names)
     evaluations = _evaluations(arguments, outputs, data.class_names or network.class_names)
     _evaluate(network, data, evaluations)
     for evaluation in evaluations:
-        print(json.dumps(json.loads(evaluation.to_json())) if arguments.json else _text(evaluation))
-
-
-def _outputs(network: MultiLayerNetwork) -> int:
-    """Return the number of outputs of the network for an example, 1 where its layers do not tell."""
-    sizes = [getattr(layer.innermost, "n_out", None) for layer in network.conf.layers]
-    return next((size for size in reversed(sizes) if size), 1)
+        if arguments.json:
+            print(json.dumps(json.loads(evaluation.to_json())))
+        elif isinstance(evaluation, EvaluationCalibration):
+            errors = [evaluation.expected_calibration_error(number) for number in range(evaluation.num_classes())]
+            lines = (f"  class {number}: {error:.4f}" for number, error in enumerate(errors))
+            print("\n".join(["Expected calibration error", *lines]))
+        else:
+            print(evaluation.stats())
 
 
 def _evaluate(network: MultiLayerNetwork, data: DataSetIterator, evaluations: list[IEvaluation]) -> None:
@@ -78,10 +79,3 @@ def _evaluations(arguments: argparse.Namespace, outputs: int, names: Sequence[st
     evaluations += [ROC() if outputs <= 2 else ROCMultiClass()] if arguments.roc else []
     evaluations += [EvaluationCalibration()] if arguments.calibration else []
     return evaluations
-
-
-def _text(evaluation: IEvaluation) -> str:
-    if not isinstance(evaluation, EvaluationCalibration):
-        return evaluation.stats()
-    errors = [evaluation.expected_calibration_error(number) for number in range(evaluation.num_classes())]
-    return "\n".join(["Expected calibration error", *(f"  class {n}: {error:.4f}" for n, error in enumerate(errors))])

@@ -12,8 +12,7 @@ from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
 from ..conf.network import MultiLayerConfiguration
-from ..files.model_file import LayerDescription, ModelFile
-from ..networks.multilayer import MultiLayerNetwork
+from ..files.model_file import ModelFile
 from ..transferlearning.editing import input_type_of
 from .models import is_array_file, load_network
 from .tables import table
@@ -31,16 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the summary."""
     if is_array_file(arguments.model):
-        print(_of_network(load_network(arguments), arguments.json))
+        network = load_network(arguments)
+        if arguments.json:
+            print(json.dumps({"parameters": network.num_params(), "iteration": network.iteration_count}))
+        else:
+            print(f"{network.summary()}\niteration {network.iteration_count}, epoch {network.epoch_count}")
         return
     model = ModelFile.read(arguments.model)
     print(json.dumps(_as_json(model), indent=2) if arguments.json else _as_text(model))
-
-
-def _of_network(network: MultiLayerNetwork, as_json: bool) -> str:
-    if as_json:
-        return json.dumps({"parameters": network.num_params(), "iteration": network.iteration_count})
-    return f"{network.summary()}\niteration {network.iteration_count}, epoch {network.epoch_count}"
 
 
 def _as_json(model: ModelFile) -> dict[str, Any]:
@@ -66,7 +63,8 @@ def _as_text(model: ModelFile) -> str:
     updaters, shapes, flows = _updaters(model), _shapes(model), _flows(model)
     rows = [_HEADINGS]
     for layer in model.layers:
-        flow = flows.get(layer.name) or _flow_of_sizes(layer)
+        sizes_known = layer.n_in is not None or layer.n_out is not None
+        flow = flows.get(layer.name) or (f"{layer.n_in or '?'} -> {layer.n_out or '?'}" if sizes_known else "")
         count = "?" if layer.n_params is None else f"{layer.n_params:,}"
         sizes = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.get(layer.name, {}).items())
         rows.append((layer.name, layer.kind, flow, count, sizes, updaters.get(layer.name, "")))
@@ -93,10 +91,6 @@ def _normalizer(content: bytes | None) -> str:
         return type(normalizer_from_bytes(content)).__name__
     except NdError as error:
         return f"not readable here, {error}"
-
-
-def _flow_of_sizes(layer: LayerDescription) -> str:
-    return "" if layer.n_in is None and layer.n_out is None else f"{layer.n_in or '?'} -> {layer.n_out or '?'}"
 
 
 def _flows(model: ModelFile) -> dict[str, str]:

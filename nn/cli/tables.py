@@ -10,13 +10,10 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "  ".join(
-            _set(cell, width, column in right) for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         for row in rows
     ]
     lines.insert(1, "-" * max(map(len, lines)))
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _set(cell: str, width: int, right: bool) -> str:
-    return cell.rjust(width) if right else cell.ljust(width)

@@ -267,16 +267,3 @@ DROPOUTS: dict[str, type[IDropout]] = {
 def _gaussian(out: Array, mean: float, std: Any) -> Array:
     drawn = nd.random.get_random().gaussian(math.prod(out.shape), nd.dtype_name(out), mean, std)
     return nd.assign(out, nd.reshape(drawn, out.shape))
-
-
-def as_dropout(value: float | IDropout | None) -> IDropout | None:
-    """Return a retain probability as a Dropout; None and 0 mean no dropout, as in DL4J.
-
-    Raises
-    ------
-    ConfigurationError
-        The number is out of range.
-    """
-    if value is None or isinstance(value, IDropout):
-        return value
-    return Dropout(value) if value else None

@@ -42,15 +42,6 @@ def _preprocessors_verb(builder: Builder, preprocessors: Mapping[int, InputPrePr
     return builder
 
 
-def _t_bptt_length_verb(builder: Builder, length: int) -> Builder:
-    return builder.tBPTTForwardLength(length).tBPTTBackwardLength(length)
-
-
-def _preprocessor_verb(builder: Builder, index: int, preprocessor: InputPreProcessor) -> Builder:
-    builder.given["preprocessors"][index] = preprocessor
-    return builder
-
-
 @dataclass(frozen=True, kw_only=True)
 class _ListSettings:
     """Settings that DL4J's ``.list()`` collects until ``.build()``."""
@@ -74,9 +65,11 @@ class _ListSettings:
         "t_bptt_backward_length": "tbptt_back_length", "t_bptt_forward_length": "tbptt_fwd_length",
     }  # fmt: skip
     builder_verbs: ClassVar[dict[str, Any]] = {
-        "input_pre_processor": _preprocessor_verb,
-        "input_pre_processors": _preprocessors_verb, "layer": _layer_verb, "t_bptt_length": _t_bptt_length_verb,
-    }  # fmt: skip
+        "input_pre_processor": lambda builder, index, preprocessor: builder.inputPreProcessors({index: preprocessor}),
+        "input_pre_processors": _preprocessors_verb,
+        "layer": _layer_verb,
+        "t_bptt_length": lambda builder, length: builder.tBPTTForwardLength(length).tBPTTBackwardLength(length),
+    }
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_NETWORKS
     builder_ignored: ClassVar[frozenset[str]] = IGNORED_BY_LISTS
 

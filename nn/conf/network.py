@@ -138,7 +138,10 @@ class NeuralNetConfiguration(Checked):
             object.__setattr__(self, "seed", time.time_ns() // 1_000_000)
         object.__setattr__(self, "terminations", as_terminations(who, self.terminations))
         normalise_constraints(self, *CONSTRAINT_FIELDS)
-        self._settle_updater()
+        given = {key: value for key in ("learning_rate", "momentum") if (value := getattr(self, key)) is not None}
+        object.__setattr__(self, "updater", get_updater(self.updater, **given))
+        object.__setattr__(self, "learning_rate", None)  # 0.x's separate rate and momentum are the updater's now
+        object.__setattr__(self, "momentum", None)
         if self.weight_init is None and self.dist is None:
             object.__setattr__(self, "weight_init", "xavier")
         settle_weight_init(self)
@@ -149,13 +152,6 @@ class NeuralNetConfiguration(Checked):
     def variables(self) -> Sequence[str]:
         """Return the names of the parameters of the `layer` that the configuration is of, as `get_conf` gives it."""
         return [] if self.layer is None else [spec.name for spec in self.layer.param_specs()]
-
-    def _settle_updater(self) -> None:
-        """Turn an updater's name into an updater; 0.x's separate rate and momentum go into it."""
-        given = {key: value for key in ("learning_rate", "momentum") if (value := getattr(self, key)) is not None}
-        object.__setattr__(self, "updater", get_updater(self.updater, **given))
-        object.__setattr__(self, "learning_rate", None)
-        object.__setattr__(self, "momentum", None)
 
     @classmethod
     def Builder(cls) -> Builder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from nd import ConfigurationError
@@ -180,14 +181,10 @@ def _free_name(kind: Kind, part: type, java_class: Any) -> str:
             "that ends otherwise."
         )
     other = _REGISTERED[kind.name].get(name)
-    if other is not None and _place(other.part_class) != _place(part):
+    place = attrgetter("__module__", "__qualname__")  # a module that is loaded again defines its classes anew
+    if other is not None and place(other.part_class) != place(part):
         raise ConfigurationError(
             f"register: {name!r} is registered already, for {other.part_class!r}, got {part!r}. Rename one of them, "
             "or call unregister first."
         )
     return name
-
-
-def _place(part: type) -> tuple[str, str]:
-    """Return the place where a class is defined: a module that is loaded again defines it anew."""
-    return part.__module__, part.__qualname__

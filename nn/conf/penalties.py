@@ -41,7 +41,9 @@ def settle_penalties(conf: Any) -> None:
         if isinstance(getattr(conf, name), Schedule):
             object.__setattr__(conf, name, L1Regularization(getattr(conf, name)).coefficient)
     for l2, decay in RIVALS.items():
-        decayed = _as_weight_decay(getattr(conf, decay))
+        decayed = getattr(conf, decay)
+        if decayed is not None and not isinstance(decayed, WeightDecay):
+            decayed = WeightDecay(*decayed) if isinstance(decayed, tuple) else WeightDecay(decayed)
         object.__setattr__(conf, decay, decayed)
         if _counts(getattr(conf, l2)) and _counts(decayed):
             raise ConfigurationError(
@@ -68,12 +70,6 @@ def _settle_list(who: str, conf: Any, suffix: str) -> None:
         value = next((penalty for penalty in penalties if type(penalty) is kind), None)
         content = value if value is None or kind is WeightDecay else value.coefficient
         object.__setattr__(conf, f"{name}{suffix}", content)
-
-
-def _as_weight_decay(value: Any) -> WeightDecay | None:
-    if value is None or isinstance(value, WeightDecay):
-        return value
-    return WeightDecay(*value) if isinstance(value, tuple) else WeightDecay(value)
 
 
 def _counts(value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
 from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
@@ -58,19 +57,15 @@ def layer_of(data: dict[str, Any]) -> Written:
     own = registered_as("layer", name)
     if own is not None:
         return _written_as_registered(own)
-    if name in _layers_of_java():
+    from ..files.param_tables import PARAM_TABLES
+
+    if name in PARAM_TABLES:
         raise ChoiceError(f"layer: {name} is a layer of Deeplearning4j that this library cannot run yet.")
     near = difflib.get_close_matches(name, [*LAYERS.class_names, *registered_names("layer")], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ChoiceError(
         f"layer: unknown class {data.get('@class')!r}.{hint} Make a layer of your own known with nn.register."
     )
-
-
-def _layers_of_java() -> Collection[str]:
-    from ..files.param_tables import PARAM_TABLES
-
-    return PARAM_TABLES
 
 
 def _plain_form(layer_class: type[LayerConf]) -> LayerForm:

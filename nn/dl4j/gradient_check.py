@@ -46,7 +46,8 @@ class _Check:
         failures = 0
         for at in range(params.shape[1]):
             numeric = self._derivative(data, params, at)
-            wrong = self._differs(gradient[at], numeric)
+            distance, largest = abs(gradient[at] - numeric), abs(gradient[at]) + abs(numeric)
+            wrong = distance > self.min_absolute_error and distance > self.max_rel_error * largest
             failures += wrong
             if wrong or self.print == PrintMode.ALL:
                 print(f"Param {at} {'FAILED' if wrong else 'passed'}: grad={gradient[at]}, numericalGrad={numeric}")
@@ -73,11 +74,6 @@ class _Check:
             scores.append(self.net.score(data, training=True))
         nd.fill(params[0, at : at + 1], before)
         return (scores[0] - scores[1]) / (2.0 * self.epsilon)
-
-    def _differs(self, analytic: float, numeric: float) -> bool:
-        distance = abs(analytic - numeric)
-        largest = abs(analytic) + abs(numeric)
-        return distance > self.min_absolute_error and distance > self.max_rel_error * largest
 
 
 class GradientCheckUtil:

@@ -60,7 +60,10 @@ def _written(value: Any, depth: int) -> bytes:
     if value is None:
         return bytes([NULL])
     if isinstance(value, str):
-        return _text(value)
+        encoded = _modified_utf8(value)
+        if len(encoded) < 1 << 16:
+            return bytes([STRING]) + struct.pack(">H", len(encoded)) + encoded
+        return bytes([LONG_STRING]) + struct.pack(">q", len(encoded)) + encoded
     if isinstance(value, (bytes, bytearray)):
         return bytes([ARRAY]) + _class(_CLASSES["bytes"]) + struct.pack(">i", len(value)) + bytes(value)
     if isinstance(value, (list, tuple)):
@@ -68,7 +71,11 @@ def _written(value: Any, depth: int) -> bytes:
         size = struct.pack(">i", len(value))
         return bytes([OBJECT]) + _class(_CLASSES["list"]) + size + bytes([DATA, 4]) + size + items + bytes([END])
     if isinstance(value, dict):
-        return _map(value, depth)
+        items = b"".join(_written(item, depth + 1) for pair in value.items() for item in pair)
+        places = 1 << max(4, (2 * len(value)).bit_length())
+        fields = struct.pack(">fi", 0.75, places * 3 // 4)
+        sizes = bytes([DATA, 8]) + struct.pack(">ii", places, len(value))
+        return bytes([OBJECT]) + _class(_CLASSES["map"]) + fields + sizes + items + bytes([END]) + b"\x00"
     return _number(value)
 
 
@@ -88,14 +95,6 @@ def _number(value: Any) -> bytes:
     return bytes([OBJECT]) + _class(described) + struct.pack(NUMBERS[described[3][0][0]], value)
 
 
-def _map(value: dict[Any, Any], depth: int) -> bytes:
-    items = b"".join(_written(item, depth + 1) for pair in value.items() for item in pair)
-    places = 1 << max(4, (2 * len(value)).bit_length())
-    fields = struct.pack(">fi", 0.75, places * 3 // 4)
-    sizes = bytes([DATA, 8]) + struct.pack(">ii", places, len(value))
-    return bytes([OBJECT]) + _class(_CLASSES["map"]) + fields + sizes + items + bytes([END]) + b"\x00"
-
-
 def _class(described: tuple[Any, ...] | None) -> bytes:
     if described is None:
         return bytes([NULL])
@@ -108,13 +107,6 @@ def _class(described: tuple[Any, ...] | None) -> bytes:
 def _utf(text: str) -> bytes:
     encoded = _modified_utf8(text)
     return struct.pack(">H", len(encoded)) + encoded
-
-
-def _text(text: str) -> bytes:
-    encoded = _modified_utf8(text)
-    if len(encoded) < 1 << 16:
-        return bytes([STRING]) + struct.pack(">H", len(encoded)) + encoded
-    return bytes([LONG_STRING]) + struct.pack(">q", len(encoded)) + encoded
 
 
 def _modified_utf8(text: str) -> bytes:

@@ -140,7 +140,9 @@ class Arrays:
             raise nd.ArgumentError(f"Arrays.copyOfRange: {len(values)} elements have no range {first} .. {end}.")
         elements = nd.to_host(values) if nd.is_array(values) else values
         copied = list(elements[first:end])
-        return copied + [_blank(elements[0]) if len(elements) else 0] * (end - first - len(copied))
+        like = elements[0] if len(elements) else 0
+        is_number = isinstance(like, (bool, numbers.Number)) or str(getattr(like, "dtype", "")) == "bool"
+        return copied + [type(like)() if is_number else None] * (end - first - len(copied))
 
 
 def _text(value: Any) -> str:
@@ -175,12 +177,6 @@ def _elements(who: str, values: Sequence[Any]) -> Sequence[Any] | HostArray:
 def _is_vector(values: Any) -> bool:
     """Tell whether it is a list, or an array of one axis."""
     return len(getattr(values, "shape", (0,))) == 1
-
-
-def _blank(like: Any) -> Any:
-    """Return the element that Java fills such an array with: 0, False, or null."""
-    is_number = isinstance(like, (bool, numbers.Number)) or str(getattr(like, "dtype", "")) == "bool"
-    return type(like)() if is_number else None
 
 
 def _range(who: str, values: Any, ends: Sequence[int]) -> tuple[int, int]:

@@ -110,15 +110,6 @@ class PerformanceListener(listeners.PerformanceListener):
         return Builder(cls, frequency=1)
 
 
-def _save_every(builder: Builder, time: float, unit: str, since_last: bool = True) -> Builder:
-    return builder.save_every_minutes(time * SECONDS[str(unit).lower()] / SECONDS["minutes"])
-
-
-def _save_every_n_iterations(builder: Builder, n: int, since_last: bool = False) -> Builder:
-    builder.put("save_every_n_iterations", n)
-    return builder.put("since_last", since_last)
-
-
 class CheckpointListener(listeners.CheckpointListener):
     """Writes checkpoints, built by its `Builder`. Source: DL4J ``CheckpointListener``.
 
@@ -132,9 +123,13 @@ class CheckpointListener(listeners.CheckpointListener):
     builder_verbs: ClassVar[dict[str, Any]] = {
         "keep_all": lambda builder: builder,
         "keep_last_and_every": lambda builder, last, every: builder.keep_last(last).keep_every(every),
-        "save_every": _save_every,
+        "save_every": lambda builder, time, unit, since_last=True: builder.save_every_minutes(
+            time * SECONDS[str(unit).lower()] / SECONDS["minutes"]
+        ),
         "save_every_epoch": lambda builder: builder.save_every_n_epochs(1),
-        "save_every_n_iterations": _save_every_n_iterations,
+        "save_every_n_iterations": lambda builder, n, since_last=False: builder.put("save_every_n_iterations", n).put(
+            "since_last", since_last
+        ),
     }
 
     def __init__(self, folder: Any, *, since_last: bool = False, **settings: Any) -> None:

@@ -14,10 +14,6 @@ from nd.typing import Array
 from ..conf import dropout
 
 
-def _first(value: Any) -> Any:
-    return value[0] if isinstance(value, tuple) else value
-
-
 def _missing(part: Any, method: str) -> nd.ConfigurationError:
     """Return the error for a method that a part of a ported program needs and has not."""
     return nd.ConfigurationError(
@@ -71,7 +67,8 @@ class BaseActivationFunction(Activation):
         """Return the result of the program's own ``backprop(x, epsilon)``."""
         if self.java_backprop is None:
             raise _missing(self, "backprop(x, epsilon)")
-        gradient = _first(type(self).java_backprop(self, nd.copy(z), nd.copy(epsilon)))
+        gradient = type(self).java_backprop(self, nd.copy(z), nd.copy(epsilon))
+        gradient = gradient[0] if isinstance(gradient, tuple) else gradient
         return gradient if out is None else nd.assign(out, gradient)
 
 

@@ -75,7 +75,15 @@ class ModelSerializer:
         """
         name = _entry("addObjectToFile", key)
         content = to_java(value)
-        _check_readable(content)
+        if len(content) > _MOST_OBJECT:
+            raise DataError(
+                f"addObjectToFile: the object must be of at most {_MOST_OBJECT:,} bytes, got {len(content):,}. Save it "
+                "in a file of its own."
+            )
+        try:  # what reading refuses, by its values, is not written
+            from_java(content)
+        except FormatError as error:
+            raise DataError(f"addObjectToFile: the object must be one that can be read again: {error}") from error
         if key in ModelSerializer.listObjectsInFile(path):
             raise DataError(f"addObjectToFile: the key must be new, got {key!r}, which is there. Take another key.")
         with_entry("addObjectToFile", path, name, content)
@@ -112,19 +120,6 @@ class ModelSerializer:
 def _keys(archive: zipfile.ZipFile) -> list[str]:
     names = (name for name in archive.namelist() if name.startswith(_FOLDER) and not name.endswith("/"))
     return [name.removeprefix(_FOLDER) for name in names]
-
-
-def _check_readable(content: bytes) -> None:
-    """Refuse to write an object that reading refuses: one is bounded by its bytes, and by its values."""
-    if len(content) > _MOST_OBJECT:
-        raise DataError(
-            f"addObjectToFile: the object must be of at most {_MOST_OBJECT:,} bytes, got {len(content):,}. Save it in "
-            "a file of its own."
-        )
-    try:
-        from_java(content)
-    except FormatError as error:
-        raise DataError(f"addObjectToFile: the object must be one that can be read again: {error}") from error
 
 
 def _entry(who: str, key: str) -> str:

@@ -71,23 +71,18 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     epochs = network.epoch_count + fits.epoch_over
     counted = network.conf.with_counts(network.iteration_count, epochs)
     text, document, _ = written(counted, network.class_names)
-    content = _encoded({**document, "progress": progress.to_json(), "optimizer": numbers})
-    more = {ENTRY: content}
+    document |= {"progress": progress.to_json(), "optimizer": numbers}
+    try:
+        more = {ENTRY: json.dumps(document, allow_nan=False).encode()}
+    except (TypeError, ValueError) as error:
+        must = "the iterator's state must be numbers, strings, lists and dicts"
+        raise nd.DataError(f"save_checkpoint: {must}, got {error}.") from error
     with nd.use_backend(network.backend):
         for name, arrays in ((OPTIMIZER_STATE, learned.vectors), (CARRIED_STATE, progress.state)):
             if arrays:
                 flat = [nd.reshape(nd.copy(array), (-1,)) for array in arrays]
                 more[name] = serde.to_bytes(nd.reshape(nd.concat(flat), (1, -1)), "c")
     write_entries(network, path, text, save_updater, more, compressed=False)
-
-
-def _encoded(document: dict[str, Any]) -> bytes:
-    try:
-        return json.dumps(document, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
-        raise nd.DataError(
-            f"save_checkpoint: the iterator's state must be numbers, strings, lists and dicts, got {error}."
-        ) from error
 
 
 def read_checkpoint(path: Source, number: int | None = None) -> MultiLayerNetwork:
@@ -167,16 +162,10 @@ def _teach(network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, writ
     vectors: tuple[Any, ...] = ()
     n = network.num_params()
     if OPTIMIZER_STATE in archive.namelist():
-        flat = _optimizer_vectors(path, archive, n, 2 * network.conf.lbfgs_memory)
+        flat = read_vector(path, archive, OPTIMIZER_STATE, None, n * (2 * network.conf.lbfgs_memory))
+        if n == 0 or flat.shape[1] % n:
+            raise FormatError(f"{path}: {OPTIMIZER_STATE} must hold vectors of {n:,} numbers, got {flat.shape[1]:,}.")
         flat = nd.as_array(flat, network.dtype)
         vectors = tuple(flat[0, start : start + n] for start in range(0, flat.shape[1], n))
     if numbers or vectors:
         network.current_solver().optimizer.set_state(OptimizerState(numbers, vectors))
-
-
-def _optimizer_vectors(path: str, archive: zipfile.ZipFile, n: int, most: int) -> Any:
-    """Return ``[1, k * n]`` on the host, k at most `most`."""
-    flat = read_vector(path, archive, OPTIMIZER_STATE, None, n * most)
-    if n == 0 or flat.shape[1] % n:
-        raise FormatError(f"{path}: {OPTIMIZER_STATE} must hold vectors of {n:,} numbers, got {flat.shape[1]:,}.")
-    return flat

@@ -69,7 +69,11 @@ def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
         if "configuration" not in file.metadata:
             raise FormatError(f"expected metadata with 'configuration', got {sorted(file.metadata) or 'none'}.")
         settings = file.metadata.get("settings")
-        conf, names = read(file.metadata["configuration"], None if settings is None else _document(settings))
+        try:
+            document = None if settings is None else json.loads(settings)
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"settings must be JSON, got {error}.") from error
+        conf, names = read(file.metadata["configuration"], document)
         layout, dtype = conf.layout(), conf.base.dtype
         arrays = [file.read(view.key, view.spec.shape, dtype) for view in layout.views]  # type: ignore[arg-type]
         vector = nd.zeros(1, layout.length, dtype=dtype)
@@ -81,10 +85,3 @@ def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
             shape = tuple(network.updater_state().shape)
             network.set_updater_state(file.read(UPDATER_STATE, shape, dtype))  # type: ignore[arg-type]
     return network
-
-
-def _document(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"settings must be JSON, got {error}.") from error

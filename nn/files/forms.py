@@ -51,10 +51,6 @@ def _init_from_json(name: Any) -> str | None:
     return None if name is None else check_choice("configuration", "weightInit", str(name).lower(), WEIGHT_INITS)
 
 
-def _to_list(value: Any) -> Any:
-    return None if value is None else list(value)
-
-
 CODECS: dict[str, Codec] = {
     "activation": ACTIVATION,
     "constraints": CONSTRAINTS_LIST,
@@ -70,7 +66,10 @@ CODECS: dict[str, Codec] = {
     "pooling": POOLING,
     "real": Codec(float, number),
     "size": Codec(lambda size: size or 0, lambda size: size or None),  # a size not inferred yet is 0 in Java
-    "sizes": Codec(_to_list, lambda value: tuple(value) if isinstance(value, list) else value),
+    "sizes": Codec(
+        lambda value: None if value is None else list(value),
+        lambda value: tuple(value) if isinstance(value, list) else value,
+    ),
     "updater": UPDATER,
     "upper": Codec(lambda name: name.upper(), lambda name: name.lower()),
     "weight init": WEIGHT_INIT,

@@ -28,7 +28,7 @@ from .findings import MISSING, Finding, Findings, Unsupported, only_for_training
 from .forms import LayerForm
 from .json_fields import JAVA_INT, parse
 from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
-from .own_schedules import put_own, take_own
+from .own_schedules import take_own
 from .own_settings import own_settings
 
 _PREPROCESSOR_MUST_BE = {"format": "NCHW", "rnnDataFormat": "NCW"}
@@ -75,7 +75,10 @@ def layer_from_json(data: Json) -> LayerConf:
     """Read a layer; raise ConfigurationError where it asks for a part that this library does not have."""
     java_name = class_name("layer", data)
     layer_class, _, form = layer_of(data)
-    findings, values = _unsupported(java_name, data, form.constants), {}
+    findings, values = Findings(), {}
+    expected = {**{key: value for key, value in form.constants.items() if key not in _UNUSED}, **_MUST_BE}
+    for key, only in expected.items():
+        findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
     absent = {**_ABSENT, **form.absent}
     for key, (field, codec) in form.fields.items():
         spelled = key if key in data else _OTHER_SPELLINGS.get(key, key)
@@ -99,15 +102,6 @@ def _unused(data: Json, form: LayerForm) -> Json:
         if other:
             unused[key] = value
     return unused
-
-
-def _unsupported(java_name: str, data: Json, constants: Json) -> Findings:
-    """Note the fields of a layer or preprocessor that must have another value."""
-    findings = Findings()
-    expected = {**{key: value for key, value in constants.items() if key not in _UNUSED}, **_MUST_BE}
-    for key, only in expected.items():
-        findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
-    return findings
 
 
 def _refuse_other(java_name: str, key: str, value: Any, only: Any) -> None:
@@ -192,19 +186,10 @@ def java_and_own(conf: MultiLayerConfiguration) -> tuple[str, Json]:
     return json.dumps(document, indent=2, sort_keys=True, separators=(",", " : ")), schedules
 
 
-def with_own(text: str, schedules: Any) -> str:
-    """Return Java's text with the schedules that `java_and_own` took out of it."""
-    document = parse(text)
-    put_own(document, schedules)
-    return json.dumps(document)
-
-
 def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
     """Read a configuration; see `MultiLayerConfiguration.from_json`."""
     document, dropped = _reader(_parsed)(text)
-    warn_of(
-        [path_text(path) for path, _ in dropped], "Deeplearning4j 1.0 has no place for what this older file says of"
-    )
+    _warn_of_dropped(dropped)
     try:
         return _reader(_network)(document)
     except Unsupported as error:
@@ -238,7 +223,9 @@ def network_document(text: str) -> tuple[Json, Json]:
         It is no configuration of a network.
     """
     document = parse(text)
-    if not isinstance(document, dict) or not _is_network(document):
+    confs = document.get("confs") if isinstance(document, dict) else None
+    is_graph = isinstance(document, dict) and "vertices" in document and "networkInputs" in document
+    if not (is_graph or (isinstance(confs, list) and confs)):
         raise FormatError(
             "configuration: expected 'confs' of a MultiLayerConfiguration, or 'vertices' and 'networkInputs' of a "
             "ComputationGraphConfiguration, got neither. Is it another kind of file?"
@@ -246,11 +233,6 @@ def network_document(text: str) -> tuple[Json, Json]:
     modern, dropped = _reader(modernise)(document)
     _warn_of_dropped(dropped)
     return document, modern
-
-
-def _is_network(document: Json) -> bool:
-    confs = document.get("confs")
-    return bool(isinstance(confs, list) and confs) or ("vertices" in document and "networkInputs" in document)
 
 
 def _warn_of_dropped(dropped: list[Dropped]) -> None:

@@ -163,20 +163,15 @@ def own_codec(who: str) -> Codec:
 
     def decode(value: Any) -> Any:
         if isinstance(value, dict):
-            return _any_part(who, value)
+            name = class_name(who, value)
+            for kind in KINDS:  # nobody says which
+                of_library = {java_class(part_class) for part_class in kind.library.values()}
+                if kind.name in PART_CODECS and (name in of_library or registered_as(kind.name, name) is not None):
+                    return PART_CODECS[kind.name].decode(value)
+            raise ChoiceError(f"{who}: unknown class {name!r}. Make one of your own known with nn.register.")
         return tuple(decode(element) for element in value) if isinstance(value, list) else value
 
     return Codec(encode, decode)
-
-
-def _any_part(who: str, data: Json) -> Any:
-    """Read a part of a kind that nobody says."""
-    name = class_name(who, data)
-    for kind in KINDS:
-        of_library = {java_class(part_class) for part_class in kind.library.values()}
-        if kind.name in PART_CODECS and (name in of_library or registered_as(kind.name, name) is not None):
-            return PART_CODECS[kind.name].decode(data)
-    raise ChoiceError(f"{who}: unknown class {name!r}. Make one of your own known with nn.register.")
 
 
 def _by_fields(
@@ -194,8 +189,11 @@ def _by_fields(
         out: Json = {}
         for field in fields(value):
             content = getattr(value, field.name)
+            if isinstance(content, tuple):  # a loss's weights: ND4J's text form of an array
+                kind = "FLOAT" if array("f", content).tolist() == list(content) else "DOUBLE"
+                content = {"dataType": kind, "shape": [1, len(content)], "data": list(content)}
             if content is not None or package == _ACTIVATIONS:
-                out[to_java.get(field.name, camel_case(field.name))] = _array_form(content)
+                out[to_java.get(field.name, camel_case(field.name))] = content
         return out
 
     def decode(part_class: Any, data: Json) -> Any:
@@ -207,14 +205,6 @@ def _by_fields(
         return part_class(**values)
 
     return part_codec(kind, subject, package, classes, encode, decode, tag)
-
-
-def _array_form(value: Any) -> Any:
-    """Write a loss's weights as ND4J's text form of an array: of floats where they are such, else of doubles."""
-    if isinstance(value, tuple):
-        kind = "FLOAT" if array("f", value).tolist() == list(value) else "DOUBLE"
-        return {"dataType": kind, "shape": [1, len(value)], "data": list(value)}
-    return value
 
 
 def _from_array_form(name: str, value: Any) -> Any:

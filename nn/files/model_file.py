@@ -163,15 +163,13 @@ class ModelFile:
                     f"param_table: where the parameters of {name!r} ({class_of(fields)}) lie is unknown."
                 )
             for spec in specs:
-                table[f"{name}_{spec.name}"] = self._view(spec, start)
-                start += spec.length
+                stop = start + spec.length
+                if self.params is None or self.params.shape[1] < stop:
+                    have = 0 if self.params is None else self.params.shape[1]
+                    raise FormatError(f"param_table: expected at least {stop:,} parameters, got {have:,}.")
+                table[f"{name}_{spec.name}"] = nd.reshape_view(self.params[0, start:stop], spec.shape, spec.order)
+                start = stop
         return table
-
-    def _view(self, spec: ParamSpec, start: int) -> Array:
-        if self.params is None or self.params.shape[1] < start + spec.length:
-            have = 0 if self.params is None else self.params.shape[1]
-            raise FormatError(f"param_table: expected at least {start + spec.length:,} parameters, got {have:,}.")
-        return nd.reshape_view(self.params[0, start : start + spec.length], spec.shape, spec.order)
 
     def get_param(self, key: str) -> Array:
         """Return one parameter, ``"0_W"``; raise ChoiceError for an unknown key."""

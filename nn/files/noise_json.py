@@ -73,15 +73,10 @@ def _dropout_fields(dropout: Any) -> Json:
 
 
 def _dropout_of(dropout_class: Any, data: Json) -> Any:
-    if dropout_class is AlphaDropout:
-        _refuse_other_values(data, _ALPHA)
+    for key, only in _ALPHA.items() if dropout_class is AlphaDropout else ():
+        if data.get(key, only) != only:
+            raise ConfigurationError(f"idropout: {key} {data[key]!r} is not supported, only {only}.")
     return dropout_class(_number_from_json(dropout_class.__name__, data, _NUMBERS[dropout_class]))
-
-
-def _refuse_other_values(data: Json, only: Json) -> None:
-    for key, value in only.items():
-        if data.get(key, value) != value:
-            raise ConfigurationError(f"idropout: {key} {data[key]!r} is not supported, only {value}.")
 
 
 def _weight_noise_fields(noise: Any) -> Json:

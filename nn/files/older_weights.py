@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.typing import Array
 
 from ..layers import Convolution1DLayer
 from .json_fields import parse
@@ -39,16 +38,13 @@ def turn_older_weights(network: MultiLayerNetwork, configuration: str) -> None:
         if _marked(confs[index]):
             continue
         (weights,) = (view for view in network.conf.layout().of_layer(index) if view.spec.name == "W")
+        shape = weights.spec.shape
         states = network.updater.states_of(weights.start, weights.stop)
         for vector in (weights.flat(network.params()), *states):
-            _turn(vector, weights.spec.shape)
+            older = nd.reshape(nd.copy(vector), shape[::-1])
+            nd.assign(nd.reshape_view(vector, shape, "c"), nd.permute(older, (2, 1, 0)))
 
 
 def _marked(fields: Any) -> bool:
     """Tell whether the mark is anywhere in a layer, which other layers may wrap."""
     return isinstance(fields, dict) and (_MARK in fields or any(map(_marked, fields.values())))
-
-
-def _turn(vector: Array, shape: tuple[int, ...]) -> None:
-    older = nd.reshape(nd.copy(vector), shape[::-1])
-    nd.assign(nd.reshape_view(vector, shape, "c"), nd.permute(older, (2, 1, 0)))

@@ -29,16 +29,15 @@ def take_own(document: Any, path: str = "") -> Json:
         if not _not_in_java(value):
             schedules |= take_own(value, path_to_value)
             continue
-        schedules[path_to_value], document[key] = value, _for_java(value)
+        for_java = value
+        while "baseSchedule" in for_java:
+            for_java = for_java["baseSchedule"]
+        if _not_in_java(for_java):
+            for_java = {"@class": _FIXED, "value": for_java["initialValue"]}
+        schedules[path_to_value], document[key] = value, for_java
         if isinstance(document, dict) and key in _PLAIN and document[key]["@class"] == _FIXED:
             document[_PLAIN[key]] = document.pop(key)["value"]
     return schedules
-
-
-def _for_java(schedule: Json) -> Json:
-    while "baseSchedule" in schedule:
-        schedule = schedule["baseSchedule"]
-    return {"@class": _FIXED, "value": schedule["initialValue"]} if _not_in_java(schedule) else schedule
 
 
 def _not_in_java(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,9 @@ from optimize.terminations import TERMINATIONS, TerminationCondition, as_termina
 
 from ..conf.input_type import INPUT_TYPES, InputType
 from ..conf.parts import registered, registered_as, unknown_part
+from .json_fields import parse
 from .json_values import of_own_fields, own_fields
+from .own_schedules import put_own
 
 if TYPE_CHECKING:
     from ..conf.network import MultiLayerConfiguration, NeuralNetConfiguration
@@ -66,13 +69,16 @@ def read(text: str, document: Any, strict: bool = True) -> tuple[MultiLayerConfi
         The document is none, of a newer version, or does not fit the text.
     """
     from ..conf.network import MultiLayerConfiguration
-    from .json import with_own
 
     if document is None:
         return MultiLayerConfiguration.from_json(text, strict), None
     _check_version(document)
     schedules, names = document.get("schedules"), document.get("class_names")
-    conf = MultiLayerConfiguration.from_json(text if schedules is None else with_own(text, schedules), strict)
+    if schedules is not None:
+        stored = parse(text)
+        put_own(stored, schedules)
+        text = json.dumps(stored)
+    conf = MultiLayerConfiguration.from_json(text, strict)
     if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FormatError(f"{ENTRY}: class_names must be a list of texts, got {str(names)[:100]}.")
     base, input_type = completed(conf.base, document), _input_type(document.get("input_type"))
@@ -110,8 +116,13 @@ def completed(base: NeuralNetConfiguration, document: Any) -> NeuralNetConfigura
     """
     _check_version(document)
     values = {name: document.get(name, default) for name, default in DEFAULTS.items()}
-    if values["terminations"] is not None:
-        values["terminations"] = _conditions(values["terminations"])
+    listed = values["terminations"]
+    if listed is not None:
+        try:
+            values["terminations"] = tuple(_condition(condition) for condition in listed)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            got = f"{listed!r}, {type(error).__name__}: {error}"
+            raise FormatError(f"{ENTRY}: malformed terminations {got}.") from error
     try:
         return replace(base, **values)
     except NdError as error:
@@ -126,13 +137,6 @@ def _written(condition: TerminationCondition) -> dict[str, Any]:
     if own is None:
         raise unknown_part(_KIND, type(condition))
     return {"name": own.java_class, **own_fields(condition)}
-
-
-def _conditions(written: Any) -> Sequence[TerminationCondition]:
-    try:
-        return tuple(_condition(condition) for condition in written)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{ENTRY}: malformed terminations {written!r}, {type(error).__name__}: {error}.") from error
 
 
 def _condition(written: Any) -> TerminationCondition:

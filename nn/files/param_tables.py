@@ -64,10 +64,6 @@ def _lstm(peepholes: int, suffix: str = "") -> Callable[[Json], Specs]:
     return specs
 
 
-def _graves_bidirectional(fields: Json) -> Specs:
-    return [*_lstm(3, "F")(fields), *_lstm(3, "B")(fields)]
-
-
 def _simple_rnn(fields: Json) -> Specs:
     n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
     specs = [ParamSpec("W", (n_in, n_out), "f"), ParamSpec("RW", (n_out, n_out), "f"), _row("b", n_out)]
@@ -76,12 +72,11 @@ def _simple_rnn(fields: Json) -> Specs:
 
 def _bidirectional(fields: Json) -> Specs:
     sides = (("f", inner(fields, "fwd")), ("b", inner(fields, "bwd", "fwd")))
-    return [spec_named(f"{side}{spec.name}", spec) for side, layer in sides for spec in param_specs_of(layer)]
-
-
-def spec_named(name: str, spec: ParamSpec) -> ParamSpec:
-    """Return a parameter under another name."""
-    return ParamSpec(name, spec.shape, spec.order, spec.bias)
+    return [
+        ParamSpec(f"{side}{spec.name}", spec.shape, spec.order, spec.bias)
+        for side, layer in sides
+        for spec in param_specs_of(layer)
+    ]
 
 
 def _wrapped(fields: Json) -> Specs:
@@ -146,21 +141,11 @@ def _attention(fields: Json) -> Specs:
     return _projections(fields, n_in, n_in, n_in) if flag(fields, "projectInput", False) else []
 
 
-def _learned_attention(fields: Json) -> Specs:
-    return [ParamSpec("Q", (1, size(fields, "nIn"), size(fields, "nQueries")), "c"), *_attention(fields)]
-
-
 def _recurrent_attention(fields: Json) -> Specs:
     n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
     weights = [ParamSpec("W", (n_in, n_out), "c"), ParamSpec("RW", (n_out, n_out), "c")]
     weights += _projections(fields, n_out, n_in, n_in) if flag(fields, "projectInput", False) else []
     return [*weights, _row("b", n_out)] if flag(fields, "hasBias", True) else weights
-
-
-def _attention_vertex(fields: Json) -> Specs:
-    if not flag(fields, "projectInput", False):
-        return []
-    return _projections(fields, *(size(fields, f"nIn{of}") for of in ("Queries", "Keys", "Values")))
 
 
 def _locally_connected(axes: int) -> Callable[[Json], Specs]:
@@ -184,11 +169,14 @@ _TABLES: Mapping[str, Callable[[Json], Specs]] = {
     "Convolution1DLayer": _series,  # the shape depends on the release
     "FrozenLayer": _wrapped,  # the layer inside may be one that ndwright cannot run
     "FrozenLayerWithBackprop": _wrapped,
-    "GravesBidirectionalLSTM": _graves_bidirectional,
+    "GravesBidirectionalLSTM": lambda fields: [*_lstm(3, "F")(fields), *_lstm(3, "B")(fields)],
     "GravesLSTM": _lstm(3),
     "LSTM": _lstm(0),
     "LastTimeStep": _wrapped,
-    "LearnedSelfAttentionLayer": _learned_attention,
+    "LearnedSelfAttentionLayer": lambda fields: [
+        ParamSpec("Q", (1, size(fields, "nIn"), size(fields, "nQueries")), "c"),
+        *_attention(fields),
+    ],
     "LocallyConnected1D": _locally_connected(1),  # a file has the output's size, and need not have the windows
     "LocallyConnected2D": _locally_connected(2),
     "MaskLayer": _none,
@@ -207,7 +195,11 @@ PARAM_TABLES: Mapping[str, Callable[[Json], Specs]] = dict(
 """Class -> its parameters, sorted."""
 
 VERTEX_TABLES: Mapping[str, Callable[[Json], Specs]] = {
-    "AttentionVertex": _attention_vertex,
+    "AttentionVertex": lambda fields: (
+        _projections(fields, *(size(fields, f"nIn{of}") for of in ("Queries", "Keys", "Values")))
+        if flag(fields, "projectInput", False)
+        else []
+    ),
     "DuplicateToTimeSeriesVertex": _none,
     "ElementWiseVertex": _none,
     "FrozenVertex": lambda fields: param_specs_of_vertex(inner(fields, "underlying")),

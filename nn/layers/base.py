@@ -18,7 +18,7 @@ from ..conf.builder_names import FORMAT_VERBS, IGNORED_BY_LAYERS, SETTING_NAMES,
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..conf.constraints import UNSET, normalise_constraints, placed_constraints
 from ..conf.distributions import Distribution
-from ..conf.dropout import IDropout, as_dropout
+from ..conf.dropout import Dropout, IDropout
 from ..conf.input_type import FeedForwardType, InputType
 from ..conf.java_form import SIZES, JavaForm
 from ..conf.penalties import (
@@ -93,7 +93,8 @@ class LayerConf(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "drop_out", as_dropout(self.drop_out))
+        if not isinstance(self.drop_out, IDropout | None):  # a probability to retain, 0 for none, as in DL4J
+            object.__setattr__(self, "drop_out", Dropout(self.drop_out) if self.drop_out else None)
 
     @classmethod
     def of_sizes(cls, sizes: Mapping[str, Any]) -> Self:

@@ -281,20 +281,16 @@ class LayerRuntime(Part, JavaNames):
 
     def pre_output(self, x: Array, training: bool = False) -> Array:
         """Return z, the array that the activation is applied to, for ``x [N, ...]``, a new array."""
-        return self._output(x, Context(training, self._fresh, activates=False))
+        return self._output(x, Context(training, nd.fresh_buffers(self.dtype), activates=False))
 
     def activate(self, x: Array, training: bool = False, mask: Array | None = None) -> Array:
         """Return the activations for ``x [N, ...]``, a new array; no preprocessor of the network comes before."""
-        a = self._output(nd.as_array(x, self.dtype), Context(training, self._fresh, mask))
+        a = self._output(nd.as_array(x, self.dtype), Context(training, nd.fresh_buffers(self.dtype), mask))
         return nd.copy(a)  # some layers hand x itself on
 
     def _output(self, x: Array, ctx: Context) -> Array:
         state = self.initial_state(x.shape[0]) if hasattr(x, "shape") else ()
         return self.propagate(x, state, self.params, ctx)[0]
-
-    @property
-    def _fresh(self) -> Buffers:
-        return nd.fresh_buffers(self.dtype)
 
     def get_param(self, key: str) -> Array:
         """Return the view of one parameter, ``"W"``; raise ChoiceError for an unknown key."""

@@ -298,7 +298,8 @@ class UpdaterOfNetwork(JavaNames):
             vector = gradient.gradient()
             if vector is not own:
                 nd.assign(own, vector)
-            network.updater.update(batch_size if network.conf.mini_batch else None, iteration, epoch, _no_step)
+            examples = batch_size if network.conf.mini_batch else None
+            network.updater.update(examples, iteration, epoch, lambda params, update, rate: None)  # no step is taken
             if vector is not own:
                 nd.assign(vector, own)
 
@@ -306,7 +307,3 @@ class UpdaterOfNetwork(JavaNames):
     def state_view_array(self) -> Array:
         """The updater's state ``[1, m]``."""
         return self._network.updater_state()
-
-
-def _no_step(params: Array, update: Array, rate: Any) -> None:
-    """Leave the parameters as they are."""

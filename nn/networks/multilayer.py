@@ -8,7 +8,6 @@ import nd
 from nd.arguments import checked
 
 from ..conf.network import MultiLayerConfiguration
-from ..layers.base import LayerConf
 from ..layers.runtime import LayerRuntime
 from .inside import Inside
 from .saving import Saved
@@ -94,17 +93,14 @@ def _summary(conf: MultiLayerConfiguration) -> str:
     for index, layer in enumerate(conf.layers):
         count = sum(spec.length for spec in layer.param_specs())
         total += count
-        flow = f"{types[index][0]!r} -> {types[index][1]!r}" if types else _flow_of_parameters(layer)
+        if types:
+            flow = f"{types[index][0]!r} -> {types[index][1]!r}"
+        else:  # only the layers with parameters know their sizes
+            n_in, n_out = (getattr(layer.innermost, name, None) for name in ("n_in", "n_out"))
+            flow = f"{n_in} -> {n_out}" if n_in is not None else "same -> same"
         rows.append((f"{index} {layer.name or ''}".strip(), type(layer).__name__, flow, f"{count:,}"))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) for row in rows]
     lines = [f"{line}  {row[-1].rjust(widths[-1])}" for line, row in zip(lines, rows, strict=True)]
     rule = "-" * len(lines[0])
     return "\n".join([lines[0], rule, *lines[1:], rule, f"total parameters: {total:,}"])
-
-
-def _flow_of_parameters(layer: LayerConf) -> str:
-    """Without an input type only the layers with parameters know their sizes."""
-    layer = layer.innermost
-    n_in, n_out = getattr(layer, "n_in", None), getattr(layer, "n_out", None)
-    return f"{n_in} -> {n_out}" if n_in is not None else "same -> same"

@@ -151,14 +151,11 @@ class Training:
         if self.single is not None or shown or not sys.stderr.isatty():
             return []
         awaited = self.network.progress.awaited
-        return [ProgressBarListener(self._epoch_length(), self.epochs, epochs_done=awaited.epochs if awaited else 0)]
-
-    def _epoch_length(self) -> int | None:
-        """Return the number of minibatches of an epoch, None where the iterator cannot tell."""
         try:
-            return len(self.iterator)  # type: ignore[arg-type]
-        except TypeError:
-            return None
+            length: int | None = len(self.iterator)  # type: ignore[arg-type]
+        except TypeError:  # the iterator cannot tell
+            length = None
+        return [ProgressBarListener(length, self.epochs, epochs_done=awaited.epochs if awaited else 0)]
 
     # ---- progress
 
@@ -172,6 +169,9 @@ class Training:
         position = self._before
         if minibatch_done and self._source is not None:
             position = position_of(self._source)
+        accepted = network.current_solver().accepted
+        # Into the next segment: after the last step of one, that step's state.
+        carried = accepted.state if segment_done and accepted is not None else network.state
         restorable = isinstance(position, dict)
         progress = Progress(
             fitting="iterator" if self.single is None else "minibatch",
@@ -179,7 +179,7 @@ class Training:
             within=self._epoch is not None and not over,
             steps=0 if segment_done else max(0, taken),
             segment=0 if minibatch_done else self._segment + segment_done,
-            state=() if minibatch_done else self._carried(segment_done),
+            state=() if minibatch_done else carried,
             iterator=position if restorable else None,  # type: ignore[arg-type]
             obstacle="" if restorable or position is None else str(position),
             iteration=network.iteration_count,
@@ -187,11 +187,6 @@ class Training:
             scored=None if over else self._scored(minibatch_done and taken > 0),
         )
         return self._ended(progress) if self._complete else progress
-
-    def _carried(self, segment_done: bool) -> tuple[Any, ...]:
-        """Return the state that the layers carry into the next segment: after the last step of one, that step's."""
-        accepted = self.network.current_solver().accepted
-        return accepted.state if segment_done and accepted is not None else self.network.state
 
     def _scored(self, stepped: bool) -> tuple[float, int] | None:
         """Return the sum of the scores of the epoch that runs, also of a minibatch that the history has not had yet."""
@@ -282,8 +277,13 @@ class Training:
             self._before = position_of(source)
             while self._done < self.epochs and self.network.progress.stop_reason is None:
                 self._fit_epoch(solver, source)
-        if self._epoch is not None and source is not iterator:
-            self._put_back(iterator)
+        if self._epoch is None or source is iterator:
+            return
+        # an iterator that was read ahead goes behind the last minibatch that was trained on, or to its start
+        if isinstance(self._before, dict):
+            iterator.restore(self._before)
+        elif iterator.reset_supported():
+            iterator.reset()
 
     def _fit_epoch(self, solver: Solver, source: DataSetIterator) -> None:
         network = self.network
@@ -318,10 +318,3 @@ class Training:
                 batch = weighted(network, "fit", batch, weights)
             self._train_on(batch if network.batch.takes(batch) else network.classes.formed_set(batch), solver)
             self._before, self._began, self._segment = position_of(source), network.iteration_count, 0
-
-    def _put_back(self, iterator: DataSetIterator) -> None:
-        """Put an iterator that was read ahead behind the last minibatch that was trained on, or at its start."""
-        if isinstance(self._before, dict):
-            iterator.restore(self._before)
-        elif iterator.reset_supported():
-            iterator.reset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -69,7 +69,10 @@ class Validation:
         evaluation = Evaluation() if network.classes.classes else None
         total: Array | Any = None
         examples = 0
-        for number, batch in enumerate(self._minibatches()):
+        batches: Iterable[DataSet] = self._sets if self._iterator is None else self._iterator
+        if self._iterator is not None and self._iterator.reset_supported():
+            self._iterator.reset()
+        for number, batch in enumerate(batches):
             loss, output = network.loss_and_output(batch)
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
             if evaluation is not None:
@@ -81,11 +84,3 @@ class Validation:
         history.validation_score.append(network.score_from(total, examples))
         if evaluation is not None:
             history.validation_accuracy.append(evaluation.accuracy())
-
-    def _minibatches(self) -> Iterator[DataSet]:
-        if self._iterator is None:
-            yield from self._sets
-            return
-        if self._iterator.reset_supported():
-            self._iterator.reset()
-        yield from self._iterator

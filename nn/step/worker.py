@@ -306,10 +306,12 @@ class GradientComputer:
 
     def _compute_node_by_node(self, step: StepInput, iteration: int, epoch: int, on_forward: OnForward) -> StepResult:
         """Compute in one piece, unrecorded."""
-        vectors, outside = self.shared.vectors, _as_outside(on_forward)
+        vectors, context = self.shared.vectors, copy_context()  # users' code warns even where the step does not
         penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
         with computing(nd.backend()):
-            loss, state = self._node_by_node.gradient_and_loss(step, outside)
+            loss, state = self._node_by_node.gradient_and_loss(
+                step, lambda activations: context.run(on_forward, activations)
+            )
             worker = self.workers[0]
             worker.observe(loss)
         return self._result(step, loss, penalty, state, (worker.square,), observed=True)
@@ -329,7 +331,8 @@ class GradientComputer:
         loss, penalty = outcomes[0][:2]
         for more, more_penalty, *_ in outcomes[1:]:
             loss, penalty = loss + more, penalty + more_penalty
-        state = _joined([state for *_, states in outcomes for state in states])
+        states = [state for *_, states in outcomes for state in states]  # of the parts of the minibatch
+        state = states[0] if len(states) == 1 else tuple(nd.concat(arrays) for arrays in zip(*states, strict=True))
         squares = [square for _, _, square, _ in outcomes] if count > 1 else ()
         return self._result(step, loss, penalty, state, squares, workers)
 
@@ -360,14 +363,3 @@ class GradientComputer:
                 self.workers[0].observe(loss)
             result.observed = True
         return result
-
-
-def _joined(states: Sequence[State]) -> State:
-    """Return the states of parts of a minibatch as those of the whole."""
-    return states[0] if len(states) == 1 else tuple(nd.concat(arrays) for arrays in zip(*states, strict=True))
-
-
-def _as_outside(on_forward: OnForward) -> OnForward:
-    """Return the call of listeners, as code of users: what the step does not warn of is for the step alone."""
-    context = copy_context()
-    return lambda activations: context.run(on_forward, activations)

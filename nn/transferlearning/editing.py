@@ -132,13 +132,11 @@ class TransferLearning(Checked):
             if self.feature_extractor is not None:
                 editing.freeze(self.feature_extractor)
             new = editing.finish(self.validate_output_layer_config)
-        if self._keeps_outputs() and new.classes.classes == self.network.classes.classes:
+        resized = len(self.network.layers) - 1 in self.n_out_replace
+        keeps_outputs = not (resized or self.remove_layers_from_output or self.add_layers)
+        if keeps_outputs and new.classes.classes == self.network.classes.classes:
             new.class_names = self.network.class_names
         return new
-
-    def _keeps_outputs(self) -> bool:
-        resized = len(self.network.layers) - 1 in self.n_out_replace
-        return not (resized or self.remove_layers_from_output or self.add_layers)
 
     finish = build
 
@@ -355,18 +353,9 @@ def input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> I
 # ---- DL4J's fluent style
 
 
-def _feature_extractor_verb(builder: Builder, layer: int) -> Builder:
-    builder.given["feature_extractor"] = layer
-    return builder
-
-
-def _n_out_verb(builder: Builder, layer: int, n_out: int, *inits: Init) -> Builder:
-    builder.given["n_out_replace"][layer] = (n_out, *inits)
-    return builder
-
-
-def _n_in_verb(builder: Builder, layer: int, n_in: int, *init: Init) -> Builder:
-    builder.given["n_in_replace"][layer] = (n_in, *init)
+def _put_of_layer(builder: Builder, field: str, layer: int, value: Any) -> Builder:
+    """Set a layer's entry of a field that is a dict."""
+    builder.given[field][layer] = value
     return builder
 
 
@@ -384,17 +373,16 @@ def _layer_verb(builder: Builder, layer: LayerConf | Builder) -> Builder:
     return builder
 
 
-def _preprocessor_verb(builder: Builder, layer: int, preprocessor: InputPreProcessor) -> Builder:
-    builder.given["input_pre_processors"][layer] = preprocessor
-    return builder
-
-
 TransferLearning.builder_verbs = {
     "add_layer": _layer_verb,
-    "n_in_replace": _n_in_verb,
-    "n_out_replace": _n_out_verb,
+    "n_in_replace": lambda builder, layer, n_in, *init: _put_of_layer(builder, "n_in_replace", layer, (n_in, *init)),
+    "n_out_replace": lambda builder, layer, n_out, *inits: _put_of_layer(
+        builder, "n_out_replace", layer, (n_out, *inits)
+    ),
     "remove_layers_from_output": _remove_verb,
     "remove_output_layer": _remove_verb,
-    "set_feature_extractor": _feature_extractor_verb,
-    "set_input_pre_processor": _preprocessor_verb,
+    "set_feature_extractor": lambda builder, layer: builder.put("feature_extractor", layer),
+    "set_input_pre_processor": lambda builder, layer, preprocessor: _put_of_layer(
+        builder, "input_pre_processors", layer, preprocessor
+    ),
 }

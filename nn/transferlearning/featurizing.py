@@ -145,19 +145,16 @@ class TransferLearningHelper(JavaNames):
 
         Parameters, errors and the return value as in `MultiLayerNetwork.fit`; the data are from `featurize`.
         """
-        try:
-            return self._tail.fit(data, epochs=epochs)
-        finally:
-            self._hand_back()
-
-    def _hand_back(self) -> None:
         network, tail = self.network, self._tail
-        with network.on_backend():
-            nd.assign(network.params()[:, self._split :], tail.params())
-            if self._shares_state():
-                network.set_updater_state(tail.updater_state())
-        network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
-        network.last, network.history, network.class_names = tail.last, tail.history, tail.class_names
+        try:
+            return tail.fit(data, epochs=epochs)
+        finally:
+            with network.on_backend():
+                nd.assign(network.params()[:, self._split :], tail.params())
+                if self._shares_state():
+                    network.set_updater_state(tail.updater_state())
+            network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
+            network.last, network.history, network.class_names = tail.last, tail.history, tail.class_names
 
     def output_from_featurized(self, features: Any) -> Array:
         """Return the network's output for features ``[N, ...]`` from `featurize`."""

@@ -142,10 +142,6 @@ class FineTuneConfiguration(JavaNames):
 # ---- DL4J's fluent style
 
 
-def _dropout_verb(builder: Builder, dropout: Any) -> Builder:
-    return builder.drop_out(dropout)
-
-
 def _ignored_verb(builder: Builder, value: Any) -> Builder:
     return builder
 
@@ -165,7 +161,7 @@ FineTuneConfiguration.builder_verbs = {
     "backprop": _only_verb("backprop", True),
     "backprop_type": _only_verb("backprop_type", "Standard"),
     "cudnn_algo_mode": _ignored_verb,
-    "dropout": _dropout_verb,
+    "dropout": lambda builder, dropout: builder.drop_out(dropout),
     "inference_workspace_mode": _ignored_verb,
     "pretrain": _only_verb("pretrain", False),
     "tbptt_back_length": _ignored_verb,

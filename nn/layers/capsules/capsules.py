@@ -119,7 +119,11 @@ class CapsuleRuntime(LayerRuntime):
         iterations: list[Routed] = []
         logits = None
         for number in range(self.conf.routings):
-            coupling = None if logits is None else self._softmax(logits, number, ctx)
+            coupling = None
+            if logits is not None:  # their softmax, [N, I, J]
+                coupling = ctx.buffer(f"coupling{number}", tuple(logits.shape))
+                nd.exp(nd.subtract(logits, nd.max(logits, 2, True), coupling), coupling)
+                coupling = nd.divi(coupling, nd.sum(coupling, 2, True))
             routed = self._route(predictions, coupling, b, number, ctx)
             iterations.append(routed)
             if number < self.conf.routings - 1:
@@ -141,12 +145,6 @@ class CapsuleRuntime(LayerRuntime):
         if b is not None:
             nd.addi(s, b)
         return Routed(coupling, s, squash(s, 2, v))
-
-    def _softmax(self, logits: Array, number: int, ctx: Context) -> Array:
-        """Return the couplings ``[N, I, J]`` of an iteration."""
-        coupling = ctx.buffer(f"coupling{number}", tuple(logits.shape))
-        nd.exp(nd.subtract(logits, nd.max(logits, 2, True), coupling), coupling)
-        return nd.divi(coupling, nd.sum(coupling, 2, True))
 
     def _back_through_iterations(self, epsilon: Array, cache: CapsuleCache, grads: Params, ctx: Context) -> Array:
         """Return dL/d(predictions); write dL/db."""

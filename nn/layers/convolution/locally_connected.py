@@ -166,11 +166,6 @@ class LocallyConnectedConf(ConvolutionConf):
         return (self.kernel_spec("W", shape, n_out), *bias)
 
 
-def _activation_to_json(activation: Activation) -> str:
-    """Return the name alone, as DL4J writes it for these layers: their activations have default parameters."""
-    return next(name for name, kind in ACTIVATIONS.items() if activation == kind()).upper()
-
-
 def _window_fields(sizes: str | Codec) -> Fields:
     keys = {"kernel": "kernel_size", "stride": "stride", "padding": "padding", "dilation": "dilation"}
     return {key: (field, sizes) for key, field in {**keys, "inputSize": "input_size"}.items()}
@@ -197,9 +192,12 @@ def _derived(axes: int, padding: str) -> dict[str, Callable[[Any], Any]]:
 
 
 _ALONG_TIME = Codec(lambda value: None if value is None else value[0], lambda value: value)
+_ACTIVATION = Codec(  # by its name alone, as DL4J writes it for these layers: they have default parameters
+    lambda activation: next(name for name, kind in ACTIVATIONS.items() if activation == kind()).upper(), get_activation
+)
 _FORM = SameDiffConf.form.more(
     {
-        "activation": ("activation", Codec(_activation_to_json, get_activation)),
+        "activation": ("activation", _ACTIVATION),
         "weightInit": ("weight_init", "upper"),
         **SIZES,
         **BIAS,

@@ -85,16 +85,12 @@ class OfPlacesMixin(OutputMixin):
                 f"got {describe_shape(given)}. Give every place of every example its labels."
             )
         rows = kept._replace(cache=Cache(cache.x, rows_of_places(cache.z), rows_of_places(cache.a)))
-        masks = None if mask is None else self._rows_of_mask(mask, shape, kept.context)
+        masks = None
+        if mask is not None:  # [places * N, 1] or [places * N, C]
+            full = self.over_places(mask, shape)
+            masks = kept.context.buffer("mask_rows", (math.prod(shape) // shape[1], full.shape[1]))
+            nd.assign(from_rows_of_places(masks, shape), full)
         return rows_of_places(labels), rows, masks
-
-    def _rows_of_mask(self, mask: Array, shape: tuple[int, ...], ctx: Context) -> Array:
-        """Return a mask as ``[places * N, 1]`` or ``[places * N, C]``."""
-        full = self.over_places(mask, shape)
-        columns = full.shape[1]
-        rows = ctx.buffer("mask_rows", (math.prod(shape) // shape[1], columns))
-        nd.assign(from_rows_of_places(rows, shape), full)
-        return rows
 
     def over_places(self, mask: Array, shape: tuple[int, ...]) -> Array:
         """Return a mask as a view of the rank of the activations, which it broadcasts to.

@@ -29,7 +29,15 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
     axes = ("T",)
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
-        rows, shape = self._rows(x), tuple(x.shape)
+        n_in = self.conf.n_in
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim != 3 or x.shape[1] != n_in:
+            raise nd.ShapeError(
+                f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))}, got {describe_shape(x.shape)}. "
+                "Set the network's input type, or use an OutputLayer for rows."
+            )
+        rows, shape = rows_of_places(x), tuple(x.shape)
         z = self.product(rows, params["W"], ctx)
         a = from_rows_of_places(self.activate_sum(z, ctx, params.get("b")), shape)
         cache = Cache(rows, from_rows_of_places(z, shape), a)
@@ -47,17 +55,6 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
         """Continue from ``delta = dL/dz [T * N, n_out]``."""
         below = super().backward_delta(delta, cache, params, grads, ctx)
         return None if below is None else from_rows_of_places(below, tuple(cache.a.shape))
-
-    def _rows(self, x: Array) -> Array:
-        n_in = self.conf.n_in
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim != 3 or x.shape[1] != n_in:
-            raise nd.ShapeError(
-                f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))}, got {describe_shape(x.shape)}. "
-                "Set the network's input type, or use an OutputLayer for rows."
-            )
-        return rows_of_places(x)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,7 +115,13 @@ class BatchNormalizationRuntime(LayerRuntime):
         self._log_step = nd.elementwise(_log_step)
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
-        self._check(x)
+        channels = self.conf.n_out
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim < 2 or x.shape[1] != channels:
+            raise nd.ShapeError(
+                f"{self.label}: expected input [N, {channels}] or [N, {channels}, ...], got {describe_shape(x.shape)}."
+            )
         return self._of_batch(x, params, ctx) if ctx.training else self._of_running(x, params, ctx)
 
     def _of_batch(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
@@ -193,15 +199,6 @@ class BatchNormalizationRuntime(LayerRuntime):
 
     def may_split(self, training: bool) -> bool:
         return not training  # a part of a minibatch has another mean and variance
-
-    def _check(self, x: Array) -> None:
-        channels = self.conf.n_out
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim < 2 or x.shape[1] != channels:
-            raise nd.ShapeError(
-                f"{self.label}: expected input [N, {channels}] or [N, {channels}, ...], got {describe_shape(x.shape)}."
-            )
 
 
 @dataclass(frozen=True, kw_only=True)

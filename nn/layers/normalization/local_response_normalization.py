@@ -73,7 +73,10 @@ class LocalResponseRuntime(LayerRuntime):
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         if not ctx.activates:
             return x, None
-        self._check(x)
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim != 4:
+            raise nd.ShapeError(f"{self.label}: expected input [N, C, H, W], got {describe_shape(x.shape)}.")
         squares, scale, power, a = (ctx.buffer(name, x.shape) for name in ("squares", "scale", "power", "a"))
         self._sum_neighbours(nd.square(x, squares), scale)
         self._forward(x, scale, power, a)
@@ -90,12 +93,6 @@ class LocalResponseRuntime(LayerRuntime):
         self._sum_neighbours(ratios, neighbours)
         self._back(epsilon, x, power, neighbours)
         return epsilon
-
-    def _check(self, x: Array) -> None:
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim != 4:
-            raise nd.ShapeError(f"{self.label}: expected input [N, C, H, W], got {describe_shape(x.shape)}.")
 
     def _sum_neighbours(self, x: Array, out: Array) -> None:
         """Write the sum over every channel of x and those at most n // 2 away."""
