@@ -34,6 +34,8 @@ def _handle(number: int, frame: FrameType | None) -> None:
         _state.waiting = True
         return
     _state.waiting = False
+    if not _state.handled or (frame is not None and frame.f_code in _EDGES):
+        _uninstall()  # what is interrupted would have done so, or does not know yet that it has to
     signal.default_int_handler(number, frame)
 
 
@@ -41,7 +43,7 @@ class Handling:
     """Lets `Held` blocks inside cost little, by putting the handler in for the length of this block.
 
     Only in the main thread, and only where Python's default handler is in force: programs with a handler of their own
-    keep it. A Ctrl-C that comes while the default handler is given back may leave this one, which does the same.
+    keep it. A Ctrl-C that comes while a handler is exchanged leaves the default one.
     """
 
     __slots__ = ("_installed",)
@@ -64,9 +66,9 @@ def _install() -> bool:
 
 
 def _uninstall() -> None:
+    _state.handled = False
     if _signal.getsignal(_SIGINT) is _handle:
         _signal.signal(_SIGINT, _DEFAULT)
-    _state.handled = False
 
 
 class Held:
@@ -101,3 +103,10 @@ class Held:
         if thread.waiting and not thread.depth:
             thread.waiting = False
             raise KeyboardInterrupt
+
+
+_EDGES = {
+    function.__code__
+    for function in (_install, _uninstall, Handling.__enter__, Handling.__exit__, Held.__enter__, Held.__exit__)
+}
+"""Of the functions that put the handler in and give the default one back."""

@@ -163,7 +163,7 @@ def check(kinds, count, path):
         told[when] += 1
         told["in an update"] += "__exit__" in names and "_step" in names
         wrong += [(kind, when, net.iteration_count, names[-1], fault) for fault in faults(kind, net, path)]
-    assert not wrong, wrong
+    assert not wrong, "\n".join(map(str, wrong))
     return told
 
 
