@@ -179,7 +179,10 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return x
 
     def assign(self, target: NumpyArray, source: Any) -> Array:
-        target[...] = source
+        if type(target) is np.ndarray:
+            target[...] = source
+        else:
+            np.copyto(target, source, casting="unsafe")
         return target
 
     def copy(self, x: NumpyArray) -> Array:

@@ -138,7 +138,7 @@ def greater_equal(x: Array | float, y: Array | float, out: Array | None = None) 
 @explained
 def equal(x: Array | float, y: Array | float, out: Array | None = None) -> Array:
     """x == y, as bool, or as 0 and 1 in the dtype of `out`."""
-    return state.backend.equal(x, y, out)
+    return state.backend.equal(_operand(x), _operand(y), out)
 
 
 @explained
@@ -146,11 +146,12 @@ def where(condition: Array, x: Array | float, y: Array | float) -> Array:
     """Elements of x where the condition holds, else of y."""
     if not hasattr(condition, "dtype"):
         condition = as_array(condition, "bool")
-    if not (hasattr(x, "dtype") or isinstance(x, (int, float))):
-        x = as_array(x)  # NumPy makes arrays of text or objects
-    if not (hasattr(y, "dtype") or isinstance(y, (int, float))):
-        y = as_array(y)
-    return state.backend.where(condition, x, y)
+    return state.backend.where(condition, _operand(x), _operand(y))
+
+
+def _operand(x: Array | float) -> Array | float:
+    """Return an array or a number as it is; of anything else NumPy would make arrays of text or objects."""
+    return x if hasattr(x, "dtype") or isinstance(x, (int, float)) else as_array(x)
 
 
 @explained

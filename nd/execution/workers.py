@@ -175,6 +175,7 @@ class Buffers:
         return view
 
 
+@checked
 def fresh_buffers(dtype: str) -> Callable[..., Array]:
     """Return what is called as `Buffers` are, and gives new memory each time: for results that are the user's."""
 

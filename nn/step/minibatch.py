@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import nd
+from nd.arrays.creation import is_ready
 from nd.arrays.rows import check_indices
 from nd.checks import describe_shape
 from nd.dataset import DataSet
@@ -195,7 +196,7 @@ class Minibatch:
         """Set features ``[N, ...]``."""
         if self.accepts.rows is not None:
             self.accepts.check_indices(x)  # before they take the place of what was set
-        ready = nd.is_ready(x, self.dtype) and x.ndim > 1 and x.shape[0] > 0
+        ready = is_ready(x, self.dtype) and x.ndim > 1 and x.shape[0] > 0
         staged = None if ready else self._staged("input", x)
         features = staged if staged is not None else x if ready else _features_array(x, self.dtype)
         if features.shape[1:] != self.accepts.fitting:
@@ -204,7 +205,7 @@ class Minibatch:
 
     def set_labels(self, y: Any) -> None:
         """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
-        if nd.is_ready(y, self.dtype):
+        if is_ready(y, self.dtype):
             self.labels, self._own[1] = y, False
             return
         staged = self._staged("labels", y)

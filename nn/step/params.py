@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import nd
+from nd.arguments import Checked
 from nd.typing import Array
 
 
 @dataclass(frozen=True)
-class ParamSpec:
+class ParamSpec(Checked):
     """One parameter of a layer, in the order in which the layer's parameters lie in the vector.
 
     Parameters
@@ -52,6 +53,10 @@ class ParamSpec:
     penalised: bool = True
     running: bool = False
     divided: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        nd.checks.check_choice("ParamSpec", "order", self.order, ("f", "c"))
 
     @property
     def is_weight(self) -> bool:
