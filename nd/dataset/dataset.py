@@ -107,7 +107,7 @@ class DataSet(ByClass, ByValue, JavaNames):
 
     def num_inputs(self) -> int:
         """Return the length of the features' second axis (1 if there is none)."""
-        return _second_axis(self.features)
+        return second_axis(self.features)
 
     def num_outcomes(self) -> int:
         """Return the length of the labels' second axis (1 if there is none).
@@ -119,7 +119,7 @@ class DataSet(ByClass, ByValue, JavaNames):
         """
         if self.labels is None:
             raise DataError(f"DataSet.num_outcomes: expected labels, got none in {self!r}.")
-        return _second_axis(self.labels)
+        return second_axis(self.labels)
 
     def get_range(self, start: int, stop: int) -> DataSet:
         """Return the examples `start` to `stop` - 1; the arrays are views of this DataSet's.
@@ -360,7 +360,8 @@ def _check_same_length(name: str, array: AnyArray | None, features: AnyArray) ->
         )
 
 
-def _second_axis(array: AnyArray) -> int:
+def second_axis(array: AnyArray) -> int:
+    """Return the length of the second axis, 1 where there is none."""
     return int(array.shape[1]) if len(array.shape) > 1 else 1
 
 

@@ -11,7 +11,10 @@ from nd.dataset.iterator import DataSetIterator, State, check_data_set, refuse_n
 
 
 class SizedByFirst(DataSetIterator):
-    """Tell sizes of the first minibatch, which is read ahead where nobody has asked for it yet."""
+    """Tell sizes of the first minibatch, which is read ahead where nobody has asked for it yet; count minibatches."""
+
+    handed_out = 0
+    """Minibatches of this epoch that `next` has returned."""
 
     _sizes: tuple[int, int, int | None] | None = None
     """Examples, features' and labels' second axis."""
@@ -26,6 +29,22 @@ class SizedByFirst(DataSetIterator):
         if self._sizes is None:
             self.has_next()
         return self._sizes or (0, 0, None)
+
+    def check_repeatable(self, method: str) -> None:
+        """Raise DataError, in the name of a method, where the same minibatches may not come again."""
+        raise NotImplementedError
+
+    def state(self) -> State:
+        """Return the number of minibatches of this epoch handed out.
+
+        Raises
+        ------
+        DataError
+            The same minibatches may not come again: an iterable is no sequence (list, tuple), a generator is no
+            function or not repeatable.
+        """
+        self.check_repeatable("state")
+        return {"count": self.handed_out}
 
     def batch(self) -> int:
         """Return the size of the first DataSet, which is read ahead if need be (0 if there is none)."""
@@ -77,7 +96,6 @@ class ExistingDataSetIterator(SizedByFirst):
         self._restartable = self._source is not iterable
         self._ahead: DataSet | None = None
         self._ended = False
-        self._count = 0  # handed out since the start
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, reading one ahead.
@@ -101,7 +119,7 @@ class ExistingDataSetIterator(SizedByFirst):
         """
         refuse_num(self, num)
         self._check_has_next()
-        self._count += 1
+        self.handed_out += 1
         minibatch, self._ahead = cast(DataSet, self._ahead), None
         return self._pre_processed(minibatch)
 
@@ -119,27 +137,16 @@ class ExistingDataSetIterator(SizedByFirst):
                 f"{type(self._iterable).__name__}, which can be read once. Pass a list, or an object whose __iter__ "
                 "makes a new iterator."
             )
-        self._ahead, self._ended, self._count = None, False, 0
+        self._ahead, self._ended, self.handed_out = None, False, 0
         self._source = iter(self._iterable)
 
-    def state(self) -> State:
-        """Return the number of minibatches handed out.
-
-        Raises
-        ------
-        DataError
-            The iterable is no sequence (list, tuple): it may come in another order when it starts again.
-        """
-        self._check_repeatable("state")
-        return {"count": self._count}
-
     def restore(self, state: State) -> None:
-        self._check_repeatable("restore")
+        self.check_repeatable("restore")
         count = restored_count(self, state, "count", len(cast(Sequence[DataSet], self._iterable)))
-        self._ahead, self._ended, self._count = None, False, count
+        self._ahead, self._ended, self.handed_out = None, False, count
         self._source = iter(cast(Sequence[DataSet], self._iterable)[count:])
 
-    def _check_repeatable(self, method: str) -> None:
+    def check_repeatable(self, method: str) -> None:
         if not isinstance(self._iterable, Sequence):
             raise DataError(
                 f"ExistingDataSetIterator.{method}: expected a list or tuple of DataSets, whose order is known, got "

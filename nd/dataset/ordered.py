@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nd.dataset.checks import check_count
-from nd.dataset.dataset import DataSet
+from nd.dataset.dataset import DataSet, second_axis
 from nd.dataset.iterator import DataSetIterator
 from nd.dataset.order import EpochOrder, FileOrder
 
@@ -76,15 +76,11 @@ class OrderedDataSetIterator(DataSetIterator):
         """
         if "labels" not in self._outlines():
             return super().total_outcomes()
-        return self._classes or _second_axis(self._outlines()["labels"])
+        return self._classes or second_axis(self._outlines()["labels"])
 
     def input_columns(self) -> int:
         """Return the length of the features' second axis."""
-        return _second_axis(self._outlines()["features"])
+        return second_axis(self._outlines()["features"])
 
     def __len__(self) -> int:
         return -(-self._total // self._batch)
-
-
-def _second_axis(outline: Any) -> int:
-    return int(outline.shape[1]) if len(outline.shape) > 1 else 1

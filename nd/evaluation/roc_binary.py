@@ -72,7 +72,7 @@ class ROCBinary(RocOutputs):
 
     def num_labels(self) -> int:
         """Return the number of outputs, -1 while it is unknown."""
-        return -1 if self.underlying is None else len(self.underlying)
+        return self.known_columns()
 
     @checked
     def stats(self, print_precision: Digits = 4) -> str:

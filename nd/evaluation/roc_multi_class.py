@@ -70,7 +70,7 @@ class ROCMultiClass(RocOutputs):
 
     def get_num_classes(self) -> int:
         """Return the number of classes, -1 while it is unknown."""
-        return -1 if self.underlying is None else len(self.underlying)
+        return self.known_columns()
 
     @checked
     def stats(self, print_precision: Digits = 4) -> str:

@@ -86,6 +86,10 @@ class RocOutputs(IEvaluation):
     def _columns(self) -> int:
         return len(self.labels or []) if self.underlying is None else len(self.underlying)
 
+    def known_columns(self) -> int:
+        """Return the number of columns, -1 while it is unknown."""
+        return -1 if self.underlying is None else len(self.underlying)
+
     @checked
     def merge(self, other: Self) -> None:
         check_mergeable(self, other, ("threshold_steps",))

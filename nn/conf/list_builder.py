@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arguments import Count
-from optimize.builder import Builder
+from optimize.builder import Builder, item_verb
 
 from ..layers.base import LayerConf
 from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
@@ -46,11 +46,6 @@ def _t_bptt_length_verb(builder: Builder, length: int) -> Builder:
     return builder.tBPTTForwardLength(length).tBPTTBackwardLength(length)
 
 
-def _preprocessor_verb(builder: Builder, index: int, preprocessor: InputPreProcessor) -> Builder:
-    builder.given["preprocessors"][index] = preprocessor
-    return builder
-
-
 @dataclass(frozen=True, kw_only=True)
 class _ListSettings:
     """Settings that DL4J's ``.list()`` collects until ``.build()``."""
@@ -74,7 +69,7 @@ class _ListSettings:
         "t_bptt_backward_length": "tbptt_back_length", "t_bptt_forward_length": "tbptt_fwd_length",
     }  # fmt: skip
     builder_verbs: ClassVar[dict[str, Any]] = {
-        "input_pre_processor": _preprocessor_verb,
+        "input_pre_processor": item_verb("preprocessors"),
         "input_pre_processors": _preprocessors_verb, "layer": _layer_verb, "t_bptt_length": _t_bptt_length_verb,
     }  # fmt: skip
     builder_unused: ClassVar[dict[str, str]] = UNUSED_OF_NETWORKS

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import nd
 from nd.arguments import Checked, Natural, checked
 from nd.typing import Array
-from optimize.builder import Builder
+from optimize.builder import Builder, item_verb
 
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
@@ -384,11 +384,6 @@ def _layer_verb(builder: Builder, layer: LayerConf | Builder) -> Builder:
     return builder
 
 
-def _preprocessor_verb(builder: Builder, layer: int, preprocessor: InputPreProcessor) -> Builder:
-    builder.given["input_pre_processors"][layer] = preprocessor
-    return builder
-
-
 TransferLearning.builder_verbs = {
     "add_layer": _layer_verb,
     "n_in_replace": _n_in_verb,
@@ -396,5 +391,5 @@ TransferLearning.builder_verbs = {
     "remove_layers_from_output": _remove_verb,
     "remove_output_layer": _remove_verb,
     "set_feature_extractor": _feature_extractor_verb,
-    "set_input_pre_processor": _preprocessor_verb,
+    "set_input_pre_processor": item_verb("input_pre_processors"),
 }

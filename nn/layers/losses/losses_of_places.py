@@ -9,16 +9,14 @@ from typing import Any, ClassVar, Self
 import nd
 from nd.activations import Activation
 from nd.checks import describe_shape
-from nd.losses import Loss, get_loss
 from nd.typing import Array
 
 from ...conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ...conf.java_form import JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images, to_series
-from ..base import BaseLayerConf
 from ..core.dense import Cache
 from ..runtime import Context, Kept, Params
-from .output import LossLayer, LossRuntime, OutputMixin
+from .output import LossLayer, LossRuntime, OutputMixin, WithLoss
 
 
 def rows_of_places(x: Array) -> Array:
@@ -152,16 +150,10 @@ class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _LossOfPlaces(BaseLayerConf):
-    loss: str | Loss = "mcxent"
+class _LossOfPlaces(WithLoss):
     runtime: ClassVar = LossOfPlacesRuntime
-    positional: ClassVar[tuple[str, ...]] = ("loss",)
     axes: ClassVar[tuple[str, ...]]
     _takes: ClassVar[tuple[type[InputType], str]]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "loss", get_loss(self.loss))
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         kind, creator = self._takes
