@@ -280,6 +280,10 @@ def test_a_copy_of_another_files_function_is_refused():
     assert not broken(copies_no_function, [(path, text)])
 
 
+def test_a_class_reads_its_own_private_attributes():
+    assert not broken(reads_no_private_attribute, [("nn/good.py", private_names.ALLOWED)])
+
+
 def test_cuda_text_lies_in_backends():
     assert [f for f in (*FLOORS, "examples", "benchmarks") if list((ROOT / f).rglob("*.cu"))] == ["backends"]
 

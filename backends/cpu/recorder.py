@@ -78,7 +78,7 @@ class _Recorder(NumpyBackend):
             return self.reshape_view(self.copy(x), shape)
 
     def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
-        run = self._level_one.bound(plain(alpha), plain(x), plain(beta), writable(y))
+        run = self.level_one.bound(plain(alpha), plain(x), plain(beta), writable(y))
         if run is None:
             return Backend.axpby(self, alpha, x, beta, y, scratch)
         note(run)

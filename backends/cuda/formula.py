@@ -158,7 +158,7 @@ class _Emitter(Backend):
 
     def __init__(self, dtype: str) -> None:
         self.real_dtype = dtype
-        self._dtypes = {name: name for name in DTYPES}
+        self.dtypes = {name: name for name in DTYPES}
         self.lines: list[str] = []
         self.xp = _Functions(self)
         self.device = None

@@ -19,7 +19,7 @@ class SizedByFirst(DataSetIterator):
     _sizes: tuple[int, int, int | None] | None = None
     """Examples, features' and labels' second axis."""
 
-    def _note_sizes(self, minibatch: DataSet) -> None:
+    def note_sizes(self, minibatch: DataSet) -> None:
         """Remember the sizes of a minibatch, if it is the first."""
         if self._sizes is None:
             outcomes = None if minibatch.labels is None else minibatch.num_outcomes()
@@ -118,10 +118,10 @@ class ExistingDataSetIterator(SizedByFirst):
             None is left, or `num` is given: the iterable decides how large its minibatches are.
         """
         refuse_num(self, num)
-        self._check_has_next()
+        self.check_has_next()
         self.handed_out += 1
         minibatch, self._ahead = cast(DataSet, self._ahead), None
-        return self._pre_processed(minibatch)
+        return self.pre_processed(minibatch)
 
     def reset(self) -> None:
         """Start the iterable again.
@@ -167,5 +167,5 @@ class ExistingDataSetIterator(SizedByFirst):
             self._ended = True
             return
         check_data_set("ExistingDataSetIterator: element", data_set)
-        self._note_sizes(data_set)
+        self.note_sizes(data_set)
         self._ahead = data_set

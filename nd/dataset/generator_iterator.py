@@ -76,10 +76,10 @@ class GeneratorDataSetIterator(SizedByFirst):
             None is left, or `num` is given: the generator decides how large its minibatches are.
         """
         refuse_num(self, num)
-        self._check_has_next()
+        self.check_has_next()
         minibatch, self._ahead = self._ahead, None
         self.handed_out += 1
-        return self._pre_processed(minibatch)  # type: ignore[arg-type]
+        return self.pre_processed(minibatch)  # type: ignore[arg-type]
 
     def reset(self) -> None:
         """Call the function again.
@@ -152,7 +152,7 @@ class GeneratorDataSetIterator(SizedByFirst):
         if item is _END:
             return None
         minibatch = _as_data_set(item)
-        self._note_sizes(minibatch)
+        self.note_sizes(minibatch)
         return minibatch
 
     def check_repeatable(self, method: str) -> None:

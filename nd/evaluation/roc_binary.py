@@ -67,7 +67,7 @@ class ROCBinary(RocOutputs):
         DTypeError, DataError, NumericError
             As `ROC.eval`.
         """
-        truth, guess, kept = output_rows(self._who("eval"), labels, predictions, mask, self.axis)
+        truth, guess, kept = output_rows(self.who("eval"), labels, predictions, mask, self.axis)
         self.add(truth, guess, kept)
 
     def num_labels(self) -> int:

@@ -65,7 +65,7 @@ class ROCMultiClass(RocOutputs):
         DTypeError, DataError, NumericError
             As `ROC.eval`.
         """
-        truth, guess = paired_rows(labels, predictions, mask, self.axis, self._who("eval"))
+        truth, guess = paired_rows(labels, predictions, mask, self.axis, self.who("eval"))
         self.add(truth, guess)
 
     def get_num_classes(self) -> int:
