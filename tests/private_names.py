@@ -19,12 +19,22 @@ def is_private(name):
 
 
 def _defined(definition):
-    """Return the names in a class's body: methods, classes, attributes, declared ones too."""
+    """Return the names in a class's body: methods, classes, attributes with a value, and the fields of a dataclass."""
     names = {member.name for member in definition.body if isinstance(member, (*FUNCTIONS, ast.ClassDef))}
     for member in definition.body:
-        targets = getattr(member, "targets", []) + ([member.target] if isinstance(member, ast.AnnAssign) else [])
+        targets = getattr(member, "targets", []) + ([member.target] if _gives_value(member, definition) else [])
         names |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
     return names
+
+
+def _gives_value(member, definition):
+    """Tell whether an annotated name in a class's body is more than a declaration of what other classes give it."""
+    if not isinstance(member, ast.AnnAssign) or member.value is not None:
+        return isinstance(member, ast.AnnAssign)
+    makers = [*definition.bases, *(getattr(maker, "func", maker) for maker in definition.decorator_list)]
+    return last_name(member.annotation) != "ClassVar" and bool(
+        {"NamedTuple", "dataclass"} & set(map(last_name, makers))
+    )
 
 
 def _stored(definition):
@@ -191,6 +201,7 @@ REFUSED = [
     ("nd/x.py", "def f(self):\n    return self._made"),
     ("nn/x.py", "class A:\n    def f(self, other):\n        self._own = other._own + other._other"),
     ("nn/x.py", "class A:\n    def f(self):\n        return self._nowhere"),
+    ("nn/x.py", "class A:\n    _declared: int\n    def f(self):\n        return self._declared"),
     ("nn/x.py", "class A:\n    _own = 1\n    def f(self, net: B):\n        return net._own + A()._own"),
     ("nn/x.py", "class A:\n    _own = 1\n    def f(self):\n        net = g(self)\n        return net._own"),
     ("nn/x.py", "from .core import NetworkCore\nclass A(NetworkCore):\n    def f(self):\n        self._solver = None"),

@@ -48,6 +48,11 @@ MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
+    Attributes
+    ----------
+    kernels, products, convolutions, uploads, scratches
+        What our kernels do, and their memory.
+
     Raises
     ------
     BackendError

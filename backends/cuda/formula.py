@@ -183,13 +183,13 @@ class _Emitter(Backend):
             return f"(real)({float(x)!r})"
         return f"({'-' if x < 0 else ''}(real)__int_as_float({'0x7fffffff' if math.isnan(x) else '0x7f800000'}))"
 
-    def _store(self, value: Any, out: Any) -> Any:
+    def stored(self, value: Any, out: Any) -> Any:
         return value if out is None else out.set(value)
 
     def _binary(self, x: Number, operator: str, y: Number, out: Symbol | None) -> Symbol:
         if getattr(x, "summed", False) or getattr(y, "summed", False):
             return self._of_sums(x, operator, y)
-        return self._store(self._of_numbers(self.write(f"{self.real(x)} {operator} {self.real(y)}"), x, y), out)
+        return self.stored(self._of_numbers(self.write(f"{self.real(x)} {operator} {self.real(y)}"), x, y), out)
 
     @staticmethod
     def _of_numbers(result: Symbol, *operands: Any) -> Symbol:
@@ -211,11 +211,11 @@ class _Emitter(Backend):
         return result
 
     def call(self, function: str, *arguments: Number, out: Symbol | None = None) -> Symbol:
-        return self._store(self.write(f"{function}({', '.join(map(self.real, arguments))})"), out)
+        return self.stored(self.write(f"{function}({', '.join(map(self.real, arguments))})"), out)
 
     def compare(self, x: Number, operator: str, y: Number, out: Symbol | None = None) -> Symbol:
         """Return a comparison, or store it as 0 or 1."""
-        return self._store(self.write(f"{self.real(x)} {operator} {self.real(y)}", "bool"), out)
+        return self.stored(self.write(f"{self.real(x)} {operator} {self.real(y)}", "bool"), out)
 
     # ---- operations that formulas may ask for
 

@@ -22,7 +22,7 @@ class Image(NamedTuple):
 class SpatialKernels(Backend):
     """Mixin of `CupyBackend` for images: outputs lie with the batch innermost, inputs in any order."""
 
-    _kernels: Kernels
+    kernels: Kernels
     convolutions: Convolutions
 
     def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
@@ -169,7 +169,7 @@ class SpatialKernels(Backend):
         """Launch a kernel that reads the first input by its strides and computes every element of the first output."""
         image, out = inputs[0], outputs[0]
         shape = geometry(window, image.shape[0], out.size, image.strides)
-        self._kernels.launch(name, out.dtype.char, out.size, (*inputs, *outputs, shape, *tail))
+        self.kernels.launch(name, out.dtype.char, out.size, (*inputs, *outputs, shape, *tail))
 
     def _packed(self, x: Array, buffers: Buffers) -> Array:
         """Return `x`, or a copy, with the batch innermost, for kernels that do not read it by strides."""

@@ -174,6 +174,13 @@ class ListDataSetIterator(DataSetIterator):
         Regroup the examples into minibatches of that many, the last one smaller if need be. Without it every DataSet
         is one minibatch.
 
+    Attributes
+    ----------
+    sets : list of DataSet
+        As given; with a batch all in one.
+    cursor : int
+        Examples handed out with a batch, DataSets without.
+
     Raises
     ------
     DataError
@@ -200,7 +207,7 @@ class ListDataSetIterator(DataSetIterator):
             raise DataError(f"ListDataSetIterator: expected examples, got an empty list ({len(sets)} DataSets).")
         self.sets = sets if batch is None or len(sets) == 1 else [DataSet.merge(sets)]
         self._size = batch
-        self.cursor = 0  # counts examples with a batch, DataSets without
+        self.cursor = 0
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left."""

@@ -21,6 +21,13 @@ class OrderedDataSetIterator(DataSetIterator):
     classes : int, optional
         Labels are class numbers below that.
     order : EpochOrder or FileOrder
+
+    Attributes
+    ----------
+    cursor : int
+        Examples handed out in this epoch.
+    total, classes, order
+        As given.
     """
 
     def __init__(self, total: int, batch: int, classes: int | None, order: EpochOrder | FileOrder) -> None:

@@ -216,7 +216,8 @@ class FittedNormalizer(Normalizer):
     with files that came from Java, else in float64, so that a normalizer and one read from its file are equal.
     """
 
-    _statistics: ClassVar[type[ColumnStatistics]]
+    statistics: ClassVar[type[ColumnStatistics]]
+    """What `fit` gathers."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
@@ -245,7 +246,7 @@ class FittedNormalizer(Normalizer):
             Two DataSets differ in their number of columns, or a mask does not fit.
         """
         wanted = ("features", "labels") if self.fits_labels else ("features",)
-        gathered = {part: self._statistics(f"{self.who('fit')}: {part}") for part in wanted}
+        gathered = {part: self.statistics(f"{self.who('fit')}: {part}") for part in wanted}
         if isinstance(data, DataSet):
             self._add(gathered, data)
         else:

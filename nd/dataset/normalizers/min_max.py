@@ -49,7 +49,7 @@ class NormalizerMinMaxScaler(FittedNormalizer):
     """
 
     kind = "MIN_MAX"
-    _statistics = Bounds
+    statistics = Bounds
 
     @checked
     def __init__(self, target_min: float = 0.0, target_max: float = 1.0) -> None:

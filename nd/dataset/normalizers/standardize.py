@@ -50,7 +50,7 @@ class NormalizerStandardize(FittedNormalizer):
     """
 
     kind = "STANDARDIZE"
-    _statistics = Moments
+    statistics = Moments
 
     def __init__(self, mean: Any = None, std: Any = None) -> None:
         super().__init__()

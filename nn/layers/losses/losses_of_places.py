@@ -153,10 +153,11 @@ class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
 class _LossOfPlaces(WithLoss):
     runtime: ClassVar = LossOfPlacesRuntime
     axes: ClassVar[tuple[str, ...]]
-    _takes: ClassVar[tuple[type[InputType], str]]
+    taken: ClassVar[tuple[type[InputType], str]]
+    """The kind of input, and the call that makes it."""
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
-        kind, creator = self._takes
+        kind, creator = self.taken
         if not isinstance(input_type, kind):
             raise nd.ConfigurationError(
                 f"{label}: expected input {describe_shape(('N', 'C', *self.axes))}, got {input_type!r}. "
@@ -184,7 +185,7 @@ class CnnLossLayer(_LossOfPlaces):
 
     activation: str | Activation | None = "identity"
     axes: ClassVar[tuple[str, ...]] = ("H", "W")
-    _takes: ClassVar = (ConvolutionalType, "convolutional(h, w, c)")
+    taken: ClassVar = (ConvolutionalType, "convolutional(h, w, c)")
     form: ClassVar[JavaForm] = LossLayer.form.more(constants={"format": "NCHW"})
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
@@ -209,7 +210,7 @@ class Cnn3DLossLayer(_LossOfPlaces):
 
     activation: str | Activation | None = "identity"
     axes: ClassVar[tuple[str, ...]] = ("D", "H", "W")
-    _takes: ClassVar = (Convolutional3DType, "convolutional3d(d, h, w, c)")
+    taken: ClassVar = (Convolutional3DType, "convolutional3d(d, h, w, c)")
     form: ClassVar[JavaForm] = LossLayer.form.more(constants={"dataFormat": "NCDHW"})
 
 
@@ -229,7 +230,7 @@ class RnnLossLayer(_LossOfPlaces):
     """
 
     axes: ClassVar[tuple[str, ...]] = ("T",)
-    _takes: ClassVar = (RecurrentType, "recurrent(size)")
+    taken: ClassVar = (RecurrentType, "recurrent(size)")
     form: ClassVar[JavaForm] = LossLayer.form.more(constants={"rnnDataFormat": "NCW"})
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
