@@ -51,8 +51,8 @@ class Backend(
     def __init__(self, xp: Any, device: Any = None) -> None:
         self.xp = xp
         self.device = device
-        self._dtypes = {name: getattr(xp, name) for name in DTYPES}
-        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
+        self.dtypes = {name: getattr(xp, name) for name in DTYPES}
+        self.dtype_names = {dtype: name for name, dtype in self.dtypes.items()}
 
     silent: ClassVar[bool] = False
     """Whether its calls are reported to nobody, because they are being recorded."""
@@ -74,13 +74,13 @@ class Backend(
     def dtype(self, name: str) -> Any:
         """Return this backend's dtype object of that name."""
         try:
-            return self._dtypes[name if isinstance(name, str) else getattr(name, "name", None) or name.__name__]
+            return self.dtypes[name if isinstance(name, str) else getattr(name, "name", None) or name.__name__]
         except (AttributeError, KeyError, TypeError):
             raise DTypeError(f"dtype: expected one of {', '.join(DTYPES)}, got {name!r}.") from None
 
     def dtype_name(self, x: Array) -> str:
         """Return the name of an array's dtype."""
-        return self._dtype_names.get(x.dtype) or str(x.dtype)
+        return self.dtype_names.get(x.dtype) or str(x.dtype)
 
     def is_ready(self, x: object, dtype: str) -> bool:
         """Tell at once whether `x` is an array of this backend and dtype; False where that takes a closer look."""
@@ -201,84 +201,85 @@ class Backend(
 
     # ---- elementwise, with the result in `out` when given
 
-    def _store(self, value: Array, out: Array | None) -> Array:
+    def stored(self, value: Array, out: Array | None) -> Array:
+        """Return a result, in `out` when given."""
         return value if out is None else self.assign(out, value)
 
     def add(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x + y."""
-        return self._store(x + y, out)
+        return self.stored(x + y, out)
 
     def subtract(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x - y."""
-        return self._store(x - y, out)
+        return self.stored(x - y, out)
 
     def multiply(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x * y."""
-        return self._store(x * y, out)
+        return self.stored(x * y, out)
 
     def divide(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x / y."""
-        return self._store(x / y, out)
+        return self.stored(x / y, out)
 
     def maximum(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """Larger of x and y."""
-        return self._store(self.xp.maximum(x, y), out)
+        return self.stored(self.xp.maximum(x, y), out)
 
     def minimum(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """Smaller of x and y."""
-        return self._store(self.xp.minimum(x, y), out)
+        return self.stored(self.xp.minimum(x, y), out)
 
     def power(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x ** y."""
-        return self._store(x**y, out)
+        return self.stored(x**y, out)
 
     def exp(self, x: Array, out: Array | None = None) -> Array:
         """e ** x."""
-        return self._store(self.xp.exp(x), out)
+        return self.stored(self.xp.exp(x), out)
 
     def log(self, x: Array, out: Array | None = None) -> Array:
         """Natural logarithm."""
-        return self._store(self.xp.log(x), out)
+        return self.stored(self.xp.log(x), out)
 
     def sqrt(self, x: Array, out: Array | None = None) -> Array:
         """Square root."""
-        return self._store(self.xp.sqrt(x), out)
+        return self.stored(self.xp.sqrt(x), out)
 
     def square(self, x: Array, out: Array | None = None) -> Array:
         """x * x."""
-        return self._store(x * x, out)
+        return self.stored(x * x, out)
 
     def absolute(self, x: Array, out: Array | None = None) -> Array:
         """|x|."""
-        return self._store(self.xp.abs(x), out)
+        return self.stored(self.xp.abs(x), out)
 
     def sign(self, x: Array, out: Array | None = None) -> Array:
         """-1, 0 or 1; sign(0) = 0."""
-        return self._store(self.xp.sign(x), out)
+        return self.stored(self.xp.sign(x), out)
 
     def tanh(self, x: Array, out: Array | None = None) -> Array:
         """Hyperbolic tangent."""
-        return self._store(self.xp.tanh(x), out)
+        return self.stored(self.xp.tanh(x), out)
 
     def cos(self, x: Array, out: Array | None = None) -> Array:
         """Cosine."""
-        return self._store(self.xp.cos(x), out)
+        return self.stored(self.xp.cos(x), out)
 
     def sin(self, x: Array, out: Array | None = None) -> Array:
         """Sine."""
-        return self._store(self.xp.sin(x), out)
+        return self.stored(self.xp.sin(x), out)
 
     def greater(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x > y, as bool, or as 0 and 1 in the dtype of `out`."""
-        return self._store(x > y, out)
+        return self.stored(x > y, out)
 
     def greater_equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x >= y, as bool, or as 0 and 1 in the dtype of `out`."""
-        return self._store(x >= y, out)
+        return self.stored(x >= y, out)
 
     def equal(self, x: Any, y: Any, out: Array | None = None) -> Array:
         """x == y, as bool, or as 0 and 1 in the dtype of `out`."""
-        return self._store(x == y, out)
+        return self.stored(x == y, out)
 
     def where(self, condition: Array, x: Any, y: Any) -> Array:
         """Elements of x where the condition holds, else of y."""
@@ -312,7 +313,7 @@ class Backend(
 
     def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
         """Sum of products of two vectors, as a scalar array."""
-        return self._store(self.sum(x * y), out)
+        return self.stored(self.sum(x * y), out)
 
     def all_finite(self, x: Array) -> bool:
         """Tell whether no element is NaN or infinite."""
@@ -322,7 +323,7 @@ class Backend(
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         """Matrix product of two matrices."""
-        return self._store(self.xp.matmul(a, b), out)
+        return self.stored(self.xp.matmul(a, b), out)
 
     def gemm(self, a: Array, b: Array, c: Array | None, alpha: float, beta: float) -> Array:
         """alpha * a @ b + beta * c, into `c` when given."""

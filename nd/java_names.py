@@ -13,9 +13,10 @@ from enum import EnumType, StrEnum
 from functools import partial
 from inspect import Parameter, isroutine, signature
 from operator import eq
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 _BORDERS = re.compile(r"(?<=[a-z0-9])[A-Z]|(?<=[A-Z])[A-Z](?=[a-z])")
+Owner = TypeVar("Owner")
 _ACCESSOR = re.compile(r"(get|is|has|set)(?=[A-Z0-9]|n[A-Z])(.+)")
 
 
@@ -93,6 +94,17 @@ def add_overrides(owner: type) -> None:
             setattr(owner, ours, value)
 
 
+def overridable(owner: type[Owner]) -> type[Owner]:
+    """Decorate a class whose subclasses may override methods in either spelling, see `add_overrides`."""
+
+    def add(cls: type, **more: Any) -> None:
+        super(owner, cls).__init_subclass__(**more)  # type: ignore[misc]
+        add_overrides(cls)
+
+    owner.__init_subclass__ = classmethod(add)  # type: ignore[assignment]
+    return owner
+
+
 _DEFAULTS = {"lr": "learning_rate", "rmsdecay": "rms_decay", "l": "lower", "u": "upper", "clipping_epsilon": "clip_eps"}
 
 
@@ -126,6 +138,7 @@ class JavaNamedABC(JavaNamed, ABCMeta):
     """The same of an abstract class."""
 
 
+@overridable
 class JavaNames(metaclass=JavaNamed):
     """Base of classes whose methods and attributes answer to Deeplearning4j's camelCase names.
 
@@ -149,10 +162,6 @@ class JavaNames(metaclass=JavaNamed):
 
         def __getattr__(self, name: str) -> Any:
             return java_attribute(self, name, _names_of(type(self)))
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        add_overrides(cls)
 
 
 def _names_of(owner: type) -> dict[str, str]:

@@ -106,3 +106,13 @@ class Builder:
         """Make the configuration; its own checks apply."""
         configuration = self._target(**self.given)
         return configuration.finish() if hasattr(configuration, "finish") else configuration
+
+
+def item_verb(field: str) -> Callable[..., Builder]:
+    """Return a verb for `builder_verbs`, which puts a value under its key into a dict that is given so far."""
+
+    def put(builder: Builder, key: Any, value: Any) -> Builder:
+        builder.given[field][key] = value
+        return builder
+
+    return put

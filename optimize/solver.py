@@ -41,7 +41,7 @@ class OfModel:
         return self._model()
 
     @staticmethod
-    def _computed(model: Any, step: Any = None) -> StepResult:
+    def computed(model: Any, step: Any = None) -> StepResult:
         """Let the model compute gradient and score, of a step if one is given.
 
         A model that returns nothing has them in its updater.
@@ -53,7 +53,7 @@ class OfModel:
             result = StepResult(model.score(), 0.0, model.batch_size, [updater.gradient], updater.watch, averaged=False)
         return result
 
-    def _hear_gradient(self, model: Any, result: StepResult) -> None:
+    def hear_gradient(self, model: Any, result: StepResult) -> None:
         """Let the listeners hear of the gradient, whole in the gradient vector."""
         listeners = tuple(self.listeners)
         if listens(listeners, model.iteration_count, "on_gradient_calculation"):
@@ -61,13 +61,13 @@ class OfModel:
         for listener in listeners:
             listener.on_gradient_calculation(model)
 
-    def _hear_iteration(self, model: Any) -> None:
+    def hear_iteration(self, model: Any) -> None:
         """Let the listeners hear that an iteration is done."""
         for listener in tuple(self.listeners):
             listener.iteration_done(model, model.iteration_count - 1, model.epoch_count)
 
     @staticmethod
-    def _steps(value: Any) -> range:
+    def steps_of(value: Any) -> range:
         """Return one index for each step; raise ArgumentError where it is no integer, without cost where it is."""
         return range(value if type(value) is int else converted("optimize", "iterations", INTEGER, value))
 

@@ -4,24 +4,20 @@ A rule is a function of a file's path and text that yields what is wrong. `BAD` 
 """
 
 import ast
-import functools
 import pathlib
 
 import pytest
 
+from tests import copied_functions, private_names
 from tests.cases.architecture import NUMPY_IN_ND
+from tests.copied_functions import copies_no_function
+from tests.private_names import reads_no_private_attribute
+from tests.source_files import FLOORS, FUNCTIONS, ROOT, class_table, files, last_name, library, parse
 
-ROOT = pathlib.Path(__file__).parent.parent
-FLOORS = ("backends", "nd", "optimize", "nn")  # each may import those before it
 LAST_LINES, LAST_FUNCTION_LINES, LAST_NESTING = 400, 50, 3
 NUMERIC_LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends"}
 DRAWERS = {"data2", "helper", "helpers", "tmp", "util", "utils"}
 CUDA_WORDS = ("__" + "global__", "__" + "device__", "block" + "Idx", "thread" + "Idx")
-
-
-@functools.cache
-def parse(text):
-    return ast.parse(text)
 
 
 # ---- imports
@@ -37,14 +33,8 @@ def imports(path, text):
             start = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*start, *([node.module] if node.module else [])])
             yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
-        elif isinstance(node, ast.Call) and _name(node.func) in ("__import__", "import_module"):
+        elif isinstance(node, ast.Call) and last_name(node.func) in ("__import__", "import_module"):
             yield from ((node.lineno, named.value) for named in node.args[:1] if isinstance(named, ast.Constant))
-
-
-def _name(node):
-    """Last part of a dotted name, without subscripts."""
-    node = node.value if isinstance(node, ast.Subscript) else node
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def imports_only_what_is_below(path, text):
@@ -74,7 +64,7 @@ def names_no_backend(path, text):
             yield f"{path}:{line}: imports {name}"
     texts = set(_docstrings(parse(text)))
     for node in ast.walk(parse(text)):
-        word = node.value if isinstance(node, ast.Constant) and node not in texts else _name(node)
+        word = node.value if isinstance(node, ast.Constant) and node not in texts else last_name(node)
         if isinstance(word, str) and ("cupy" in word.lower() or word == "NumpyBackend"):
             yield f"{path}:{node.lineno}: names {word!r}"
 
@@ -96,27 +86,13 @@ def _docstrings(tree):
                 yield statement.value
 
 
-@functools.cache
-def class_table():
-    """Class name -> its definitions in the library."""
-    table = {}
-    for _, text in library():
-        for node in ast.walk(parse(text)):
-            if isinstance(node, ast.ClassDef):
-                table.setdefault(node.name, []).append(node)
-    return table
-
-
 def _documents(definition, method, table):
     """Tell whether a class or one of its bases documents a method."""
     for member in definition.body:
         if isinstance(member, FUNCTIONS) and member.name == method and ast.get_docstring(member):
             return True
-    bases = [other for base in definition.bases for other in table.get(_name(base), [])]
+    bases = [other for base in definition.bases for other in table.get(last_name(base), [])]
     return any(_documents(base, method, table) for base in bases if base is not definition)
-
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def is_documented(path, text):
@@ -173,39 +149,6 @@ def has_no_deep_nesting(path, text):
             yield f"{path}:{node.lineno}: {node.name} nests {_depth(node)} levels, at most {LAST_NESTING}"
 
 
-OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # which are public
-SELVES = {"cls", "self"}
-
-
-def reads_no_private_attribute(path, text):
-    """What begins with an underscore is read in its own class only; a class reads its own of other instances too."""
-    yield from (f"{path}:{node.lineno}: reads {ast.unparse(node)}" for node in _strangers(parse(text), set()))
-
-
-def _strangers(node, own):
-    for child in ast.iter_child_nodes(node):
-        inside = own | _private_names(child) if isinstance(child, ast.ClassDef) else own
-        if isinstance(child, ast.Attribute) and child.attr.startswith("_") and not child.attr.startswith("__"):
-            value = child.value
-            of_self = isinstance(value, ast.Name) and value.id in SELVES
-            of_super = isinstance(value, ast.Call) and _name(value.func) == "super"
-            of_library = ast.unparse(value).split(".")[0] in ("numpy", *NUMERIC_LIBRARIES)
-            if not (of_self or of_super or of_library or child.attr in inside | OF_NAMED_TUPLES):
-                yield child
-        yield from _strangers(child, inside)
-
-
-def _private_names(definition):
-    """Return the names that a class gives to its attributes and methods."""
-    found = {
-        node.attr for node in ast.walk(definition) if isinstance(node, ast.Attribute) and _name(node.value) in SELVES
-    }
-    found |= {member.name for member in definition.body if isinstance(member, FUNCTIONS)}
-    targets = [target for member in definition.body for target in getattr(member, "targets", [])]
-    targets += [member.target for member in definition.body if isinstance(member, ast.AnnAssign)]
-    return found | {_name(target) for target in targets}
-
-
 def is_no_drawer(path, text):
     if pathlib.PurePath(path).stem in DRAWERS:
         yield f"{path}: a name that does not say what is inside"
@@ -219,8 +162,8 @@ def says_what_an_array_is(path, text):
     """There is one type of arrays, in backends/typing.py; an alias of Any says nothing."""
     for node in ast.walk(parse(text)):
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        is_any = isinstance(node, (ast.Assign, ast.AnnAssign)) and _name(node.value) == "Any"
-        if is_any and any("Array" in (_name(target) or "") for target in targets):
+        is_any = isinstance(node, (ast.Assign, ast.AnnAssign)) and last_name(node.value) == "Any"
+        if is_any and any("Array" in (last_name(target) or "") for target in targets):
             yield f"{path}:{node.lineno}: an array that is Any"
 
 
@@ -232,21 +175,22 @@ def has_no_bare_except(path, text):
 
 def matches_what_it_expects_to_be_raised(path, text):
     for node in ast.walk(parse(text)):
-        is_raises = isinstance(node, ast.Call) and _name(node.func) == "raises"
+        is_raises = isinstance(node, ast.Call) and last_name(node.func) == "raises"
         if is_raises and "match" not in [keyword.arg for keyword in node.keywords]:
             yield f"{path}:{node.lineno}: pytest.raises without match"
 
 
 LIBRARY_RULES = [
-    asserts_nothing, has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function,
-    imports_only_what_is_below, is_documented, is_no_drawer, is_no_long_file, names_no_array_library, names_no_backend,
-    reads_no_private_attribute, says_what_an_array_is,
+    asserts_nothing, copies_no_function, has_no_bare_except, has_no_cuda_text, has_no_deep_nesting,
+    has_no_long_function, imports_only_what_is_below, is_documented, is_no_drawer, is_no_long_file,
+    names_no_array_library, names_no_backend, reads_no_private_attribute, says_what_an_array_is,
 ]  # fmt: skip
 TEST_RULES = [is_no_drawer, is_no_long_file, matches_what_it_expects_to_be_raised]
 SCRIPT_RULES = [has_no_bare_except, has_no_cuda_text, has_no_deep_nesting, has_no_long_function, is_no_long_file]
 
 BAD = {  # rule -> files that break it, each once
     asserts_nothing: [("nd/x.py", "def f():\n    assert True")],
+    copies_no_function: copied_functions.REFUSED,
     has_no_bare_except: [("nn/x.py", "try:\n    pass\nexcept:\n    pass")],
     has_no_cuda_text: [("optimize/x.py", f"KERNEL = 'extern {CUDA_WORDS[0]} void k()'")],
     has_no_deep_nesting: [
@@ -275,10 +219,7 @@ BAD = {  # rule -> files that break it, each once
         ("nd/serde.py", "import cupy"),
         ("nn/x.py", "import array_api_compat.numpy"),
     ],
-    reads_no_private_attribute: [
-        ("nd/x.py", "def f(net):\n    return net._made"),
-        ("nn/x.py", "class A:\n    def f(self, other):\n        self._own = other._own + other._other"),
-    ],
+    reads_no_private_attribute: private_names.REFUSED,
     says_what_an_array_is: [
         ("nd/x.py", "Array = Any"),
         ("backends/x.py", "import typing as t\nNumpyArray: t.TypeAlias = t.Any"),
@@ -302,16 +243,6 @@ class A:
 class B(A):
     def f(self): pass
 '''
-
-
-@functools.cache
-def files(*folders):
-    paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
-    return [(path.relative_to(ROOT).as_posix(), path.read_text()) for path in paths]
-
-
-def library():
-    return files(*FLOORS)
 
 
 def broken(rule, sources):
@@ -341,6 +272,16 @@ def test_every_rule_lets_good_code_pass():
     assert [fault for rule in BAD if rule is not is_documented for fault in rule("nn/good.py", GOOD)] == []
     definitions = {node.name: [node] for node in parse(GOOD).body if isinstance(node, ast.ClassDef)}
     assert all(_documents(definitions[name][0], "f", definitions) for name in "AB")
+
+
+def test_a_copy_of_another_files_function_is_refused():
+    path, text = next((path, text) for path, text in library() if copied_functions.bodies(text))
+    assert broken(copies_no_function, [("nn/copy.py", text)])
+    assert not broken(copies_no_function, [(path, text)])
+
+
+def test_a_class_reads_its_own_private_attributes():
+    assert not broken(reads_no_private_attribute, [("nn/good.py", private_names.ALLOWED)])
 
 
 def test_cuda_text_lies_in_backends():

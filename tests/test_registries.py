@@ -5,14 +5,14 @@ import ast
 import pytest
 
 from tests.cases.architecture import REGISTRIES
-from tests.test_architecture import FUNCTIONS, ROOT, _name, library, parse
+from tests.source_files import FUNCTIONS, ROOT, last_name, library, parse
 
 
 def defined(texts, root):
     """Return what a registry may list and what it must: the root's descendants, and the public leaves among them."""
     nodes = [node for text in texts for node in parse(text).body]
     functions = {n.name for n in nodes if isinstance(n, FUNCTIONS) and n.name.endswith(root)}
-    bases = {node.name: {_name(base) for base in node.bases} for node in nodes if isinstance(node, ast.ClassDef)}
+    bases = {node.name: {last_name(base) for base in node.bases} for node in nodes if isinstance(node, ast.ClassDef)}
     for node in nodes:
         if isinstance(node, ast.ClassDef) and root in {f"def {getattr(member, 'name', '')}" for member in node.body}:
             bases[node.name].add(root)
@@ -26,9 +26,9 @@ def defined(texts, root):
 def registry_faults(name, text, texts, root):
     """Yield what is wrong with the table `name` in `text`."""
     assigned = [node for node in parse(text).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
-    values = {_name(getattr(node, "target", None) or node.targets[0]): node.value for node in assigned}
+    values = {last_name(getattr(node, "target", None) or node.targets[0]): node.value for node in assigned}
     table = values.get(name)
-    if isinstance(table, ast.Call) and _name(table.func) == "ClassTable":
+    if isinstance(table, ast.Call) and last_name(table.func) == "ClassTable":
         table = table.args[1]
         table = values[table.id] if isinstance(table, ast.Name) else table
     if not isinstance(table, ast.Dict) or not all(isinstance(key, ast.Constant) for key in table.keys):
@@ -38,7 +38,9 @@ def registry_faults(name, text, texts, root):
     if keys != sorted(set(keys)):
         yield f"{name}: not sorted"
     may, must = defined(texts, root)
-    listed = {value.value.split(":")[-1] if isinstance(value, ast.Constant) else _name(value) for value in table.values}
+    listed = {
+        value.value.split(":")[-1] if isinstance(value, ast.Constant) else last_name(value) for value in table.values
+    }
     yield from (f"{name}: {missing} is missing" for missing in sorted(must - listed))
     yield from (f"{name}: {stranger} is not defined" for stranger in sorted(listed - may))
 

@@ -45,7 +45,7 @@ class NumpyConvolution(SpatialPrimitives):
     """Mixin of `NumpyBackend`: convolution with image rows outermost in memory."""
 
     def im2col(self, x: NumpyArray, window: Window, buffers: Buffers) -> Array:
-        cells: Any = self._padded(x, window, 0.0, buffers)
+        cells: Any = self.padded(x, window, 0.0, buffers)
         if not cells.flags.c_contiguous:
             return super().im2col(x, window, buffers)
         col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))

@@ -60,10 +60,10 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
 
     def __init__(self, threads: int | None = None) -> None:
         super().__init__(np)
-        self._dtypes = {name: np.dtype(name) for name in DTYPES}
-        self._dtype_names = {np.dtype(name): name for name in DTYPES}
+        self.dtypes = {name: np.dtype(name) for name in DTYPES}
+        self.dtype_names = {np.dtype(name): name for name in DTYPES}
         self.threads = thread_count() if threads is None else threads
-        self._blas, self._level_one = BlasThreads(), LevelOne()
+        self._blas, self.level_one = BlasThreads(), LevelOne()
         self._workers = Workers(self.threads)
         self._recorder: Backend | None = None
         self.workers = self.threads if self._blas.controllable else 1
@@ -80,7 +80,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return isinstance(x, (np.ndarray, np.generic))  # reductions of everything give scalars
 
     def is_ready(self, x: object, dtype: str) -> bool:
-        return type(x) is np.ndarray and x.dtype is self._dtypes.get(dtype)
+        return type(x) is np.ndarray and x.dtype is self.dtypes.get(dtype)
 
     def asarray(self, data: Any, dtype: str) -> Array:
         try:
@@ -259,7 +259,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
     def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
-        run = None if y.size < LEAST_ELEMENTS else self._level_one.bound(alpha, x, beta, y)
+        run = None if y.size < LEAST_ELEMENTS else self.level_one.bound(alpha, x, beta, y)
         if run is None:
             return super().axpby(alpha, x, beta, y, scratch)
         run()

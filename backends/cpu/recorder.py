@@ -69,8 +69,7 @@ class _Recorder(NumpyBackend):
         np.copyto(target, source, casting="unsafe")  # which asks a traced source too, where the target is not
         return target
 
-    def copy(self, x: Array) -> Array:
-        return self.assign(self.empty(x.shape, self.dtype_name(x)), x)
+    copy = Backend.copy
 
     def reshape(self, x: Array, shape: Sequence[int]) -> Array:
         try:
@@ -79,7 +78,7 @@ class _Recorder(NumpyBackend):
             return self.reshape_view(self.copy(x), shape)
 
     def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
-        run = self._level_one.bound(plain(alpha), plain(x), plain(beta), writable(y))
+        run = self.level_one.bound(plain(alpha), plain(x), plain(beta), writable(y))
         if run is None:
             return Backend.axpby(self, alpha, x, beta, y, scratch)
         note(run)

@@ -48,6 +48,11 @@ MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
+    Attributes
+    ----------
+    kernels, products, convolutions, uploads, scratches
+        What our kernels do, and their memory.
+
     Raises
     ------
     BackendError
@@ -65,15 +70,15 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         if switch("ND_TF32", False):
             _use_tf32(self.cupy.cuda.Device().compute_capability)
         super().__init__(namespace)
-        self._dtypes = {name: np.dtype(name) for name in DTYPES}
-        self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
-        self._kernels = Kernels(self.cupy)
-        self._row_kernels = Rows(self._kernels)
-        self.uploads = Uploads(self.cupy, self._kernels)
-        self._scratches = Scratches(self.cupy)
-        splits = Splits(self._scratches, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
-        self._products = Products(self._kernels, splits)
-        self._convolutions = Convolutions(self._kernels, splits)
+        self.dtypes = {name: np.dtype(name) for name in DTYPES}
+        self.dtype_names = {dtype: name for name, dtype in self.dtypes.items()}
+        self.kernels = Kernels(self.cupy)
+        self._row_kernels = Rows(self.kernels)
+        self.uploads = Uploads(self.cupy, self.kernels)
+        self.scratches = Scratches(self.cupy)
+        splits = Splits(self.scratches, self.cupy.cuda.Device().attributes["MultiProcessorCount"])
+        self.products = Products(self.kernels, splits)
+        self.convolutions = Convolutions(self.kernels, splits)
         self._recorder: Any = None
         self._graphs = switch("ND_CUDA_GRAPH", True)
         if not self._graphs:
@@ -236,7 +241,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         arrays = (x, delta, W_gradient) if b_gradient is None else (x, delta, W_gradient, b_gradient)
         apart = b_gradient is not None and not b_gradient.flags.c_contiguous
         if not apart and self._prefers_own(x.T, delta) and all(array.dtype == delta.dtype for array in arrays):
-            self._products.run(x.T, delta, W_gradient, b_gradient)
+            self.products.run(x.T, delta, W_gradient, b_gradient)
         else:
             super().affine_gradients(x, delta, W_gradient, b_gradient)
 
@@ -251,7 +256,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
         if out is None:
             return self.cupy.matmul(a, b)
         if a.ndim == 2 and a.dtype == b.dtype == out.dtype and self._prefers_own(a, b):
-            return self._products.run(a, b, out)
+            return self.products.run(a, b, out)
         if out.flags.f_contiguous and not out.flags.c_contiguous:
             self.cupy.matmul(b.T, a.T, out=out.T)  # the same product, which cuBLAS then writes without a copy
         else:
@@ -268,7 +273,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     def sum_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any, out: Array | None = None) -> Any:
         compiled = formula.compiled.get(self)
         if compiled is None:
-            compiled = formula.compiled[self] = Summed(self.cupy, formula.formula, self._scratches)
+            compiled = formula.compiled[self] = Summed(self.cupy, formula.formula, self.scratches)
         totals = compiled.totals(arguments, current, out)
         if totals is None:
             return super().sum_formula(formula, arguments, current, out)
@@ -278,20 +283,20 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
 
     def random_raw(self, root: int, node: int, n: int) -> Array:
         out = self.empty((n,), "uint64")
-        self._kernels.launch("random_raw", "f", n, (out, np.uint64(root), np.uint64(node), n))
+        self.kernels.launch("random_raw", "f", n, (out, np.uint64(root), np.uint64(node), n))
         return out
 
     def dropout_factors(self, root: int, node: int, p: float, out: Array) -> Array:
         if out.dtype.char not in REALS or not batch_innermost(out):
             return super().dropout_factors(root, node, p, out)
         arguments = (out, np.uint64(root), np.uint64(node), p, out.shape[0], out.size)
-        self._kernels.launch("dropout_factors", out.dtype.char, out.size, arguments)
+        self.kernels.launch("dropout_factors", out.dtype.char, out.size, arguments)
         return out
 
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
         kind = dtype if self.dtype(dtype).char in REALS else "float32"
         out = self.empty((n,), kind)
-        self._kernels.launch("random_uniform", out.dtype.char, n, (out, np.uint64(root), np.uint64(node), n))
+        self.kernels.launch("random_uniform", out.dtype.char, n, (out, np.uint64(root), np.uint64(node), n))
         return self.astype(out, dtype)
 
 

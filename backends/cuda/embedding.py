@@ -26,7 +26,7 @@ class CudaEmbedding(EmbeddingRows):
 
     looks_at_indices = False
 
-    _kernels: Kernels
+    kernels: Kernels
     astype: Any
     dtype_name: Any
     empty: Any
@@ -38,7 +38,7 @@ class CudaEmbedding(EmbeddingRows):
         if out.size:
             numbers = self.astype(indices, "int64")
             arguments = (table, numbers, out, _lookup(table, numbers, out))
-            self._kernels.launch("gather_rows", out.dtype.char, out.size, arguments)
+            self.kernels.launch("gather_rows", out.dtype.char, out.size, arguments)
         return out
 
     def scatter_add(self, table: CupyArray, indices: CupyArray, updates: CupyArray) -> CupyArray:
@@ -47,7 +47,7 @@ class CudaEmbedding(EmbeddingRows):
         if updates.size:
             numbers = self.astype(indices, "int64")
             arguments = (table, numbers, updates, _lookup(table, numbers, updates))
-            self._kernels.launch("scatter_add_rows", table.dtype.char, numbers.size * FINDERS, arguments)
+            self.kernels.launch("scatter_add_rows", table.dtype.char, numbers.size * FINDERS, arguments)
         return table
 
 

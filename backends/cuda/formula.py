@@ -158,7 +158,7 @@ class _Emitter(Backend):
 
     def __init__(self, dtype: str) -> None:
         self.real_dtype = dtype
-        self._dtypes = {name: name for name in DTYPES}
+        self.dtypes = {name: name for name in DTYPES}
         self.lines: list[str] = []
         self.xp = _Functions(self)
         self.device = None
@@ -183,7 +183,7 @@ class _Emitter(Backend):
             return f"(real)({float(x)!r})"
         return f"({'-' if x < 0 else ''}(real)__int_as_float({'0x7fffffff' if math.isnan(x) else '0x7f800000'}))"
 
-    def _store(self, value: Any, out: Any) -> Any:
+    def stored(self, value: Any, out: Any) -> Any:
         return value if out is None else out.set(value)
 
     def _binary(self, x: Number, operator: str, y: Number, out: Symbol | None) -> Symbol:
@@ -192,7 +192,7 @@ class _Emitter(Backend):
         result = self.write(f"{self.real(x)} {operator} {self.real(y)}")
         if _is_number(x) and _is_number(y):
             result.be_number()
-        return self._store(result, out)
+        return self.stored(result, out)
 
     def _of_sums(self, x: Any, operator: str, y: Any) -> Symbol:
         """Return an expression of sums, as the same of every element's shares in them."""
@@ -207,11 +207,11 @@ class _Emitter(Backend):
         return result
 
     def call(self, function: str, *arguments: Number, out: Symbol | None = None) -> Symbol:
-        return self._store(self.write(f"{function}({', '.join(map(self.real, arguments))})"), out)
+        return self.stored(self.write(f"{function}({', '.join(map(self.real, arguments))})"), out)
 
     def compare(self, x: Number, operator: str, y: Number, out: Symbol | None = None) -> Symbol:
         """Return a comparison, or store it as 0 or 1."""
-        return self._store(self.write(f"{self.real(x)} {operator} {self.real(y)}", "bool"), out)
+        return self.stored(self.write(f"{self.real(x)} {operator} {self.real(y)}", "bool"), out)
 
     # ---- operations that formulas may ask for
 

@@ -51,7 +51,7 @@ class _Recorder(CupyBackend):
             before, self._thread.draws = self._draws, draws
             draws.begin()
             try:
-                with self._scratches.holding(scratch):
+                with self.scratches.holding(scratch):
                     result = run()
             finally:
                 self._thread.draws = before
@@ -70,7 +70,7 @@ class _Recorder(CupyBackend):
         if not self._draws.captured:
             return super().dropout_factors(root, node, p, out)
         arguments = (out, self._draws.states, *move, p, out.shape[0], out.size)
-        self._kernels.launch("dropout_factors_from", out.dtype.char, out.size, arguments)
+        self.kernels.launch("dropout_factors_from", out.dtype.char, out.size, arguments)
         return out
 
     def random_uniform(self, root: int, node: int, n: int, dtype: str) -> Array:
@@ -80,7 +80,7 @@ class _Recorder(CupyBackend):
         if not self._draws.captured:
             return super().random_uniform(root, node, n, dtype)
         out = self.empty((n,), dtype if self.dtype(dtype).char in REALS else "float32")
-        self._kernels.launch("random_uniform_from", out.dtype.char, n, (out, self._draws.states, *move, n))
+        self.kernels.launch("random_uniform_from", out.dtype.char, n, (out, self._draws.states, *move, n))
         return self.astype(out, dtype)
 
     def random_moved(self, n: int) -> None:
@@ -91,7 +91,7 @@ class _Recorder(CupyBackend):
         if a.dtype.char not in REALS or a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2:
             raise NotRecorded(f"a graph holds products of real matrices of one dtype, got {a.dtype} and {b.dtype}.")
         product = self.empty((a.shape[0], b.shape[1]), self.dtype_name(a)) if out is None else out
-        return self._products.run(a, b, product)
+        return self.products.run(a, b, product)
 
     def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         raise NotRecorded("a graph cannot hold products of many matrices.")
@@ -100,7 +100,7 @@ class _Recorder(CupyBackend):
         return a.dtype.char in REALS
 
     def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
-        return self._store(self.sum(self.multiply(x, y)), out)
+        return self.stored(self.sum(self.multiply(x, y)), out)
 
     # ---- refused: it would wait for the device, or a replay would not repeat it
 

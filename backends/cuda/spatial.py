@@ -22,8 +22,8 @@ class Image(NamedTuple):
 class SpatialKernels(Backend):
     """Mixin of `CupyBackend` for images: outputs lie with the batch innermost, inputs in any order."""
 
-    _kernels: Kernels
-    _convolutions: Convolutions
+    kernels: Kernels
+    convolutions: Convolutions
 
     def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
         if x.dtype.char not in REALS or len(window.size) != 2:
@@ -42,10 +42,10 @@ class SpatialKernels(Backend):
     # ---- convolution
 
     def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        if not self._convolutions.serves(window, x, W, b):
+        if not self.convolutions.serves(window, x, W, b):
             return super().conv2d(x, W, b, window, buffers)
         z = buffers("z", (x.shape[0], W.shape[0], *window.out))
-        self._convolutions.forward(x, W, b, window, z)
+        self.convolutions.forward(x, W, b, window, z)
         return z, Image(x)
 
     def conv2d_backward(
@@ -58,7 +58,7 @@ class SpatialKernels(Backend):
         buffers: Buffers,
         need_epsilon: bool = True,
     ) -> Array | None:
-        if isinstance(saved, Image) and not self._convolutions.serves(window, saved.x, W, *gradients):
+        if isinstance(saved, Image) and not self.convolutions.serves(window, saved.x, W, *gradients):
             saved = self.im2col(saved.x, window, buffers)
         if not isinstance(saved, Image):
             return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
@@ -76,11 +76,11 @@ class SpatialKernels(Backend):
         need_epsilon: bool,
     ) -> Array | None:
         epsilon = like(epsilon, W)
-        self._convolutions.gradients(saved.x, epsilon, pooling, *gradients, window)
+        self.convolutions.gradients(saved.x, epsilon, pooling, *gradients, window)
         if not need_epsilon:
             return None
         image = buffers("epsilon", saved.x.shape)
-        self._convolutions.epsilon(epsilon, pooling, W, window, image)
+        self.convolutions.epsilon(epsilon, pooling, W, window, image)
         return image
 
     def product_of_channels(self, rows: Array, columns: Array, out: Array, buffers: Buffers) -> None:
@@ -100,7 +100,7 @@ class SpatialKernels(Backend):
         need_epsilon: bool = True,
     ) -> Array | None:
         convolved, winner = saved
-        known = isinstance(convolved, Image) and self._convolutions.serves(windows[0], convolved.x, W, *gradients)
+        known = isinstance(convolved, Image) and self.convolutions.serves(windows[0], convolved.x, W, *gradients)
         if not known or not windows[1].tiles_exactly:
             return super().conv2d_max_pool_backward(epsilon, saved, W, windows, gradients, buffers, need_epsilon)
         pooling = (windows[1], winner)
@@ -169,7 +169,7 @@ class SpatialKernels(Backend):
         """Launch a kernel that reads the first input by its strides and computes every element of the first output."""
         image, out = inputs[0], outputs[0]
         shape = geometry(window, image.shape[0], out.size, image.strides)
-        self._kernels.launch(name, out.dtype.char, out.size, (*inputs, *outputs, shape, *tail))
+        self.kernels.launch(name, out.dtype.char, out.size, (*inputs, *outputs, shape, *tail))
 
     def _packed(self, x: Array, buffers: Buffers) -> Array:
         """Return `x`, or a copy, with the batch innermost, for kernels that do not read it by strides."""

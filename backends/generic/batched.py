@@ -12,8 +12,8 @@ class BatchedProducts:
     """Mixin of `Backend`."""
 
     xp: Any
-    _store: Callable[..., Array]
+    stored: Callable[..., Array]
 
     def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
         """Return the products of the matrices ``a [B, M, K]`` and ``b [B, K, N]``, in `out` when given."""
-        return self._store(self.xp.matmul(a, b), out)
+        return self.stored(self.xp.matmul(a, b), out)

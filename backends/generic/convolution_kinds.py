@@ -120,7 +120,7 @@ class ConvolutionKinds(SpatialPrimitives):
             Channel ``c * multiplier + m`` is channel c with kernel m; ``b [1, C * multiplier]`` is added.
         saved : cache for `depthwise_backward`
         """
-        cells = self._padded(x, window, 0.0, buffers)
+        cells = self.padded(x, window, 0.0, buffers)
         z = buffers("z", (x.shape[0], W.shape[-2] * W.shape[-1], *window.out))
         outputs = self._by_kernel(z, W)
         for channels in self._cached_channels(z, W):
@@ -156,12 +156,12 @@ class ConvolutionKinds(SpatialPrimitives):
         self._sum_bias(delta, b_gradient, buffers)
         if not need_epsilon:
             return None
-        image, target = self._gradient_image((delta.shape[0], W.shape[-2]), window, buffers)
+        image, target = self.gradient_image((delta.shape[0], W.shape[-2]), window, buffers)
         self.fill(target, 0.0)
         for channels in stretches:
             product = self._by_kernel(self._product(delta, W, channels, buffers), W)
             self._spread(share[channels, ...], W[..., channels, :], product, target[channels, ...], window)
-        return self._cropped(image, target, window)
+        return self.cropped(image, target, window)
 
     def _kernel_gradient(
         self, share: Array, cells: Array, product: Array, W_gradient: Array, window: Window, buffers: Buffers

@@ -71,7 +71,7 @@ class SpatialPrimitives:
 
     def im2col(self, x: Array, window: Window, buffers: Buffers) -> Array:
         """Gather the cells of every window: ``[N, C, H, W]`` to ``[N, C, kernel_h, kernel_w, out_h, out_w]``."""
-        cells = self._padded(x, window, 0.0, buffers)
+        cells = self.padded(x, window, 0.0, buffers)
         col = buffers("col", (*x.shape[:2], *window.kernel, *window.out))
         target = self.batch_last(col)
         for cell, under in window.places:
@@ -82,12 +82,12 @@ class SpatialPrimitives:
         """Add the cells of every window back where im2col took them: the transpose of `im2col`."""
         n, channels = col.shape[:2]
         source = self.batch_last(col)
-        image, target = self._gradient_image((n, channels), window, buffers)
+        image, target = self.gradient_image((n, channels), window, buffers)
         self.fill(target, 0.0)
         for cell, under in window.places:
             cells = target[:, *under, :]
             self.add(cells, source[:, *cell, ...], cells)
-        return self._cropped(image, target, window)
+        return self.cropped(image, target, window)
 
     # ---- convolution
 
@@ -199,7 +199,7 @@ class SpatialPrimitives:
 
     # ---- padding
 
-    def _padded(self, x: Array, window: Window, value: float, buffers: Buffers) -> Array:
+    def padded(self, x: Array, window: Window, value: float, buffers: Buffers) -> Array:
         """Return ``[C, H, W, N]`` with its padding."""
         cells = self.batch_last(x)
         if not window.has_padding:
@@ -209,7 +209,7 @@ class SpatialPrimitives:
         self.assign(padded[:, *window.interior, :], cells)
         return padded
 
-    def _gradient_image(
+    def gradient_image(
         self, batch_and_channels: tuple[int, ...], window: Window, buffers: Buffers
     ) -> tuple[Array, Array]:
         """Return the image ``[N, C, H, W]`` and the padded view ``[C, H, W, N]`` to add into."""
@@ -218,7 +218,8 @@ class SpatialPrimitives:
             return image, self.batch_last(image)
         return image, self.batch_last(buffers("padded_epsilon", (*batch_and_channels, *window.padded)))
 
-    def _cropped(self, image: Array, target: Array, window: Window) -> Array:
+    def cropped(self, image: Array, target: Array, window: Window) -> Array:
+        """Fill the image from inside of its padded view, where that is another array; return it."""
         if window.has_padding:
             self.assign(self.batch_last(image), target[:, *window.interior, :])
         return image
@@ -239,7 +240,7 @@ class SpatialPrimitives:
         """
         if window.kernel == (2, 2) and window.tiles_exactly:
             return self._max_pool_pairs(x, window, buffers)
-        cells = self._padded(x, window, -float("inf"), buffers)
+        cells = self.padded(x, window, -float("inf"), buffers)
         shape = (*x.shape[:2], *window.out)
         out, winner = buffers("pooled", shape), buffers("winner", shape, "int32")
         best, best_cell = self.permute(out, BATCH_LAST), self.permute(winner, BATCH_LAST)
@@ -256,7 +257,7 @@ class SpatialPrimitives:
 
     def largest(self, x: Array, window: Window, buffers: Buffers) -> Array:
         """Return the maximum of every window, without the cell that won."""
-        cells = self._padded(x, window, -float("inf"), buffers)
+        cells = self.padded(x, window, -float("inf"), buffers)
         out = self.like(x, buffers, "pooled", (*x.shape[:2], *window.out))
         best = self.permute(out, BATCH_LAST)
         for number, (_, _, rows, columns) in enumerate(window.cells):
@@ -272,7 +273,7 @@ class SpatialPrimitives:
         if isinstance(saved, tuple):
             return self._max_pool_pairs_backward(epsilon, saved, window, buffers)
         winner, share = self.permute(saved, BATCH_LAST), self.permute(epsilon, BATCH_LAST)
-        image, target = self._gradient_image(epsilon.shape[:2], window, buffers)
+        image, target = self.gradient_image(epsilon.shape[:2], window, buffers)
         self.fill(target, 0.0)
         dtype = self.dtype_name(epsilon)
         won = self.permute(buffers("won", epsilon.shape, dtype), BATCH_LAST)
@@ -281,7 +282,7 @@ class SpatialPrimitives:
             self.multiply(won, share, won)
             cells = target[:, rows, columns, :]
             self.add(cells, won, cells)
-        return self._cropped(image, target, window)
+        return self.cropped(image, target, window)
 
     def _max_pool_pairs(self, x: Array, window: Window, buffers: Buffers) -> tuple[Array, Any]:
         """Pool 2x2 windows side by side: the larger of left and right, then of top and bottom; >= keeps the first."""
@@ -320,7 +321,7 @@ class SpatialPrimitives:
 
     def avg_pool(self, x: Array, window: Window, count_padding: bool, buffers: Buffers) -> tuple[Array, Any]:
         """Return the mean of every window, over its real cells or, with `count_padding`, over all of them."""
-        cells = self._padded(x, window, 0.0, buffers)
+        cells = self.padded(x, window, 0.0, buffers)
         out = buffers("pooled", (*x.shape[:2], *window.out))
         total = self.permute(out, BATCH_LAST)
         self.fill(total, 0.0)
@@ -339,18 +340,18 @@ class SpatialPrimitives:
         """Spread every element of ``epsilon [N, C, out_h, out_w]`` evenly over the cells of its window."""
         share = self.permute(buffers("share", epsilon.shape), BATCH_LAST)
         self.divide(self.permute(epsilon, BATCH_LAST), saved, share)
-        image, target = self._gradient_image(epsilon.shape[:2], window, buffers)
+        image, target = self.gradient_image(epsilon.shape[:2], window, buffers)
         self.fill(target, 0.0)
         for _, _, rows, columns in window.cells:
             cells = target[:, rows, columns, :]
             self.add(cells, share, cells)
-        return self._cropped(image, target, window)
+        return self.cropped(image, target, window)
 
     # ---- p-norm
 
     def pnorm_pool(self, x: Array, window: Window, p: int, buffers: Buffers) -> tuple[Array, Any]:
         """Return (sum |x|^p)^(1/p) of every window."""
-        cells = self._padded(x, window, 0.0, buffers)
+        cells = self.padded(x, window, 0.0, buffers)
         out = buffers("pooled", (*x.shape[:2], *window.out))
         norm = self.permute(out, BATCH_LAST)
         self.fill(norm, 0.0)
@@ -365,11 +366,11 @@ class SpatialPrimitives:
         blank = self.equal(norm, 0.0)
         scale = self.where(blank, 0.0, self.power(self.where(blank, 1.0, norm), 1 - p))
         share = self.multiply(scale, self.permute(epsilon, BATCH_LAST))
-        image, target = self._gradient_image(epsilon.shape[:2], window, buffers)
+        image, target = self.gradient_image(epsilon.shape[:2], window, buffers)
         self.fill(target, 0.0)
         for _, _, rows, columns in window.cells:
             cell = cells[:, rows, columns, :]
             slope = self.multiply(self.power(self.absolute(cell), p - 1), self.sign(cell))
             place = target[:, rows, columns, :]
             self.add(place, self.multiply(slope, share), place)
-        return self._cropped(image, target, window)
+        return self.cropped(image, target, window)

@@ -87,10 +87,10 @@ class AsyncDataSetIterator(DataSetIterator):
             None is left, or `num` is given.
         """
         refuse_num(self, num)
-        self._check_has_next()
+        self.check_has_next()
         self._last = self._channel.first()  # and so it is handed out, whether or not Ctrl-C comes before the next line
         self._channel.drop(self._last)
-        return self._pre_processed(self._last[0])
+        return self.pre_processed(self._last[0])
 
     def reset(self) -> None:
         """Stop the thread, discard its minibatches, and reset the base.

@@ -152,7 +152,7 @@ class CsvDataSetIterator(DataSetIterator):
         FormatError
             A row has another number of cells than the first one.
         """
-        self._check_has_next()
+        self.check_has_next()
         if num is None:
             rows, mark = self._rows_ahead()
         else:
@@ -160,7 +160,7 @@ class CsvDataSetIterator(DataSetIterator):
         minibatch = self._data_set(rows)
         self._count += len(rows)
         self._mark, self._ahead = mark, None
-        return self._pre_processed(minibatch)
+        return self.pre_processed(minibatch)
 
     def reset(self) -> None:
         """Go back to the first row."""

@@ -356,8 +356,8 @@ def one_hot(labels: Any, n: int) -> np.ndarray:
     return encoded
 
 
-def second_axis(array: Any) -> int:
-    """Return the length of an array's second axis, 1 where it has none."""
+def second_axis(array: AnyArray) -> int:
+    """Return the length of the second axis, 1 where there is none."""
     return int(array.shape[1]) if len(array.shape) > 1 else 1
 
 

@@ -11,12 +11,15 @@ from nd.dataset.iterator import DataSetIterator, State, check_data_set, refuse_n
 
 
 class SizedByFirst(DataSetIterator):
-    """Tell sizes of the first minibatch, which is read ahead where nobody has asked for it yet."""
+    """Tell sizes of the first minibatch, which is read ahead where nobody has asked for it yet; count minibatches."""
+
+    handed_out = 0
+    """Minibatches of this epoch that `next` has returned."""
 
     _sizes: tuple[int, int, int | None] | None = None
     """Examples, features' and labels' second axis."""
 
-    def _note_sizes(self, minibatch: DataSet) -> None:
+    def note_sizes(self, minibatch: DataSet) -> None:
         """Remember the sizes of a minibatch, if it is the first."""
         if self._sizes is None:
             outcomes = None if minibatch.labels is None else minibatch.num_outcomes()
@@ -26,6 +29,22 @@ class SizedByFirst(DataSetIterator):
         if self._sizes is None:
             self.has_next()
         return self._sizes or (0, 0, None)
+
+    def check_repeatable(self, method: str) -> None:
+        """Raise DataError, in the name of a method, where the same minibatches may not come again."""
+        raise NotImplementedError
+
+    def state(self) -> State:
+        """Return the number of minibatches of this epoch handed out.
+
+        Raises
+        ------
+        DataError
+            The same minibatches may not come again: an iterable is no sequence (list, tuple), a generator is no
+            function or not repeatable.
+        """
+        self.check_repeatable("state")
+        return {"count": self.handed_out}
 
     def batch(self) -> int:
         """Return the size of the first DataSet, which is read ahead if need be (0 if there is none)."""
@@ -77,7 +96,6 @@ class ExistingDataSetIterator(SizedByFirst):
         self._restartable = self._source is not iterable
         self._ahead: DataSet | None = None
         self._ended = False
-        self._count = 0  # handed out since the start
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, reading one ahead.
@@ -100,10 +118,10 @@ class ExistingDataSetIterator(SizedByFirst):
             None is left, or `num` is given: the iterable decides how large its minibatches are.
         """
         refuse_num(self, num)
-        self._check_has_next()
-        self._count += 1
+        self.check_has_next()
+        self.handed_out += 1
         minibatch, self._ahead = cast(DataSet, self._ahead), None
-        return self._pre_processed(minibatch)
+        return self.pre_processed(minibatch)
 
     def reset(self) -> None:
         """Start the iterable again.
@@ -119,27 +137,16 @@ class ExistingDataSetIterator(SizedByFirst):
                 f"{type(self._iterable).__name__}, which can be read once. Pass a list, or an object whose __iter__ "
                 "makes a new iterator."
             )
-        self._ahead, self._ended, self._count = None, False, 0
+        self._ahead, self._ended, self.handed_out = None, False, 0
         self._source = iter(self._iterable)
 
-    def state(self) -> State:
-        """Return the number of minibatches handed out.
-
-        Raises
-        ------
-        DataError
-            The iterable is no sequence (list, tuple): it may come in another order when it starts again.
-        """
-        self._check_repeatable("state")
-        return {"count": self._count}
-
     def restore(self, state: State) -> None:
-        self._check_repeatable("restore")
+        self.check_repeatable("restore")
         count = restored_count(self, state, "count", len(cast(Sequence[DataSet], self._iterable)))
-        self._ahead, self._ended, self._count = None, False, count
+        self._ahead, self._ended, self.handed_out = None, False, count
         self._source = iter(cast(Sequence[DataSet], self._iterable)[count:])
 
-    def _check_repeatable(self, method: str) -> None:
+    def check_repeatable(self, method: str) -> None:
         if not isinstance(self._iterable, Sequence):
             raise DataError(
                 f"ExistingDataSetIterator.{method}: expected a list or tuple of DataSets, whose order is known, got "
@@ -160,5 +167,5 @@ class ExistingDataSetIterator(SizedByFirst):
             self._ended = True
             return
         check_data_set("ExistingDataSetIterator: element", data_set)
-        self._note_sizes(data_set)
+        self.note_sizes(data_set)
         self._ahead = data_set

@@ -54,7 +54,6 @@ class GeneratorDataSetIterator(SizedByFirst):
         self._repeatable = repeatable
         self._items: Iterator[Item] | None = None if callable(source) else iter(source)
         self._ahead: DataSet | None = None
-        self._count = 0  # handed out in this epoch
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left, reading one ahead.
@@ -77,10 +76,10 @@ class GeneratorDataSetIterator(SizedByFirst):
             None is left, or `num` is given: the generator decides how large its minibatches are.
         """
         refuse_num(self, num)
-        self._check_has_next()
+        self.check_has_next()
         minibatch, self._ahead = self._ahead, None
-        self._count += 1
-        return self._pre_processed(minibatch)  # type: ignore[arg-type]
+        self.handed_out += 1
+        return self.pre_processed(minibatch)  # type: ignore[arg-type]
 
     def reset(self) -> None:
         """Call the function again.
@@ -97,17 +96,6 @@ class GeneratorDataSetIterator(SizedByFirst):
             )
         self._start()
 
-    def state(self) -> State:
-        """Return the number of minibatches of this epoch handed out.
-
-        Raises
-        ------
-        DataError
-            The same minibatches do not come again.
-        """
-        self._check_repeatable("state")
-        return {"count": self._count}
-
     def restore(self, state: State) -> None:
         """Call the function again and skip the minibatches handed out.
 
@@ -116,25 +104,25 @@ class GeneratorDataSetIterator(SizedByFirst):
         DataError
             The same minibatches do not come again, or there are fewer.
         """
-        self._check_repeatable("restore")
+        self.check_repeatable("restore")
         count = restored_count(self, state, "count")
         self._start()
-        while self._count < count:
+        while self.handed_out < count:
             if self._read() is None:
                 raise DataError(
-                    f"GeneratorDataSetIterator.restore: count must be at most {self._count}, the number of minibatches "
-                    f"that came, got {count}. Is the state of an iterator over other data?"
+                    f"GeneratorDataSetIterator.restore: count must be at most {self.handed_out}, the number of "
+                    f"minibatches that came, got {count}. Is the state of an iterator over other data?"
                 )
-            self._count += 1
+            self.handed_out += 1
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of a copy, which calls the function anew and skips what it has handed out; see `restore`."""
         position = self.state()
-        return {**vars(self), "_items": None, "_ahead": None, "_count": position["count"]}
+        return {**vars(self), "_items": None, "_ahead": None, "handed_out": position["count"]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.restore({"count": state["_count"]})
+        self.restore({"count": state["handed_out"]})
 
     def reset_supported(self) -> bool:
         """Tell whether a function was given."""
@@ -144,7 +132,7 @@ class GeneratorDataSetIterator(SizedByFirst):
         close = getattr(self._items, "close", None)  # of a generator, whose ``finally`` runs now
         if close is not None:
             close()
-        self._items, self._ahead, self._count = None, None, 0
+        self._items, self._ahead, self.handed_out = None, None, 0
 
     def _read(self) -> DataSet | None:
         if self._items is None:
@@ -160,10 +148,10 @@ class GeneratorDataSetIterator(SizedByFirst):
         if item is _END:
             return None
         minibatch = _as_data_set(item)
-        self._note_sizes(minibatch)
+        self.note_sizes(minibatch)
         return minibatch
 
-    def _check_repeatable(self, method: str) -> None:
+    def check_repeatable(self, method: str) -> None:
         if not self._repeatable or not callable(self._source):
             got = "repeatable=False" if callable(self._source) else f"one {type(self._source).__name__}"
             raise DataError(

@@ -98,14 +98,14 @@ class ImageDataSetIterator(DataSetIterator):
         DataError
             No examples are left, or `num` is less than 1.
         """
-        self._check_has_next()
+        self.check_has_next()
         count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
         stop = min(self._cursor + count, self._limit)
         places = self._order[self._cursor : stop]
         self._cursor = stop
         pixels = np.ascontiguousarray(self._images[places].T)  # [pixels, N]; turned as bytes, 4 times less to move
         features = np.divide(pixels, self._white, out=self._pool.take(pixels.shape)).T
-        return self._pre_processed(DataSet(features, one_hot(self._labels[places], self._classes)))
+        return self.pre_processed(DataSet(features, one_hot(self._labels[places], self._classes)))
 
     def reset(self) -> None:
         """Go back to the beginning, shuffling again if this iterator shuffles."""

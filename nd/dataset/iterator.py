@@ -151,11 +151,13 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
         """Be true, always: the number of batches may be 0 or unknown, and `has_next` says what is left."""
         return True
 
-    def _check_has_next(self) -> None:
+    def check_has_next(self) -> None:
+        """Raise DataError where no minibatch is left."""
         if not self.has_next():
             raise DataError(f"{type(self).__name__}.next: expected a minibatch, got the end of the data. Call reset().")
 
-    def _pre_processed(self, data_set: DataSet) -> DataSet:
+    def pre_processed(self, data_set: DataSet) -> DataSet:
+        """Return a minibatch as it is handed out, from the pre-processor if there is one."""
         if self.pre_processor is None:
             return data_set
         own = DataSet(data_set.features, data_set.labels, data_set.features_mask, data_set.labels_mask)
@@ -171,6 +173,13 @@ class ListDataSetIterator(DataSetIterator):
     batch : int, optional
         Regroup the examples into minibatches of that many, the last one smaller if need be. Without it every DataSet
         is one minibatch.
+
+    Attributes
+    ----------
+    sets : list of DataSet
+        As given; with a batch all in one.
+    cursor : int
+        Examples handed out with a batch, DataSets without.
 
     Raises
     ------
@@ -196,13 +205,13 @@ class ListDataSetIterator(DataSetIterator):
             check_data_set(f"ListDataSetIterator: element {i}", data_set)
         if sum(data_set.num_examples() for data_set in sets) == 0:
             raise DataError(f"ListDataSetIterator: expected examples, got an empty list ({len(sets)} DataSets).")
-        self._sets = sets if batch is None or len(sets) == 1 else [DataSet.merge(sets)]
+        self.sets = sets if batch is None or len(sets) == 1 else [DataSet.merge(sets)]
         self._size = batch
-        self._cursor = 0  # counts examples with a batch, DataSets without
+        self.cursor = 0
 
     def has_next(self) -> bool:
         """Tell whether a minibatch is left."""
-        return self._cursor < self._total()
+        return self.cursor < self.total()
 
     def next(self, num: int | None = None) -> DataSet:
         """Return the next minibatch; its arrays are views of the DataSets given.
@@ -212,73 +221,75 @@ class ListDataSetIterator(DataSetIterator):
         DataError
             None is left, or `num` is given to an iterator without a batch.
         """
-        self._check_has_next()
+        self.check_has_next()
         if self._size is not None:
             count = self._size if num is None else check_count("ListDataSetIterator.next", "num", num, 1)
-            stop = min(self._cursor + count, self._total())
-            minibatch = self._sets[0].get_range(self._cursor, stop)
+            stop = min(self.cursor + count, self.total())
+            minibatch = self.sets[0].get_range(self.cursor, stop)
         elif num is None:
-            stop = self._cursor + 1
-            minibatch = self._sets[self._cursor]
+            stop = self.cursor + 1
+            minibatch = self.sets[self.cursor]
         else:
             raise DataError(f"ListDataSetIterator.next: num needs an iterator that regroups, got {num}. Pass batch=.")
-        self._cursor = stop
-        return self._pre_processed(minibatch)
+        self.cursor = stop
+        return self.pre_processed(minibatch)
 
     def reset(self) -> None:
         """Go back to the first minibatch."""
-        self._cursor = 0
+        self.cursor = 0
 
     def state(self) -> State:
-        return {"cursor": self._cursor, "total": self._total()}
+        return {"cursor": self.cursor, "total": self.total()}
 
     def restore(self, state: State) -> None:
-        check_same(self, state, total=self._total())
-        self._cursor = restored_count(self, state, "cursor", self._total())
+        check_same(self, state, total=self.total())
+        self.cursor = restored_count(self, state, "cursor", self.total())
 
     def batch(self) -> int:
         """Return the batch given, else the size of the first DataSet."""
-        return self._sets[0].num_examples() if self._size is None else self._size
+        return self.sets[0].num_examples() if self._size is None else self._size
 
     def total_outcomes(self) -> int:
         """Return the length of the labels' second axis."""
-        return self._sets[0].num_outcomes()
+        return self.sets[0].num_outcomes()
 
     def input_columns(self) -> int:
         """Return the length of the features' second axis."""
-        return self._sets[0].num_inputs()
+        return self.sets[0].num_inputs()
 
     def __len__(self) -> int:
-        return -(-self._total() // (self._size or 1))
+        return -(-self.total() // (self._size or 1))
 
-    def _total(self) -> int:
-        return len(self._sets) if self._size is None else self._sets[0].num_examples()
+    def total(self) -> int:
+        """Return the number of examples with a batch, of DataSets without."""
+        return len(self.sets) if self._size is None else self.sets[0].num_examples()
 
 
 class WrappingDataSetIterator(DataSetIterator):
     """Shared by iterators that hand out another one's minibatches: sizes and abilities are the base's."""
 
-    _base: DataSetIterator
+    base: DataSetIterator
+    """The one whose minibatches are handed out."""
 
     def batch(self) -> int:
         """Return the base's."""
-        return self._base.batch()
+        return self.base.batch()
 
     def total_outcomes(self) -> int:
         """Return the base's."""
-        return self._base.total_outcomes()
+        return self.base.total_outcomes()
 
     def input_columns(self) -> int:
         """Return the base's."""
-        return self._base.input_columns()
+        return self.base.input_columns()
 
     def reset_supported(self) -> bool:
         """Tell whether the base's `reset` works."""
-        return self._base.reset_supported()
+        return self.base.reset_supported()
 
     def async_supported(self) -> bool:
         """Tell whether another thread may read the base ahead."""
-        return self._base.async_supported()
+        return self.base.async_supported()
 
 
 class EarlyTerminationDataSetIterator(WrappingDataSetIterator):
@@ -302,11 +313,11 @@ class EarlyTerminationDataSetIterator(WrappingDataSetIterator):
 
     @checked
     def __init__(self, base: DataSetIterator, n: Count) -> None:
-        self._base, self._limit, self._count = base, n, 0
+        self.base, self._limit, self._count = base, n, 0
 
     def has_next(self) -> bool:
         """Tell whether the base has a minibatch and the limit is not reached."""
-        return self._count < self._limit and self._base.has_next()
+        return self._count < self._limit and self.base.has_next()
 
     def next(self, num: int | None = None) -> DataSet:
         """Return the base's next minibatch.
@@ -316,26 +327,26 @@ class EarlyTerminationDataSetIterator(WrappingDataSetIterator):
         DataError
             None is left, or the limit is reached.
         """
-        self._check_has_next()
-        minibatch = self._base.next(num)
+        self.check_has_next()
+        minibatch = self.base.next(num)
         self._count += 1
-        return self._pre_processed(minibatch)
+        return self.pre_processed(minibatch)
 
     def reset(self) -> None:
         """Reset the base and count from 0."""
-        self._base.reset()
+        self.base.reset()
         self._count = 0
 
     def state(self) -> State:
-        return {"count": self._count, "base": self._base.state()}
+        return {"count": self._count, "base": self.base.state()}
 
     def restore(self, state: State) -> None:
         count = restored_count(self, state, "count", self._limit)
-        self._base.restore(state.get("base", {}))
+        self.base.restore(state.get("base", {}))
         self._count = count
 
     def __len__(self) -> int:
-        return min(self._limit, len(cast(Sized, self._base)))
+        return min(self._limit, len(cast(Sized, self.base)))
 
 
 def refuse_num(iterator: DataSetIterator, num: int | None) -> None:

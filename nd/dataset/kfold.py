@@ -69,7 +69,7 @@ class KFoldIterator(DataSetIterator):
             None is left, or `num` is given.
         """
         refuse_num(self, num)
-        self._check_has_next()
+        self.check_has_next()
         self._cursor += 1
         start, stop = self._bounds(self._cursor - 1)
         return self._examples(np.concatenate([np.arange(start), np.arange(stop, self._total)]))
@@ -131,4 +131,4 @@ class KFoldIterator(DataSetIterator):
     def _examples(self, places: np.ndarray) -> DataSet:
         order = self._order.select(0, self._total)
         chosen = places if isinstance(order, slice) else order[places]
-        return self._pre_processed(self._data_set.get(chosen))
+        return self.pre_processed(self._data_set.get(chosen))

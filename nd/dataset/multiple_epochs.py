@@ -50,20 +50,20 @@ class MultipleEpochsIterator(WrappingDataSetIterator):
                 f"MultipleEpochsIterator: expected an iterator that can be reset, got a {type(base).__name__} that "
                 "can be read once."
             )
-        self._base = base
+        self.base = base
         self._done = 0  # epochs of the base that are over
         self._begun = False  # whether the base was seen where it stood at first
 
     def has_next(self) -> bool:
         """Tell whether the base has a minibatch, or another epoch."""
         self._begin()
-        if self._base.has_next():
+        if self.base.has_next():
             return True
         if self._done + 1 >= self._epochs:
             return False
-        self._base.reset()
+        self.base.reset()
         self._done += 1
-        return self._base.has_next()
+        return self.base.has_next()
 
     def next(self, num: int | None = None) -> DataSet:
         """Return the base's next minibatch, of its next epoch where one is over.
@@ -73,28 +73,28 @@ class MultipleEpochsIterator(WrappingDataSetIterator):
         DataError
             None is left.
         """
-        self._check_has_next()
-        return self._pre_processed(self._base.next(num))
+        self.check_has_next()
+        return self.pre_processed(self.base.next(num))
 
     def reset(self) -> None:
         """Reset the base and count its epochs from 0."""
-        self._base.reset()
+        self.base.reset()
         self._done, self._begun = 0, True
 
     def state(self) -> State:
         self._begin()
-        return {"base": self._base.state(), "done": self._done, "epochs": self._epochs}
+        return {"base": self.base.state(), "done": self._done, "epochs": self._epochs}
 
     def restore(self, state: State) -> None:
         check_same(self, state, epochs=self._epochs)
         done = restored_count(self, state, "done", self._epochs - 1)
-        self._base.restore(state.get("base", {}))
+        self.base.restore(state.get("base", {}))
         self._done, self._begun = done, True
 
     def _begin(self) -> None:
-        if not self._begun and not self._base.has_next() and self._base.reset_supported():
-            self._base.reset()
+        if not self._begun and not self.base.has_next() and self.base.reset_supported():
+            self.base.reset()
         self._begun = True
 
     def __len__(self) -> int:
-        return self._epochs * len(cast(Sized, self._base))
+        return self._epochs * len(cast(Sized, self.base))

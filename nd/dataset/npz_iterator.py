@@ -57,7 +57,7 @@ class NpzDataSetIterator(OrderedDataSetIterator):
     ``NumpyDataSetIterator(numpy.load("x.npy", mmap_mode="r"), ...)``.
     """
 
-    _order: FileOrder
+    order: FileOrder
 
     @checked
     def __init__(
@@ -89,12 +89,12 @@ class NpzDataSetIterator(OrderedDataSetIterator):
 
     def _examples(self, start: int, stop: int) -> DataSet:
         parts, begin = [], 0  # begin: examples of the files before
-        for number in self._order.files:
+        for number in self.order.files:
             first, last = max(start - begin, 0), min(stop - begin, self._lengths[number])
             if first < last:
-                parts.append(pick(self._arrays(number), self._order.select(number, first, last), self._classes))
+                parts.append(pick(self._arrays(number), self.order.select(number, first, last), self.classes))
             begin += self._lengths[number]
-        if stop == self._total:
+        if stop == self.total:
             self._open = None
         return parts[0] if len(parts) == 1 else DataSet.merge(parts)
 
@@ -102,13 +102,13 @@ class NpzDataSetIterator(OrderedDataSetIterator):
         return self._headers[0]
 
     def state(self) -> State:
-        return {"cursor": self._cursor, "lengths": self._lengths, "order": self._order.state()}
+        return {"cursor": self.cursor, "lengths": self._lengths, "order": self.order.state()}
 
     def restore(self, state: State) -> None:
         check_same(self, state, lengths=self._lengths)
-        cursor = restored_count(self, state, "cursor", self._total)
-        self._order.restore(state.get("order"))
-        self._cursor = cursor
+        cursor = restored_count(self, state, "cursor", self.total)
+        self.order.restore(state.get("order"))
+        self.cursor = cursor
 
     def _arrays(self, number: int) -> dict[str, Any]:
         if self._open is None or self._open[0] != number:

@@ -60,7 +60,7 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
     [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0]]]
     """
 
-    _order: EpochOrder
+    order: EpochOrder
 
     @checked
     def __init__(
@@ -87,19 +87,19 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
         super().__init__(total, batch, classes, EpochOrder(total, seed if shuffle else None))
 
     def _examples(self, start: int, stop: int) -> DataSet:
-        return pick(self._arrays, self._order.select(start, stop), self._classes)
+        return pick(self._arrays, self.order.select(start, stop), self.classes)
 
     def _outlines(self) -> dict[str, Any]:
         return self._arrays
 
     def state(self) -> State:
-        return {"cursor": self._cursor, "examples": self._total, "order": self._order.state()}
+        return {"cursor": self.cursor, "examples": self.total, "order": self.order.state()}
 
     def restore(self, state: State) -> None:
-        check_same(self, state, examples=self._total)
-        cursor = restored_count(self, state, "cursor", self._total)
-        self._order.restore(state.get("order"))
-        self._cursor = cursor
+        check_same(self, state, examples=self.total)
+        cursor = restored_count(self, state, "cursor", self.total)
+        self.order.restore(state.get("order"))
+        self.cursor = cursor
 
 
 def check_arrays(who: str, arrays: dict[str, Any]) -> int:

@@ -21,11 +21,18 @@ class OrderedDataSetIterator(DataSetIterator):
     classes : int, optional
         Labels are class numbers below that.
     order : EpochOrder or FileOrder
+
+    Attributes
+    ----------
+    cursor : int
+        Examples handed out in this epoch.
+    total, classes, order
+        As given.
     """
 
     def __init__(self, total: int, batch: int, classes: int | None, order: EpochOrder | FileOrder) -> None:
-        self._total, self._batch, self._classes, self._order = total, batch, classes, order
-        self._cursor = 0
+        self.total, self._batch, self.classes, self.order = total, batch, classes, order
+        self.cursor = 0
         order.begin()
 
     def _examples(self, start: int, stop: int) -> DataSet:
@@ -38,7 +45,7 @@ class OrderedDataSetIterator(DataSetIterator):
 
     def has_next(self) -> bool:
         """Tell whether examples are left."""
-        return self._cursor < self._total
+        return self.cursor < self.total
 
     def next(self, num: int | None = None) -> DataSet:
         """Return the next minibatch, of `num` examples if given.
@@ -50,17 +57,17 @@ class OrderedDataSetIterator(DataSetIterator):
         FormatError
             A file is damaged, or not the one any more that it was.
         """
-        self._check_has_next()
+        self.check_has_next()
         count = self._batch if num is None else check_count(f"{type(self).__name__}.next", "num", num, 1)
-        stop = min(self._cursor + count, self._total)
-        minibatch = self._examples(self._cursor, stop)
-        self._cursor = stop
-        return self._pre_processed(minibatch)
+        stop = min(self.cursor + count, self.total)
+        minibatch = self._examples(self.cursor, stop)
+        self.cursor = stop
+        return self.pre_processed(minibatch)
 
     def reset(self) -> None:
         """Begin the next epoch, in another order if this iterator shuffles."""
-        self._cursor = 0
-        self._order.begin()
+        self.cursor = 0
+        self.order.begin()
 
     def batch(self) -> int:
         """Return the number of examples in a minibatch."""
@@ -76,11 +83,11 @@ class OrderedDataSetIterator(DataSetIterator):
         """
         if "labels" not in self._outlines():
             return super().total_outcomes()
-        return self._classes or second_axis(self._outlines()["labels"])
+        return self.classes or second_axis(self._outlines()["labels"])
 
     def input_columns(self) -> int:
         """Return the length of the features' second axis."""
         return second_axis(self._outlines()["features"])
 
     def __len__(self) -> int:
-        return -(-self._total // self._batch)
+        return -(-self.total // self._batch)

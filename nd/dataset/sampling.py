@@ -69,7 +69,7 @@ class SamplingDataSetIterator(DataSetIterator):
         DataError
             `total` is reached, or `num` is out of range.
         """
-        self._check_has_next()
+        self.check_has_next()
         count = self._batch if num is None else self._check_batch("SamplingDataSetIterator.next", "num", num)
         count = min(count, self._total - self._cursor)
         if self._replace:
@@ -77,7 +77,7 @@ class SamplingDataSetIterator(DataSetIterator):
         else:
             places = self._random.permutation(self._examples)[:count]
         self._cursor += count
-        return self._pre_processed(self._data_set.get(places))
+        return self.pre_processed(self._data_set.get(places))
 
     def reset(self) -> None:
         """Count from 0; the draws go on."""

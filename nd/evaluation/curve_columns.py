@@ -84,7 +84,7 @@ class Columns(JavaNames):
         """Return the first field."""
         return {"@class": java_class(type(self).__name__, "curves")}
 
-    def _check_lengths(self, least: int = 1) -> None:
+    def check_lengths(self, least: int = 1) -> None:
         """Raise ShapeError unless all columns have one length, of at least so many points."""
         lengths = {name: len(getattr(self, name)) for name in self.COLUMNS}
         if len(set(lengths.values())) > 1 or self.num_points() < least:
@@ -93,7 +93,8 @@ class Columns(JavaNames):
                 "point in each."
             )
 
-    def _point(self, name: str, i: int | None) -> Any:
+    def point(self, name: str, i: int | None) -> Any:
+        """Return a number of a column, all of it for None; raise DataError if there is no such point."""
         if i is None:
             return getattr(self, name)
         if not 0 <= i < self.num_points():

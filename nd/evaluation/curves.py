@@ -46,7 +46,7 @@ class RocCurve(Columns):
     def __init__(self, threshold: Any, fpr: Any, tpr: Any, auc: Annotated[float, EVEN_NAN] | None = None) -> None:
         self.threshold = column("threshold", threshold)
         self.fpr, self.tpr = column("fpr", fpr), column("tpr", tpr)
-        self._check_lengths()
+        self.check_lengths()
         self._auc = auc
 
     @property
@@ -66,17 +66,17 @@ class RocCurve(Columns):
     @checked
     def get_threshold(self, i: int | None = None) -> Any:
         """Return the threshold of point `i`, without it of all; raise DataError if there is none."""
-        return self._point("threshold", i)
+        return self.point("threshold", i)
 
     @checked
     def get_true_positive_rate(self, i: int) -> float:
         """Return the true positive rate of point `i`; raise DataError if there is none."""
-        return self._point("tpr", i)
+        return self.point("tpr", i)
 
     @checked
     def get_false_positive_rate(self, i: int) -> float:
         """Return the false positive rate of point `i`; raise DataError if there is none."""
-        return self._point("fpr", i)
+        return self.point("fpr", i)
 
     def calculate_auc(self) -> float:
         """Return the area under the curve, by trapezoids. NaN where all examples were of one class."""
@@ -173,7 +173,7 @@ class PrecisionRecallCurve(Columns):
         self.precision, self.recall = column("precision", precision), column("recall", recall)
         self.tp_count, self.fp_count = column("tp_count", tp_count, np.int64), column("fp_count", fp_count, np.int64)
         self.fn_count, self.total_count = column("fn_count", fn_count, np.int64), total_count
-        self._check_lengths()
+        self.check_lengths()
         self._area = known_area
 
     @property
@@ -193,17 +193,17 @@ class PrecisionRecallCurve(Columns):
     @checked
     def get_threshold(self, i: int | None = None) -> Any:
         """Return the threshold of point `i`, without it of all; raise DataError if there is none."""
-        return self._point("threshold", i)
+        return self.point("threshold", i)
 
     @checked
     def get_precision(self, i: int | None = None) -> Any:
         """Return the precision of point `i`, without it of all; raise DataError if there is none."""
-        return self._point("precision", i)
+        return self.point("precision", i)
 
     @checked
     def get_recall(self, i: int | None = None) -> Any:
         """Return the recall of point `i`, without it of all; raise DataError if there is none."""
-        return self._point("recall", i)
+        return self.point("recall", i)
 
     def calculate_auprc(self) -> float:
         """Return the area under the curve, by trapezoids. NaN where there were no positive examples."""
@@ -247,7 +247,7 @@ class PrecisionRecallCurve(Columns):
     @checked
     def get_confusion_matrix_at_point(self, i: int) -> Confusion:
         """Return the counts at point `i`; raise DataError if there is none."""
-        self._point("threshold", i)
+        self.point("threshold", i)
         tp, fp, fn = int(self.tp_count[i]), int(self.fp_count[i]), int(self.fn_count[i])
         return Confusion(self._at(i), tp, fp, fn, self.total_count - tp - fp - fn)
 

@@ -40,7 +40,7 @@ class ReliabilityDiagram(Columns):
         self.title = title
         self.mean_predicted_value_x = column("mean_predicted_value_x", mean_predicted_value_x)
         self.fraction_positives_y = column("fraction_positives_y", fraction_positives_y)
-        self._check_lengths(0)  # none where all bins are empty and left out
+        self.check_lengths(0)  # none where all bins are empty and left out
 
     @property
     def x(self) -> np.ndarray:
@@ -92,7 +92,7 @@ class Histogram(Columns):
     def __init__(self, title: str | None, lower: float, upper: float, bin_counts: Any) -> None:
         self.title, self.lower, self.upper = title, lower, upper
         self.bin_counts = column("bin_counts", bin_counts, np.int64)
-        self._check_lengths()
+        self.check_lengths()
 
     def get_title(self) -> str:
         """Return the title of a plot."""

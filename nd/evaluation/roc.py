@@ -123,8 +123,8 @@ class ROC(IEvaluation):
     def merge(self, other: ROC) -> None:
         """Add the examples of another one; raise DataError if the thresholds differ, or one came out of JSON."""
         check_mergeable(self, other, ("threshold_steps",))
-        for roc in (self, other):
-            roc._check_growing("ROC.merge")
+        self._check_growing("ROC.merge")
+        other._check_growing("ROC.merge")
         self._counts.merge(other._counts)
         self.count_actual_positive += other.count_actual_positive
         self.count_actual_negative += other.count_actual_negative

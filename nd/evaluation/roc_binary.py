@@ -67,12 +67,12 @@ class ROCBinary(RocOutputs):
         DTypeError, DataError, NumericError
             As `ROC.eval`.
         """
-        truth, guess, kept = output_rows(self._who("eval"), labels, predictions, mask, self.axis)
+        truth, guess, kept = output_rows(self.who("eval"), labels, predictions, mask, self.axis)
         self.add(truth, guess, kept)
 
     def num_labels(self) -> int:
         """Return the number of outputs, -1 while it is unknown."""
-        return -1 if self.underlying is None else len(self.underlying)
+        return self.known_columns()
 
     @checked
     def stats(self, print_precision: Digits = 4) -> str:

@@ -65,12 +65,12 @@ class ROCMultiClass(RocOutputs):
         DTypeError, DataError, NumericError
             As `ROC.eval`.
         """
-        truth, guess = paired_rows(labels, predictions, mask, self.axis, self._who("eval"))
+        truth, guess = paired_rows(labels, predictions, mask, self.axis, self.who("eval"))
         self.add(truth, guess)
 
     def get_num_classes(self) -> int:
         """Return the number of classes, -1 while it is unknown."""
-        return -1 if self.underlying is None else len(self.underlying)
+        return self.known_columns()
 
     @checked
     def stats(self, print_precision: Digits = 4) -> str:

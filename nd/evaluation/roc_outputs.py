@@ -54,18 +54,19 @@ class RocOutputs(IEvaluation):
         names = None if labels is None else list(labels)
         if names is not None and self.underlying is not None and len(names) != len(self.underlying):
             raise DataError(
-                f"{self._who('set_label_names')}: expected {len(self.underlying)} labels, got {names}. Name each."
+                f"{self.who('set_label_names')}: expected {len(self.underlying)} labels, got {names}. Name each."
             )
         self.labels = names
 
-    def _who(self, method: str) -> str:
+    def who(self, method: str) -> str:
+        """Return the name of a method for messages."""
         return f"{type(self).__name__}.{method}"
 
     def add(self, truth: Any, guess: Any, kept: Any = None) -> None:
         """Count rows on the host: labels, predictions, and True for those that count, all ``[rows, columns]``."""
         if len(truth) == 0:
             return
-        who = self._who("eval")
+        who = self.who("eval")
         positive = as_binary(who, truth)
         scores = as_probabilities(who, guess) if self.threshold_steps else guess
         for column, roc in enumerate(self._rocs("eval", truth.shape[1])):
@@ -76,7 +77,7 @@ class RocOutputs(IEvaluation):
         expected = columns if self.underlying is None and self.labels is None else self._columns()
         if columns != expected:
             raise ShapeError(
-                f"{self._who(method)}: expected {expected} columns, got {columns}. "
+                f"{self.who(method)}: expected {expected} columns, got {columns}. "
                 "Use one evaluation per output layer, and as many labels as columns."
             )
         if self.underlying is None:
@@ -85,6 +86,10 @@ class RocOutputs(IEvaluation):
 
     def _columns(self) -> int:
         return len(self.labels or []) if self.underlying is None else len(self.underlying)
+
+    def known_columns(self) -> int:
+        """Return the number of columns, -1 while it is unknown."""
+        return -1 if self.underlying is None else len(self.underlying)
 
     @checked
     def merge(self, other: Self) -> None:
@@ -168,7 +173,7 @@ class RocOutputs(IEvaluation):
             return str(column)
         if column >= len(self.labels):
             raise DataError(
-                f"{self._who('label')}: {self.COLUMN} is 0 to {len(self.labels) - 1}, got {column}. Check it."
+                f"{self.who('label')}: {self.COLUMN} is 0 to {len(self.labels) - 1}, got {column}. Check it."
             )
         return self.labels[column]
 

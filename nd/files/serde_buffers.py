@@ -246,10 +246,10 @@ def write_buffer(stream: BinaryIO, flat: np.ndarray) -> None:
     flat : numpy.ndarray, shape [n]
     """
     dtype = dtype_name(flat.dtype)
-    stream.write(utf(NEWEST_MODE) + struct.pack(">q", flat.size) + utf(dtype))
+    stream.write(utf_bytes(NEWEST_MODE) + struct.pack(">q", flat.size) + utf_bytes(dtype))
     stream.write(flat.astype(ELEMENTS[dtype], copy=False).view(np.uint8).data)
 
 
-def utf(text: str) -> bytes:
-    """Return a text as Java's ``writeUTF`` writes it."""
+def utf_bytes(text: str) -> bytes:
+    """Return an ASCII text as Java's ``writeUTF`` writes it; `read_utf` reads it."""
     return struct.pack(">H", len(text)) + text.encode("ascii")

@@ -163,7 +163,7 @@ class Loss(Part, Checked):
 
         Parameters and errors as for `score`; `out` shares memory with no input.
         """
-        self._check_source(z, activation)
+        self.check_source(z, activation)
         y = self._expected(labels, p, mask)
         delta = self._delta(y, z, p, activation, mask, out)
         return delta if masks_outputs(mask) else self._mask(delta, mask)
@@ -172,10 +172,10 @@ class Loss(Part, Checked):
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Return dL/dz before rows are masked; a mask ``[N, n_out]`` has to be in dL/dp already."""
-        slope = self._weigh(_own_memory(self.slope(y, p), y, p))
-        return self._through(slope, z, p, activation, mask, out)
+        slope = self.weigh(_own_memory(self.slope(y, p), y, p))
+        return self.through(slope, z, p, activation, mask, out)
 
-    def _through(
+    def through(
         self, slope: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Mask dL/dp per output and take it back through the activation."""
@@ -184,24 +184,25 @@ class Loss(Part, Checked):
         return activation.backprop(z, p, slope, slope if out is None else out)
 
     def _scores(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None) -> Array:
-        self._check_source(z, activation)
+        self.check_source(z, activation)
         y = self._expected(labels, p, mask)
-        return self._mask(self._weigh(_own_memory(self.terms(y, p, activation), y, p)), mask)
+        return self._mask(self.weigh(_own_memory(self.terms(y, p, activation), y, p)), mask)
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
         """Check labels and mask and return y."""
-        self._check_labels(labels, p, p.shape[-1])
-        self._check_mask(mask, p)
+        self.check_labels(labels, p, p.shape[-1])
+        self.check_mask(mask, p)
         return cast(labels, p)
 
-    def _check_source(self, z: Array, activation: Activation) -> None:
+    def check_source(self, z: Array, activation: Activation) -> None:
         """Raise errors unless z and the activation can be the source of the output; most scores look at neither."""
         if not hasattr(z, "dtype"):
             raise DTypeError(f"loss {type(self).__name__}: z must be an array, got {shown(z)}. Make it with nd.create.")
         if not isinstance(activation, Activation):
             raise refusal(f"loss {type(self).__name__}", "activation", "an Activation", activation)
 
-    def _check_labels(self, labels: Array, p: Array, columns: int) -> None:
+    def check_labels(self, labels: Array, p: Array, columns: int) -> None:
+        """Raise ShapeError or DTypeError unless there are labels of so many columns for the outputs p."""
         who = f"loss {type(self).__name__}"
         if len(p.shape) != 2:
             check_rank(f"{who}: output", p.shape, 2, "Reshape it to one row for each example or time step.")
@@ -212,7 +213,8 @@ class Loss(Part, Checked):
                 f"The output is {describe_shape(p.shape)}; make the labels fit it."
             )
 
-    def _check_mask(self, mask: Array | None, p: Array) -> None:
+    def check_mask(self, mask: Array | None, p: Array) -> None:
+        """Raise ShapeError unless the mask is one of examples, or of outputs where each counts alone."""
         rows, columns = p.shape
         if mask is None or tuple(mask.shape) in ((rows, 1), (rows, 1 if self.couples_outputs else columns)):
             return
@@ -226,7 +228,7 @@ class Loss(Part, Checked):
     def _mask(self, t: Array, mask: Array | None) -> Array:
         return t if mask is None else state.backend.multiply(t, cast(mask, t), t)
 
-    def _weigh(self, t: Array) -> Array:
+    def weigh(self, t: Array) -> Array:
         """Multiply every column of t, in place, by its weight."""
         return t
 
@@ -263,7 +265,7 @@ class WeightedLoss(Loss):
 
     weights: tuple[float, ...] | None = field(default=None, kw_only=False)
 
-    def _weigh(self, t: Array) -> Array:
+    def weigh(self, t: Array) -> Array:
         if self.weights is None:
             return t
         backend = state.backend

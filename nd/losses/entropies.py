@@ -39,7 +39,7 @@ class LossBinaryXENT(WeightedLoss):
         backend = state.backend
         q = clip(p, self.clip_eps, 1.0 - self.clip_eps)
         slope = backend.divide(backend.subtract(q, y), q * (1.0 - q), q)
-        return self._weigh(self._through(slope, z, p, activation, mask, out))
+        return self.weigh(self.through(slope, z, p, activation, mask, out))
 
     def terms(self, y: Array, p: Array, activation: Activation) -> Array:
         backend = state.backend
@@ -97,7 +97,7 @@ class LossMCXENT(WeightedLoss):
         backend = state.backend
         if self.weights is None:
             return backend.subtract(p, y, out)
-        wy = self._weigh(backend.multiply(y, 1.0))
+        wy = self.weigh(backend.multiply(y, 1.0))
         delta = backend.multiply(p, backend.sum(wy, 1, True), out)
         return backend.subtract(delta, wy, delta)
 
@@ -143,8 +143,8 @@ class LossSparseMCXENT(LossMCXENT):
         return 1
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
-        self._check_labels(labels, p, 1)
-        self._check_mask(mask, p)
+        self.check_labels(labels, p, 1)
+        self.check_mask(mask, p)
         backend = state.backend
         dtype = backend.dtype_name(p)
         classes = backend.arange(0, p.shape[1], dtype)

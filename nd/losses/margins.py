@@ -107,7 +107,7 @@ class LossFMeasure(Loss):
     @explained
     def score(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None = None) -> Array:
         """Return 1 - F_beta as a scalar array. Parameters and errors as for `Loss.score`."""
-        self._check_source(z, activation)
+        self.check_source(z, activation)
         backend = state.backend
         num, den = self._ratio(self._expected(labels, p, mask), p, mask)
         empty = backend.equal(den, 0.0)
@@ -149,8 +149,8 @@ class LossFMeasure(Loss):
             raise ShapeError(
                 f"loss LossFMeasure: the output must have 1 or 2 columns, got {p.shape[-1]}. Change n_out."
             )
-        self._check_labels(labels, p, p.shape[1])
-        self._check_mask(mask, p)
+        self.check_labels(labels, p, p.shape[1])
+        self.check_mask(mask, p)
         return cast(labels, p)
 
     def _ratio(self, y: Array, p: Array, mask: Array | None) -> tuple[Array, Array]:

@@ -43,8 +43,8 @@ class LossMixtureDensity(Loss):
                 f"loss LossMixtureDensity: the output must be [N, {k * (width + 2)}] for {k} mixtures of labels "
                 f"[N, {width}], got {describe_shape(p.shape)}. Set n_out to mixtures * (labels_width + 2)."
             )
-        self._check_labels(labels, p, width)
-        self._check_mask(mask, p)
+        self.check_labels(labels, p, width)
+        self.check_mask(mask, p)
         return cast(labels, p)
 
     def _densities(self, y: Array, p: Array) -> tuple[Array, Array, Array, Array]:

@@ -50,11 +50,11 @@ class Op(JavaNames):
         shape: tuple[int, ...] | None = None,
         dtype: str = "",
     ) -> None:
-        self._check_array("x", x)
+        self.check_array("x", x)
         self.x, self.y, self.z = x, y, z
         if z is None:
             return
-        self._check_array("z", z)
+        self.check_array("z", z)
         expected = tuple(x.shape if shape is None else shape)
         if tuple(z.shape) != expected:
             raise ShapeError(
@@ -103,14 +103,16 @@ class Op(JavaNames):
         """Return z where a primitive wrote into it, else a new array; x and y stay as they are."""
         raise NotImplementedError
 
-    def _check_array(self, name: str, array: Any) -> None:
+    def check_array(self, name: str, array: Any) -> None:
+        """Raise DTypeError unless an operand is an array of numbers."""
         kind = getattr(getattr(array, "dtype", None), "kind", "f")
         if not (hasattr(array, "shape") and hasattr(array, "dtype")) or kind not in "fiub":
             raise DTypeError(
                 f"{self.who}: {name} must be an array of numbers, got {shown(array)}. Make one with nd.create."
             )
 
-    def _check_same_dtype(self, x: Array, y: Array) -> None:
+    def check_same_dtype(self, x: Array, y: Array) -> None:
+        """Raise DTypeError unless both operands have one dtype."""
         expected, got = dtype_name(x), dtype_name(y)
         if expected != got:
             raise DTypeError(f"{self.who}: y must be {expected} as x, got {got}. Convert one with nd.astype.")

@@ -35,7 +35,7 @@ class Broadcast(Op):
     @checked
     def __init__(self, x: Array, y: Array, z: Array | None = None, dimension: Dimension = 1) -> None:
         super().__init__(x, y, z)
-        self._check_array("y", y)
+        self.check_array("y", y)
         self.axes = normal_axes(self.who, dimension, x)
         lengths = [x.shape[axis] for axis in self.axes]
         if [n for n in y.shape if n != 1] != [n for n in lengths if n != 1]:
@@ -43,7 +43,7 @@ class Broadcast(Op):
                 f"{self.who}: y must be {describe_shape(lengths)} along dimension {dimension} of x "
                 f"{describe_shape(x.shape)}, got {describe_shape(y.shape)}. Name the axes of x along which y lies."
             )
-        self._check_same_dtype(x, y)
+        self.check_same_dtype(x, y)
 
     def _spread(self, backend: Backend) -> Array:
         """Return y with axes of length 1 along the axes of x that it does not have."""

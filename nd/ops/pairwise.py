@@ -29,13 +29,13 @@ class Pairwise(Op):
         super().__init__(x, y, z)
         if isinstance(y, (int, float)):
             return
-        self._check_array("y", y)
+        self.check_array("y", y)
         if tuple(y.shape) != tuple(x.shape):
             raise ShapeError(
                 f"{self.who}: y must be {describe_shape(x.shape)} as x, got {describe_shape(y.shape)}. "
                 "For a vector along an axis use the Broadcast ops."
             )
-        self._check_same_dtype(x, y)
+        self.check_same_dtype(x, y)
 
 
 class Add(Pairwise):

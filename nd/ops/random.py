@@ -96,12 +96,12 @@ class _Normal(Distribution):
     def extra_args(self) -> tuple[float, ...]:
         return self.mean, self.std
 
+    def _draw(self, dtype: str) -> Array:
+        return self.rng.gaussian(self.count, dtype, self.mean, self.std)
+
 
 class GaussianDistribution(_Normal):
     """Normal distribution."""
-
-    def _draw(self, dtype: str) -> Array:
-        return self.rng.gaussian(self.count, dtype, self.mean, self.std)
 
 
 class LogNormalDistribution(_Normal):
@@ -110,9 +110,6 @@ class LogNormalDistribution(_Normal):
     def _compute(self, backend: Backend) -> Array:
         z = super()._compute(backend)
         return backend.exp(z, z)
-
-    def _draw(self, dtype: str) -> Array:
-        return self.rng.gaussian(self.count, dtype, self.mean, self.std)
 
 
 class TruncatedNormalDistribution(_Normal):

@@ -35,7 +35,7 @@ class Reduction(Op):
 
     @checked
     def __init__(self, x: Array, dimension: Dimension = None, keep_dims: bool = False, z: Array | None = None) -> None:
-        self._check_array("x", x)
+        self.check_array("x", x)
         self.axes = normal_axes(self.who, dimension, x)
         self.keep_dims = keep_dims
         lengths = (1 if axis in self.axes else n for axis, n in enumerate(x.shape))

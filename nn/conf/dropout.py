@@ -63,7 +63,7 @@ class _Retaining(IDropout):
             )
 
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        return (self._value_of("p", iteration, epoch),)
+        return (self.value_of("p", iteration, epoch),)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class AlphaDropout(_Retaining):
     """α'."""
 
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        p = self._value_of("p", iteration, epoch)
+        p = self.value_of("p", iteration, epoch)
         a = 1.0 / math.sqrt(p + self.limit**2 * p * (1.0 - p))
         return p, a, -a * (1.0 - p) * self.limit
 
@@ -178,7 +178,7 @@ class GaussianDropout(IDropout):
             )
 
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        rate = self._value_of("rate", iteration, epoch)
+        rate = self.value_of("rate", iteration, epoch)
         return (math.sqrt(rate / (1.0 - rate)),)
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
@@ -212,7 +212,7 @@ class GaussianNoise(IDropout):
             raise nd.ConfigurationError(f"GaussianNoise: stddev must be finite and >= 0, got {value}{when}.")
 
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        return (self._value_of("stddev", iteration, epoch),)
+        return (self.value_of("stddev", iteration, epoch),)
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, None]:
         noise = _gaussian(buffers("dropped", x.shape), 0.0, numbers[0])

@@ -165,6 +165,13 @@ class RecurrentType(InputType):
         return f"recurrent({self.n}{length})"
 
 
+def series_of(label: str, input_type: InputType, instead: str = "InputType.recurrent(n, t)") -> RecurrentType:
+    """Return the time series that a layer receives; raise ConfigurationError, with what to use, if it is none."""
+    if not isinstance(input_type, RecurrentType):
+        raise nd.ConfigurationError(f"{label}: expected time series, got {input_type!r}. Use {instead}.")
+    return input_type
+
+
 INPUT_TYPES: dict[str, type[InputType]] = {
     "convolutional": ConvolutionalType,
     "convolutional3d": Convolutional3DType,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arguments import Count
-from optimize.builder import Builder
+from optimize.builder import Builder, item_verb
 
 from ..layers.base import LayerConf
 from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
@@ -65,7 +65,7 @@ class _ListSettings:
         "t_bptt_backward_length": "tbptt_back_length", "t_bptt_forward_length": "tbptt_fwd_length",
     }  # fmt: skip
     builder_verbs: ClassVar[dict[str, Any]] = {
-        "input_pre_processor": lambda builder, index, preprocessor: builder.inputPreProcessors({index: preprocessor}),
+        "input_pre_processor": item_verb("preprocessors"),
         "input_pre_processors": _preprocessors_verb,
         "layer": _layer_verb,
         "t_bptt_length": lambda builder, length: builder.tBPTTForwardLength(length).tBPTTBackwardLength(length),

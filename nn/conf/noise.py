@@ -40,7 +40,7 @@ class Noise(Part, Checked):
         """
         return ()
 
-    def _value_of(self, field: str, iteration: int, epoch: int) -> float:
+    def value_of(self, field: str, iteration: int, epoch: int) -> float:
         """Return a checked field, whether it is a number or a schedule."""
         setting = getattr(self, field)
         if not isinstance(setting, Schedule):

@@ -72,7 +72,7 @@ class DropConnect(_DrawnInOrder):
             )
 
     def numbers(self, iteration: int, epoch: int) -> tuple[float, ...]:
-        return (self._value_of("p", iteration, epoch),)
+        return (self.value_of("p", iteration, epoch),)
 
     def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
         kept = nd.random.get_random().retained(math.prod(param.shape), nd.dtype_name(param), numbers[0])

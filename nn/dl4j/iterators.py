@@ -35,18 +35,18 @@ class ListDataSetIterator(dataset.ListDataSetIterator):
 
     def next(self, num: int | None = None) -> DataSet:
         """Return the next DataSets, `batch` or `num` of them, as one. DataError if none is left."""
-        self._check_has_next()
+        self.check_has_next()
         count = self._group if num is None else check_count("ListDataSetIterator.next", "num", num, 1)
-        group = self._sets[self._cursor : self._cursor + count]
-        self._cursor += len(group)
-        return self._pre_processed(_merged(group))
+        group = self.sets[self.cursor : self.cursor + count]
+        self.cursor += len(group)
+        return self.pre_processed(_merged(group))
 
     def batch(self) -> int:
         """Return the number of DataSets merged."""
         return self._group
 
     def __len__(self) -> int:
-        return -(-self._total() // self._group)
+        return -(-self.total() // self._group)
 
     def state(self) -> State:
         return {**super().state(), "batch": self._group}

@@ -78,9 +78,9 @@ class RandomDataSetIterator(DataSetIterator):
     def next(self, num: int | None = None) -> DataSet:
         """Return newly drawn features and labels. DataError if none is left, or `num` is given."""
         refuse_num(self, num)
-        self._check_has_next()
+        self.check_has_next()
         self._position += 1
-        return self._pre_processed(DataSet(_drawn(*self._features), _drawn(*self._labels)))
+        return self.pre_processed(DataSet(_drawn(*self._features), _drawn(*self._labels)))
 
     def reset(self) -> None:
         """Count from 0; the draws go on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,15 +10,14 @@ import nd
 from nd.arrays.convolution import Sizes, per_axis
 from nd.typing import Array
 
-from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
+from ..conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType, series_of
 from ..conf.preprocessors import InputPreProcessor, to_images, to_series
 from .base import LayerConf
 from .convolution.convolution import check_places, image_of
-from .convolution.convolution1d import series_of
 from .convolution.convolution3d import volume_of
 from .runtime import Context, LayerRuntime, Params
 
-_INPUT = {1: series_of, 2: image_of, 3: volume_of}
+_INPUT: dict[int, Callable[[str, InputType], InputType]] = {1: series_of, 2: image_of, 3: volume_of}
 """Number of axes -> check of the kind of the input."""
 
 
@@ -148,3 +147,27 @@ class PlacesConf(LayerConf):
             The layer does not fit on the input.
         """
         raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class BordersConf(PlacesConf):
+    """A layer over places that takes something off at the borders, or adds it there.
+
+    Parameters
+    ----------
+    name, drop_out
+        As `LayerConf`.
+    """
+
+    borders: ClassVar[str]
+    """Name of the field that says how much."""
+
+    @classmethod
+    def Builder(cls, *borders: Any) -> Any:
+        """Start DL4J's fluent style: the borders one by one, one number for each axis, or a list."""
+        builder = super().Builder()
+        return getattr(builder, cls.borders)(*borders) if borders else builder
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_borders(self, self.borders, self.axes)

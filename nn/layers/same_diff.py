@@ -63,13 +63,13 @@ class SameDiffConf(BaseLayerConf):
                 "layer weight_init='xavier' of its own."
             )
 
-    def _complete(self, label: str, names: Sequence[str], remedy: str) -> None:
+    def check_given(self, label: str, names: Sequence[str], remedy: str) -> None:
         """Raise ConfigurationError unless these fields are there."""
         for name in names:
             if getattr(self, name) is None:
                 raise nd.ConfigurationError(f"{label}: {name} is missing. {remedy}")
 
-    def _fixed(self, label: str, name: str, size: Any) -> Any:
+    def fixed(self, label: str, name: str, size: Any) -> Any:
         """Return a size that the input says; raise ConfigurationError if another one was given."""
         given = getattr(self, name)
         if given not in (None, size):

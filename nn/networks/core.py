@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import nd
 from nd.arguments import checked, converted, shown
@@ -51,6 +51,12 @@ class NetworkCore(JavaNames):
         Held while anything computes with the network's memory: threads take turns, step by step.
     """
 
+    not_copied: ClassVar[frozenset[str]] = frozenset({
+        "_solver", "_vectors", "backend", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
+        "lock", "outputs", "progress", "propagation", "shared_nodes", "state",
+    })  # fmt: skip
+    """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
+
     def __init__(self, conf: Any) -> None:
         self.conf = conf
         self.listeners: list[Listener] = []
@@ -67,8 +73,8 @@ class NetworkCore(JavaNames):
         self.classes = ClassLabels(conf)
         self._vectors: FlatVectors | None = None
         self._solver: Solver | None = None
-        self._drawn: Random | None = None  # where it stood before the last feed_forward in training
-        self._watched = False  # whether listeners look at a forward pass, whose memory must stay
+        self.drawn_before: Random | None = None  # where it stood before the last feed_forward in training
+        self.watched = False  # whether listeners look at a forward pass, whose memory must stay
 
     # ---- initialisation
 
@@ -104,7 +110,7 @@ class NetworkCore(JavaNames):
         self.batch = Minibatch(self.dtype, nd.Buffers(self.dtype), accepts)
         self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
         vectors.updater.watch.doubt = accepts.doubt
-        self._feature_buffers = nd.Buffers(self.dtype)  # of predictions
+        self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
         vectors.draw_weights(generator) if params is None else self.set_params(params)
         self.random = generator
@@ -292,12 +298,12 @@ class NetworkCore(JavaNames):
 
     def _show(self, activations: list[Array]) -> None:
         """Let listeners look at activations; whatever they ask the network for must leave that memory alone."""
-        self._watched = True
+        self.watched = True
         try:
             for listener in self.listeners:
                 listener.on_forward_pass(self, activations)
         finally:
-            self._watched = False
+            self.watched = False
 
     def _show_gradient(self, result: StepResult) -> None:
         looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass")
@@ -356,7 +362,7 @@ class NetworkCore(JavaNames):
         """Run nodes one by one, with the noise of the iteration in force; see `Propagation.forward`."""
         self.shared_nodes.at(self.iteration_count, self.epoch_count)
         state = self.shared_nodes.initial_state(x.shape[0])
-        return self.propagation.forward(x, training, mask, state, fresh=self._watched, **span)
+        return self.propagation.forward(x, training, mask, state, fresh=self.watched, **span)
 
     def score_from(self, loss: Array, examples: int) -> float:
         """Return the score of so many examples with that summed loss."""

@@ -51,7 +51,7 @@ class Inference(NetworkCore):
                 return nd.concat([self.output(batch.features, train, batch.features_mask) for batch in x])
         with self.lock, self.on_backend():
             # Features in another order than the backend's are copied; what listeners look at must stay as it is.
-            buffers = nd.fresh_buffers(self.dtype) if self._watched else self._feature_buffers
+            buffers = nd.fresh_buffers(self.dtype) if self.watched else self.feature_buffers
             batch = Minibatch(self.dtype, buffers, self.batch.accepts)
             batch.set_features(x)
             batch.set_masks(features_mask, labels_mask)
@@ -60,7 +60,7 @@ class Inference(NetworkCore):
                 return self.outputs.output(step)
             with nd.random.drawing(self.random):
                 self.shared_nodes.at(self.iteration_count, self.epoch_count)
-                return nd.copy(self.propagation.output(step, training=True, fresh=self._watched))
+                return nd.copy(self.propagation.output(step, training=True, fresh=self.watched))
 
     def mask_of_outputs(self, features_mask: Any, examples: int) -> Array | None:
         """Return the mask that reaches the outputs from one of the features, on the host; None for none."""
@@ -126,7 +126,7 @@ class Inference(NetworkCore):
         if not 0 <= layer < len(self.layers):
             raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
         if train:
-            self._drawn = self.random.copy()
+            self.drawn_before = self.random.copy()
         with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
             self.batch.accepts.check(tuple(features.shape))

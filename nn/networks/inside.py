@@ -221,7 +221,7 @@ class Inside(Inference):
         self.check_init()
         if self.batch.features is None:
             raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
-        random = self.random if self._drawn is None else self._drawn.copy()
+        random = self.random if self.drawn_before is None else self.drawn_before.copy()
         with self.lock, self.on_backend(), nd.random.drawing(random):
             forward = self.forward(self.batch.features, True, self.batch.features_mask)
             delta, out = nd.copy(nd.as_array(epsilon, self.dtype)), forward.outputs[-1]

@@ -17,12 +17,6 @@ from .core import NetworkCore
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
 
-_NOT_COPIED = frozenset({
-    "_feature_buffers", "_solver", "_vectors", "backend", "batch", "gradients", "last", "layers", "listeners", "lock",
-    "outputs", "progress", "propagation", "shared_nodes", "state",
-})  # fmt: skip
-"""Attributes that a copy makes itself, from the configuration or from the state of `__getstate__`."""
-
 
 class Saved(NetworkCore):
     """Writes a network to files, reads it, and copies it.
@@ -87,7 +81,7 @@ class Saved(NetworkCore):
 
     def _state_now(self) -> dict[str, Any]:
         network: Any = self
-        kept = {name: value for name, value in vars(network).items() if name not in _NOT_COPIED}
+        kept = {name: value for name, value in vars(network).items() if name not in self.not_copied}
         if not network.is_init_called():
             return {"kept": kept}
         kept["random"] = network.random.copy()

@@ -206,7 +206,7 @@ class Trainable(NetworkCore):
         ConfigurationError
             A call of fit runs.
         """
-        if self._solver is None:
+        if self.solver is None:
             self.last_layer()
         if not isinstance(data, DataSet):
             raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
@@ -263,8 +263,8 @@ class Trainable(NetworkCore):
                 )
             layers[number] = replace(layers[number], updater=replace(layers[number].updater, learning_rate=value))
         self.conf = replace(self.conf, layers=tuple(layers))
-        if self._solver is not None:  # which keeps what it has learned of the objective
-            self._solver.conf = self.conf
+        if self.solver is not None:  # which keeps what it has learned of the objective
+            self.solver.conf = self.conf
         with self.on_backend():
             self.vectors.set_updaters(self.conf)
 

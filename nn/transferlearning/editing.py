@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import nd
 from nd.arguments import Checked, Natural, checked
 from nd.typing import Array
-from optimize.builder import Builder
+from optimize.builder import Builder, item_verb
 
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
@@ -382,7 +382,5 @@ TransferLearning.builder_verbs = {
     "remove_layers_from_output": _remove_verb,
     "remove_output_layer": _remove_verb,
     "set_feature_extractor": lambda builder, layer: builder.put("feature_extractor", layer),
-    "set_input_pre_processor": lambda builder, layer, preprocessor: _put_of_layer(
-        builder, "input_pre_processors", layer, preprocessor
-    ),
+    "set_input_pre_processor": item_verb("input_pre_processors"),
 }

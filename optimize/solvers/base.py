@@ -159,7 +159,7 @@ class BaseOptimizer(OfModel):
         model: Any = self.model
         self.ended, self._input = False, step
         point: Trial | None = None
-        for _ in self._steps(iterations):
+        for _ in self.steps_of(iterations):
             iteration, generator = model.iteration_count, nd.random.get_random()
             drawn = generator.get_state()
             try:
@@ -169,7 +169,7 @@ class BaseOptimizer(OfModel):
                 if model.iteration_count == iteration:
                     generator.set_state(drawn)
                 raise
-            self._hear_iteration(model)
+            self.hear_iteration(model)
             if self.ended:
                 break
         return self.accepted
@@ -252,7 +252,7 @@ class BaseOptimizer(OfModel):
     def evaluated(self) -> Trial:
         """Return cost and gradient at the model's parameters, the latter in memory that is used again."""
         model = self.model
-        self._evaluated = result = self._computed(model, self._input)
+        self._evaluated = result = self.computed(model, self._input)
         result.gradient()  # whose score and gradient are looked at: nothing is left to the device
         batch_size = result.examples if self.conf.mini_batch else None
         gradient = model.updater.objective_gradient(batch_size, model.iteration_count, model.epoch_count)

@@ -58,11 +58,11 @@ class StochasticGradientDescent(OfModel):
         model: Any = self.model
         updater: NetworkUpdater = model.updater
         try:
-            for _ in range(iterations) if type(iterations) is int else self._steps(iterations):
+            for _ in range(iterations) if type(iterations) is int else self.steps_of(iterations):
                 with self.lock:
                     self._step(model, updater, step)
                 if self.listeners:
-                    self._hear_iteration(model)
+                    self.hear_iteration(model)
                 if updater.watch.arguments:
                     updater.watch.after_step(model)
         except BaseException:
@@ -88,10 +88,10 @@ class StochasticGradientDescent(OfModel):
         drawn = generator.get_state()
         watch.in_step = True
         try:
-            result = self._computed(model) if step is None else model.compute_gradient_and_score(step)
+            result = self.computed(model) if step is None else model.compute_gradient_and_score(step)
             result.check_finite(iteration)
             if self.listeners:
-                self._hear_gradient(model, result)
+                self.hear_gradient(model, result)
             batch_size = result.examples if self._averages else None
             with Held():
                 if result.observed:

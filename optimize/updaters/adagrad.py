@@ -10,7 +10,7 @@ from nd.arguments import NonNegative
 from nd.typing import Array
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater, gain_over_epsilon
+from .base import Coefficients, States, Updater, gain_over_epsilon, rate_alone
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,7 @@ class AdaGrad(Updater):
         return (1e-6,)
 
     gain = gain_over_epsilon
-
-    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
-        return (self.at(self.learning_rate, iteration, epoch),)
+    coefficients = rate_alone
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         (h,) = states

@@ -93,6 +93,11 @@ def gain_over_epsilon(updater: Any, coefficients: Coefficients) -> float:
     return gain_of_factors(updater, coefficients) / updater.epsilon if updater.epsilon else math.inf
 
 
+def rate_alone(updater: Any, iteration: int, epoch: int) -> Coefficients:
+    """Return `Updater.coefficients` of formulas that need the learning rate alone."""
+    return (updater.at(updater.learning_rate, iteration, epoch),)
+
+
 def corrected_coefficients(updater: Any, iteration: int, epoch: int) -> Coefficients:
     """Return `Updater.coefficients` of Adam and its kin: the corrected rate alone."""
     rate = updater.at(updater.learning_rate, iteration, epoch)

@@ -9,7 +9,7 @@ from nd.arguments import NonNegative
 from nd.typing import Array
 
 from ..schedules import Schedule
-from .base import Coefficients, States, Updater, gain_of_factors
+from .base import Coefficients, States, Updater, gain_of_factors, rate_alone
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,7 @@ class Sgd(Updater):
     learning_rate: NonNegative | Schedule = 1e-3
 
     gain = gain_of_factors
-
-    def coefficients(self, iteration: int, epoch: int) -> Coefficients:
-        return (self.at(self.learning_rate, iteration, epoch),)
+    coefficients = rate_alone
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         nd.muli(gradient, coefficients[0])

@@ -281,11 +281,11 @@ def test_arguments_that_do_not_fit_are_refused_before_the_launch(device, launche
     out = device.empty((4,), "uint64")
     launches.clear()
     with pytest.raises(TypeError, match="random_raw: argument 3"):
-        device._kernels.launch("random_raw", "f", 4, (out, 1, 2, 4.0))
+        device.kernels.launch("random_raw", "f", 4, (out, 1, 2, 4.0))
     with pytest.raises(TypeError, match="random_raw: expected 4 arguments, got 3"):
-        device._kernels.launch("random_raw", "f", 4, (out, 1, 2))
+        device.kernels.launch("random_raw", "f", 4, (out, 1, 2))
     with pytest.raises(TypeError, match="random_raw: argument 0"):
-        device._kernels.launch("random_raw", "f", 4, (device.empty((4,), "float32"), 1, 2, 4))
+        device.kernels.launch("random_raw", "f", 4, (device.empty((4,), "float32"), 1, 2, 4))
     assert launches.taken() == []
 
 

@@ -108,7 +108,7 @@ from tests.cuda_on_host import tight
 tight.install()
 from backends.cuda.cupy_backend import CupyBackend
 device = CupyBackend()
-device._kernels.launch("random_raw", "f", 5, (device.empty((4,), "uint64"), 1, 2, 5))
+device.kernels.launch("random_raw", "f", 5, (device.empty((4,), "uint64"), 1, 2, 5))
 """
 
 

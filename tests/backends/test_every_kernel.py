@@ -53,7 +53,7 @@ def windows(backend, dtype):
 def blocks(backend, number):
     """Let products be cut for a device that has room for so many blocks, where they are ours."""
     if backend.name == "cupy":
-        backend._products._splits.blocks = number
+        backend.products._splits.blocks = number
 
 
 def convolutions(backend, dtype):

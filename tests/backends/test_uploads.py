@@ -55,7 +55,7 @@ def test_other_data_take_the_general_way(device, host):
 
 @pytest.fixture
 def uploads(device):
-    return Uploads(device.cupy, device._kernels)
+    return Uploads(device.cupy, device.kernels)
 
 
 @pytest.mark.parametrize("few", [0, 1 << 30], ids=["by the device", "by the host"])

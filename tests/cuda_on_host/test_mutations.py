@@ -79,7 +79,7 @@ MUTATIONS = {
         "tests/backends/test_elementwise.py",
     ),
     "a graph uses the scratch memory of a stream": Mutation(
-        "cuda/recorder.py", "with self._scratches.holding(scratch):", "if True:", "",
+        "cuda/recorder.py", "with self.scratches.holding(scratch):", "if True:", "",
         "tests/backends/test_two_streams.py",
     ),
     "an argument of the wrong type": Mutation(

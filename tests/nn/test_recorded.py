@@ -78,7 +78,7 @@ class Alternating(Dropout):
 class PerBatch(LOSSES["mse"]):
     """Weighs by the largest label of the minibatch."""
 
-    def _weigh(self, values):
+    def weigh(self, values):
         return values / float(nd.item(nd.max(nd.absolute(values))))
 
 

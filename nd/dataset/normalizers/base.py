@@ -48,7 +48,8 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         "transform_label": "_transform_labels_in_place",
     }  # fmt: skip
 
-    _fits_labels = False
+    fits_labels = False
+    """Whether labels are changed too."""
 
     @checked
     def fit(self, data: Data) -> Self:
@@ -69,11 +70,11 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         ArgumentError
             `fit` is not True or False.
         """
-        self._fits_labels = fit
+        self.fits_labels = fit
 
     def is_fit_label(self) -> bool:
         """Tell whether labels are changed too."""
-        return self._fits_labels
+        return self.fits_labels
 
     def pre_process(self, data_set: DataSet) -> DataSet:
         """Normalize a DataSet, and return it."""
@@ -181,23 +182,22 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         """Write numbers into the array that they were computed from; return it."""
         if not hasattr(array, "dtype") or array.dtype.kind != "f":
             raise DTypeError(
-                f"{self._who(method)}: expected a DataSet or an array of floats to write into, got {shown(array)}. "
+                f"{self.who(method)}: expected a DataSet or an array of floats to write into, got {shown(array)}. "
                 "transform_features and the like return new arrays."
             )
         if not getattr(getattr(array, "flags", None), "writeable", True):
-            raise DataError(
-                f"{self._who(method)}: expected an array that can be written, got one for reading. Copy it."
-            )
+            raise DataError(f"{self.who(method)}: expected an array that can be written, got one for reading. Copy it.")
         array[...] = numbers
         return array
 
-    def _who(self, method: str) -> str:
+    def who(self, method: str) -> str:
+        """Return the name of a method for messages."""
         return f"{type(self).__name__}.{method}"
 
     def _change(
         self, method: str, data_set: DataSet, on_features: Callable[..., Array], on_labels: Callable[..., Array]
     ) -> DataSet:
-        check_data_set(self._who(method), data_set)
+        check_data_set(self.who(method), data_set)
         features = on_features(data_set.features, data_set.features_mask)
         if data_set.labels is data_set.features:
             data_set.labels = features
@@ -216,10 +216,11 @@ class FittedNormalizer(Normalizer):
     with files that came from Java, else in float64, so that a normalizer and one read from its file are equal.
     """
 
-    _statistics: ClassVar[type[ColumnStatistics]]
+    statistics: ClassVar[type[ColumnStatistics]]
+    """What `fit` gathers."""
 
     def __init__(self) -> None:
-        self._of: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
+        self.numbers: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
         self._fitting = False
 
     def fit(self, data: Data) -> Self:
@@ -244,26 +245,26 @@ class FittedNormalizer(Normalizer):
         ShapeError
             Two DataSets differ in their number of columns, or a mask does not fit.
         """
-        wanted = ("features", "labels") if self._fits_labels else ("features",)
-        gathered = {part: self._statistics(f"{self._who('fit')}: {part}") for part in wanted}
+        wanted = ("features", "labels") if self.fits_labels else ("features",)
+        gathered = {part: self.statistics(f"{self.who('fit')}: {part}") for part in wanted}
         if isinstance(data, DataSet):
             self._add(gathered, data)
         else:
             self._add_all(gathered, data)
-        self._of = {part: self._finished(statistics) for part, statistics in gathered.items()}
+        self.numbers = {part: self._finished(statistics) for part, statistics in gathered.items()}
         return self
 
     def transform_features(self, features: Any, mask: Any = None) -> Array:
         return self._apply("transform_features", "features", self._forward, features, mask)
 
     def transform_labels(self, labels: Any, mask: Any = None) -> Array:
-        return self._apply("transform_labels", "labels", self._forward, labels, mask) if self._fits_labels else labels
+        return self._apply("transform_labels", "labels", self._forward, labels, mask) if self.fits_labels else labels
 
     def revert_features(self, features: Any, mask: Any = None) -> Array:
         return self._apply("revert_features", "features", self._backward, features, mask)
 
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
-        return self._apply("revert_labels", "labels", self._backward, labels, mask) if self._fits_labels else labels
+        return self._apply("revert_labels", "labels", self._backward, labels, mask) if self.fits_labels else labels
 
     @abstractmethod
     def _finished(self, statistics: Any) -> Mapping[str, np.ndarray]:
@@ -283,15 +284,15 @@ class FittedNormalizer(Normalizer):
         DataError
             They were not fitted.
         """
-        if part not in self._of:
+        if part not in self.numbers:
             before = "" if part == "features" else "fit_label(True) and then "
-            raise DataError(f"{self._who(method)}: expected {part} that were fitted, got none. Call {before}fit first.")
-        return self._of[part]
+            raise DataError(f"{self.who(method)}: expected {part} that were fitted, got none. Call {before}fit first.")
+        return self.numbers[part]
 
     def _apply(self, method: str, part: str, function: Callable[..., Array], x: Any, mask: Any) -> Array:
         if self._fitting:  # in an iterator under the one that is read
             raise self._at_work()
-        values, who = self.fitted(part, method), self._who(method)
+        values, who = self.fitted(part, method), self.who(method)
         x = as_numbers(who, x)
         columns = len(next(iter(values.values())))
         if x.shape[1] != columns:
@@ -318,7 +319,7 @@ class FittedNormalizer(Normalizer):
 
     def _at_work(self) -> DataError:
         return DataError(
-            f"{self._who('fit')}: expected data as they are, got an iterator that this normalizer changes already. "
+            f"{self.who('fit')}: expected data as they are, got an iterator that this normalizer changes already. "
             "Fit first, then set_pre_processor."
         )
 
@@ -327,7 +328,7 @@ class FittedNormalizer(Normalizer):
         if "labels" not in gathered:
             return
         if data_set.labels is None:
-            raise DataError(f"{self._who('fit')}: expected labels, which fit_label asks for, got none.")
+            raise DataError(f"{self.who('fit')}: expected labels, which fit_label asks for, got none.")
         gathered["labels"].add(data_set.labels, data_set.labels_mask)
 
 

@@ -11,7 +11,7 @@ from backends.errors import ConfigurationError, FormatError
 from nd.arguments import checked
 from nd.dataset.normalizers.base import Normalizer
 from nd.files.reading import Source, name_of, opening, read_at_most
-from nd.files.serde_buffers import CORRUPT, read_number, read_utf, utf
+from nd.files.serde_buffers import CORRUPT, read_number, read_utf, utf_bytes
 from nd.files.writing import Target, replacing
 
 _HEADER = "NORMALIZER"
@@ -32,7 +32,7 @@ def normalizer_to_bytes(normalizer: Normalizer) -> bytes:
         Nothing was fitted.
     """
     stream = io.BytesIO()
-    stream.write(utf(_HEADER) + struct.pack(">i", _VERSION) + utf(normalizer.kind))
+    stream.write(utf_bytes(_HEADER) + struct.pack(">i", _VERSION) + utf_bytes(normalizer.kind))
     normalizer.write_body(stream)
     return stream.getvalue()
 

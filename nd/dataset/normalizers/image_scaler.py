@@ -55,7 +55,7 @@ class ImagePreProcessingScaler(Normalizer):
         self.max_pixel = float(2**max_bits - 1)
 
     def transform_features(self, features: Any, mask: Any = None) -> Array:
-        scaled = as_numbers(self._who("transform_features"), features) / self.max_pixel
+        scaled = as_numbers(self.who("transform_features"), features) / self.max_pixel
         if self.max - self.min != 1:
             scaled *= self.max - self.min
         if self.min != 0:
@@ -63,17 +63,17 @@ class ImagePreProcessingScaler(Normalizer):
         return scaled
 
     def transform_labels(self, labels: Any, mask: Any = None) -> Array:
-        return self.transform_features(self._images("transform_labels", labels)) if self._fits_labels else labels
+        return self.transform_features(self._images("transform_labels", labels)) if self.fits_labels else labels
 
     def revert_features(self, features: Any, mask: Any = None) -> Array:
-        pixels = as_numbers(self._who("revert_features"), features) - self.min
+        pixels = as_numbers(self.who("revert_features"), features) - self.min
         if self.max - self.min != 1:
             pixels /= self.max - self.min
         pixels *= self.max_pixel
         return pixels
 
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
-        return self.revert_features(self._images("revert_labels", labels)) if self._fits_labels else labels
+        return self.revert_features(self._images("revert_labels", labels)) if self.fits_labels else labels
 
     def write_body(self, stream: BinaryIO) -> None:
         write_numbers(stream, self.min, self.max, self.max_pixel)
@@ -88,10 +88,10 @@ class ImagePreProcessingScaler(Normalizer):
         return normalizer
 
     def _images(self, method: str, labels: Any) -> Array:
-        labels = as_numbers(self._who(method), labels)
+        labels = as_numbers(self.who(method), labels)
         if len(labels.shape) != 4:
             raise ShapeError(
-                f"{self._who(method)}: expected images [N, C, H, W] as labels, got {describe_shape(labels.shape)}. "
+                f"{self.who(method)}: expected images [N, C, H, W] as labels, got {describe_shape(labels.shape)}. "
                 "Other labels are not pixels: fit_label(False)."
             )
         return labels

@@ -49,7 +49,7 @@ class NormalizerMinMaxScaler(FittedNormalizer):
     """
 
     kind = "MIN_MAX"
-    _statistics = Bounds
+    statistics = Bounds
 
     @checked
     def __init__(self, target_min: float = 0.0, target_max: float = 1.0) -> None:
@@ -84,11 +84,11 @@ class NormalizerMinMaxScaler(FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers, or an upper one is below the lower one.
         """
-        self._of["features"] = _checked("NormalizerMinMaxScaler.set_feature_stats", lower, upper)
+        self.numbers["features"] = _checked("NormalizerMinMaxScaler.set_feature_stats", lower, upper)
 
     def set_label_stats(self, lower: Any, upper: Any) -> None:
         """Set the labels' bounds [columns], and that labels are to be changed. Same errors."""
-        self._of["labels"] = _checked("NormalizerMinMaxScaler.set_label_stats", lower, upper)
+        self.numbers["labels"] = _checked("NormalizerMinMaxScaler.set_label_stats", lower, upper)
         self.fit_label(True)
 
     def write_body(self, stream: BinaryIO) -> None:

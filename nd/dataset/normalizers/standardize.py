@@ -50,12 +50,12 @@ class NormalizerStandardize(FittedNormalizer):
     """
 
     kind = "STANDARDIZE"
-    _statistics = Moments
+    statistics = Moments
 
     def __init__(self, mean: Any = None, std: Any = None) -> None:
         super().__init__()
         if mean is not None or std is not None:
-            self._of["features"] = self._checked("NormalizerStandardize", mean, std)
+            self.numbers["features"] = self._checked("NormalizerStandardize", mean, std)
 
     @property
     def mean(self) -> np.ndarray:
@@ -85,7 +85,7 @@ class NormalizerStandardize(FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers.
         """
-        self._of["labels"] = self._checked("NormalizerStandardize.set_label_stats", mean, std)
+        self.numbers["labels"] = self._checked("NormalizerStandardize.set_label_stats", mean, std)
         self.fit_label(True)
 
     def write_body(self, stream: BinaryIO) -> None:

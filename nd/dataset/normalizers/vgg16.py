@@ -66,7 +66,7 @@ class VGG16ImagePreProcessor(Normalizer):
         return cls()
 
     def _images(self, method: str, features: Any) -> Array:
-        x = as_numbers(self._who(method), features)
+        x = as_numbers(self.who(method), features)
         if len(x.shape) != 4 or x.shape[1] != 3:
-            raise ShapeError(f"{self._who(method)}: expected images [N, 3, H, W], got {describe_shape(x.shape)}.")
+            raise ShapeError(f"{self.who(method)}: expected images [N, 3, H, W], got {describe_shape(x.shape)}.")
         return x

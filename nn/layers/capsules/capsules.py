@@ -239,8 +239,8 @@ class CapsuleLayer(SameDiffConf):
         n, numbers = capsules_of(label, input_type)
         return replace(
             self,
-            input_capsules=self._fixed(label, "input_capsules", n),
-            input_capsule_dimensions=self._fixed(label, "input_capsule_dimensions", numbers),
+            input_capsules=self.fixed(label, "input_capsules", n),
+            input_capsule_dimensions=self.fixed(label, "input_capsule_dimensions", numbers),
         )
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
@@ -252,9 +252,9 @@ class CapsuleLayer(SameDiffConf):
 
     def check(self, label: str) -> None:
         super().check(label)
-        self._complete(label, ("capsules", "capsule_dimensions"), "Give it.")
+        self.check_given(label, ("capsules", "capsule_dimensions"), "Give it.")
         inputs = ("input_capsules", "input_capsule_dimensions")
-        self._complete(label, inputs, "Give it, or pass input_type to list(...).")
+        self.check_given(label, inputs, "Give it, or pass input_type to list(...).")
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         above, below = (self.capsules or 0, self.capsule_dimensions or 0), self.input_capsules or 0

@@ -170,9 +170,9 @@ class PrimaryCapsules(SameDiffConf):
         return to_images(input_type)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
-        channels = self._fixed(label, "input_channels", image_of(label, input_type).channels)
+        channels = self.fixed(label, "input_channels", image_of(label, input_type).channels)
         layer = replace(self, input_channels=channels)
-        return replace(layer, capsules=layer._fixed(label, "capsules", layer._count(label, input_type)))
+        return replace(layer, capsules=layer.fixed(label, "capsules", layer._count(label, input_type)))
 
     def _count(self, label: str, input_type: InputType) -> int:
         image = image_of(label, input_type)
@@ -185,12 +185,12 @@ class PrimaryCapsules(SameDiffConf):
     def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
         if before is None or before[0] != "images":
             return self, None
-        return replace(self, input_channels=self._fixed(label, "input_channels", before[1])), None
+        return replace(self, input_channels=self.fixed(label, "input_channels", before[1])), None
 
     def check(self, label: str) -> None:
         super().check(label)
-        self._complete(label, ("capsule_dimensions",), "Give it.")
-        self._complete(label, ("input_channels",), "Give it, or pass input_type to list(...).")
+        self.check_given(label, ("capsule_dimensions",), "Give it.")
+        self.check_given(label, ("input_channels",), "Give it, or pass input_type to list(...).")
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         kernel, n_in = tuple(self.kernel_size), self.input_channels or 0  # type: ignore[arg-type]

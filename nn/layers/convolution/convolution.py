@@ -115,18 +115,25 @@ class ConvolutionCache(NamedTuple):
     window: Window
 
 
-class ConvolutionRuntime(LayerRuntime):
-    """Forward and backward of a 2D convolution; other kinds override `convolve` and `convolve_back`."""
-
-    pure = splits = True
-    masks_activations = False  # as in Java: its mask is of places
+class WindowsRuntime(LayerRuntime):
+    """Shared by layers whose outputs are windows over their input."""
 
     def setup(self) -> None:
         self.windows = self.make_windows()
 
     def make_windows(self) -> Windows:
-        """Return the windows of this kind of convolution."""
-        return Windows(self.label, self.conf)
+        """Return the windows of this kind of layer."""
+        return Windows(self.label, self.conf, axes=self.conf.axes)
+
+    def feed_forward_mask(self, mask: Array) -> Array | None:
+        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
+
+
+class ConvolutionRuntime(WindowsRuntime):
+    """Forward and backward of a 2D convolution; other kinds override `convolve` and `convolve_back`."""
+
+    pure = splits = True
+    masks_activations = False  # as in Java: its mask is of places
 
     def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
         """Return z, and a cache for `convolve_back`."""
@@ -150,9 +157,6 @@ class ConvolutionRuntime(LayerRuntime):
     ) -> Array | None:
         delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx)
         return self.convolve_back(delta, cache.saved, cache.window, params, grads, ctx)
-
-    def feed_forward_mask(self, mask: Array) -> Array | None:
-        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,23 +13,14 @@ from nd.arrays import convolution
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
-from ...conf.input_type import InputType, RecurrentType
+from ...conf.input_type import InputType, RecurrentType, series_of
 from ...conf.java_form import BIAS, IMAGES, WINDOW, Codec, Fields, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_series
 from ...step.params import ParamSpec
 from ..base import FeedForwardConf
-from ..pooling.window_masks import reduced_mask, window_mode
+from ..pooling.window_masks import window_mode
 from ..runtime import Context, Params
 from .convolution import ConvolutionConf, ConvolutionRuntime, Windows
-
-
-def series_of(label: str, input_type: InputType) -> RecurrentType:
-    """Return the time series that a layer receives; raise ConfigurationError if it is none."""
-    if not isinstance(input_type, RecurrentType):
-        raise nd.ConfigurationError(
-            f"{label}: expected time series, got {input_type!r}. Use InputType.recurrent(n, t)."
-        )
-    return input_type
 
 
 def series_window_of(label: str, conf: Any, size: Sizes) -> Window:
@@ -46,16 +37,11 @@ class SeriesWindows:
 
     conf: Any
     label: str
-    dtype: str
     windows: Windows
 
     def make_windows(self) -> Windows:
         """Return the windows along time."""
         return Windows(self.label, self.conf, series_window_of, axes=1)
-
-    def feed_forward_mask(self, mask: Array) -> Array:
-        """Return the mask ``[N, out_t]`` of the activations, from that of the input, ``[N, T]``."""
-        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
 
 
 def as_images(x: Array) -> Array:
@@ -94,13 +80,6 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
         return None if below is None else as_series(below)
 
 
-def series_after(label: str, conf: Any, input_type: InputType) -> RecurrentType:
-    """Return the series of one step for every window along time; raise ShapeError if the windows do not fit."""
-    steps = series_of(label, input_type).time_series_length
-    windows = None if steps is None else series_window_of(label, conf, (steps,)).out[0]
-    return RecurrentType(conf.n_out, windows)
-
-
 def _along_time(across: int) -> Codec:
     """A number for time, and the usual one for width 1."""
     return Codec(lambda along: [*along, across], lambda value: value[0] if isinstance(value, list) else value)
@@ -117,7 +96,30 @@ ALONG_TIME: Fields = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Convolution1DLayer(ConvolutionConf):
+class SeriesConvolutionConf(ConvolutionConf):
+    """Shared by convolutions along time.
+
+    Parameters
+    ----------
+    kernel_size, stride, padding, dilation, convolution_mode, has_bias
+        As `ConvolutionConf`.
+    """
+
+    axes: ClassVar[int] = 1
+    takes: ClassVar[str] = "series"
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_series(input_type)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        self.check(label)
+        steps = series_of(label, input_type).time_series_length
+        windows = None if steps is None else series_window_of(label, self, (steps,)).out[0]
+        return RecurrentType(self.n_out, windows)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convolution1DLayer(SeriesConvolutionConf):
     """1D convolution (cross-correlation) along time: activation(conv(x, W) + b).
 
     Parameters
@@ -146,9 +148,7 @@ class Convolution1DLayer(ConvolutionConf):
 
     kernel_size: Count | Sequence[Count] | None = None  # type: ignore[assignment]
     stride: Count | Sequence[Count] = (1,)
-    axes: ClassVar[int] = 1
     causal: ClassVar[bool] = True
-    takes: ClassVar[str] = "series"
     runtime: ClassVar = Convolution1DRuntime
     positional: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
     form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **ALONG_TIME}, {**IMAGES, "rnnDataFormat": "NCW"})
@@ -161,15 +161,8 @@ class Convolution1DLayer(ConvolutionConf):
             )
         super().__post_init__()
 
-    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
-        return to_series(input_type)
-
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         return self.with_n_in(label, series_of(label, input_type).n)
-
-    def output_type(self, label: str, input_type: InputType) -> InputType:
-        self.check(label)
-        return series_after(label, self, input_type)
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:
         shape = (*self.kernel_size, self.n_in or 0, self.n_out or 0)  # type: ignore[misc]

@@ -16,7 +16,7 @@ from ...conf.input_type import Convolutional3DType, InputType
 from ...conf.java_form import BIAS, IMAGES, VOLUMES, VOLUMES_ABSENT, JavaForm
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
-from .convolution import ConvolutionConf, ConvolutionRuntime, Windows, window_of
+from .convolution import ConvolutionConf, ConvolutionRuntime, window_of
 
 
 def volume_of(label: str, input_type: InputType) -> Convolutional3DType:
@@ -32,9 +32,6 @@ class Convolution3DRuntime(ConvolutionRuntime):
     """Forward and backward of a 3D convolution."""
 
     pure = splits = True
-
-    def make_windows(self) -> Windows:
-        return Windows(self.label, self.conf, axes=3)
 
     def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
         return convolution_kinds.conv3d(x, params["W"], params.get("b"), window, ctx.buffer)

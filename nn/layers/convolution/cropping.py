@@ -11,7 +11,7 @@ from nd.arguments import Natural
 from nd.typing import Array
 
 from ...conf.java_form import PARAMETERLESS, JavaForm
-from ..places import SIDES, PlacesConf, PlacesRuntime, Sizes, interior, set_borders
+from ..places import SIDES, BordersConf, PlacesRuntime, Sizes, interior
 from ..runtime import Context
 
 
@@ -40,22 +40,13 @@ class CroppingRuntime(PlacesRuntime):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cropping(PlacesConf):
+class _Cropping(BordersConf):
     cropping: Natural | Sequence[Natural] = field(default=0, kw_only=False)
+    borders: ClassVar[str] = "cropping"
     runtime: ClassVar = CroppingRuntime
-    form: ClassVar[JavaForm] = PlacesConf.form.more(
+    form: ClassVar[JavaForm] = BordersConf.form.more(
         {"cropping": ("cropping", "sizes")}, PARAMETERLESS, package="convolutional."
     )
-
-    @classmethod
-    def Builder(cls, *cropping: Any) -> Any:
-        """Start DL4J's fluent style: the borders one by one, one number for each axis, or a list."""
-        builder = super().Builder()
-        return builder.cropping(*cropping) if cropping else builder
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        set_borders(self, "cropping", self.axes)
 
     def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
         borders: Any = self.cropping

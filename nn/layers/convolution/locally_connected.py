@@ -16,15 +16,15 @@ from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
 from ...conf.distributions import Distribution
-from ...conf.input_type import ConvolutionalType, InputType
+from ...conf.input_type import ConvolutionalType, InputType, series_of
 from ...conf.java_form import BIAS, SIZES, Codec, Fields, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_images, to_series
+from ...conf.preprocessors import InputPreProcessor, to_images
 from ...conf.weight_noise import IWeightNoise
 from ...step.params import ParamSpec
 from ..runtime import Context, Params
 from ..same_diff import SameDiffConf
 from .convolution import ConvolutionConf, ConvolutionRuntime, image_of, window_of
-from .convolution1d import SeriesWindows, as_images, as_series, series_after, series_of, series_window_of
+from .convolution1d import SeriesConvolutionConf, SeriesWindows, as_images, as_series, series_window_of
 
 
 @functools.cache
@@ -208,7 +208,7 @@ _FORM = SameDiffConf.form.more(
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocallyConnected1D(LocallyConnectedConf):
+class LocallyConnected1D(LocallyConnectedConf, SeriesConvolutionConf):
     """1D convolution with weights of its own at every time step: activation(conv(x, W) + b).
 
     Parameters
@@ -238,8 +238,6 @@ class LocallyConnected1D(LocallyConnectedConf):
     {'W': (10, 12, 8), 'b': (1, 8)}
     """
 
-    axes: ClassVar[int] = 1
-    takes: ClassVar[str] = "series"
     runtime: ClassVar = LocallyConnectedSeriesRuntime
     form: ClassVar[JavaForm] = _FORM.more(
         _window_fields(_ALONG_TIME), absent={"dilation": 1}, derived=_derived(1, "paddingR")
@@ -247,9 +245,6 @@ class LocallyConnected1D(LocallyConnectedConf):
 
     def window(self, label: str, size: Sizes) -> Window:
         return series_window_of(label, self, size)
-
-    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
-        return to_series(input_type)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         series = series_of(label, input_type)
@@ -259,10 +254,6 @@ class LocallyConnected1D(LocallyConnectedConf):
                 f"{label}: the number of time steps must be known, got {input_type!r}. Use InputType.recurrent(n, t)."
             )
         return self.sized(label, series.n, self.input_size if steps is None else (steps,))  # type: ignore[arg-type]
-
-    def output_type(self, label: str, input_type: InputType) -> InputType:
-        self.check(label)
-        return series_after(label, self, input_type)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from nd.arguments import Natural
 from nd.typing import Array
 
 from ...conf.java_form import PARAMETERLESS, JavaForm
-from ..places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, within
+from ..places import BordersConf, PlacesRuntime, Sizes, interior, within
 from ..runtime import Context
 
 
@@ -42,20 +42,11 @@ class ZeroPaddingRuntime(PlacesRuntime):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ZeroPadding(PlacesConf):
+class _ZeroPadding(BordersConf):
     padding: Natural | Sequence[Natural] = field(default=0, kw_only=False)
+    borders: ClassVar[str] = "padding"
     runtime: ClassVar = ZeroPaddingRuntime
-    form: ClassVar[JavaForm] = PlacesConf.form.more({"padding": ("padding", "sizes")}, PARAMETERLESS)
-
-    @classmethod
-    def Builder(cls, *padding: Any) -> Any:
-        """Start DL4J's fluent style: the borders one by one, one number for each axis, or a list."""
-        builder = super().Builder()
-        return builder.padding(*padding) if padding else builder
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        set_borders(self, "padding", self.axes)
+    form: ClassVar[JavaForm] = BordersConf.form.more({"padding": ("padding", "sizes")}, PARAMETERLESS)
 
     def out_sizes(self, label: str, sizes: Sizes) -> Sizes:
         borders: Any = self.padding

@@ -9,16 +9,14 @@ from typing import Any, ClassVar, Self
 import nd
 from nd.activations import Activation
 from nd.checks import describe_shape
-from nd.losses import Loss, get_loss
 from nd.typing import Array
 
 from ...conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ...conf.java_form import JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images, to_series
-from ..base import BaseLayerConf
 from ..core.dense import Cache
 from ..runtime import Context, Kept, Params
-from .output import LossLayer, LossRuntime, OutputMixin
+from .output import LossLayer, LossRuntime, OutputMixin, WithLoss
 
 
 def rows_of_places(x: Array) -> Array:
@@ -148,19 +146,14 @@ class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _LossOfPlaces(BaseLayerConf):
-    loss: str | Loss = "mcxent"
+class _LossOfPlaces(WithLoss):
     runtime: ClassVar = LossOfPlacesRuntime
-    positional: ClassVar[tuple[str, ...]] = ("loss",)
     axes: ClassVar[tuple[str, ...]]
-    _takes: ClassVar[tuple[type[InputType], str]]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "loss", get_loss(self.loss))
+    taken: ClassVar[tuple[type[InputType], str]]
+    """The kind of input, and the call that makes it."""
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
-        kind, creator = self._takes
+        kind, creator = self.taken
         if not isinstance(input_type, kind):
             raise nd.ConfigurationError(
                 f"{label}: expected input {describe_shape(('N', 'C', *self.axes))}, got {input_type!r}. "
@@ -188,7 +181,7 @@ class CnnLossLayer(_LossOfPlaces):
 
     activation: str | Activation | None = "identity"
     axes: ClassVar[tuple[str, ...]] = ("H", "W")
-    _takes: ClassVar = (ConvolutionalType, "convolutional(h, w, c)")
+    taken: ClassVar = (ConvolutionalType, "convolutional(h, w, c)")
     form: ClassVar[JavaForm] = LossLayer.form.more(constants={"format": "NCHW"})
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
@@ -213,7 +206,7 @@ class Cnn3DLossLayer(_LossOfPlaces):
 
     activation: str | Activation | None = "identity"
     axes: ClassVar[tuple[str, ...]] = ("D", "H", "W")
-    _takes: ClassVar = (Convolutional3DType, "convolutional3d(d, h, w, c)")
+    taken: ClassVar = (Convolutional3DType, "convolutional3d(d, h, w, c)")
     form: ClassVar[JavaForm] = LossLayer.form.more(constants={"dataFormat": "NCDHW"})
 
 
@@ -233,7 +226,7 @@ class RnnLossLayer(_LossOfPlaces):
     """
 
     axes: ClassVar[tuple[str, ...]] = ("T",)
-    _takes: ClassVar = (RecurrentType, "recurrent(size)")
+    taken: ClassVar = (RecurrentType, "recurrent(size)")
     form: ClassVar[JavaForm] = LossLayer.form.more(constants={"rnnDataFormat": "NCW"})
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:

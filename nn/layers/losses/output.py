@@ -125,7 +125,24 @@ class LossRuntime(OutputMixin, LayerRuntime):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutputLayer(FeedForwardConf):
+class WithLoss(BaseLayerConf):
+    """Shared by layers with a loss.
+
+    Parameters
+    ----------
+    loss : str or Loss
+    """
+
+    loss: str | Loss = "mcxent"
+    positional: ClassVar[tuple[str, ...]] = ("loss",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "loss", get_loss(self.loss))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputLayer(WithLoss, FeedForwardConf):
     """Fully connected layer with a loss: the last layer of a network that is trained.
 
     Parameters
@@ -141,24 +158,18 @@ class OutputLayer(FeedForwardConf):
     As `DenseLayer`. The score is the loss summed over the minibatch, divided by its size. Source: DL4J ``OutputLayer``.
     """
 
-    loss: str | Loss = "mcxent"
     activation: str | Activation | None = "softmax"
     has_bias: bool = True
     runtime: ClassVar = OutputRuntime
-    positional: ClassVar[tuple[str, ...]] = ("loss",)
     form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **LOSS}, TIMED)
     shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "has_bias": True}
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "loss", get_loss(self.loss))
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         return self.matrix_specs(self.has_bias)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LossLayer(BaseLayerConf):
+class LossLayer(WithLoss):
     """Activation and loss without parameters: the output has the size of the input.
 
     Parameters
@@ -172,15 +183,9 @@ class LossLayer(BaseLayerConf):
     Input and output ``[N, n]``. Source: DL4J ``LossLayer``.
     """
 
-    loss: str | Loss = "mcxent"
     activation: str | Activation | None = "identity"
     runtime: ClassVar = LossRuntime
-    positional: ClassVar[tuple[str, ...]] = ("loss",)
     form: ClassVar[JavaForm] = BaseLayerConf.form.more(LOSS, WITHOUT_SIZES)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "loss", get_loss(self.loss))
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)

@@ -9,13 +9,15 @@ import nd
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ...conf.input_type import InputType, RecurrentType
+from ...conf.input_type import InputType, RecurrentType, series_of
 from ...conf.java_form import JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_series
 from ..core.dense import Cache
 from ..runtime import Context, Params
 from .losses_of_places import OfPlacesMixin, from_rows_of_places, rows_of_places
 from .output import OutputLayer, OutputRuntime
+
+_INSTEAD = "InputType.recurrent, or an OutputLayer"
 
 
 class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
@@ -85,16 +87,8 @@ class RnnOutputLayer(OutputLayer):
         return to_series(input_type)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
-        return self.with_n_in(label, self._series(label, input_type).n)
+        return self.with_n_in(label, series_of(label, input_type, _INSTEAD).n)
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         self.check(label)
-        return RecurrentType(self.n_out, self._series(label, input_type).time_series_length)  # type: ignore[arg-type]
-
-    @staticmethod
-    def _series(label: str, input_type: InputType) -> RecurrentType:
-        if not isinstance(input_type, RecurrentType):
-            raise nd.ConfigurationError(
-                f"{label}: expected time series, got {input_type!r}. Use InputType.recurrent, or an OutputLayer."
-            )
-        return input_type
+        return RecurrentType(self.n_out, series_of(label, input_type, _INSTEAD).time_series_length)  # type: ignore[arg-type]

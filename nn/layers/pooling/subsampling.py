@@ -18,23 +18,15 @@ from ...conf.input_type import ConvolutionalType, InputType
 from ...conf.java_form import PARAMETERLESS, WINDOW, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images
 from ..base import LayerConf
-from ..convolution.convolution import Windows, image_of, normalise_window, window_of
-from ..runtime import Buffers, Context, LayerRuntime, Params
-from .window_masks import reduced_mask
+from ..convolution.convolution import WindowsRuntime, image_of, normalise_window, window_of
+from ..runtime import Buffers, Context, Params
 
 
-class SubsamplingRuntime(LayerRuntime):
+class SubsamplingRuntime(WindowsRuntime):
     """Forward and backward of pooling."""
 
     pure = splits = True
     takes_dropout = False
-
-    def setup(self) -> None:
-        self.windows = self.make_windows()
-
-    def make_windows(self) -> Windows:
-        """Return the windows of this kind of pooling."""
-        return Windows(self.label, self.conf)
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         if not ctx.activates:
@@ -61,9 +53,6 @@ class SubsamplingRuntime(LayerRuntime):
         if self.conf.pooling_type == PoolingType.AVG:
             return convolution.avg_pool_backward(epsilon, saved, window, ctx.buffer)
         return convolution.pnorm_pool_backward(epsilon, saved, window, self.conf.pnorm, ctx.buffer)
-
-    def feed_forward_mask(self, mask: Array) -> Array | None:
-        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
 
 
 def normalise_pooling(conf: Any, axes: int, kinds: Sequence[str]) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import nd
 from nd.arguments import Count, Natural
 from nd.arrays import volumes
 from nd.arrays.convolution import Sizes
@@ -14,20 +13,16 @@ from nd.typing import Array
 
 from ...conf.enums import PoolingType
 from ...conf.java_form import PARAMETERLESS, VOLUMES, VOLUMES_ABSENT, JavaForm
-from ..convolution.convolution import Windows, window_of
+from ..convolution.convolution import WindowsRuntime, window_of
 from ..places import PlacesConf
-from ..runtime import Context, LayerRuntime, Params
+from ..runtime import Context, Params
 from .subsampling import normalise_pooling
-from .window_masks import reduced_mask
 
 
-class Subsampling3DRuntime(LayerRuntime):
+class Subsampling3DRuntime(WindowsRuntime):
     """Forward and backward of pooling over volumes."""
 
     pure = splits = True
-
-    def setup(self) -> None:
-        self.windows = Windows(self.label, self.conf, axes=3)
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         if not ctx.activates:
@@ -44,9 +39,6 @@ class Subsampling3DRuntime(LayerRuntime):
         is_max = self.conf.pooling_type == PoolingType.MAX
         back = volumes.max_pool3d_backward if is_max else volumes.avg_pool3d_backward
         return back(epsilon, saved, window, ctx.buffer)
-
-    def feed_forward_mask(self, mask: Array) -> Array | None:
-        return reduced_mask(self.label, self.conf, mask, nd.fresh_buffers(self.dtype))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,232 @@
+"""The rule that nobody outside its class reads a private attribute."""
+
+import ast
+import functools
+
+from tests.source_files import FUNCTIONS, last_name, library, parse
+
+LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends", "numpy"}
+OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # which are public
+BY_TEXT = {"attrgetter", "delattr", "getattr", "hasattr", "setattr"}
+OF_ITSELF = {"copy", "deepcopy", "replace"}  # what they return is of the class of their argument
+
+
+def is_private(name):
+    return isinstance(name, str) and name.startswith("_") and not name.startswith("__") and name.isidentifier()
+
+
+# ---- whose a name is
+
+
+def _defined(definition):
+    """Return the names in a class's body: methods, classes, attributes with a value, and the fields of a dataclass."""
+    names = {member.name for member in definition.body if isinstance(member, (*FUNCTIONS, ast.ClassDef))}
+    for member in definition.body:
+        targets = getattr(member, "targets", []) + ([member.target] if _gives_value(member, definition) else [])
+        names |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return names
+
+
+def _gives_value(member, definition):
+    """Tell whether an annotated name in a class's body is more than a declaration of what other classes give it."""
+    if not isinstance(member, ast.AnnAssign) or member.value is not None:
+        return isinstance(member, ast.AnnAssign)
+    makers = [*definition.bases, *(getattr(maker, "func", maker) for maker in definition.decorator_list)]
+    return last_name(member.annotation) != "ClassVar" and bool(
+        {"NamedTuple", "dataclass"} & set(map(last_name, makers))
+    )
+
+
+def _stored(definition):
+    """Return the names that a class's methods give to attributes of their first parameter."""
+    stores = set()
+    for method in (member for member in definition.body if isinstance(member, FUNCTIONS)):
+        for node in ast.walk(method):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value, method):
+                stores.add(node.attr)
+    return stores
+
+
+def _is_self(node, method):
+    names = [argument.arg for argument in [*method.args.posonlyargs, *method.args.args]]
+    return isinstance(node, ast.Name) and bool(names) and node.id == names[0] and not _is_static(method)
+
+
+def _is_static(method):
+    return any(last_name(decorator) == "staticmethod" for decorator in method.decorator_list)
+
+
+@functools.cache
+def _places():
+    """Class name -> path and definition of all that have it."""
+    table = {}
+    for path, text in library():
+        for node in ast.walk(parse(text)):
+            if isinstance(node, ast.ClassDef):
+                table.setdefault(node.name, []).append((path, node))
+    return table
+
+
+def _bases(path, text, definition):
+    """Yield path and definition of a class's bases in the library, by name: the file's own class if it has one."""
+    own = {node.name: node for node in ast.walk(parse(text)) if isinstance(node, ast.ClassDef)}
+    for base in definition.bases:
+        name = last_name(base)
+        is_here = name in own and own[name] is not definition and isinstance(base, ast.Name)
+        places = [(path, own[name])] if is_here else _places().get(name, [])
+        for where, other in places:
+            if other is not definition:
+                yield where, other
+                yield from _bases(where, text if where == path else dict(library())[where], other)
+
+
+def owned_names(path, text, definition):
+    """Return a class's own private names, with those of its bases in the same file.
+
+    What a base of another file stores is that base's, though a subclass stores it too; hooks in the body are its own.
+    """
+    bases = list(_bases(path, text, definition))
+    foreign = {name for where, base in bases if where != path for name in _stored(base) | _defined(base)}
+    family = [definition, *(base for where, base in bases if where == path)]
+    hooks = {name for member in family for name in _defined(member)}
+    return hooks | {name for member in family for name in _stored(member)} - foreign
+
+
+# ---- who reads
+
+
+def reads_no_private_attribute(path, text):
+    """What begins with an underscore is read in its own class only, of `self`, `cls` or another of its instances.
+
+    A name is a class's own where its body, or that of a base in the same file, stores or defines it. What subclasses
+    in other files read has a public name; nor does a string stand for a private name of another class.
+    """
+    yield from _strangers(path, text, parse(text), None, None, frozenset())
+
+
+def _strangers(path, text, node, owner, method, own):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield from _strangers(path, text, child, child, None, own | owned_names(path, text, child))
+            continue
+        outermost = isinstance(child, FUNCTIONS) and method is None
+        inside = child if outermost and owner is not None else method
+        if _is_looked_at(child) and not (child.attr in own and _is_own(child.value, owner, method)):
+            yield f"{path}:{child.lineno}: reads {ast.unparse(child)}"
+        for name in _named_by_text(child):
+            if name not in own and name in _all_private():
+                yield f"{path}:{child.lineno}: names {name!r}"
+        yield from _strangers(path, text, child, owner, inside, own)
+
+
+def _is_looked_at(node):
+    if not isinstance(node, ast.Attribute) or not is_private(node.attr) or node.attr in OF_NAMED_TUPLES:
+        return False
+    return ast.unparse(node.value).split(".")[0] not in LIBRARIES
+
+
+def _is_own(value, owner, method):
+    """Tell whether an expression is the class, an instance of it, or `super()`."""
+    if owner is None or method is None:
+        return isinstance(value, ast.Name) and owner is not None and value.id == owner.name
+    if isinstance(value, ast.Call):
+        return _makes_own(value, owner, method)
+    if not isinstance(value, ast.Name):
+        return False
+    arguments = {node.arg: node for node in ast.walk(method.args) if isinstance(node, ast.arg)}
+    if _is_self(value, method) or value.id == owner.name:
+        return True
+    if value.id in arguments:
+        annotation = arguments[value.id].annotation
+        named = {last_name(node) for node in ast.walk(annotation)} if annotation is not None else set()
+        named |= {node.value for node in ast.walk(annotation or ast.Pass()) if isinstance(node, ast.Constant)}
+        return value.id == "other" or bool(named & {"Self", owner.name})
+    return any(_makes_own(made, owner, method) for made in _assigned(value.id, method))
+
+
+def _makes_own(call, owner, method):
+    """Tell whether a call makes an instance: of `cls`, `type(self)`, the class's name, `super()`, a copy of another."""
+    if not isinstance(call, ast.Call):
+        return isinstance(call, ast.Name) and call.id == "self"
+    function = call.func
+    makers = {"cls", "super", owner.name}
+    if last_name(function) in OF_ITSELF:
+        return any(_is_own(argument, owner, method) for argument in call.args[:1])
+    if isinstance(function, ast.Attribute):
+        return last_name(function) == "__new__" and _makes_own_class(function.value, makers)
+    return _makes_own_class(function, makers)
+
+
+def _makes_own_class(node, makers):
+    if isinstance(node, ast.Call):
+        return last_name(node.func) == "type" and [ast.unparse(argument) for argument in node.args] == ["self"]
+    return last_name(node) in makers | {"object"}
+
+
+def _assigned(name, method):
+    """Yield the values that a method gives to a local name."""
+    for node in ast.walk(method):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                yield node.value
+
+
+# ---- by text
+
+
+@functools.cache
+def _all_private():
+    """Return the private attributes of all classes of the library."""
+    classes = [definition for places in _places().values() for _, definition in places]
+    return {name for definition in classes for name in _stored(definition) | _defined(definition) if is_private(name)}
+
+
+def _named_by_text(node):
+    """Return the private names among strings that are handed to getattr and its kin, listed, or keys of ``vars``."""
+    parts = []
+    if isinstance(node, ast.Call) and last_name(node.func) in BY_TEXT:
+        parts = node.args
+    elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        parts = [] if "" in [getattr(part, "value", None) for part in node.elts] else node.elts  # endings, not names
+    elif isinstance(node, ast.Dict):
+        parts = [key for key in node.keys if key is not None]
+    elif isinstance(node, ast.Subscript):
+        parts = [node.slice]
+    return [part.value for part in parts if isinstance(part, ast.Constant) and is_private(part.value)]
+
+
+REFUSED = [
+    ("nd/x.py", "def f(net):\n    return net._made"),
+    ("nd/x.py", "def f(self):\n    return self._made"),
+    ("nn/x.py", "class A:\n    def f(self, other):\n        self._own = other._own + other._other"),
+    ("nn/x.py", "class A:\n    def f(self):\n        return self._nowhere"),
+    ("nn/x.py", "class A:\n    _declared: int\n    def f(self):\n        return self._declared"),
+    ("nn/x.py", "class A:\n    _own = 1\n    def f(self, net: B):\n        return net._own + A()._own"),
+    ("nn/x.py", "class A:\n    _own = 1\n    def f(self):\n        net = g(self)\n        return net._own"),
+    ("nn/x.py", "from .core import NetworkCore\nclass A(NetworkCore):\n    def f(self):\n        self._solver = None"),
+    ("nn/x.py", "NOT_COPIED = {'_solver', 'state'}"),
+    ("nn/x.py", "def f(net):\n    return getattr(net, '_solver')"),
+    ("nn/x.py", "def f(net):\n    vars(net)['_solver'] = None"),
+]
+ALLOWED = """
+class A:
+    __slots__ = ("_own",)
+    def __init__(self):
+        self._own = 1
+    def __eq__(self, other):
+        return isinstance(other, A) and self._own == other._own
+    def merge(self, batch: "A"):
+        self._own += batch._own
+    @classmethod
+    def of(cls):
+        new = cls()
+        new._own = 2
+        twin = copy.copy(new)
+        return twin._own
+class B(A):
+    def f(self):
+        return self._own
+    def names(self):
+        return [f"of{ending}" for ending in ("", "_own")]
+"""

@@ -1,0 +1,41 @@
+"""The source of the library, read and parsed once, for the rules of tests/test_architecture.py."""
+
+import ast
+import functools
+import pathlib
+
+ROOT = pathlib.Path(__file__).parent.parent
+FLOORS = ("backends", "nd", "optimize", "nn")  # each may import those before it
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@functools.cache
+def parse(text):
+    return ast.parse(text)
+
+
+@functools.cache
+def files(*folders):
+    paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [(path.relative_to(ROOT).as_posix(), path.read_text()) for path in paths]
+
+
+def library():
+    return files(*FLOORS)
+
+
+def last_name(node):
+    """Last part of a dotted name, without subscripts."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+@functools.cache
+def class_table():
+    """Class name -> its definitions in the library."""
+    table = {}
+    for _, text in library():
+        for node in ast.walk(parse(text)):
+            if isinstance(node, ast.ClassDef):
+                table.setdefault(node.name, []).append(node)
+    return table
