@@ -39,10 +39,10 @@ def where(name: str, batch: int) -> dict[str, Any]:
     while time.perf_counter() < started + WARM_S:
         net.fit_batch(data)
     step = _median(lambda: net.fit_batch(data))
-    program = next(iter(net.gradients.workers[0].recordings._known.values())).program
-    calls = list(program.recording.calls)
+    recording = next(iter(net.gradients.workers[0].recordings._known.values())).recording
+    calls = list(recording.of_backend.calls)
     times: list[list[float]] = []
-    program.replay = lambda: times.append(_timed(calls))
+    recording.replay = lambda: times.append(_timed(calls))
     update: list[float] = []
     compute: list[float] = []
     _time_into(net.updater, "update", update)

@@ -85,7 +85,7 @@ from .arrays.creation import (
     zeros,
 )
 from .arrays.rows import pull_rows, scatter_add
-from .execution.recording import Program, Recordings, record, traceable
+from .execution.recording import Recording, Recordings, record, traceable
 from .execution.workers import (
     Buffers,
     Elementwise,
@@ -131,7 +131,7 @@ __all__ = [
     "NdError",
     "NotRecorded",
     "NumericError",
-    "Program",
+    "Recording",
     "ShapeError",
     "Summed",
     "UpdatePlan",

@@ -25,28 +25,28 @@ MOST_BYTES = 1 << 28  # of the memory that only they need
 IDLE = 64  # runs after which a key that has not come again makes room for another
 
 
-class Program:
+class Recording:
     """A computation that `record` wrote down.
 
     Parameters
     ----------
-    recording : object
+    of_backend : object
         The backend's: `replay` computes again, on the same memory, `size` is what only it needs of that, in bytes.
     result : array
         Returned by the computation; `replay` fills it anew.
     """
 
-    def __init__(self, recording: Any, result: Array) -> None:
-        self.recording, self.replay, self.result = recording, recording.replay, result
+    def __init__(self, of_backend: Any, result: Array) -> None:
+        self.of_backend, self.replay, self.result = of_backend, of_backend.replay, result
 
     @property
     def size(self) -> int:
-        """Bytes of the memory that only this program needs."""
-        return self.recording.size
+        """Bytes of the memory that only this recording needs."""
+        return self.of_backend.size
 
 
 @checked
-def record(run: Callable[[], Array]) -> Program | None:
+def record(run: Callable[[], Array]) -> Recording | None:
     """Run a computation and write it down; None, without having run it, where the backend cannot record.
 
     Parameters
@@ -75,7 +75,7 @@ def record(run: Callable[[], Array]) -> Program | None:
     except NotRecorded:
         generator.set_state(drawn)
         raise
-    return Program(recording, result)
+    return Recording(recording, result)
 
 
 @explained
@@ -106,7 +106,7 @@ class Recordings:
 
     def __init__(self, dtype: str, pure: bool, most: int = MOST_KEYS, most_bytes: int = MOST_BYTES) -> None:
         self.dtype, self.pure, self.most, self.most_bytes = dtype, pure, most, most_bytes
-        self._known: dict[Hashable, _Recording | None] = {}  # the one that ran last comes last; None: cannot be
+        self._known: dict[Hashable, _Reader | None] = {}  # the one that ran last comes last; None: cannot be
         self._runs = 0
 
     def __len__(self) -> int:
@@ -138,10 +138,10 @@ class Recordings:
         if not self.pure or state.eager:
             return _plainly(compute, arrays, numbers)
         self._runs += 1
-        recording = self._known.get(key)
-        if recording is not None:
-            recording.last_run = self._runs
-            return recording.replay(arrays, numbers)
+        reader = self._known.get(key)
+        if reader is not None:
+            reader.last_run = self._runs
+            return reader.replay(arrays, numbers)
         if key in self._known or not self._make_room():
             return _plainly(compute, arrays, numbers)
         return self._first_run(key, compute, arrays, numbers, own)
@@ -152,16 +152,20 @@ class Recordings:
         """Record while it is computed."""
         if backend().recorder() is None:
             return _plainly(compute, arrays, numbers)
-        recording = _Recording(self.dtype, arrays, numbers, own)
-        recording.last_run = self._runs
+        reader = _Reader(self.dtype, arrays, numbers, own)
+        reader.last_run = self._runs
         try:
-            recording.record(compute)
+            reader.record(compute)
         except NotRecorded as refused:
             logger.debug("not recorded: %s", refused)
             self._known[key] = None
             return _plainly(compute, arrays, numbers)
-        self._known[key] = recording
-        return recording.program.result
+        self._known[key] = reader
+        return reader.recording.result
+
+    def forget(self, key: Hashable) -> None:
+        """Forget the recording of a key, if there is one."""
+        self._known.pop(key, None)
 
     def clear(self) -> None:
         """Forget all of them."""
@@ -177,18 +181,18 @@ class Recordings:
         return True
 
     def _bytes(self) -> int:
-        return sum(recording.program.size for recording in self._known.values() if recording is not None)
+        return sum(reader.recording.size for reader in self._known.values() if reader is not None)
 
     def _last_run(self, key: Hashable) -> int:
         """Return when a key ran last; what cannot be recorded may go at any time."""
-        recording = self._known[key]
-        return -IDLE if recording is None else recording.last_run
+        reader = self._known[key]
+        return -IDLE if reader is None else reader.last_run
 
 
-class _Recording:
-    """A program, and where it reads what changes from run to run."""
+class _Reader:
+    """A recording, and the memory from which it reads arrays and numbers that change from run to run."""
 
-    program: Program
+    recording: Recording
     last_run = 0
 
     def __init__(self, dtype: str, arrays: Arrays, numbers: Sequence[float], own: Sequence[bool]) -> None:
@@ -208,14 +212,14 @@ class _Recording:
         """Compute while it is recorded; raise NotRecorded where that cannot be."""
         arrays = [None if array is None else traceable(array) for array in self._arrays]
         cells = () if self._memory is None else [traceable(cell) for cell in state.backend.cells(self._memory)]
-        self.program = record(partial(compute, arrays, cells))  # type: ignore[assignment]
+        self.recording = record(partial(compute, arrays, cells))  # type: ignore[assignment]
 
     def replay(self, arrays: Arrays, numbers: Sequence[float]) -> Array:
         """Compute again, on these."""
         self._put(arrays, numbers)
-        program = self.program
-        program.replay()
-        return program.result
+        recording = self.recording
+        recording.replay()
+        return recording.result
 
     def _put(self, arrays: Arrays, numbers: Sequence[float]) -> None:
         for place, target in self._copied:

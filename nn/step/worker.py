@@ -232,9 +232,10 @@ class Worker:
         if not state:
             return ()
         if key not in self._states:
-            if len(self._states) >= MOST_KEYS:
-                self._states.clear()
-                self.recordings.clear()
+            if len(self._states) >= MOST_KEYS:  # the oldest goes, and the recording that writes it
+                oldest = next(iter(self._states))
+                del self._states[oldest]
+                self.recordings.forget(oldest)
             self._states[key] = tuple(nd.activation_like(array) for array in state)
         return self._states[key]
 

@@ -7,6 +7,7 @@ _STEP = "an inner step of training, called with arrays thousands of times a seco
 _HOOK = "a listener's author implements it, training calls it"
 _MADE = "made by the library and handed out, not by users"
 _CORE = "between a network and what trains and evaluates it, called with what these have made"
+_SHARED = "for classes that build on it, in other files too, which call it"
 _LOW = "the facade's own machinery for backends; the layers call it with arrays that they have made"
 
 EXEMPT: dict[str, str] = {
@@ -47,7 +48,7 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "nd.Program", "nd.UpdatePlan", "nd.Work", "nd.WorkPlan", "nn.DefaultGradient",
+            "nd.Recording", "nd.UpdatePlan", "nd.Work", "nd.WorkPlan", "nn.DefaultGradient",
             "nn.LayerDescription", "nn.ModelFile", "optimize.ArrayStatistics", "optimize.Checkpoint",
             "optimize.NetworkUpdater", "optimize.OptimizerState", "optimize.Segment", "optimize.StatisticsRecord",
             "optimize.earlystopping.EarlyStoppingResult", "nd.evaluation.ConfusionMatrix",
@@ -68,6 +69,12 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         [f"*.{name}" for name in ("read_body", "write_body", "from_fields", "fitted", "add")],
         "the inner half of reading, writing or counting, called with what has been checked",
+    ),
+    **dict.fromkeys(
+        [f"*.{name}" for name in (
+            "check_given", "check_labels", "check_mask", "check_repeatable", "check_source", "computed", "fixed",
+            "hear_gradient", "hear_iteration", "note_sizes", "point", "steps_of", "through", "value_of", "who",
+        )], _SHARED,
     ),
     "nd.dataset.VGG16ImagePreProcessor.fit_label": "has nothing to do but to refuse",
     "*.label_columns": "a loss's author implements it, the network calls it to plan a step",

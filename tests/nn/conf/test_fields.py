@@ -33,6 +33,7 @@ SOUND = {
     "FrozenLayer": {"layer": DenseLayer()},
     "FrozenLayerWithBackprop": {"layer": DenseLayer()},
     "MultiLayerConfiguration": {"base": NeuralNetConfiguration(seed=1), "layers": (DenseLayer(),)},
+    "ParamSpec": {"name": "W", "shape": (1, 1)},
     "RampSchedule": {"base_schedule": FixedSchedule(1.0), "num_iter": 3},
     "ScaledWeightInit": {"name": "identity", "scale": 0.5},
     "TransferLearning": {"network": network_of_one_layer()},
@@ -127,7 +128,7 @@ def test_the_classes_are_those_that_there_are():
 
 UNCHECKED = {
     "Checkpoint", "EarlyStoppingResult", "Fans", "IdxFile", "LayerDescription", "ModelFile", "NormalizedLayer",
-    "ArrayStatistics", "ParamSpec", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
+    "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
     "_Check", "_ListSettings",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
