@@ -8,6 +8,7 @@ from typing import ClassVar
 from nd.arguments import Checked
 from nd.explained import explained, settled
 from nd.part import Part
+from nd.returned import refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
 
@@ -26,6 +27,12 @@ def pick(condition: Array, like: Array, high: float, low: float) -> Array:
     backend.multiply(rest, low, rest)
     backend.multiply(chosen, high, chosen)
     return backend.add(chosen, rest, chosen)
+
+
+def _is_condition(slope: Array, z: Array) -> bool:
+    """Tell whether a slope of 0 and 1 is a comparison, with which arrays may be multiplied."""
+    backend = state.backend
+    return backend.multiplies_bool and backend.dtype_name(slope) == "bool" and slope.shape == z.shape
 
 
 def sigmoid(x: Array, out: Array | None = None) -> Array:
@@ -95,11 +102,14 @@ class Activation(Part, Checked):
 
         `out` is epsilon itself or shares memory with none of the inputs.
         """
-        return state.backend.multiply(epsilon, self.slope(z, a), out)
+        backend, slope = state.backend, self.slope(z, a)
+        if not backend.fits(slope, z) and not (backend.is_array(slope) and _is_condition(slope, z)):
+            refuse_returned(f"{type(self).__name__}: slope(z, a)", slope, z)
+        return backend.multiply(epsilon, slope, out)
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        raise NotImplementedError
+        undefined(self, "value(z, out=None, training=False)", "the activation of z")
 
     def slope(self, z: Array, a: Array) -> Array:
         """Return da/dz, a new array of z's shape."""
-        raise NotImplementedError
+        undefined(self, "slope(z, a)", "the derivative da/dz", "Write it, or backprop(z, a, epsilon, out=None).")
