@@ -8,7 +8,7 @@ import nd
 from nd.random import Random
 from nd.typing import Array
 from optimize import NetworkUpdater, NoOp, Regularization, Segment
-from optimize.constraints import Constraining
+from optimize.constraints import Constraining, Placed
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.regularization import merged, penalty_sum
 
@@ -60,12 +60,14 @@ class FlatVectors:
         self.constraints = self._constraining()
 
     def _constraining(self) -> Constraining | None:
-        placed, params = [], nd.traceable(self.params)
+        placed: list[Placed] = []
+        params = nd.traceable(self.params)
         for index, layer in enumerate(self.conf.layers):
-            views = self.layout.views_of(index, params)
+            views, label = self.layout.views_of(index, params), label_of(index, layer)
             for constraint in getattr(layer, "constraints", None) or ():
-                constraint.check(layer.param_shapes(), label_of(index, layer))
-                placed += [(constraint, views[name]) for name in views if name in (constraint.params or ())]
+                constraint.check(layer.param_shapes(), label)
+                names = [name for name in views if name in (constraint.params or ())]
+                placed += [Placed(constraint, views[name], f"{label}: {name}") for name in names]
         return Constraining(placed) if placed else None
 
     def draw_weights(self, rng: Random) -> None:
