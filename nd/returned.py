@@ -45,6 +45,8 @@ def refuse_returned(who: str, result: Any, like: Array, shape: str = "") -> NoRe
     raise ShapeError(f"{who} must return {shape}, got {describe_shape(result.shape)}. Return a number for every place.")
 
 
-def undefined(part: object, method: str, meaning: str, remedy: str = "") -> NoReturn:
+def undefined(part: object, method: str, meaning: str, remedy: str = "Write it in the class.") -> NoReturn:
     """Raise the NotImplementedError of a part that leaves a method out, written as ``slope(z, a)``."""
-    raise NotImplementedError(f"{type(part).__name__}: {method} must be defined, {meaning}. {remedy or 'Write it.'}")
+    label = getattr(part, "label", "")
+    who = f"{label}: {type(part).__name__}" if label else type(part).__name__
+    raise NotImplementedError(f"{who}: {method} must be defined, {meaning}. {remedy}")

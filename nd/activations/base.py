@@ -112,4 +112,4 @@ class Activation(Part, Checked):
 
     def slope(self, z: Array, a: Array) -> Array:
         """Return da/dz, a new array of z's shape."""
-        undefined(self, "slope(z, a)", "the derivative da/dz", "Write it, or backprop(z, a, epsilon, out=None).")
+        undefined(self, "slope(z, a)", "the derivative da/dz", "Write it in the class, or backprop in its place.")

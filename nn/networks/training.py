@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator
-from nd.dataset.iterator import State, position_of
+from nd.dataset.iterator import State, check_data_set, position_of
 from nd.interrupts import Handling, Held
 from nd.state import in_force
 from optimize import Listener, ProgressBarListener, Solver
@@ -313,6 +313,8 @@ class Training:
             if network.progress.stop_reason is not None:
                 return False
             batch = source.next()
+            if type(batch) is not DataSet:
+                check_data_set("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
             if weights is not None:
                 batch = weighted(network, "fit", batch, weights)

@@ -128,4 +128,10 @@ def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) ->
         nd.fill(flat, conf.bias_init or 0.0)
     else:
         fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
-        init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)
+        try:
+            init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)
+        except ZeroDivisionError as error:
+            raise nd.ConfigurationError(
+                f"{label_of(view.layer, layer)}: the weight {spec.name!r} must have fan_in and fan_out > 0 to be "
+                f"drawn, got {spec.fan_in} and {spec.fan_out}. Give them to its ParamSpec, or bias=True or initial."
+            ) from error

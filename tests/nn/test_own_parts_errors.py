@@ -17,34 +17,12 @@ from nn import (
     LayerConf,
     LayerRuntime,
     LossLayer,
-    MultiLayerNetwork,
-    NeuralNetConfiguration,
     OutputLayer,
     ParamSpec,
 )
-from optimize import LayerConstraint, Sgd, UnitNormConstraint
+from tests.nn.own_parts_refused import EAGER, PURE, X, Y, beside, network, refused
 
-RNG = np.random.default_rng(41)
-X = RNG.normal(size=(6, 4)).astype(np.float32)
-Y = np.eye(3, dtype=np.float32)[RNG.integers(0, 3, 6)]
-EAGER = pytest.mark.parametrize("eager", [False, True], ids=["", "eager"])
-PURE = pytest.mark.parametrize("pure", [False, True], ids=["", "pure"])
 FLOAT64 = "float64"
-
-
-def network(*layers, **settings):
-    base = NeuralNetConfiguration(**{"seed": 2, "updater": Sgd(0.1), **settings})
-    return MultiLayerNetwork(base.list(*layers)).init()
-
-
-def refused(net, message, error=nd.DTypeError, eager=False):
-    """The first step fails, and changes nothing."""
-    before = np.array(nd.to_host(net.params()))
-    with nd.eager() if eager else nullcontext(), pytest.raises(error, match=message):
-        net.fit_batch(DataSet(X, Y))
-    np.testing.assert_array_equal(nd.to_host(net.params()), before)
-    assert net.iteration_count == 0
-
 
 # ---- activations
 
@@ -202,10 +180,6 @@ def own_layer(forward=None, backward=None, pure=True, base=LayerConf, specs=(), 
     return Own(name="mine", **fields)
 
 
-def beside(own):
-    return network(DenseLayer(n_in=4, n_out=5), own, OutputLayer(n_in=5, n_out=3))
-
-
 OWN = r"layer 1 'mine' \(Own\): "
 PAIR, ARRAY = r"forward must return \(activations, cache\), ", "an array of float32, got "
 BACK = r"backward must return dL/dx \[6, 5\], "
@@ -303,48 +277,3 @@ def test_a_new_entry_among_the_gradients_is_refused():
         return epsilon
 
     refused(beside(own_layer(backward=backward)), r"got another one in the place of 'V'\. ", nd.ConfigurationError)
-
-
-# ---- constraints
-
-
-def constraint_that_returns(wrong, pure, after=0):
-    calls = []
-
-    @dataclass(frozen=True, kw_only=True)
-    class Own(LayerConstraint):
-        def constrained(self, param, iteration, epoch):
-            calls.append(param)
-            return wrong(param) if len(calls) > after else 0.5 * param
-
-    Own.pure = pure
-    return Own()
-
-
-WRONG_PARAMS = {
-    "None": (lambda p: None, nd.ConfigurationError, r"an array \[4, 5\], got None\. Return the new parameter\."),
-    "float": (lambda p: 0.5, nd.ConfigurationError, r"an array \[4, 5\], got 0\.5\. Return the new parameter\."),
-    "row": (lambda p: p[:1], nd.ShapeError, r"an array \[4, 5\], got \[1, 5\]\. Return a number for every one of the"),
-    "NaN": (lambda p: p * float("nan"), nd.ConfigurationError, "finite numbers, got NaN or infinity among them. Look"),
-}
-
-
-@EAGER
-@PURE
-@pytest.mark.parametrize("after", [0, 1], ids=["first", "second"])
-@pytest.mark.parametrize(("wrong", "error", "message"), WRONG_PARAMS.values(), ids=WRONG_PARAMS)
-def test_a_constraint_that_returns_no_parameter_is_refused(wrong, error, message, after, pure, eager):
-    own = constraint_that_returns(wrong, pure, after)
-    net = network(DenseLayer(n_in=4, n_out=5), OutputLayer(n_out=3), updater="adam", constrain_weights=[own])
-    message = message.replace(r"\[4, 5\]", r"\[5, 3\]").replace(r"\[1, 5\]", r"\[1, 3\]") if after else message
-    label = r"layer 1 \(OutputLayer\)" if after else r"layer 0 \(DenseLayer\)"
-    state = np.array(nd.to_host(net.updater_state()))
-    refused(net, f"{label}: W: Own: constrained must return {message}", error, eager)
-    np.testing.assert_array_equal(nd.to_host(net.updater_state()), state)
-
-
-def test_constraints_of_the_library_are_not_looked_at(monkeypatch):
-    net = network(DenseLayer(n_in=4, n_out=5), OutputLayer(n_out=3), constrain_weights=[UnitNormConstraint()])
-    monkeypatch.setattr(nd, "all_finite", lambda *_: pytest.fail("looked at"))
-    with nd.eager():
-        net.fit_batch(DataSet(X, Y))
