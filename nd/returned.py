@@ -24,13 +24,6 @@ def into(who: str, result: Any, out: Array) -> Array:
     return state.backend.assign(out, result)
 
 
-def described(result: Any) -> str:
-    """Return a result as messages show it: arrays by their shape, also several."""
-    if isinstance(result, (list, tuple)) and any(hasattr(part, "shape") for part in result):
-        return f"a {type(result).__name__} of {len(result)}"
-    return shown(result)
-
-
 def refuse_returned(who: str, result: Any, like: Array, shape: str = "") -> NoReturn:
     """Raise the error of a result that is no array as another one; `shape` says it where others are allowed too."""
     backend = state.backend
@@ -38,7 +31,7 @@ def refuse_returned(who: str, result: Any, like: Array, shape: str = "") -> NoRe
     if not backend.is_array(result):
         alike = isinstance(result, (int, float))
         remedy = "Return a number for every place, also where all are the same." if alike else "Return the result."
-        raise DTypeError(f"{who} must return an array {shape} of {dtype}, got {described(result)}. {remedy}")
+        raise DTypeError(f"{who} must return an array {shape} of {dtype}, got {shown(result)}. {remedy}")
     given = backend.dtype_name(result)
     if given != dtype:
         raise DTypeError(f"{who} must return {dtype}, got {given}. Convert it with nd.astype, or make it so at first.")

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
-from nd.arguments import Checked, Natural, NonNegative, Retained
+from nd.arguments import Checked, Natural, NonNegative, Retained, shown
 from nd.checks import describe_shape
 from nd.part import Part
-from nd.returned import described, undefined
+from nd.returned import undefined
 from nd.state import within
 from nd.typing import Array
 
@@ -293,7 +293,7 @@ class Placed(NamedTuple):
                 f"{who} {describe_shape(shape)}, got {describe_shape(new.shape)}. Return a number for every one of the "
                 "parameter."
             )
-        raise nd.ConfigurationError(f"{who} {describe_shape(shape)}, got {described(new)}. Return the new parameter.")
+        raise nd.ConfigurationError(f"{who} {describe_shape(shape)}, got {shown(new)}. Return the new parameter.")
 
     def check_finite(self) -> None:
         """Raise ConfigurationError where a constraint of a user's own has made a parameter that is not finite."""

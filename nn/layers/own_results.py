@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import nd
+from nd.arguments import shown
 from nd.checks import describe_shape
-from nd.returned import described
 from nd.typing import Array
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class OwnResults:
     def _check_array(self, what: str, array: Any) -> None:
         if not nd.is_array(array):
             remedy = "Make it with nd.create."
-            raise nd.DTypeError(f"{self._label}: {what} of {self._dtype}, got {described(array)}. {remedy}")
+            raise nd.DTypeError(f"{self._label}: {what} of {self._dtype}, got {shown(array)}. {remedy}")
         if nd.dtype_name(array) != self._dtype:
             raise nd.DTypeError(
                 f"{self._label}: {what} of {self._dtype}, got {nd.dtype_name(array)}. Convert it with "

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd.activations import Activation
+from nd.arguments import shown
 from nd.checks import describe_shape
 from nd.java_names import JavaNames
 from nd.part import Part
-from nd.returned import described, into, undefined
+from nd.returned import into, undefined
 from nd.typing import Array
 
 from ..conf.dropout import IDropout
@@ -160,7 +161,7 @@ class LayerRuntime(Part, JavaNames):
         result = self.forward(x, params, ctx)
         if not isinstance(result, tuple) or len(result) != 2:
             raise nd.ConfigurationError(
-                f"{self.label}: forward must return (activations, cache), got {described(result)}. Without a cache "
+                f"{self.label}: forward must return (activations, cache), got {shown(result)}. Without a cache "
                 "return (activations, None)."
             )
         return *result, state

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import nd
+from nd.arguments import shown
 from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator
 from nd.dataset.iterator import State, check_data_set, position_of
 from nd.interrupts import Handling, Held
@@ -187,6 +188,15 @@ class Training:
             scored=None if over else self._scored(minibatch_done and taken > 0),
         )
         return self._ended(progress) if self._complete else progress
+
+    def check_position(self) -> None:
+        """Raise DataError where the iterator's `state` returns no dict, which no checkpoint could keep."""
+        position: Any = self._before
+        if self._source is not None and not isinstance(position, (dict, nd.DataError)):
+            raise nd.DataError(
+                f"save_checkpoint: {type(self.iterator).__name__}.state must return a dict, got {shown(position)}. "
+                "Return {'position': ...}, say, and read it in restore."
+            )
 
     def _carried(self, segment_done: bool) -> tuple[Any, ...]:
         """Return the state that the layers carry into the next segment: after the last step of one, that step's."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nd import ConfigurationError
-from nd.arguments import Checked
+from nd.arguments import Checked, shown
 from nd.part import Part
-from nd.returned import described, undefined
+from nd.returned import undefined
 from nd.typing import Array
 
 from ..builder import Builder
@@ -95,7 +95,7 @@ def check_coefficients(updater: Updater, coefficients: Any, before: int | None) 
     """
     who = f"{type(updater).__name__}: coefficients must return a tuple of numbers"
     if not isinstance(coefficients, (list, tuple)) or not all(map(_is_number, coefficients)):
-        raise ConfigurationError(f"{who}, got {described(coefficients)}. A comma makes a tuple of one: (rate,).")
+        raise ConfigurationError(f"{who}, got {shown(coefficients)}. A comma makes a tuple of one: (rate,).")
     if before is not None and len(coefficients) != before:
         raise ConfigurationError(
             f"{who}, as many for every iteration, got {len(coefficients)} after {before}. Return 0 or 1 for one that "
