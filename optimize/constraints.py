@@ -10,8 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import nd
 from nd.arguments import Checked, Natural, NonNegative, Retained, shown
 from nd.checks import describe_shape
-from nd.part import Part
-from nd.returned import undefined
+from nd.part import Part, undefined
 from nd.state import within
 from nd.typing import Array
 

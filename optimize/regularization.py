@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arguments import Checked, NonNegative
-from nd.part import Part
-from nd.returned import undefined
+from nd.part import Part, undefined
 from nd.state import computing
 from nd.typing import Array
 

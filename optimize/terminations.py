@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import nd
 from nd.arguments import Checked, NonNegative
-from nd.returned import undefined
+from nd.part import undefined
 from nd.typing import Array
 
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from nd.arguments import Checked
 from nd.explained import explained, settled
-from nd.part import Part
-from nd.returned import refuse_returned, undefined
+from nd.part import Part, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
 

@@ -11,8 +11,7 @@ from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
 from nd.arguments import Checked, checked, refusal, shown
 from nd.explained import explained
-from nd.part import Part
-from nd.returned import into, refuse_returned, undefined
+from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
 
@@ -186,9 +185,7 @@ class Loss(Part, Checked):
             slope = self._mask(slope, mask)
         target = slope if out is None else out
         delta = activation.backprop(z, p, slope, target)
-        if delta is target:
-            return delta
-        return into(f"{type(activation).__name__}: backprop(z, a, epsilon, out)", delta, target)
+        return delta if delta is target else into(activation, "backprop(z, a, epsilon, out)", delta, target)
 
     def _scores(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None) -> Array:
         self._check_source(z, activation)

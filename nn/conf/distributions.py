@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import nd
 from nd.arguments import Checked, Fraction, Natural, NonNegative
-from nd.part import Part
+from nd.part import Part, undefined
 from nd.random import Random
-from nd.returned import undefined
 from nd.typing import Array
 
 

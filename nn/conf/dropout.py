@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.checks import describe_shape
-from nd.returned import undefined
+from nd.part import undefined
 from nd.typing import Array
 
 from .noise import Noise, Probability

@@ -14,9 +14,7 @@ from ..step.params import ParamSpec
 
 
 def check_class(label: str, layer: LayerConf) -> None:
-    """Raise ConfigurationError unless the class of a user's own layer has a runtime, and parameters that can be."""
-    if type(layer).__module__.startswith("nn."):
-        return
+    """Raise ConfigurationError unless the class of a layer has a runtime, and parameters that can be."""
     runtime: Any = getattr(layer, "runtime", None)
     if not (isinstance(runtime, type) and issubclass(runtime, LayerRuntime)):
         given = "none" if runtime is None else shown(runtime)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import nd
 from nd.arguments import Checked, Count
 from nd.checks import check_shape
-from nd.part import Part
-from nd.returned import undefined
+from nd.part import Part, undefined
 from nd.typing import Array
 
 from .input_type import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
-from nd.returned import undefined
+from nd.part import undefined
 from nd.typing import Array
 
 from .distributions import Distribution

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
@@ -11,12 +11,6 @@ from nd.typing import Array
 
 if TYPE_CHECKING:
     from .runtime import LayerRuntime
-
-
-def named(label: str, error: nd.NdError) -> nd.NdError:
-    """Return an error of what a layer has called as one that says which layer it was."""
-    text = str(error)
-    return error if text.startswith((label, "layer ")) else type(error)(f"{label}: {text}")
 
 
 class OwnResults:
@@ -32,11 +26,6 @@ class OwnResults:
         output_type: Any = getattr(type(conf), "output_type", None)
         by_n_out = getattr(output_type, "__qualname__", "") == "FeedForwardConf.output_type"
         self._columns: int | None = conf.n_out if by_n_out and conf.takes == "rows" else None
-
-    @classmethod
-    def of(cls, layer: LayerRuntime) -> Self | None:
-        """Return the checks of a layer; None for those of this library, which return what they have to."""
-        return None if type(layer).__module__.startswith("nn.") else cls(layer)
 
     def check_activations(self, a: Any, x: Array, activates: bool) -> None:
         """Raise errors unless `forward` has returned an array ``[N, ...]``, of n_out columns where they say it.

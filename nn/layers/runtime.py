@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import nd
 from nd.activations import Activation
 from nd.arguments import shown
 from nd.checks import describe_shape
 from nd.java_names import JavaNames
-from nd.part import Part
-from nd.returned import into, undefined
+from nd.part import Part, into, named, undefined
 from nd.typing import Array
 
 from ..conf.dropout import IDropout
 from ..conf.noise import Noising, NumbersInForce
-from .own_results import OwnResults, named
+
+if TYPE_CHECKING:
+    from .own_results import OwnResults
 
 Buffers = Callable[..., Array]
 Params = dict[str, Array]
 State = tuple[Array, ...]
+VALUE, BACKPROP = "value(z, out, training)", "backprop(z, a, epsilon, out)"  # of activations, in errors
 
 
 class Context:
@@ -115,7 +117,7 @@ class LayerRuntime(Part, JavaNames):
     def __init__(self, conf: Any, label: str, dtype: str) -> None:
         self.conf, self.label, self.dtype = conf, label, dtype
         self.params = LayerParams()
-        self.own = OwnResults.of(self)
+        self.own = _own_results(self)
         self.setup()
 
     def setup(self) -> None:
@@ -343,6 +345,20 @@ class LayerRuntime(Part, JavaNames):
             )
 
 
+def _own_results(layer: LayerRuntime) -> OwnResults | None:
+    """Return the checks of what a user's own layer returns; None for those of this library."""
+    if type(layer).__module__.startswith("nn."):
+        return None
+    from .own_results import OwnResults  # which programs without own layers do not need
+
+    return OwnResults(layer)
+
+
+def _stored(activation: Activation, method: str, result: Any, out: Array) -> Array:
+    """Return `out`, with the result in it that an own activation may have put elsewhere."""
+    return out if result is out else into(activation, method, result, out)
+
+
 class Activating:
     """A layer's activation forward and back, in one pass where the backend compiles formulas.
 
@@ -356,15 +372,15 @@ class Activating:
         self.activation = activation
         # A compiled formula would repeat a decision, or a draw, of the first time.
         self._fixed = activation.pure and not activation.draws
-        put, back = self._in, self._in_epsilon
-        self._value = nd.elementwise(lambda z, a: put(a, activation.value(z, a)))
-        self._biased = nd.elementwise(lambda z, b, a: put(a, activation.value_of_sum(z, b, a)))
-        self._back = nd.elementwise(lambda z, a, epsilon: back(epsilon, activation.backprop(z, a, epsilon, epsilon)))
+        self._value = nd.elementwise(lambda z, a: _stored(activation, VALUE, activation.value(z, a), a))
+        self._biased = nd.elementwise(lambda z, b, a: _stored(activation, VALUE, activation.value_of_sum(z, b, a), a))
+        self._back = nd.elementwise(lambda z, a, e: _stored(activation, BACKPROP, activation.backprop(z, a, e, e), e))
 
     def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
         """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
         if not self._fixed:
-            return self._in(a, self.activation.value(z if b is None else nd.addi(z, b), a, training))
+            value = self.activation.value(z if b is None else nd.addi(z, b), a, training)
+            return _stored(self.activation, VALUE, value, a)
         if b is None:
             self._value(z, a)
         else:
@@ -374,16 +390,6 @@ class Activating:
     def backprop(self, z: Array, a: Array, epsilon: Array) -> Array:
         """Turn ``epsilon = dL/da`` into dL/dz in its memory; return it."""
         if not self._fixed:
-            return self._in_epsilon(epsilon, self.activation.backprop(z, a, epsilon, epsilon))
+            return _stored(self.activation, BACKPROP, self.activation.backprop(z, a, epsilon, epsilon), epsilon)
         self._back(z, a, epsilon)
         return epsilon
-
-    def _in(self, a: Array, result: Any) -> Array:
-        """Return `a`, with the activation in it that lies elsewhere."""
-        return a if result is a else into(f"{type(self.activation).__name__}: value(z, out, training)", result, a)
-
-    def _in_epsilon(self, epsilon: Array, result: Any) -> Array:
-        """Return epsilon, with dL/dz in it that lies elsewhere."""
-        if result is epsilon:
-            return epsilon
-        return into(f"{type(self.activation).__name__}: backprop(z, a, epsilon, out)", result, epsilon)

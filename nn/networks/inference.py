@@ -57,7 +57,7 @@ class Inference(NetworkCore):
             try:
                 batch.set_features(x)
             except nd.DTypeError as error:
-                if hasattr(x, "shape"):
+                if hasattr(x, "shape") or "masked" in str(error):
                     raise
                 raise _no_features(x) from error
             batch.set_masks(features_mask, labels_mask)

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 from nd import ConfigurationError
 from nd.arguments import Checked, shown
-from nd.part import Part
-from nd.returned import undefined
+from nd.part import Part, undefined
 from nd.typing import Array
 
 from ..builder import Builder

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import nd
 from nd.activations import Activation
 from nd.losses import Loss, get_loss
-from nd.returned import into, refuse_returned
+from nd.part import into, named, refuse_returned
 from nd.typing import Array
 
 from ...conf.input_type import InputType
@@ -20,7 +20,6 @@ from ...conf.preprocessors import InputPreProcessor, to_rows
 from ...step.params import ParamSpec
 from ..base import BaseLayerConf, FeedForwardConf
 from ..core.dense import Cache, DenseRuntime
-from ..own_results import named
 from ..runtime import Context, Kept, LayerRuntime, Params
 
 
@@ -104,7 +103,7 @@ class OutputMixin:
             value = score(labels, z, p, mask)
             delta = loss.gradient(labels, z, p, activation, mask, out)
             if delta is not out:
-                into(f"loss {type(loss).__name__}: gradient", delta, out)
+                into(loss, "gradient", delta, out)
             return value
 
         if loss.pure and activation.pure:
