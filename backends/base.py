@@ -71,6 +71,10 @@ class Backend(
         """Tell whether `x` is an array of this backend."""
         return hasattr(x, "__array_namespace__") and x.__array_namespace__() is self.xp
 
+    def fits(self, x: Any, like: Array) -> bool:
+        """Tell whether `x` is an array of the shape and the dtype of another."""
+        return self.is_array(x) and x.dtype == like.dtype and x.shape == like.shape
+
     def dtype(self, name: str) -> Any:
         """Return this backend's dtype object of that name."""
         try:

@@ -26,6 +26,7 @@ from .arrays.arithmetic import (
     argmax,
     axpby,
     batched_gemm,
+    channel_sums,
     divi,
     divide,
     dot,
@@ -53,7 +54,6 @@ from .arrays.arithmetic import (
     tanh,
     where,
 )
-from .arrays.channels import channel_sums
 from .arrays.convolution import col2im, im2col
 from .arrays.creation import (
     activation_like,

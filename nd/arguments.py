@@ -178,6 +178,8 @@ def shown(value: Any) -> str:
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"an array of shape [{', '.join(map(str, shape))}]"
+    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
+        return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, type):
         return f"the class {value.__name__}"
     text = _SHORT.repr(value)

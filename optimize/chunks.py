@@ -292,11 +292,22 @@ class Chunk:
         for penalty, coefficient in penalties:
             if not penalty.post_updater:
                 penalty.apply(params, gradient, scratch, coefficient)
-        self._updater.apply(gradient, states, scratch, tuple(more))
+        returned = self._updater.apply(gradient, states, scratch, tuple(more))  # type: ignore[func-returns-value]
+        if returned is not None:
+            self._check_returned(returned, (gradient, *states, scratch))
         for penalty, coefficient in penalties:
             if penalty.post_updater:
                 penalty.apply(params, gradient, scratch, coefficient)
         step(params, gradient, rate)
+
+    def _check_returned(self, returned: Any, written: Sequence[Array]) -> None:
+        """Raise ConfigurationError where an updater has returned a new array: nobody looks at it."""
+        if nd.is_array(returned) and all(returned is not array for array in written):
+            who = type(self._updater).__name__
+            raise nd.ConfigurationError(
+                f"{who}: apply must turn gradient into the update in its own memory, got another array returned. Write "
+                "nd.assign(gradient, ...)."
+            )
 
 
 def chunks_of(stretches: Sequence[Stretch], arrays: Sequence[Array]) -> list[Chunk]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
-from nd.arguments import Checked, Natural, NonNegative, Retained
-from nd.part import Part
+from nd.arguments import Checked, Natural, NonNegative, Retained, shown
+from nd.checks import describe_shape
+from nd.part import Part, undefined
 from nd.state import within
 from nd.typing import Array
 
@@ -44,7 +45,7 @@ class LayerConstraint(Part, Checked):
 
     def constrained(self, param: Array, iteration: int, epoch: int) -> Array:
         """Return the parameter as it has to be, a new array; ``param`` has its own shape and is not changed."""
-        raise NotImplementedError
+        undefined(self, "constrained(param, iteration, epoch)", "the parameter as it has to be")
 
     def on(self, shapes: dict[str, tuple[int, ...]], who: str) -> list[Self]:
         """Return constraints without open fields, of which every one holds for some of a layer's parameters.
@@ -263,24 +264,63 @@ def constrain(model: Any, watch: StepWatch | None = None) -> None:
         constraints.apply(model.iteration_count, model.epoch_count, watch)
 
 
+class Placed(NamedTuple):
+    """A constraint on a parameter of a network.
+
+    Attributes
+    ----------
+    constraint : LayerConstraint
+    param : array
+        A view.
+    where : str
+        Layer and parameter, in errors.
+    """
+
+    constraint: LayerConstraint
+    param: Array
+    where: str
+
+    def constrained(self, iteration: Any, epoch: Any) -> Array:
+        """Return the parameter as it has to be; raise errors where the constraint has returned something else."""
+        new: Any = self.constraint.constrained(self.param, iteration, epoch)
+        shape = tuple(self.param.shape)
+        if nd.is_array(new) and tuple(new.shape) == shape:
+            return new
+        who = f"{self.where}: {type(self.constraint).__name__}: constrained must return an array"
+        if nd.is_array(new):
+            raise nd.ShapeError(
+                f"{who} {describe_shape(shape)}, got {describe_shape(new.shape)}. Return a number for every one of the "
+                "parameter."
+            )
+        raise nd.ConfigurationError(f"{who} {describe_shape(shape)}, got {shown(new)}. Return the new parameter.")
+
+    def check_finite(self) -> None:
+        """Raise ConfigurationError where a constraint of a user's own has made a parameter that is not finite."""
+        if not type(self.constraint).__module__.startswith("optimize.") and not nd.all_finite(self.param):
+            raise nd.ConfigurationError(
+                f"{self.where}: {type(self.constraint).__name__}: constrained must return finite numbers, got NaN or "
+                "infinity among them. Look for a division by 0 in it."
+            )
+
+
 class Constraining:
     """The constraints of a network at work on its parameters.
 
     Parameters
     ----------
-    placed : sequence of (LayerConstraint, array)
-        In the order in which they are applied, with the view of a parameter.
+    placed : sequence of Placed
+        In the order in which they are applied.
 
     Notes
     -----
-    The host does not wait.
+    The host does not wait, but for users' own where they run as they are written.
     """
 
-    def __init__(self, placed: Sequence[tuple[LayerConstraint, Array]]) -> None:
+    def __init__(self, placed: Sequence[Placed]) -> None:
         self._placed = list(placed)
         self._backend = nd.backend()
-        pure = all(constraint.pure for constraint, _ in placed)
-        self._recordings = nd.Recordings(nd.dtype_name(placed[0][1]), pure)
+        pure = all(each.constraint.pure for each in placed)
+        self._recordings = nd.Recordings(nd.dtype_name(placed[0].param), pure)
         self._proven = False
 
     def is_proven(self) -> bool:
@@ -291,15 +331,23 @@ class Constraining:
         """Change the parameters; iteration counts the update before, epoch is 0-based.
 
         With the watch of an update that has been undone on the device nothing changes.
+
+        Raises
+        ------
+        ConfigurationError, ShapeError
+            A constraint has returned something that is no parameter. Then some may be written, for the step to undo.
         """
         with within(self._backend):
             run = partial(self._run, watch)
             # With a watch other numbers may be written: another recording.
             self._recordings.run(watch is None, run, numbers=(iteration, epoch))
+            if not self.is_proven():
+                for placed in self._placed:
+                    placed.check_finite()
         self._proven = self._recordings.pure
 
     def _run(self, watch: StepWatch | None, _: object, numbers: Sequence[Any]) -> Array:
-        for constraint, param in self._placed:
-            new = constraint.constrained(param, *numbers)
+        for placed in self._placed:
+            param, new = placed.param, placed.constrained(*numbers)
             nd.assign(param, new if watch is None else watch.held(param, new))
-        return self._placed[-1][1]
+        return self._placed[-1].param

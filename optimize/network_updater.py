@@ -33,6 +33,7 @@ from .chunks import (
 from .gradient_normalization import NormalizedLayer
 from .step_result import StepResult, refuse, watch_steps
 from .updaters import Updater
+from .updaters.base import check_coefficients
 
 if TYPE_CHECKING:
     from .running import Running
@@ -115,6 +116,8 @@ class NetworkUpdater(JavaNames):
     def _group(self, segments: Sequence[Segment]) -> int:
         """Make the blocks of segments; return the length of all their states."""
         self._blocks, states = blocks_of(segments)
+        self._counts: list[int] | list[None] = []
+        """Of every block's coefficients, once they were looked at."""
         self._gain: float = 0.0
         self._gain_of: Sequence[Any] | None = None
         """By what an update may exceed its gradient, and the coefficients that it follows from."""
@@ -218,20 +221,35 @@ class NetworkUpdater(JavaNames):
             [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties],
             [block.updater.coefficients(iteration, epoch) for block in self._blocks],
         )
+        if self._proven is None:
+            self._check_coefficients(numbers)
         with within(self._backend):
             if self._normalized:
                 self._normalize(batch_size, result)
             others = result.take_others() if result is not None and len(result.gradients) > 1 else ()
-            tame = self._is_tame(result, numbers)
-            if tame and len(self._shares) == 1:
-                self._shares[0].run(self._blocks, way, numbers, others)
-            else:
-                tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
-                if tame:
-                    nd.run_tasks(tasks, True)
-                else:
-                    self._run_checked(tasks, iteration)
+            try:
+                self._run(way, numbers, others, iteration, self._is_tame(result, numbers))
+            except (TypeError, ValueError):  # of a recording that others are given than before
+                self._check_coefficients(numbers)
+                raise
         self._proven = step if way.pure and self._pure else None
+
+    def _run(self, way: Way, numbers: Numbers, others: tuple[Array, ...], iteration: int, tame: bool) -> None:
+        """Update in all shares, and look at what came out unless it is tame."""
+        if tame and len(self._shares) == 1:
+            self._shares[0].run(self._blocks, way, numbers, others)
+            return
+        tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
+        if tame:
+            nd.run_tasks(tasks, True)
+        else:
+            self._run_checked(tasks, iteration)
+
+    def _check_coefficients(self, numbers: Numbers) -> None:
+        """Raise ConfigurationError where an updater's coefficients are no numbers, or others than before."""
+        known = self._counts or [None] * len(self._blocks)
+        given = zip(self._blocks, numbers.coefficients, known, strict=True)
+        self._counts = [check_coefficients(block.updater, coefficients, count) for block, coefficients, count in given]
 
     def is_proven(self, step: StepFunction) -> bool:
         """Tell whether an update by that step function is one that is replayed: nobody's code runs that may raise."""

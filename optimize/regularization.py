@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arguments import Checked, NonNegative
-from nd.part import Part
+from nd.part import Part, undefined
 from nd.state import computing
 from nd.typing import Array
 
@@ -51,11 +51,11 @@ class Regularization(Part, Checked):
 
     def apply(self, params: Array, gradient: Array, scratch: Array, coefficient: float | Array) -> None:
         """Add the penalty's gradient to `gradient`, the update if `post_updater`; all are ``[n]``."""
-        raise NotImplementedError
+        undefined(self, "apply(params, gradient, scratch, coefficient)", "the gradient of the penalty")
 
     def score(self, params: Array, coefficient: float | Array) -> Array:
         """Return the penalty on ``params [n]``, as a scalar array."""
-        raise NotImplementedError
+        undefined(self, "score(params, coefficient)", "the penalty")
 
 
 class L1Regularization(Regularization):

@@ -35,7 +35,7 @@ class Schedule(Checked):
 
     def value_at(self, iteration: int, epoch: int) -> float:
         """Return the value in force."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__}: value_at(iteration, epoch) must be defined. Write it.")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import nd
 from nd.arguments import Checked, NonNegative
+from nd.part import undefined
 from nd.typing import Array
 
 
@@ -24,7 +25,7 @@ class TerminationCondition(Checked):
         gradient : array ``[n]``
             Of the score, regularisation included, after it.
         """
-        raise NotImplementedError
+        undefined(self, "terminate(score, old_score, gradient)", "whether to stop")
 
 
 @dataclass(frozen=True)

@@ -218,6 +218,9 @@ class _Emitter(Backend):
     def is_array(self, x: object) -> bool:
         return isinstance(x, Symbol)
 
+    def fits(self, x: Any, like: Any) -> bool:
+        return isinstance(x, Symbol)  # a single element, of no shape
+
     def dtype_name(self, x: Any) -> str:
         return x.dtype
 

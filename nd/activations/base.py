@@ -1,16 +1,19 @@
-"""Shared by activations: the interface, and two formulas."""
+"""Shared by activations: the interface, two formulas, and an activation at work."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from nd.arguments import Checked
+from nd.arrays.arithmetic import addi
+from nd.execution.workers import elementwise
 from nd.explained import explained, settled
-from nd.part import Part
+from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
 
+VALUE, BACKPROP = "value(z, out, training)", "backprop(z, a, epsilon, out)"  # of activations, in errors
 EXP_LIMIT = {"float32": 88.0, "float64": 709.0}  # the largest argument whose exponential is finite
 
 
@@ -26,6 +29,12 @@ def pick(condition: Array, like: Array, high: float, low: float) -> Array:
     backend.multiply(rest, low, rest)
     backend.multiply(chosen, high, chosen)
     return backend.add(chosen, rest, chosen)
+
+
+def _is_condition(slope: Array, z: Array) -> bool:
+    """Tell whether a slope of 0 and 1 is a comparison, with which arrays may be multiplied."""
+    backend = state.backend
+    return backend.multiplies_bool and backend.dtype_name(slope) == "bool" and slope.shape == z.shape
 
 
 def sigmoid(x: Array, out: Array | None = None) -> Array:
@@ -95,11 +104,55 @@ class Activation(Part, Checked):
 
         `out` is epsilon itself or shares memory with none of the inputs.
         """
-        return state.backend.multiply(epsilon, self.slope(z, a), out)
+        backend, slope = state.backend, self.slope(z, a)
+        if not backend.fits(slope, z) and not (backend.is_array(slope) and _is_condition(slope, z)):
+            refuse_returned(f"{type(self).__name__}: slope(z, a)", slope, z)
+        return backend.multiply(epsilon, slope, out)
 
     def _value(self, z: Array, out: Array | None) -> Array:
-        raise NotImplementedError
+        undefined(self, "value(z, out=None, training=False)", "the activation of z")
 
     def slope(self, z: Array, a: Array) -> Array:
         """Return da/dz, a new array of z's shape."""
-        raise NotImplementedError
+        undefined(self, "slope(z, a)", "the derivative da/dz", "Write it in the class, or backprop in its place.")
+
+
+def _stored(activation: Activation, method: str, result: Any, out: Array) -> Array:
+    """Return `out`, with the result in it that an own activation may have put elsewhere."""
+    return out if result is out else into(activation, method, result, out)
+
+
+class Activating:
+    """A layer's activation forward and back, in one pass where the backend compiles formulas.
+
+    Parameters
+    ----------
+    activation : Activation
+        One that is not pure, and one that draws random numbers, is run as it is written every time.
+    """
+
+    def __init__(self, activation: Activation) -> None:
+        self.activation = activation
+        # A compiled formula would repeat a decision, or a draw, of the first time.
+        self._fixed = activation.pure and not activation.draws
+        self._value = elementwise(lambda z, a: _stored(activation, VALUE, activation.value(z, a), a))
+        self._biased = elementwise(lambda z, b, a: _stored(activation, VALUE, activation.value_of_sum(z, b, a), a))
+        self._back = elementwise(lambda z, a, e: _stored(activation, BACKPROP, activation.backprop(z, a, e, e), e))
+
+    def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
+        """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
+        if not self._fixed:
+            value = self.activation.value(z if b is None else addi(z, b), a, training)
+            return _stored(self.activation, VALUE, value, a)
+        if b is None:
+            self._value(z, a)
+        else:
+            self._biased(z, b, a)
+        return a
+
+    def backprop(self, z: Array, a: Array, epsilon: Array) -> Array:
+        """Turn ``epsilon = dL/da`` into dL/dz in its memory; return it."""
+        if not self._fixed:
+            return _stored(self.activation, BACKPROP, self.activation.backprop(z, a, epsilon, epsilon), epsilon)
+        self._back(z, a, epsilon)
+        return epsilon

@@ -223,6 +223,8 @@ def to_flattened(order: str, arrays: Sequence[Array]) -> Array:
 @explained
 def assign(target: Array, source: Any) -> Array:
     """Copy `source` into `target`, broadcasting and casting; returns `target`."""
+    if source is None:  # which NumPy takes for NaN
+        raise DTypeError("assign: source must be an array or a number, got None. Make it with nd.create.")
     return state.backend.assign(target, source)
 
 

@@ -58,17 +58,30 @@ def replacing(who: str, target: Target) -> Iterator[BinaryIO]:
         yield from _into(checked_stream(who, target, "write"))
         return
     final = pathlib.Path(os.path.realpath(checked_path(who, target)))
-    if final.is_dir():
-        raise IsADirectoryError(errno.EISDIR, f"{who}: expected the name of a file, got a folder", str(final))
-    if final.exists() and not final.is_file():
-        with open(final, "wb") as file:
-            yield file
+    if _is_device(who, final):
+        try:
+            with open(final, "wb") as file:
+                yield file
+        except OSError as error:
+            raise _explained(who, final, error, "") from error
         return
     remove_leftovers(final.parent, glob.escape(final.name[:_MOST_OF_A_NAME]))
     with _partial(who, final) as (file, partial):
         yield file
         _complete(file)
         os.replace(partial, final)
+
+
+def _is_device(who: str, final: pathlib.Path) -> bool:
+    """Tell whether something is there that is no file, a pipe, say; raise errors for a folder and a name too long."""
+    try:
+        if final.is_dir():
+            raise IsADirectoryError(errno.EISDIR, f"{who}: expected the name of a file, got a folder", str(final))
+        return final.exists() and not final.is_file()
+    except IsADirectoryError:
+        raise
+    except OSError as error:
+        raise _explained(who, final, error, "") from error
 
 
 def create_first_free(who: str, candidates: Iterable[pathlib.Path], write: Callable[[BinaryIO], None]) -> pathlib.Path:
@@ -259,7 +272,7 @@ def _synchronise(folder: pathlib.Path) -> None:
             os.close(handle)
 
 
-def _explained(who: str, final: pathlib.Path, error: OSError) -> OSError:
+def _explained(who: str, final: pathlib.Path, error: OSError, kept: str = "; the one before is untouched") -> OSError:
     if error.errno == errno.ENOENT and not final.parent.exists():
         return OSError(error.errno, f"{who}: the folder must exist, got none. Make it first", str(final.parent))
     remedy = "Choose another folder"
@@ -272,7 +285,7 @@ def _explained(who: str, final: pathlib.Path, error: OSError) -> OSError:
     got = error.strerror or error
     return OSError(
         error.errno,
-        f"{who}: the file must be written whole, got {got}; the one before is untouched. {remedy}",
+        f"{who}: the file must be written whole, got {got}{kept}. {remedy}",
         str(final),
     )
 

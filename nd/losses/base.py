@@ -11,7 +11,7 @@ from backends.errors import DTypeError, ShapeError, check_rank, describe_shape
 from nd.activations import Activation
 from nd.arguments import Checked, checked, refusal, shown
 from nd.explained import explained
-from nd.part import Part
+from nd.part import Part, into, refuse_returned, undefined
 from nd.state import state
 from nd.typing import Array
 
@@ -172,8 +172,10 @@ class Loss(Part, Checked):
         self, y: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
     ) -> Array:
         """Return dL/dz before rows are masked; a mask ``[N, n_out]`` has to be in dL/dp already."""
-        slope = self.weigh(_own_memory(self.slope(y, p), y, p))
-        return self.through(slope, z, p, activation, mask, out)
+        slope = self.slope(y, p)
+        if not state.backend.fits(slope, p):
+            refuse_returned(f"loss {type(self).__name__}: slope(y, p)", slope, p)
+        return self.through(self.weigh(_own_memory(slope, y, p)), z, p, activation, mask, out)
 
     def through(
         self, slope: Array, z: Array, p: Array, activation: Activation, mask: Array | None, out: Array | None
@@ -181,12 +183,23 @@ class Loss(Part, Checked):
         """Mask dL/dp per output and take it back through the activation."""
         if masks_outputs(mask):
             slope = self._mask(slope, mask)
-        return activation.backprop(z, p, slope, slope if out is None else out)
+        target = slope if out is None else out
+        delta = activation.backprop(z, p, slope, target)
+        return delta if delta is target else into(activation, "backprop(z, a, epsilon, out)", delta, target)
 
     def _scores(self, labels: Array, z: Array, p: Array, activation: Activation, mask: Array | None) -> Array:
         self.check_source(z, activation)
         y = self._expected(labels, p, mask)
-        return self._mask(self.weigh(_own_memory(self.terms(y, p, activation), y, p)), mask)
+        terms = self.terms(y, p, activation)
+        if not state.backend.fits(terms, p):
+            self._check_terms(terms, p)
+        return self._mask(self.weigh(_own_memory(terms, y, p)), mask)
+
+    def _check_terms(self, terms: Array, p: Array) -> None:
+        """Raise errors unless they are a score for every example."""
+        if not state.backend.fits(terms, p[:, :1]):
+            shape = f"{describe_shape(p.shape)} or {describe_shape((p.shape[0], 1))}"
+            refuse_returned(f"loss {type(self).__name__}: terms(y, p, activation)", terms, p, shape)
 
     def _expected(self, labels: Array, p: Array, mask: Array | None) -> Array:
         """Check labels and mask and return y."""
@@ -246,11 +259,11 @@ class Loss(Part, Checked):
         activation : Activation
             The activation that p came out of.
         """
-        raise NotImplementedError
+        undefined(self, "terms(y, p, activation)", "the score of every output")
 
     def slope(self, y: Array, p: Array) -> Array:
         """Return the derivative of the sum of `terms` with respect to p, a new array ``[N, n_out]``."""
-        raise NotImplementedError
+        undefined(self, "slope(y, p)", "the derivative of the sum of terms with respect to p")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import nd
 from nd.arguments import Checked, Fraction, Natural, NonNegative
-from nd.part import Part
+from nd.part import Part, undefined
 from nd.random import Random
 from nd.typing import Array
 
@@ -19,7 +19,7 @@ class Distribution(Part, Checked):
 
     def draw(self, rng: Random, shape: Sequence[int], dtype: str) -> Array:
         """Return ``[n]`` numbers for a weight of that shape, in the order of its memory."""
-        raise NotImplementedError
+        undefined(self, "draw(rng, shape, dtype)", "the numbers of a weight")
 
 
 @dataclass(frozen=True)

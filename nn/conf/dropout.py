@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import nd
 from nd.checks import describe_shape
+from nd.part import undefined
 from nd.typing import Array
 
 from .noise import Noise, Probability
@@ -40,7 +41,7 @@ class IDropout(Noise):
         buffers : callable (name, shape) -> array
             The layer's memory.
         """
-        raise NotImplementedError
+        undefined(self, "apply_dropout(x, numbers, buffers)", "the input of the layer and what backprop needs")
 
     def backprop(self, epsilon: Array, kept: Array) -> Array:
         """Turn dL/d(the layer's input) into dL/dx, in epsilon's memory; return it.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import nd
 from nd.arguments import Checked, Count
 from nd.checks import check_shape
-from nd.part import Part
+from nd.part import Part, undefined
 from nd.typing import Array
 
 from .input_type import (
@@ -48,15 +48,15 @@ class InputPreProcessor(Part, Checked):
         buffers : callable (name, shape) -> array, optional
             Memory where they have to be copied; by default it is allocated.
         """
-        raise NotImplementedError
+        undefined(self, "pre_process(x, examples, buffers=None)", "the input of the layer")
 
     def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
         """Return epsilon in the shape that `pre_process` received."""
-        raise NotImplementedError
+        undefined(self, "backprop(epsilon, examples, buffers=None)", "epsilon in the shape that came in")
 
     def output_type(self, input_type: InputType) -> InputType:
         """Return the type of the layer's input."""
-        raise NotImplementedError
+        undefined(self, "output_type(input_type)", "the type of the layer's input")
 
     def feed_forward_mask(self, mask: Array, examples: int) -> Array | None:
         """Return the mask of the layer's input, from that of the preprocessor's."""

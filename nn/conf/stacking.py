@@ -30,6 +30,10 @@ def stack(
     for index, layer in enumerate(layers):
         if not isinstance(layer, LayerConf):
             raise nd.ConfigurationError(f"list: layer {index} must be a layer configuration, got {layer!r}.")
+        if not type(layer.innermost).__module__.startswith("nn."):
+            from .own_layers import check_class  # which programs without own layers do not need
+
+            check_class(label_of(index, layer), layer.innermost)
     if not isinstance(input_type, InputType | None):
         raise nd.ConfigurationError(f"list: input_type must be made by InputType, got {input_type!r}.")
     check_preprocessors("list: preprocessors", chosen, len(layers))

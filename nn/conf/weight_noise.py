@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
+from nd.part import undefined
 from nd.typing import Array
 
 from .distributions import Distribution
@@ -28,7 +29,7 @@ class IWeightNoise(Noise):
 
         `numbers` are from the method of that name, for the current iteration and epoch: floats, or arrays ``[]``.
         """
-        raise NotImplementedError
+        undefined(self, "get_parameter(param, numbers, out)", "the stand-in for a parameter")
 
     def get_in_order(self, param: Array, numbers: tuple[Any, ...], out: Array, order: str) -> Array:
         """Do as `get_parameter`; `order`, "c" or "f", is that in which the parameter lies in the network's vector."""

@@ -63,6 +63,8 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     fits = network.progress
     if network.is_init_called():
         network.updater.watch.check(network)  # which may put the counters back
+    if fits.call is not None:
+        fits.call.check_position()
     progress = replace(fits.now(), iteration=network.iteration_count, random=network.random.get_state())
     if progress.within and progress.iterator is None:
         warnings.warn(f"This checkpoint cannot be continued within the epoch. {progress.obstacle}", stacklevel=3)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import nd
 from nd.activations import Activation
+from nd.activations.base import Activating
+from nd.arguments import shown
 from nd.checks import describe_shape
 from nd.java_names import JavaNames
-from nd.part import Part
+from nd.part import Part, named, undefined
 from nd.typing import Array
 
 from ..conf.dropout import IDropout
 from ..conf.noise import Noising, NumbersInForce
+
+if TYPE_CHECKING:
+    from .own_results import OwnResults
 
 Buffers = Callable[..., Array]
 Params = dict[str, Array]
@@ -36,9 +41,11 @@ class Context:
         Whether the backward pass has to return dL/dx.
     activates : bool
         False to leave the activation out, as `LayerRuntime.pre_output` does.
+    input_shape : tuple of int
+        Of the layer's input, where the layer is a user's own.
     """
 
-    __slots__ = ("activates", "buffer", "mask", "needs_epsilon", "training")
+    __slots__ = ("activates", "buffer", "input_shape", "mask", "needs_epsilon", "training")
 
     def __init__(
         self,
@@ -50,6 +57,7 @@ class Context:
     ) -> None:
         self.training, self.buffer, self.mask = training, buffer, mask
         self.needs_epsilon, self.activates = needs_epsilon, activates
+        self.input_shape: tuple[int, ...] = ()
 
     def inner(self, prefix: str, training: bool | None = None) -> Context:
         """Return the context of a layer inside of this one, with memory under names of its own."""
@@ -111,6 +119,7 @@ class LayerRuntime(Part, JavaNames):
     def __init__(self, conf: Any, label: str, dtype: str) -> None:
         self.conf, self.label, self.dtype = conf, label, dtype
         self.params = LayerParams()
+        self.own = _own_results(self)
         self.setup()
 
     def setup(self) -> None:
@@ -128,7 +137,7 @@ class LayerRuntime(Part, JavaNames):
         params : dict of name -> array
         ctx : Context
         """
-        raise NotImplementedError
+        undefined(self, "forward(x, params, ctx)", "the activations and a cache for backward")
 
     def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Write dL/d(parameters) into `grads`; return dL/dx, or None where `ctx.needs_epsilon` is False.
@@ -145,7 +154,7 @@ class LayerRuntime(Part, JavaNames):
             Views of the gradient vector.
         ctx : Context
         """
-        raise NotImplementedError
+        undefined(self, "backward(epsilon, cache, params, grads, ctx)", "the gradients and dL/dx")
 
     def initial_state(self, examples: int) -> State:
         """Return the state at the start of a series, arrays ``[N, ...]``; none for layers without a state."""
@@ -156,7 +165,7 @@ class LayerRuntime(Part, JavaNames):
         result = self.forward(x, params, ctx)
         if not isinstance(result, tuple) or len(result) != 2:
             raise nd.ConfigurationError(
-                f"{self.label}: forward must return (activations, cache), got {type(result).__name__}. Without a cache "
+                f"{self.label}: forward must return (activations, cache), got {shown(result)}. Without a cache "
                 "return (activations, None)."
             )
         return *result, state
@@ -175,12 +184,30 @@ class LayerRuntime(Part, JavaNames):
                 x, dropped = self.dropout.apply_dropout(x, self.drop_numbers.values, ctx.buffer)
             if self.noising is not None:
                 params = self.noising.draw(params, ctx.buffer)
-        a, cache, state = self.forward_from(x, state, params, ctx)
+        try:
+            a, cache, state = self.forward_from(x, state, params, ctx)
+        except (nd.ShapeError, nd.DTypeError) as error:
+            raise named(self.label, error) from error
+        if self.own is not None:
+            self.own.check_activations(a, x, ctx.activates)
+            ctx.input_shape = x.shape
         return a, Kept(cache, params, dropped, ctx), state
 
     def backpropagate(self, epsilon: Array, kept: Kept, grads: Params) -> Array | None:
         """Write the gradients; return dL/dx of the layer's input, None where nobody needs it."""
-        return self.undropped(self.backward(epsilon, kept.cache, kept.params, grads, kept.context), kept)
+        return self.taken_back(self.backward, epsilon, kept, grads)
+
+    def taken_back(self, run: Callable[..., Array | None], epsilon: Array, kept: Kept, grads: Params) -> Array | None:
+        """Do as `backpropagate`, by `backward` or a part of it."""
+        views = None if self.own is None else dict(grads)
+        try:
+            below = run(epsilon, kept.cache, kept.params, grads, kept.context)
+        except (nd.ShapeError, nd.DTypeError) as error:
+            raise named(self.label, error) from error
+        if self.own is not None:
+            self.own.check_gradients(grads, views)
+            self.own.check_epsilon(below, kept.context.input_shape)
+        return self.undropped(below, kept)
 
     def undropped(self, epsilon: Array | None, kept: Kept) -> Array | None:
         """Take a gradient back through the dropout of the input."""
@@ -324,36 +351,10 @@ class LayerRuntime(Part, JavaNames):
             )
 
 
-class Activating:
-    """A layer's activation forward and back, in one pass where the backend compiles formulas.
+def _own_results(layer: LayerRuntime) -> OwnResults | None:
+    """Return the checks of what a user's own layer returns; None for those of this library."""
+    if type(layer).__module__.startswith("nn."):
+        return None
+    from .own_results import OwnResults  # which programs without own layers do not need
 
-    Parameters
-    ----------
-    activation : Activation
-        One that is not pure, and one that draws random numbers, is run as it is written every time.
-    """
-
-    def __init__(self, activation: Activation) -> None:
-        self.activation = activation
-        # A compiled formula would repeat a decision, or a draw, of the first time.
-        self._fixed = activation.pure and not activation.draws
-        self._value = nd.elementwise(lambda z, a: activation.value(z, a))
-        self._biased = nd.elementwise(lambda z, b, a: activation.value_of_sum(z, b, a))
-        self._back = nd.elementwise(lambda z, a, epsilon: activation.backprop(z, a, epsilon, epsilon))
-
-    def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
-        """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
-        if not self._fixed:
-            return self.activation.value(z if b is None else nd.addi(z, b), a, training)
-        if b is None:
-            self._value(z, a)
-        else:
-            self._biased(z, b, a)
-        return a
-
-    def backprop(self, z: Array, a: Array, epsilon: Array) -> Array:
-        """Turn ``epsilon = dL/da`` into dL/dz in its memory; return it."""
-        if not self._fixed:
-            return self.activation.backprop(z, a, epsilon, epsilon)
-        self._back(z, a, epsilon)
-        return epsilon
+    return OwnResults(layer)

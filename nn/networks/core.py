@@ -339,6 +339,8 @@ class NetworkCore(JavaNames):
             batch = self.classes.data_set("score", *data) if isinstance(data, tuple) and len(data) == 2 else data
             if not isinstance(batch, DataSet):
                 raise nd.DTypeError(f"score: data must be a DataSet or (features, labels), got {shown(data)}.")
+            if batch.labels is None:
+                raise nd.DataError("score: a data set needs labels to be scored, got none. Give DataSet(x, y).")
             loss, _ = self.loss_and_output(batch, training)
             return self.score_from(loss, batch.num_examples())
         if self.last is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.arguments import Count, Natural, checked, converted
+from nd.arguments import Count, Natural, checked, converted, shown
 from nd.dataset import DataSet, DataSetIterator
 from nd.rules import SWITCH, rule_of
 from nd.typing import Array
@@ -53,7 +54,12 @@ class Inference(NetworkCore):
             # Features in another order than the backend's are copied; what listeners look at must stay as it is.
             buffers = nd.fresh_buffers(self.dtype) if self.watched else self.feature_buffers
             batch = Minibatch(self.dtype, buffers, self.batch.accepts)
-            batch.set_features(x)
+            try:
+                batch.set_features(x)
+            except nd.DTypeError as error:
+                if hasattr(x, "shape") or "masked" in str(error):
+                    raise
+                raise _no_features(x) from error
             batch.set_masks(features_mask, labels_mask)
             step = batch.step_without_labels(self.shared_nodes)
             if not train:
@@ -75,7 +81,13 @@ class Inference(NetworkCore):
         Of a DataSet the names of the classes, as `predict_labels`.
         """
         if isinstance(x, DataSet):
-            return self._named_classes(self.output(x.features), x.class_names or self.class_names)
+            names = x.class_names or self.class_names
+            if names is None:
+                raise nd.ConfigurationError(
+                    "predict: of a DataSet the names of its classes are returned, which must be known, got none. For "
+                    "the numbers of the classes call predict(data.features)."
+                )
+            return self._named_classes(self.output(x.features), names)
         out = self.output(x)
         with self.on_backend():
             return nd.argmax(out, 1)
@@ -217,16 +229,37 @@ class Inference(NetworkCore):
             for batch in _data_sets(who, data):
                 if batch.labels is None:
                     raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
-                labels = self.classes.formed(batch.labels)
-                output = nd.to_host(
-                    self.output(batch.features, features_mask=batch.features_mask)
-                )  # once for all of them
-                for evaluation in evaluations:
-                    evaluation.eval(labels, output, batch.labels_mask)
+                with naming_nan(who, self, batch.features):
+                    self._show_outputs(batch, evaluations)
                 count += 1
         if not count:
             raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
         return evaluations
+
+    def _show_outputs(self, batch: DataSet, evaluations: Sequence[Any]) -> None:
+        """Show the outputs for a minibatch, computed once, to all evaluations."""
+        labels = self.classes.formed(batch.labels)  # type: ignore[arg-type]
+        output = nd.to_host(self.output(batch.features, features_mask=batch.features_mask))
+        for evaluation in evaluations:
+            evaluation.eval(labels, output, batch.labels_mask)
+
+
+def _no_features(x: Any) -> nd.DTypeError:
+    return nd.DTypeError(
+        f"output: x must be features [N, ...], numbers, got {shown(x)}. Give an array, of a DataSet its features."
+    )
+
+
+@contextmanager
+def naming_nan(who: str, network: NetworkCore, features: Any) -> Iterator[None]:
+    """Raise DataError in the place of the NumericError of predictions, where the features are not finite."""
+    try:
+        yield
+    except nd.NumericError as error:
+        with network.on_backend():
+            if nd.all_finite(nd.as_array(features, network.dtype)):
+                raise
+        raise nd.DataError(f"{who}: features must be finite, got NaN or infinity in them. Clean the data.") from error
 
 
 def _data_sets(who: str, data: Any) -> Iterator[DataSet]:

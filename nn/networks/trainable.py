@@ -216,10 +216,16 @@ class Trainable(NetworkCore):
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
                 fits.forget()
-            segments = self.segments(self.step_on(data if self.batch.takes(data) else self.classes.formed_set(data)))
+            segments = self.segments(self.step_on(data if self.batch.takes(data) else self._formed(data)))
             for number, segment in enumerate(segments):
                 result = self.current_solver().optimize(0, self.carrying(segment, number))
                 self.state = () if number + 1 == len(segments) or result is None else result.state
+
+    def _formed(self, data: DataSet) -> DataSet:
+        """Return a minibatch of `fit_batch` with formed labels."""
+        if data.labels is None:
+            raise nd.DataError("fit_batch: a data set needs labels to be trained on, got none. Give DataSet(x, y).")
+        return self.classes.formed_set(data)
 
     @checked
     def end_epoch(self, count: bool = True) -> None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import nd
+from nd.arguments import shown
 from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator
-from nd.dataset.iterator import State, position_of
+from nd.dataset.iterator import State, check_data_set, position_of
 from nd.interrupts import Handling, Held
 from nd.state import in_force
 from optimize import Listener, ProgressBarListener, Solver
@@ -188,6 +189,15 @@ class Training:
         )
         return self._ended(progress) if self._complete else progress
 
+    def check_position(self) -> None:
+        """Raise DataError where the iterator's `state` returns no dict, which no checkpoint could keep."""
+        position: Any = self._before
+        if self._source is not None and not isinstance(position, (dict, nd.DataError)):
+            raise nd.DataError(
+                f"save_checkpoint: {type(self.iterator).__name__}.state must return a dict, got {shown(position)}. "
+                "Return {'position': ...}, say, and read it in restore."
+            )
+
     def _scored(self, stepped: bool) -> tuple[float, int] | None:
         """Return the sum of the scores of the epoch that runs, also of a minibatch that the history has not had yet."""
         network = self.network
@@ -313,6 +323,8 @@ class Training:
             if network.progress.stop_reason is not None:
                 return False
             batch = source.next()
+            if type(batch) is not DataSet:
+                check_data_set("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
             if weights is not None:
                 batch = weighted(network, "fit", batch, weights)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
+from nd.arguments import shown
 from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
@@ -47,7 +48,8 @@ def training_data(network: MultiLayerNetwork, data: Any, labels: Any, settings: 
         It is neither, or something does not go with it.
     """
     if isinstance(data, DataSetIterator) and labels is not None:
-        raise nd.DTypeError(f"fit: an iterator brings its labels, got {labels!r} beside it. Say epochs={labels!r}.")
+        remedy = f"Say epochs={labels!r}." if isinstance(labels, int) else "Leave them out, or give arrays."
+        raise nd.DTypeError(f"fit: an iterator brings its labels, got {shown(labels)} beside it. {remedy}")
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings)
     classes = network.classes

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator
+from nd.dataset.iterator import check_data_set
 from nd.evaluation import Evaluation
 from nd.typing import Array
 
+from .inference import naming_nan
 from .training_data import weighted
 
 if TYPE_CHECKING:
@@ -53,6 +56,18 @@ class Validation:
             raise nd.DTypeError(
                 f"fit: validation_data must be (features, labels), a DataSet or an iterator, got {type(data).__name__}."
             )
+        if self._iterator is None:
+            self._check_first()
+
+    def _check_first(self) -> None:
+        """Raise the errors of data that do not fit, of their first example, before training begins."""
+        if not self._sets:
+            raise nd.DataError("fit: validation_data must have at least one example, got none.")
+        data = self._sets[0]
+        check_labelled(data)
+        parts = data.features, data.labels, data.features_mask, data.labels_mask
+        with of_validation():
+            self.network.loss_and_output(DataSet(*(None if part is None else part[:1, ...] for part in parts)))
 
     def _cut(self, dataset: DataSet, batch_size: int | None) -> list[DataSet]:
         """Return minibatches; with weights, these are in the masks of the labels."""
@@ -69,18 +84,41 @@ class Validation:
         evaluation = Evaluation() if network.classes.classes else None
         total: Array | Any = None
         examples = 0
-        batches: Iterable[DataSet] = self._sets if self._iterator is None else self._iterator
-        if self._iterator is not None and self._iterator.reset_supported():
-            self._iterator.reset()
-        for number, batch in enumerate(batches):
-            loss, output = network.loss_and_output(batch)
+        for number, batch in enumerate(self._minibatches()):
+            check_labelled(batch)
+            with naming_nan("fit: validation_data", network, batch.features), of_validation():
+                loss, output = network.loss_and_output(batch)
+                if evaluation is not None:
+                    mask = batch.labels_mask if self._weights is None else self._masks[number]
+                    labels: Array | Any = batch.labels
+                    evaluation.eval(network.classes.formed(labels), nd.to_host(output), mask)
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
-            if evaluation is not None:
-                mask = batch.labels_mask if self._weights is None else self._masks[number]
-                labels: Array | Any = batch.labels
-                evaluation.eval(network.classes.formed(labels), nd.to_host(output), mask)
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")
         history.validation_score.append(network.score_from(total, examples))
         if evaluation is not None:
             history.validation_accuracy.append(evaluation.accuracy())
+
+    def _minibatches(self) -> Iterator[DataSet]:
+        if self._iterator is None:
+            yield from self._sets
+            return
+        if self._iterator.reset_supported():
+            self._iterator.reset()
+        yield from self._iterator
+
+
+@contextmanager
+def of_validation() -> Iterator[None]:
+    """Say in errors that the data are those to validate on."""
+    try:
+        yield
+    except (nd.ShapeError, nd.DTypeError, nd.DataError) as error:
+        raise type(error)(f"fit: validation_data: {error}") from error
+
+
+def check_labelled(batch: Any) -> None:
+    """Raise errors unless it is a DataSet with labels."""
+    check_data_set("fit: validation_data", batch)
+    if batch.labels is None:
+        raise nd.DataError("fit: validation_data must have labels, got none. Give (features, labels).")

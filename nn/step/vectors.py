@@ -8,7 +8,7 @@ import nd
 from nd.random import Random
 from nd.typing import Array
 from optimize import NetworkUpdater, NoOp, Regularization, Segment
-from optimize.constraints import Constraining
+from optimize.constraints import Constraining, Placed
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.regularization import merged, penalty_sum
 
@@ -60,12 +60,14 @@ class FlatVectors:
         self.constraints = self._constraining()
 
     def _constraining(self) -> Constraining | None:
-        placed, params = [], nd.traceable(self.params)
+        placed: list[Placed] = []
+        params = nd.traceable(self.params)
         for index, layer in enumerate(self.conf.layers):
-            views = self.layout.views_of(index, params)
+            views, label = self.layout.views_of(index, params), label_of(index, layer)
             for constraint in getattr(layer, "constraints", None) or ():
-                constraint.check(layer.param_shapes(), label_of(index, layer))
-                placed += [(constraint, views[name]) for name in views if name in (constraint.params or ())]
+                constraint.check(layer.param_shapes(), label)
+                names = [name for name in views if name in (constraint.params or ())]
+                placed += [Placed(constraint, views[name], f"{label}: {name}") for name in names]
         return Constraining(placed) if placed else None
 
     def draw_weights(self, rng: Random) -> None:
@@ -126,4 +128,10 @@ def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) ->
         nd.fill(flat, conf.bias_init or 0.0)
     else:
         fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
-        init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)
+        try:
+            init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)
+        except ZeroDivisionError as error:
+            raise nd.ConfigurationError(
+                f"{label_of(view.layer, layer)}: the weight {spec.name!r} must have fan_in and fan_out > 0 to be "
+                f"drawn, got {spec.fan_in} and {spec.fan_out}. Give them to its ParamSpec, or bias=True or initial."
+            ) from error

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nd.arguments import Checked
-from nd.part import Part
+from nd import ConfigurationError
+from nd.arguments import Checked, shown
+from nd.part import Part, undefined
 from nd.typing import Array
 
 from ..builder import Builder
@@ -50,7 +51,7 @@ class Updater(Part, Checked):
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
         """Return the numbers that `apply` needs, the same for every element in an iteration."""
-        raise NotImplementedError
+        undefined(self, "coefficients(iteration, epoch)", "a tuple of the numbers that apply needs")
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         """Turn `gradient` into the update, in place, and move the states on.
@@ -66,7 +67,7 @@ class Updater(Part, Checked):
         coefficients : sequence of float, or of arrays with one number each
             From `coefficients`. A number that is computed from them alone belongs there: they are operands only.
         """
-        raise NotImplementedError
+        undefined(self, "apply(gradient, states, scratch, coefficients)", "the gradient becomes the update in it")
 
     def gain(self, coefficients: Coefficients) -> float:
         """Return the factor by which an update may exceed its gradient, roughly: infinite where nobody knows.
@@ -81,6 +82,30 @@ class Updater(Part, Checked):
         if type(value) is float:
             return value
         return value.value_at(iteration, epoch) if isinstance(value, Schedule) else value
+
+
+def check_coefficients(updater: Updater, coefficients: Any, before: int | None) -> int:
+    """Return how many numbers an updater's `coefficients` has returned.
+
+    Raises
+    ------
+    ConfigurationError
+        It is no tuple of numbers, or there were another number of them `before`.
+    """
+    who = f"{type(updater).__name__}: coefficients must return a tuple of numbers"
+    if not isinstance(coefficients, (list, tuple)) or not all(map(_is_number, coefficients)):
+        raise ConfigurationError(f"{who}, got {shown(coefficients)}. A comma makes a tuple of one: (rate,).")
+    if before is not None and len(coefficients) != before:
+        raise ConfigurationError(
+            f"{who}, as many for every iteration, got {len(coefficients)} after {before}. Return 0 or 1 for one that "
+            "does nothing."
+        )
+    return len(coefficients)
+
+
+def _is_number(value: Any) -> bool:
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return plain or (hasattr(value, "dtype") and value.shape == ())
 
 
 def gain_of_factors(updater: Updater, coefficients: Coefficients) -> float:

@@ -202,6 +202,21 @@ def test_names_as_long_as_the_system_takes_them(tmp_path):
     assert len(names(tmp_path)) == 2
 
 
+def test_a_name_that_is_too_long(tmp_path):
+    message = r"save: the file must be written whole, got .*\. Choose a shorter name: "
+    with pytest.raises(OSError, match=message) as caught, replacing("save", tmp_path / ("n" * 400)):
+        raise AssertionError("the block must not be entered")
+    assert caught.value.errno == errno.ENAMETOOLONG
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_device_that_is_full():
+    message = r"save: the file must be written whole, got .*\. Free some space, or choose another folder: '/dev/full'"
+    with pytest.raises(OSError, match=message), replacing("save", "/dev/full") as file:
+        file.write(b"new")
+
+
 # ---- a name that nothing has
 
 

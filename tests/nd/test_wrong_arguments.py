@@ -52,6 +52,8 @@ FACADE = {
     "col2im": (
         lambda: nd.col2im(nd.im2col(image(), 2), (4, 4), same_mode=0), "col2im: same_mode must be True or False, got 0",
     ),
+    "assign-none": (lambda: nd.assign(rows(), None), "assign: source must be an array or a number, got None. Make it"),
+    "assign-text": (lambda: nd.assign(rows(), "a"), "assign: source must be an array or a number, got 'a'. Make it"),
     "channel_sums": (lambda: nd.channel_sums("a"), "channel_sums: x must be an array, got 'a'"),
     "activation_like": (lambda: nd.activation_like(3), "activation_like: x must be an array, got 3"),
     "affine_gradients": (

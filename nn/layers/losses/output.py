@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import nd
 from nd.activations import Activation
 from nd.losses import Loss, get_loss
+from nd.part import into, named, refuse_returned
 from nd.typing import Array
 
 from ...conf.input_type import InputType
@@ -29,7 +30,7 @@ class OutputMixin:
     label: str
     activation: Activation
     backward_delta: Callable[..., Array | None]
-    undropped: Callable[..., Array | None]
+    taken_back: Callable[..., Array | None]
 
     def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Any]:
         """Return the loss summed over the minibatch, a scalar array, and its gradient ``dL/dz [N, n_out]``.
@@ -40,7 +41,7 @@ class OutputMixin:
         out = kept.context.buffer("delta", cache.a.shape)
         masks = () if mask is None else (mask,)  # a compiled formula takes arrays and numbers only
         with self._named():
-            return self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), out
+            return self._total(self._loss_formulas[1](labels, cache.z, cache.a, out, *masks), cache.a), out
 
     def summed_loss(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss summed over the minibatch, a scalar array.
@@ -60,26 +61,35 @@ class OutputMixin:
         """
         cache = kept.cache
         with self._named():
-            return self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
+            loss = self._loss_formulas[0](labels, cache.z, cache.a, *(() if mask is None else (mask,)))
+            return self._total(loss, cache.a)
 
     def score_array(self, labels: Array, kept: Kept, mask: Array | None) -> Array:
         """Return the loss of each example, ``[N]``. Parameters and errors as for `summed_loss`."""
         cache = kept.cache
         with self._named():
-            return self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
+            scores = self.conf.loss.score_array(labels, cache.z, cache.a, self.activation, mask)
+            if not nd.is_array(scores) or scores.shape != cache.a.shape[:1]:
+                refuse_returned(f"loss {type(self.conf.loss).__name__}: score_array", scores, cache.a[:, 0])
+            return scores
+
+    def _total(self, loss: Array, a: Array) -> Array:
+        """Return a loss of activations; raise errors unless it is one number, as an array ``[]``."""
+        if not nd.is_array(loss) or loss.shape:
+            refuse_returned(f"loss {type(self.conf.loss).__name__}: score", loss, nd.sum(a))
+        return loss
 
     def backpropagate_delta(self, delta: Array, kept: Kept, grads: Params) -> Array | None:
         """Write the gradients, from the result of `loss_and_delta`; return dL/dx, None where nobody needs it."""
-        below = self.backward_delta(delta, kept.cache, kept.params, grads, kept.context)
-        return self.undropped(below, kept)
+        return self.taken_back(self.backward_delta, delta, kept, grads)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
         """Say in errors which layer it is."""
         try:
             yield
-        except nd.ShapeError as error:
-            raise nd.ShapeError(f"{self.label}: {error}") from error
+        except (nd.ShapeError, nd.DTypeError) as error:
+            raise named(self.label, error) from error
 
     @cached_property
     def _loss_formulas(self) -> tuple[Callable[..., Array], Callable[..., Array]]:
@@ -90,8 +100,10 @@ class OutputMixin:
             return loss.score(labels, z, p, activation, mask)
 
         def both(labels: Array, z: Array, p: Array, out: Array, mask: Array | None = None) -> Array:
-            value = loss.score(labels, z, p, activation, mask)
-            loss.gradient(labels, z, p, activation, mask, out)
+            value = score(labels, z, p, mask)
+            delta = loss.gradient(labels, z, p, activation, mask, out)
+            if delta is not out:
+                into(loss, "gradient", delta, out)
             return value
 
         if loss.pure and activation.pure:
