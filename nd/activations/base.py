@@ -105,7 +105,8 @@ class Activation(Part, Checked):
         `out` is epsilon itself or shares memory with none of the inputs.
         """
         backend, slope = state.backend, self.slope(z, a)
-        if not backend.fits(slope, z) and not (backend.is_array(slope) and _is_condition(slope, z)):
+        sound = backend.fits(slope, z) or type(slope) in (int, float)
+        if not sound and not (backend.is_array(slope) and _is_condition(slope, z)):
             refuse_returned(f"{type(self).__name__}: slope(z, a)", slope, z)
         return backend.multiply(epsilon, slope, out)
 
@@ -113,7 +114,7 @@ class Activation(Part, Checked):
         undefined(self, "value(z, out=None, training=False)", "the activation of z")
 
     def slope(self, z: Array, a: Array) -> Array:
-        """Return da/dz, a new array of z's shape."""
+        """Return da/dz, a new array of z's shape, or one number for all of it."""
         undefined(self, "slope(z, a)", "the derivative da/dz", "Write it in the class, or backprop in its place.")
 
 

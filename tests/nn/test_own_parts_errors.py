@@ -76,13 +76,33 @@ def test_an_activation_may_return_its_result_elsewhere(pure, eager, backend):
     assert np.isfinite(nets[0].score())
 
 
-@WRONG
 @EAGER
 @PURE
-@pytest.mark.parametrize("method", ACTIVATION_METHODS)
+@pytest.mark.parametrize(
+    ("method", "wrong", "error", "message"),
+    [
+        pytest.param(method, *values, id=f"{method}-{name}")
+        for method in ACTIVATION_METHODS
+        for name, values in WRONG_ARRAYS.items()
+        if (method, name) != ("slope", "float")  # which may be one number
+    ],
+)
 def test_an_activation_that_returns_something_else_is_refused(method, pure, eager, wrong, error, message):
     net = network(DenseLayer(n_in=4, n_out=5, activation=doubling(**{method: wrong}, pure=pure)), OutputLayer(n_out=3))
     refused(net, ACTIVATION_METHODS[method] + message, error, eager)
+
+
+@PURE
+@EAGER
+def test_a_slope_may_be_one_number(pure, eager):
+    nets = [
+        network(DenseLayer(n_in=4, n_out=5, activation=doubling(slope=slope, pure=pure)), OutputLayer(n_out=3))
+        for slope in (None, lambda z: 2.0)
+    ]
+    with nd.eager() if eager else nullcontext():
+        for net in nets:
+            net.fit_batch(DataSet(X, Y))
+    np.testing.assert_array_equal(*(nd.to_host(net.params()) for net in nets))
 
 
 def test_a_slope_may_be_a_comparison():
