@@ -321,11 +321,8 @@ class Constraining:
         self._backend = nd.backend()
         pure = all(each.constraint.pure for each in placed)
         self._recordings = nd.Recordings(nd.dtype_name(placed[0].param), pure)
-        self._proven = False
-
-    def is_proven(self) -> bool:
-        """Tell whether they are replayed: nobody's code runs that may raise."""
-        return self._proven and not nd.is_eager()
+        self.proven = False
+        """Whether they were recorded, so that nobody's code runs the next time."""
 
     def apply(self, iteration: int, epoch: int, watch: StepWatch | None = None) -> None:
         """Change the parameters; iteration counts the update before, epoch is 0-based.
@@ -341,10 +338,10 @@ class Constraining:
             run = partial(self._run, watch)
             # With a watch other numbers may be written: another recording.
             self._recordings.run(watch is None, run, numbers=(iteration, epoch))
-            if not self.is_proven():
+            if not self.proven or nd.is_eager():
                 for placed in self._placed:
                     placed.check_finite()
-        self._proven = self._recordings.pure
+        self.proven = self._recordings.pure
 
     def _run(self, watch: StepWatch | None, _: object, numbers: Sequence[Any]) -> Array:
         for placed in self._placed:

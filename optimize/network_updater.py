@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import nd
 from nd.java_names import JavaNames
 from nd.part import Part
-from nd.state import computing, within
+from nd.state import computing, state, within
 from nd.typing import Array
 
 from .chunks import (
@@ -78,7 +78,8 @@ class NetworkUpdater(JavaNames):
         self._shares = [_Share(self._vectors, stretches, self._pure) for stretches in self._cut()]
         self.watch = watch_steps(self._dtype, params.shape[1])
         self._last_way: Way | None = None
-        self._proven: StepFunction | None = None  # of the last update that was recorded to its end
+        self.proven: StepFunction | None = None
+        """The step function of the last update where it was recorded, so that the next one runs nobody's code."""
 
     def set_updaters(self, updaters: Sequence[Updater]) -> None:
         """Put others of the same classes in the place of the segments' updaters: other rates; the state stays.
@@ -98,7 +99,7 @@ class NetworkUpdater(JavaNames):
                     f"NetworkUpdater: the state is that of {segment.updater!r}, got {updater!r} for it."
                 )
         before = self._blocks
-        self._proven = None
+        self.proven = None
         self._group([replace(segment, updater=updater) for segment, updater in zip(segments, updaters, strict=True)])
         sizes = [[(len(block.segments), block.state_starts) for block in blocks] for blocks in (before, self._blocks)]
         if sizes[0] == sizes[1]:
@@ -214,46 +215,47 @@ class NetworkUpdater(JavaNames):
             seen it, the device decides whether anything changes. Without one the gradient vector is the gradient.
         """
         divide = batch_size is not None and not self._normalized
-        way = self._way(divide, step, result is not None and result.observed)
+        way, watched = self._last_way, self.watch.arguments if result is not None and result.observed else ()
+        if way is None or way.divide is not divide or way.step is not step or way.watched is not watched:
+            way = self._last_way = Way(divide, step, watched, getattr(step, "pure", False))
         numbers = Numbers(
             batch_size if divide else 1,
             rate,
             [penalty.coefficient_for(updater, iteration, epoch) for updater, penalty in self._penalties],
             [block.updater.coefficients(iteration, epoch) for block in self._blocks],
         )
-        if self._proven is None:
+        if self.proven is None:
             self._check_coefficients(numbers)
-        with within(self._backend):
-            if self._normalized:
-                self._normalize(batch_size, result)
-            others = result.take_others() if result is not None and len(result.gradients) > 1 else ()
-            try:
-                self._run(way, numbers, others, iteration, self._is_tame(result, numbers))
-            except (TypeError, ValueError):  # of a recording that others are given than before
-                self._check_coefficients(numbers)
-                raise
-        self._proven = step if way.pure and self._pure else None
-
-    def _run(self, way: Way, numbers: Numbers, others: tuple[Array, ...], iteration: int, tame: bool) -> None:
-        """Update in all shares, and look at what came out unless it is tame."""
-        if tame and len(self._shares) == 1:
-            self._shares[0].run(self._blocks, way, numbers, others)
-            return
-        tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
-        if tame:
-            nd.run_tasks(tasks, True)
+        if state.backend is self._backend:  # as in the steps of a network, unless a hook hears them
+            self._run(way, numbers, batch_size, iteration, result)
         else:
-            self._run_checked(tasks, iteration)
+            with within(self._backend):
+                self._run(way, numbers, batch_size, iteration, result)
+        self.proven = step if way.pure and self._pure else None
+
+    def _run(
+        self, way: Way, numbers: Numbers, batch_size: int | None, iteration: int, result: StepResult | None
+    ) -> None:
+        """Update in all shares, and look at what came out where it might overflow."""
+        if self._normalized:
+            self._normalize(batch_size, result)
+        others = result.take_others() if result is not None and len(result.gradients) > 1 else ()
+        tame = self._is_tame(result, numbers)
+        try:
+            if tame and len(self._shares) == 1:
+                self._shares[0].run(self._blocks, way, numbers, others)
+                return
+            tasks = [partial(share.run, self._blocks, way, numbers, others) for share in self._shares]
+            nd.run_tasks(tasks, True) if tame else self._run_checked(tasks, iteration)
+        except (TypeError, ValueError):  # of a recording that others are given than before
+            self._check_coefficients(numbers)
+            raise
 
     def _check_coefficients(self, numbers: Numbers) -> None:
         """Raise ConfigurationError where an updater's coefficients are no numbers, or others than before."""
         known = self._counts or [None] * len(self._blocks)
         given = zip(self._blocks, numbers.coefficients, known, strict=True)
         self._counts = [check_coefficients(block.updater, coefficients, count) for block, coefficients, count in given]
-
-    def is_proven(self, step: StepFunction) -> bool:
-        """Tell whether an update by that step function is one that is replayed: nobody's code runs that may raise."""
-        return self._proven is step and not nd.is_eager()
 
     def saved(self) -> list[Array]:
         """Return copies of the parameters ``[n]`` and of all states."""
@@ -265,13 +267,6 @@ class NetworkUpdater(JavaNames):
         with within(self._backend):
             for array, old in zip((self._vectors[0], self._vectors[2]), saved, strict=True):
                 nd.assign(array, old)
-
-    def _way(self, divide: bool, step: StepFunction, observed: bool) -> Way:
-        """Return how an update is made: mostly as the one before."""
-        way, watched = self._last_way, self.watch.arguments if observed else ()
-        if way is None or way.divide is not divide or way.step is not step or way.watched is not watched:
-            way = self._last_way = Way(divide, step, watched, getattr(step, "pure", False))
-        return way
 
     def _is_tame(self, result: StepResult | None, numbers: Numbers) -> bool:
         """Tell whether an update cannot overflow, or nobody can look at that: it is not one of a step."""
@@ -333,7 +328,7 @@ class _Share:
         if not self._stretches:
             return
         arrays = (*self._vectors, *others) if others else self._vectors
-        if way.pure and not nd.is_eager() and (not others or self._known(others)):
+        if way.pure and not state.eager and (not others or self._known(others)):
             compute = partial(_update, self._stretches, blocks, numbers, way)
             key = (way.divide, way.step, not way.watched, len(others))
             self._recordings.run(key, compute, arrays, numbers.flat(), (True,) * len(arrays))

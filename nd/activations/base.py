@@ -105,7 +105,7 @@ class Activation(Part, Checked):
         `out` is epsilon itself or shares memory with none of the inputs.
         """
         backend, slope = state.backend, self.slope(z, a)
-        sound = backend.fits(slope, z) or type(slope) in (int, float)
+        sound = backend.fits(slope, z) or isinstance(slope, (int, float))
         if not sound and not (backend.is_array(slope) and _is_condition(slope, z)):
             refuse_returned(f"{type(self).__name__}: slope(z, a)", slope, z)
         return backend.multiply(epsilon, slope, out)

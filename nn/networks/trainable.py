@@ -217,9 +217,10 @@ class Trainable(NetworkCore):
             if fits.awaited is not None or fits.last.within:
                 fits.forget()
             segments = self.segments(self.step_on(data if self.batch.takes(data) else self._formed(data)))
+            last, solver = len(segments) - 1, self.current_solver()
             for number, segment in enumerate(segments):
-                result = self.current_solver().optimize(0, self.carrying(segment, number))
-                self.state = () if number + 1 == len(segments) or result is None else result.state
+                result = solver.optimize(0, self.carrying(segment, number))
+                self.state = () if number == last or result is None else result.state
 
     def _formed(self, data: DataSet) -> DataSet:
         """Return a minibatch of `fit_batch` with formed labels."""

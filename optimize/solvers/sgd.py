@@ -8,6 +8,7 @@ from typing import Any
 import nd
 from nd.arguments import checked
 from nd.interrupts import Held
+from nd.state import state
 
 from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
 from ..chunks import get_step_function
@@ -105,8 +106,8 @@ class StochasticGradientDescent(OfModel):
     def _update(self, model: Any, updater: NetworkUpdater, result: StepResult, batch_size: int | None) -> None:
         """Update, constrain and count, or leave everything as it was: parts of the user's own may raise."""
         iteration, epoch, constraints = model.iteration_count, model.epoch_count, getattr(model, "constraints", None)
-        proven = updater.is_proven(self.step_function) and (constraints is None or constraints.is_proven())
-        before = None if proven else updater.saved()
+        proven = updater.proven is self.step_function and (constraints is None or constraints.proven)
+        before = None if proven and not state.eager else updater.saved()
         try:
             updater.update(batch_size, iteration, epoch, self.step_function, result=result)
             if constraints is not None:
@@ -116,7 +117,8 @@ class StochasticGradientDescent(OfModel):
                 updater.restore(before)
             raise
         model.iteration_count, self.accepted = iteration + 1, result
-        result.keep_state()
+        if result.state:
+            result.keep_state()
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""
