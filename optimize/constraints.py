@@ -319,7 +319,7 @@ class Constraining:
     def __init__(self, placed: Sequence[Placed]) -> None:
         self._placed = list(placed)
         self._backend = nd.backend()
-        pure = all(each.constraint.pure for each in placed)
+        pure = all(place.constraint.pure for place in placed)
         self._recordings = nd.Recordings(nd.dtype_name(placed[0].param), pure)
         self.proven = False
         """Whether they were recorded, so that nobody's code runs the next time."""

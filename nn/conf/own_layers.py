@@ -1,4 +1,4 @@
-"""What a layer class of a user's own has to say, checked where a network is configured with it."""
+"""Checks of the class of a user's own layer, where a network is configured with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what a layer of a user's own returns, where it runs as it is written: errors say whose fault it is."""
+"""Checks of a user's own layer, where it runs as it is written: errors say whose fault it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class OwnResults:
-    """What a layer of a user's own has to return.
+    """Checks of the results of a layer of a user's own.
 
     Parameters
     ----------
