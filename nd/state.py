@@ -44,9 +44,9 @@ class _State(threading.local):
 
     def __init__(self) -> None:
         self.generator: Any = None
-        """What numbers are drawn from in a block of this thread; None outside, see `nd.random.get_random`."""
+        """The generator in force in a block of this thread; None outside, see `nd.random.get_random`."""
         self.outer: list[tuple[InForce, Any, Any, Any]] = []
-        """What the blocks of this thread shadow; not kept in a block, which may be entered several times."""
+        """Values that the blocks of this thread shadow; not kept in a block, which may be entered several times."""
 
 
 state = _State()

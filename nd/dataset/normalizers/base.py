@@ -217,7 +217,7 @@ class FittedNormalizer(Normalizer):
     """
 
     statistics: ClassVar[type[ColumnStatistics]]
-    """What `fit` gathers."""
+    """The statistics that `fit` gathers."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
