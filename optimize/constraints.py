@@ -264,6 +264,10 @@ def constrain(model: Any, watch: StepWatch | None = None) -> None:
         constraints.apply(model.iteration_count, model.epoch_count, watch)
 
 
+def _is_ours(constraint: LayerConstraint) -> bool:
+    return type(constraint).__module__.startswith("optimize.")
+
+
 class Placed(NamedTuple):
     """A constraint on a parameter of a network.
 
@@ -296,7 +300,7 @@ class Placed(NamedTuple):
 
     def check_finite(self) -> None:
         """Raise ConfigurationError where a constraint of a user's own has made a parameter that is not finite."""
-        if not type(self.constraint).__module__.startswith("optimize.") and not nd.all_finite(self.param):
+        if not _is_ours(self.constraint) and not nd.all_finite(self.param):
             raise nd.ConfigurationError(
                 f"{self.where}: {type(self.constraint).__name__}: constrained must return finite numbers, got NaN or "
                 "infinity among them. Look for a division by 0 in it."
@@ -321,6 +325,7 @@ class Constraining:
         self._backend = nd.backend()
         pure = all(place.constraint.pure for place in placed)
         self._recordings = nd.Recordings(nd.dtype_name(placed[0].param), pure)
+        self._own = any(not _is_ours(place.constraint) for place in placed)  # which may follow iteration and epoch
         self.proven = False
         """Whether they were recorded, so that nobody's code runs the next time."""
 
@@ -335,16 +340,16 @@ class Constraining:
             A constraint has returned something that is no parameter. Then some may be written, for the step to undo.
         """
         with within(self._backend):
-            run = partial(self._run, watch)
+            run = partial(self._run, watch, (iteration, epoch))
             # With a watch other numbers may be written: another recording.
-            self._recordings.run(watch is None, run, numbers=(iteration, epoch))
+            self._recordings.run(watch is None, run, numbers=[iteration, epoch] if self._own else ())
             if not self.proven or nd.is_eager():
                 for placed in self._placed:
                     placed.check_finite()
         self.proven = self._recordings.pure
 
-    def _run(self, watch: StepWatch | None, _: object, numbers: Sequence[Any]) -> Array:
+    def _run(self, watch: StepWatch | None, count: tuple[int, int], _: object, numbers: Sequence[Any]) -> Array:
         for placed in self._placed:
-            param, new = placed.param, placed.constrained(*numbers)
+            param, new = placed.param, placed.constrained(*(numbers or count))
             nd.assign(param, new if watch is None else watch.held(param, new))
         return self._placed[-1].param

@@ -11,6 +11,7 @@ from queue import SimpleQueue
 
 from ..errors import BackendError
 from ..holders import Holders, call_in_forks
+from ..interrupts import Held
 
 Task = Callable[[], object]
 
@@ -122,7 +123,8 @@ class _Worker:
     def __init__(self, number: int) -> None:
         self._inbox: SimpleQueue[_Job | None] = SimpleQueue()
         self._wake: SimpleQueue[None] = SimpleQueue()
-        threading.Thread(target=self._loop, name=f"nd-worker-{number}", daemon=True).start()
+        with Held():  # Ctrl-C while Python waits for a thread to begin leaves its lock in disorder
+            threading.Thread(target=self._loop, name=f"nd-worker-{number}", daemon=True).start()
 
     def start(self, job: _Job) -> None:
         self._inbox.put(job)

@@ -3,6 +3,7 @@
 import functools
 import random
 import signal
+import sys
 import time
 import traceback
 
@@ -88,6 +89,11 @@ class Alarm:
         self.sent = True
         signal.raise_signal(signal.SIGINT)
 
+    def hear_unraisable(self, unraisable):
+        """Forget a SIGINT that came within a callback of a weak reference, say, where Python swallows it."""
+        assert unraisable.exc_type is KeyboardInterrupt, unraisable
+        self.sent = False
+
 
 def aim(alarm, net, kind, when, rng):
     """Set the alarm: within the first milliseconds, within one of the updates, or anywhere."""
@@ -112,7 +118,8 @@ def aim(alarm, net, kind, when, rng):
 def interrupted(kind, when, rng):
     """Return the network, the alarm, and the names of the functions that KeyboardInterrupt went through."""
     net, given, alarm = network(kind), data(kind), Alarm()
-    before = signal.signal(signal.SIGALRM, alarm)
+    before, unraisable = signal.signal(signal.SIGALRM, alarm), sys.unraisablehook
+    sys.unraisablehook = alarm.hear_unraisable
     try:
         aim(alarm, net, kind, when, rng)
         net.fit(given, epochs=EPOCHS)
@@ -122,6 +129,7 @@ def interrupted(kind, when, rng):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = unraisable
     vars(net.updater).pop("update", None)
     return net, alarm, names
 
