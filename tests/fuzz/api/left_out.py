@@ -72,8 +72,9 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "check_given", "check_labels", "check_mask", "check_repeatable", "check_source", "computed", "fixed",
-            "hear_gradient", "hear_iteration", "note_sizes", "point", "steps_of", "through", "value_of", "who",
+            "check_array", "check_given", "check_labels", "check_lengths", "check_mask", "check_repeatable",
+            "check_same_dtype", "check_source", "computed", "fixed", "hear_gradient", "hear_iteration", "note_sizes",
+            "point", "pre_processed", "steps_of", "through", "value_of", "weigh", "who",
         )], _SHARED,
     ),
     "nd.dataset.VGG16ImagePreProcessor.fit_label": "has nothing to do but to refuse",
