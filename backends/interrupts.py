@@ -34,9 +34,16 @@ def _handle(number: int, frame: FrameType | None) -> None:
         _state.waiting = True
         return
     _state.waiting = False
-    if not _state.handled or (frame is not None and frame.f_code in _EDGES):
+    if not _state.handled or _is_at_an_edge(frame):
         _uninstall()  # what is interrupted would have done so, or does not know yet that it has to
     signal.default_int_handler(number, frame)
+
+
+def _is_at_an_edge(frame: FrameType | None) -> bool:
+    """Whether a function that exchanges handlers is interrupted, or another signal's handler that interrupts one."""
+    while frame is not None and frame.f_code not in _EDGES:
+        frame = frame.f_back
+    return frame is not None
 
 
 class Handling:
@@ -57,8 +64,8 @@ class Handling:
 
 
 def _install() -> bool:
-    """Put the handler in, where that is possible and nobody has another; tell whether it is."""
-    if not _state.is_main or _signal.getsignal(_SIGINT) is not _DEFAULT:
+    """Put the handler in, where that is possible and nobody has another; tell whether this block has done so."""
+    if not _state.is_main or _state.handled or _signal.getsignal(_SIGINT) is not _DEFAULT:
         return False
     _signal.signal(_SIGINT, _handle)
     _state.handled = True

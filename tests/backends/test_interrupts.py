@@ -1,10 +1,12 @@
 """Ctrl-C is held back in the main thread, and delivered; programs keep a handler of their own."""
 
 import signal
+import sys
 import threading
 
 import pytest
 
+from backends import interrupts
 from backends.interrupts import Handling, Held
 
 
@@ -85,3 +87,51 @@ def test_other_threads_hold_nothing_back():
     finally:
         leave.set()
         thread.join()
+
+
+def lines_traced(line, interrupt):
+    """Return a trace function that interrupts at one line of backends/interrupts.py, and the lines it has seen."""
+    seen = []
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != interrupts.__file__:
+            return None
+        if event == "line":
+            seen.append(frame.f_lineno)
+            if len(seen) == line:
+                sys.settrace(None)
+                interrupt()
+        return trace
+
+    return trace, seen
+
+
+def by_an_alarm():
+    """A handler of another signal runs, and SIGINT comes within it."""
+    before = signal.signal(signal.SIGALRM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    try:
+        signal.raise_signal(signal.SIGALRM)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("blocks", [(Handling,), (Held,), (Handling, Held), (Handling, Handling)])
+def test_no_handler_is_left_wherever_another_signals_handler_is_interrupted(blocks):
+    def work(left):
+        if left:
+            with left[0]():
+                work(left[1:])
+
+    line, raised = 0, 0
+    while line == raised:  # until there is no such line
+        line += 1
+        trace, seen = lines_traced(line, by_an_alarm)
+        sys.settrace(trace)
+        try:
+            work(blocks)
+        except KeyboardInterrupt:
+            raised += 1
+        finally:
+            sys.settrace(None)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, seen
+    assert raised >= 8
