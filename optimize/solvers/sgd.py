@@ -59,7 +59,7 @@ class StochasticGradientDescent(OfModel):
         model: Any = self.model
         updater: NetworkUpdater = model.updater
         try:
-            for _ in range(iterations) if type(iterations) is int else self.steps_of(iterations):
+            for _ in self.steps_of(iterations):
                 with self.lock:
                     self._step(model, updater, step)
                 if self.listeners:
@@ -89,7 +89,7 @@ class StochasticGradientDescent(OfModel):
         drawn = generator.get_state()
         watch.in_step = True
         try:
-            result = self.computed(model) if step is None else model.compute_gradient_and_score(step)
+            result = self.computed(model, step)
             result.check_finite(iteration)
             if self.listeners:
                 self.hear_gradient(model, result)

@@ -29,6 +29,14 @@ class FakeModel:
         return self._score
 
 
+class ModelOfSteps(FakeModel):
+    """Computes from the step that it is given, and returns nothing."""
+
+    def compute_gradient_and_score(self, step):
+        self.calls.append(step)
+        super().compute_gradient_and_score()
+
+
 class Calls(Listener):
     def __init__(self, log):
         self.log = log
@@ -50,6 +58,15 @@ def conf(**changes):
         "max_num_line_search_iterations": 5,
     }
     return SimpleNamespace(**(defaults | changes))
+
+
+@pytest.mark.parametrize("algorithm", OPTIMIZERS)
+def test_a_model_that_returns_nothing_may_be_given_a_step(algorithm):
+    model = ModelOfSteps()
+    accepted = Solver(conf(optimization_algo=algorithm), model).optimize(step="a step")
+    assert model.calls.count("a step") >= 1
+    assert model.iteration_count == 6
+    assert accepted.score == 1.0
 
 
 def test_one_step_by_hand():
