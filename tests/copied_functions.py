@@ -4,7 +4,7 @@ import ast
 import copy
 import functools
 
-from tests.source_files import FUNCTIONS, library, parse
+from tests.source_files import FUNCTIONS, library, nodes
 
 LEAST = 50
 """Characters of a body from which on it stands once."""
@@ -25,7 +25,7 @@ class _ByPosition(ast.NodeTransformer):
 def bodies(text):
     """Return the functions of a file with their bodies as text, but short ones and those that only raise."""
     pairs = []
-    for node in (node for node in ast.walk(parse(text)) if isinstance(node, FUNCTIONS)):
+    for node in (node for node in nodes(text) if isinstance(node, FUNCTIONS)):
         body = node.body[1:] if ast.get_docstring(node) else node.body
         code = "\n".join(map(ast.unparse, body))
         if len(code) >= LEAST and not (len(body) == 1 and isinstance(body[0], ast.Raise)):

@@ -3,7 +3,7 @@
 import ast
 import functools
 
-from tests.source_files import FUNCTIONS, last_name, library, parse
+from tests.source_files import FUNCTIONS, class_table, classes, last_name, parse
 
 LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends", "numpy"}
 OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # which are public
@@ -18,6 +18,7 @@ def is_private(name):
 # ---- whose a name is
 
 
+@functools.cache
 def _defined(definition):
     """Return the names in a class's body: methods, classes, attributes with a value, and the fields of a dataclass."""
     names = {member.name for member in definition.body if isinstance(member, (*FUNCTIONS, ast.ClassDef))}
@@ -37,6 +38,7 @@ def _gives_value(member, definition):
     )
 
 
+@functools.cache
 def _stored(definition):
     """Return the names that a class's methods give to attributes of their first parameter."""
     stores = set()
@@ -56,30 +58,18 @@ def _is_static(method):
     return any(last_name(decorator) == "staticmethod" for decorator in method.decorator_list)
 
 
-@functools.cache
-def _places():
-    """Class name -> path and definition of all that have it."""
-    table = {}
-    for path, text in library():
-        for node in ast.walk(parse(text)):
-            if isinstance(node, ast.ClassDef):
-                table.setdefault(node.name, []).append((path, node))
-    return table
-
-
 def _bases(path, text, definition):
     """Yield path and definition of a class's bases in the library, by name: the file's own class if it has one."""
-    own = {node.name: node for node in ast.walk(parse(text)) if isinstance(node, ast.ClassDef)}
     for base in definition.bases:
         name = last_name(base)
-        is_here = name in own and own[name] is not definition and isinstance(base, ast.Name)
-        places = [(path, own[name])] if is_here else _places().get(name, [])
-        for where, other in places:
+        here = classes(text).get(name, definition) if isinstance(base, ast.Name) else definition
+        for where, source, other in [(path, text, here)] if here is not definition else class_table().get(name, []):
             if other is not definition:
                 yield where, other
-                yield from _bases(where, text if where == path else dict(library())[where], other)
+                yield from _bases(where, source, other)
 
 
+@functools.cache
 def owned_names(path, text, definition):
     """Return a class's own private names, with those of its bases in the same file.
 
@@ -178,8 +168,8 @@ def _assigned(name, method):
 @functools.cache
 def _all_private():
     """Return the private attributes of all classes of the library."""
-    classes = [definition for places in _places().values() for _, definition in places]
-    return {name for definition in classes for name in _stored(definition) | _defined(definition) if is_private(name)}
+    definitions = [definition for places in class_table().values() for _, _, definition in places]
+    return {name for definition in definitions for name in _stored(definition) | _defined(definition) if is_private(name)}
 
 
 def _named_by_text(node):

@@ -31,11 +31,22 @@ def last_name(node):
 
 
 @functools.cache
+def nodes(text):
+    """Return all nodes of a file, as ast.walk gives them."""
+    return list(ast.walk(parse(text)))
+
+
+@functools.cache
+def classes(text):
+    """Class name -> definition, of one file."""
+    return {node.name: node for node in nodes(text) if isinstance(node, ast.ClassDef)}
+
+
+@functools.cache
 def class_table():
-    """Class name -> its definitions in the library."""
+    """Class name -> path, text and definition of all classes of the library that have it."""
     table = {}
-    for _, text in library():
-        for node in ast.walk(parse(text)):
-            if isinstance(node, ast.ClassDef):
-                table.setdefault(node.name, []).append(node)
+    for path, text in library():
+        for name, definition in classes(text).items():
+            table.setdefault(name, []).append((path, text, definition))
     return table

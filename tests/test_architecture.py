@@ -12,7 +12,7 @@ from tests import copied_functions, private_names
 from tests.cases.architecture import NUMPY_IN_ND
 from tests.copied_functions import copies_no_function
 from tests.private_names import reads_no_private_attribute
-from tests.source_files import FLOORS, FUNCTIONS, ROOT, class_table, files, last_name, library, parse
+from tests.source_files import FLOORS, FUNCTIONS, ROOT, class_table, classes, files, last_name, library, nodes, parse
 
 LAST_LINES, LAST_FUNCTION_LINES, LAST_NESTING = 400, 50, 3
 NUMERIC_LIBRARIES = {"array_api_compat", "array_api_strict", "cupy", "cupyx", "cupy_backends"}
@@ -26,7 +26,7 @@ CUDA_WORDS = ("__" + "global__", "__" + "device__", "block" + "Idx", "thread" + 
 def imports(path, text):
     """Yield line and absolute dotted name of everything that a file imports, in functions too."""
     package = path.removesuffix(".py").split("/")[:-1]
-    for node in ast.walk(parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -63,7 +63,7 @@ def names_no_backend(path, text):
         if name.startswith(("backends.cuda", "backends.cpu")):
             yield f"{path}:{line}: imports {name}"
     texts = set(_docstrings(parse(text)))
-    for node in ast.walk(parse(text)):
+    for node in nodes(text):
         word = node.value if isinstance(node, ast.Constant) and node not in texts else last_name(node)
         if isinstance(word, str) and ("cupy" in word.lower() or word == "NumpyBackend"):
             yield f"{path}:{node.lineno}: names {word!r}"
@@ -91,7 +91,7 @@ def _documents(definition, method, table):
     for member in definition.body:
         if isinstance(member, FUNCTIONS) and member.name == method and ast.get_docstring(member):
             return True
-    bases = [other for base in definition.bases for other in table.get(last_name(base), [])]
+    bases = [other for base in definition.bases for _, _, other in table.get(last_name(base), [])]
     return any(_documents(base, method, table) for base in bases if base is not definition)
 
 
@@ -121,7 +121,7 @@ def is_no_long_file(path, text):
 
 
 def has_no_long_function(path, text):
-    for node in ast.walk(parse(text)):
+    for node in nodes(text):
         if isinstance(node, FUNCTIONS):
             body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
             lines = node.end_lineno - body[0].lineno
@@ -144,7 +144,7 @@ def _depth(node):
 
 
 def has_no_deep_nesting(path, text):
-    for node in ast.walk(parse(text)):
+    for node in nodes(text):
         if isinstance(node, FUNCTIONS) and _depth(node) > LAST_NESTING:
             yield f"{path}:{node.lineno}: {node.name} nests {_depth(node)} levels, at most {LAST_NESTING}"
 
@@ -155,12 +155,12 @@ def is_no_drawer(path, text):
 
 
 def asserts_nothing(path, text):
-    yield from (f"{path}:{n.lineno}: assert" for n in ast.walk(parse(text)) if isinstance(n, ast.Assert))
+    yield from (f"{path}:{n.lineno}: assert" for n in nodes(text) if isinstance(n, ast.Assert))
 
 
 def says_what_an_array_is(path, text):
     """There is one type of arrays, in backends/typing.py; an alias of Any says nothing."""
-    for node in ast.walk(parse(text)):
+    for node in nodes(text):
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
         is_any = isinstance(node, (ast.Assign, ast.AnnAssign)) and last_name(node.value) == "Any"
         if is_any and any("Array" in (last_name(target) or "") for target in targets):
@@ -168,13 +168,13 @@ def says_what_an_array_is(path, text):
 
 
 def has_no_bare_except(path, text):
-    for node in ast.walk(parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.ExceptHandler) and node.type is None:
             yield f"{path}:{node.lineno}: bare except"
 
 
 def matches_what_it_expects_to_be_raised(path, text):
-    for node in ast.walk(parse(text)):
+    for node in nodes(text):
         is_raises = isinstance(node, ast.Call) and last_name(node.func) == "raises"
         if is_raises and "match" not in [keyword.arg for keyword in node.keywords]:
             yield f"{path}:{node.lineno}: pytest.raises without match"
@@ -270,8 +270,8 @@ def test_every_rule_can_be_broken(rule, bad):
 def test_every_rule_lets_good_code_pass():
     assert set(BAD) == {*LIBRARY_RULES, *TEST_RULES, *SCRIPT_RULES}
     assert [fault for rule in BAD if rule is not is_documented for fault in rule("nn/good.py", GOOD)] == []
-    definitions = {node.name: [node] for node in parse(GOOD).body if isinstance(node, ast.ClassDef)}
-    assert all(_documents(definitions[name][0], "f", definitions) for name in "AB")
+    table = {name: [("nn/good.py", GOOD, definition)] for name, definition in classes(GOOD).items()}
+    assert all(_documents(definition, "f", table) for definition in classes(GOOD).values())
 
 
 def test_a_copy_of_another_files_function_is_refused():
