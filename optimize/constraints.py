@@ -257,13 +257,6 @@ def as_constraints(who: str, field: str, given: Any) -> tuple[LayerConstraint, .
     return constraints or None
 
 
-def constrain(model: Any, watch: StepWatch | None = None) -> None:
-    """Apply a model's constraints, if it has any, after an update whose iteration has been counted."""
-    constraints = getattr(model, "constraints", None)
-    if constraints is not None:
-        constraints.apply(model.iteration_count, model.epoch_count, watch)
-
-
 def _is_ours(constraint: LayerConstraint) -> bool:
     return type(constraint).__module__.startswith("optimize.")
 

@@ -169,7 +169,9 @@ def _assigned(name, method):
 def _all_private():
     """Return the private attributes of all classes of the library."""
     definitions = [definition for places in class_table().values() for _, _, definition in places]
-    return {name for definition in definitions for name in _stored(definition) | _defined(definition) if is_private(name)}
+    return {
+        name for definition in definitions for name in _stored(definition) | _defined(definition) if is_private(name)
+    }
 
 
 def _named_by_text(node):

@@ -70,7 +70,6 @@ class Recording:
     def replay(self) -> None:
         """Make all calls again, without warnings of what is not finite: whoever reads the results checks that.
 
-
         No Python stands between the calls: `deque` only takes what `map` gives, and keeps nothing of it.
         """
         _quiet.copy().run(deque, map(operator.call, self.calls), 0)

@@ -15,7 +15,6 @@ from nd.typing import Array
 
 from ..api import Listener, Model, OptimizationConf, OptimizerState, as_listeners
 from ..chunks import get_step_function
-from ..constraints import constrain
 from ..line_search import BackTrackLineSearch, Evaluate, Trial
 from ..solver import OfModel
 from ..step_result import StepResult, refuse
@@ -221,9 +220,10 @@ class BaseOptimizer(OfModel):
         model: Any = self.model
         model.updater.running.move()
         model.iteration_count += 1
-        if getattr(model, "constraints", None) is not None:
+        constraints = getattr(model, "constraints", None)
+        if constraints is not None:
             generator = nd.random.get_random()
-            constrain(model)
+            constraints.apply(model.iteration_count, model.epoch_count)
             generator.set_state(self.drawn)
             try:
                 end = self.evaluated()

@@ -117,8 +117,7 @@ class StochasticGradientDescent(OfModel):
                 updater.restore(before)
             raise
         model.iteration_count, self.accepted = iteration + 1, result
-        if result.state:
-            result.keep_state()
+        result.keep_state()
 
     def finish(self) -> None:
         """Raise what the device has still to say, the NumericError of a step that it has not taken."""
