@@ -6,6 +6,7 @@ import _signal  # type: ignore[import-not-found]  # without the enumerations of 
 import os
 import signal
 import threading
+import weakref
 from types import FrameType
 
 _SIGINT = int(signal.SIGINT)
@@ -17,7 +18,8 @@ class _State(threading.local):
 
     depth = 0  # blocks of `Held` that it is in
     waiting = False  # whether a Ctrl-C has come meanwhile
-    handled = False  # whether a `Handling` block has put the handler in: asking Python for it takes longer
+    handled = False  # whether a block has put the handler in: asking Python for it takes longer
+    block: weakref.ref[object] | None = None  # that block, which a debugger's Ctrl-C may have ended without its end
 
     def __init__(self) -> None:
         self.is_main = threading.get_ident() == threading.main_thread().ident
@@ -53,22 +55,27 @@ class Handling:
     keep it. A Ctrl-C that comes while a handler is exchanged leaves the default one.
     """
 
-    __slots__ = ("_installed",)
+    __slots__ = ("__weakref__", "_installed")
 
     def __enter__(self) -> None:
-        self._installed = _install()
+        self._installed = _install(self)
 
     def __exit__(self, *error: object) -> None:
         if self._installed:
             _uninstall()
 
 
-def _install() -> bool:
+def _install(block: object) -> bool:
     """Put the handler in, where that is possible and nobody has another; tell whether this block has done so."""
-    if not _state.is_main or _state.handled or _signal.getsignal(_SIGINT) is not _DEFAULT:
+    thread = _state
+    is_installed = thread.handled and thread.block is not None and thread.block() is not None
+    if is_installed or not thread.is_main:
         return False
+    if _signal.getsignal(_SIGINT) not in (_DEFAULT, _handle):
+        return False
+    thread.block = weakref.ref(block)
     _signal.signal(_SIGINT, _handle)
-    _state.handled = True
+    thread.handled = True
     return True
 
 
@@ -84,14 +91,14 @@ class Held:
     Several that come meanwhile count as one, as they do while Python runs a long operation.
     """
 
-    __slots__ = ("_entered", "_installed")
+    __slots__ = ("__weakref__", "_entered", "_installed")
 
     def __init__(self) -> None:
         self._entered = False
 
     def __enter__(self) -> None:
         thread = _state
-        self._installed = thread.is_main and not (thread.handled or thread.depth) and _install()
+        self._installed = thread.is_main and not (thread.handled or thread.depth) and _install(self)
         thread.depth += 1
         self._entered = True
 

@@ -156,6 +156,8 @@ def check_at(kind, points, tmp_path):
         signal.raise_signal(signal.SIGINT)
     net = MultiLayerNetwork(make()).init()
     assert nd.random.get_random() is net.random  # no interrupted network's generator has stayed in force
+    net.fit(data())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("kind", ["sgd", "sgd, read ahead"])
