@@ -1,0 +1,1 @@
+"""Vertices of a ComputationGraph: one file per family, configuration and runtime together."""
