@@ -19,7 +19,8 @@ from optimize.solvers import OPTIMIZERS
 from ..conf.enums import JAVA_BACKPROP_TYPES
 from ..conf.java_form import CUDNN
 from ..conf.legacy import Dropped, Modern, modernise
-from ..conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+from ..conf.multilayer import MultiLayerConfiguration
+from ..conf.network import NeuralNetConfiguration
 from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor
 from ..conf.registration import layer_of, written_as
 from ..layers import BaseLayerConf, LayerConf
