@@ -313,9 +313,10 @@ class AttentionVertex(VertexConf):
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         unset = ("updater", "bias_updater", "gradient_normalization", "gradient_normalization_threshold")
         taken = {name: getattr(defaults, name) for name in unset if getattr(self, name) is None}
-        for name, suffix in (("regularization", ""), ("regularization_bias", "_bias")):
-            if not getattr(self, name):
-                taken[name] = regularization_of(defaults, suffix) or None
+        if not self.regularization:
+            taken["regularization"] = regularization_of(defaults, "") or None
+        if not self.regularization_bias:
+            taken["regularization_bias"] = regularization_of(defaults, "_bias") or None
         return replace(self, **taken)
 
     def with_inputs(self, label: str, input_types: Sequence[InputType]) -> Self:
@@ -363,5 +364,5 @@ class AttentionVertex(VertexConf):
         return tuple((self.regularization_bias if bias else self.regularization) or ())
 
     def updater_of(self, bias: bool) -> Updater:
-        """Return the updater of weights, or of biases."""
-        return self.bias_updater if bias and self.bias_updater else self.updater  # type: ignore[return-value]
+        """Return the updater; there are no biases, for which another one would be."""
+        return self.updater  # type: ignore[return-value]
