@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import nd
@@ -67,6 +67,11 @@ class ParamSpec(Checked):
     def length(self) -> int:
         """Elements of the vector."""
         return math.prod(self.shape)
+
+
+def shapes_of(specs: Iterable[ParamSpec]) -> dict[str, tuple[int, ...]]:
+    """Return name -> shape, in the order of the flat vector."""
+    return {spec.name: spec.shape for spec in specs}
 
 
 @dataclass(frozen=True)
