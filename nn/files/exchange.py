@@ -13,7 +13,7 @@ from nd.files.archives import reading_arrays, write_arrays
 from .own_settings import read, written
 
 if TYPE_CHECKING:
-    from ..networks.multilayer import MultiLayerNetwork
+    from .serializer import kind_of
 
 UPDATER_STATE = "updater_state"
 
@@ -79,7 +79,7 @@ def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
         vector = nd.zeros(1, layout.length, dtype=dtype)
         for view, array in zip(layout.views, arrays, strict=True):
             nd.assign(view.of(vector), array)
-        network = MultiLayerNetwork(conf).init(vector)
+        network = kind_of(conf)(conf).init(vector)
         network.class_names = names
         if UPDATER_STATE in file.names:
             shape = tuple(network.updater_state().shape)
