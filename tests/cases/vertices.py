@@ -9,7 +9,6 @@ import numpy as np
 from nn import (
     AttentionVertex,
     CnnToFeedForwardPreProcessor,
-    DenseLayer,
     DuplicateToTimeSeriesVertex,
     ElementWiseVertex,
     FeedForwardToCnnPreProcessor,
@@ -18,7 +17,6 @@ from nn import (
     L2NormalizeVertex,
     L2Vertex,
     LastTimeStepVertex,
-    LayerVertex,
     MergeVertex,
     PoolHelperVertex,
     PreprocessorVertex,
@@ -35,6 +33,8 @@ from nn import (
 ROWS, SERIES, IMAGES, VOLUMES = (4, 5), (4, 3, 6), (4, 2, 5, 4), (4, 2, 3, 2, 2)
 STEPS = np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0], [0, 1, 1, 0, 1, 0], [0, 0, 0, 0, 0, 0]], float)
 OTHER_STEPS = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0], [0, 1, 1, 0, 1, 0], [0, 0, 1, 0, 0, 0]], float)
+KEYS = np.array([[1, 1, 1, 1, 1, 1], [1, 1, 0, 1, 0, 0], [0, 1, 1, 0, 1, 0], [0, 0, 1, 0, 0, 1]], float)
+OTHER_KEYS = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0], [0, 1, 1, 0, 1, 1], [0, 0, 1, 0, 0, 0]], float)
 EXAMPLES = np.array([[1], [0], [1], [1]], float)
 
 
@@ -91,7 +91,9 @@ def _stacked(xs, params):
 
 
 def _distance(xs, params):
-    return np.array([[np.sqrt(sum((a - b) ** 2 for a, b in zip(p.flat, q.flat, strict=True)))] for p, q in zip(*xs, strict=True)])
+    return np.array(
+        [[np.sqrt(sum((a - b) ** 2 for a, b in zip(p.flat, q.flat, strict=True)))] for p, q in zip(*xs, strict=True)]
+    )
 
 
 def _normalized(xs, params, axes):
@@ -149,7 +151,6 @@ def _attended(xs, params, masks=(None, None, None)):
             if params:
                 q, k, v = params["Wq"][head] @ q, params["Wk"][head] @ k, params["Wv"][head] @ v
             kept = np.flatnonzero(np.minimum(counts[1], counts[2])[example])
-            kept = kept if kept.size else np.arange(k.shape[1])  # where nothing counts, everything does
             raised = np.exp(np.array([q @ k[:, key] for key in kept]) / np.sqrt(len(q)))
             taken.append(v[:, kept] @ (raised / raised.sum()))
         joined = np.concatenate(taken)
@@ -171,6 +172,10 @@ def _element_wise(op, function, variant, *shapes, **settings):
     return VertexCase(f"{op}-{variant}", ElementWiseVertex(op), shapes, oracle, **settings)
 
 
+def _frozen(case):
+    return case._replace(vertex=FrozenVertex(case.vertex))
+
+
 def _plus(x, y):
     return x + y
 
@@ -187,18 +192,35 @@ _ANY_STEPS = np.maximum(STEPS, OTHER_STEPS)
 VERTEX_CASES: dict[str, list[VertexCase]] = {
     "attention": [
         _attention("plain", (3, 3, 3), (5, 6, 6)),
-        _attention("plain-masked", (3, 3, 3), (6, 6, 6), (STEPS, OTHER_STEPS, STEPS)),
+        _attention("plain-masked", (3, 3, 3), (6, 6, 6), (STEPS, OTHER_KEYS, KEYS)),
         _attention("projected", (2, 3, 4), (5, 6, 6), n_out=4, n_heads=2, project_input=True),
         _attention(
-            "projected-masked", (2, 3, 4), (6, 6, 6), (OTHER_STEPS, None, STEPS),
-            n_out=3, n_heads=2, head_size=5, project_input=True,
+            "projected-masked",
+            (2, 3, 4),
+            (6, 6, 6),
+            (STEPS, None, KEYS),
+            n_out=3,
+            n_heads=2,
+            head_size=5,
+            project_input=True,
         ),
-        _attention("one-head-keys-masked", (3, 2, 3), (2, 6, 6), (None, STEPS, None), n_out=2, project_input=True),
+        _attention("one-head-keys-masked", (3, 2, 3), (2, 6, 6), (None, KEYS, None), n_out=2, project_input=True),
     ],
     "duplicate_to_time_series": [
-        VertexCase("rows", DuplicateToTimeSeriesVertex("in"), (ROWS,), partial(_repeated, steps=6), network={"in": (SERIES, None)}),
         VertexCase(
-            "masked", DuplicateToTimeSeriesVertex("in"), (ROWS,), partial(_repeated, steps=6), (EXAMPLES,), STEPS,
+            "rows",
+            DuplicateToTimeSeriesVertex("in"),
+            (ROWS,),
+            partial(_repeated, steps=6),
+            network={"in": (SERIES, None)},
+        ),
+        VertexCase(
+            "masked",
+            DuplicateToTimeSeriesVertex("in"),
+            (ROWS,),
+            partial(_repeated, steps=6),
+            (EXAMPLES,),
+            STEPS,
             network={"in": (SERIES, STEPS)},
         ),
     ],
@@ -223,7 +245,7 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
     ],
     "frozen": [
         VertexCase("sum", FrozenVertex(ElementWiseVertex("add")), (ROWS, ROWS), partial(_folded, _plus)),
-        _attention("attention", (2, 3, 4), (5, 6, 6), n_out=4, n_heads=2, project_input=True),
+        _frozen(_attention("attention", (2, 3, 4), (5, 6, 6), n_out=4, n_heads=2, project_input=True)),
         VertexCase("unstacked", FrozenVertex(UnstackVertex(1, 2)), (ROWS,), lambda xs, params: xs[0][2:], splits=False),
     ],
     "l2": [
@@ -239,13 +261,18 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
     "last_time_step": [
         VertexCase("all", LastTimeStepVertex("in"), (SERIES,), _last, (STEPS,), network={"in": (SERIES, None)}),
         VertexCase(
-            "masked", LastTimeStepVertex("in"), (SERIES,), partial(_last, mask=STEPS), network={"in": ((4, 9, 6), STEPS)}
+            "masked",
+            LastTimeStepVertex("in"),
+            (SERIES,),
+            partial(_last, mask=STEPS),
+            network={"in": ((4, 9, 6), STEPS)},
         ),
     ],
-    "layer": [],
     "merge": [
         VertexCase("rows", MergeVertex(), (ROWS, (4, 2), ROWS), partial(_joined, axis=1)),
-        VertexCase("series", MergeVertex(), (SERIES, (4, 1, 6)), partial(_joined, axis=1), (STEPS, OTHER_STEPS), _ANY_STEPS),
+        VertexCase(
+            "series", MergeVertex(), (SERIES, (4, 1, 6)), partial(_joined, axis=1), (STEPS, OTHER_STEPS), _ANY_STEPS
+        ),
         VertexCase("images", MergeVertex(), (IMAGES, (4, 3, 5, 4)), partial(_joined, axis=1)),
         VertexCase("volumes", MergeVertex(), (VOLUMES, VOLUMES), partial(_joined, axis=1)),
         VertexCase("steps", MergeVertex(2), (SERIES, (4, 3, 2)), partial(_joined, axis=2)),
@@ -254,52 +281,94 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
     "pool_helper": [
         VertexCase("images", PoolHelperVertex(), (IMAGES,), lambda xs, params: np.delete(np.delete(xs[0], 0, 2), 0, 3)),
         VertexCase(
-            "masked", PoolHelperVertex(), (IMAGES,), lambda xs, params: np.delete(np.delete(xs[0], 0, 2), 0, 3),
-            (np.arange(20.0).reshape(4, 1, 5, 1),), np.arange(20.0).reshape(4, 1, 5, 1)[:, :, 1:],
+            "masked",
+            PoolHelperVertex(),
+            (IMAGES,),
+            lambda xs, params: np.delete(np.delete(xs[0], 0, 2), 0, 3),
+            (np.arange(20.0).reshape(4, 1, 5, 1),),
+            np.arange(20.0).reshape(4, 1, 5, 1)[:, :, 1:],
         ),
     ],
     "preprocessor": [
         VertexCase(
-            "images-to-rows", PreprocessorVertex(CnnToFeedForwardPreProcessor(5, 4, 2)), (IMAGES,),
-            partial(_reshaped, shape=(-1, 40)), (EXAMPLES.reshape(4, 1, 1, 1),), EXAMPLES,
+            "images-to-rows",
+            PreprocessorVertex(CnnToFeedForwardPreProcessor(5, 4, 2)),
+            (IMAGES,),
+            partial(_reshaped, shape=(-1, 40)),
+            (EXAMPLES.reshape(4, 1, 1, 1),),
+            EXAMPLES,
         ),
         VertexCase(
-            "rows-to-images", PreprocessorVertex(FeedForwardToCnnPreProcessor(5, 1, 1)), (ROWS,),
+            "rows-to-images",
+            PreprocessorVertex(FeedForwardToCnnPreProcessor(5, 1, 1)),
+            (ROWS,),
             partial(_reshaped, shape=(-1, 1, 5, 1)),
         ),
-        VertexCase("passes", PreprocessorVertex(CnnToFeedForwardPreProcessor(5, 1, 1)), (ROWS,), lambda xs, params: xs[0]),
         VertexCase(
-            "series-to-rows", PreprocessorVertex(RnnToFeedForwardPreProcessor()), (SERIES,), _rows_of_steps, (STEPS,),
-            STEPS.T.reshape(-1, 1), splits=False,
+            "passes", PreprocessorVertex(CnnToFeedForwardPreProcessor(5, 1, 1)), (ROWS,), lambda xs, params: xs[0]
         ),
         VertexCase(
-            "rows-to-series", PreprocessorVertex(FeedForwardToRnnPreProcessor()), ((8, 3),),
-            partial(_steps_of_rows, n=4), splits=False,
+            "series-to-rows",
+            PreprocessorVertex(RnnToFeedForwardPreProcessor()),
+            (SERIES,),
+            _rows_of_steps,
+            (STEPS,),
+            STEPS.T.reshape(-1, 1),
+            splits=False,
+        ),
+        VertexCase(
+            "rows-to-series",
+            PreprocessorVertex(FeedForwardToRnnPreProcessor()),
+            ((8, 3),),
+            partial(_steps_of_rows, n=4),
+            splits=False,
         ),
     ],
     "reshape": [
         VertexCase("rows", ReshapeVertex(-1, 18), (SERIES,), partial(_reshaped, shape=(-1, 18))),
         VertexCase(
-            "series", ReshapeVertex([-1, 2, 3]), ((4, 6),), partial(_reshaped, shape=(-1, 2, 3)), (EXAMPLES,),
+            "series",
+            ReshapeVertex([-1, 2, 3]),
+            ((4, 6),),
+            partial(_reshaped, shape=(-1, 2, 3)),
+            (EXAMPLES,),
             np.repeat(EXAMPLES, 3, 1),
         ),
         VertexCase("images", ReshapeVertex(-1, 1, 6, 3), (SERIES,), partial(_reshaped, shape=(-1, 1, 6, 3))),
         VertexCase(
-            "first-axis-fastest", ReshapeVertex("f", [-1, 9, 2]), (SERIES,), partial(_reshaped, shape=(-1, 9, 2), order="F")
+            "first-axis-fastest",
+            ReshapeVertex("f", [-1, 9, 2]),
+            (SERIES,),
+            partial(_reshaped, shape=(-1, 9, 2), order="F"),
         ),
         VertexCase(
-            "other-examples", ReshapeVertex(2, 5, -1), (ROWS,), partial(_reshaped, shape=(2, 5, 2)), (EXAMPLES,),
+            "other-examples",
+            ReshapeVertex(2, 5, 2),
+            (ROWS,),
+            partial(_reshaped, shape=(2, 5, 2)),
+            (EXAMPLES,),
+            EXAMPLES.reshape(2, 2),
             splits=False,
-        )._replace(vertex=ReshapeVertex(2, 5, 2), mask=EXAMPLES.reshape(2, 2)),
+        ),
         VertexCase(
-            "mask-shape", ReshapeVertex("f", [8, -1], [8, 3]), (SERIES,), partial(_reshaped, shape=(8, 9), order="F"),
-            (STEPS,), STEPS.reshape(8, 3, order="F"), splits=False,
+            "mask-shape",
+            ReshapeVertex("f", [8, 9], [8, -1]),
+            (SERIES,),
+            partial(_reshaped, shape=(8, 9), order="F"),
+            (STEPS,),
+            STEPS.reshape(8, 3, order="F"),
+            splits=False,
         ),
     ],
     "reverse_time_series": [
         VertexCase("all", ReverseTimeSeriesVertex(), (SERIES,), _reversed, (STEPS,), STEPS),
         VertexCase(
-            "masked", ReverseTimeSeriesVertex("in"), (SERIES,), partial(_reversed, mask=STEPS), (OTHER_STEPS,), OTHER_STEPS,
+            "masked",
+            ReverseTimeSeriesVertex("in"),
+            (SERIES,),
+            partial(_reversed, mask=STEPS),
+            (OTHER_STEPS,),
+            OTHER_STEPS,
             {"in": (SERIES, STEPS)},
         ),
         VertexCase("unmasked", ReverseTimeSeriesVertex("in"), (SERIES,), _reversed, network={"in": (SERIES, None)}),
@@ -316,12 +385,22 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
         VertexCase("rows", StackVertex(), (ROWS, ROWS, ROWS), _stacked, splits=False),
         VertexCase("images", StackVertex(), (IMAGES, IMAGES), _stacked, splits=False),
         VertexCase(
-            "series-of-other-lengths", StackVertex(), (SERIES, (4, 3, 4)), _stacked, (STEPS, OTHER_STEPS[:, :4]),
-            np.concatenate([STEPS, np.pad(OTHER_STEPS[:, :4], ((0, 0), (0, 2)))]), splits=False,
+            "series-of-other-lengths",
+            StackVertex(),
+            (SERIES, (4, 3, 4)),
+            _stacked,
+            (STEPS, OTHER_STEPS[:, :4]),
+            np.concatenate([STEPS, np.pad(OTHER_STEPS[:, :4], ((0, 0), (0, 2)))]),
+            splits=False,
         ),
         VertexCase(
-            "half-masked", StackVertex(), (SERIES, SERIES), _stacked, (None, STEPS),
-            np.concatenate([np.ones_like(STEPS), STEPS]), splits=False,
+            "half-masked",
+            StackVertex(),
+            (SERIES, SERIES),
+            _stacked,
+            (None, STEPS),
+            np.concatenate([np.ones_like(STEPS), STEPS]),
+            splits=False,
         ),
         VertexCase("other-counts", StackVertex(), (ROWS, (3, 5)), _stacked, splits=False),
         VertexCase("one", StackVertex(), (ROWS,), _stacked, (EXAMPLES,), EXAMPLES, splits=False),
@@ -332,17 +411,18 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
         VertexCase("volumes", SubsetVertex(0, 0), (VOLUMES,), lambda xs, params: xs[0][:, [0]]),
     ],
     "unstack": [
-        VertexCase("first", UnstackVertex(0, 2), (ROWS,), lambda xs, params: xs[0][[0, 1]], (EXAMPLES,), EXAMPLES[:2], splits=False),
-        VertexCase("last", UnstackVertex(3, 4), (SERIES,), lambda xs, params: xs[0][[3]], (STEPS,), STEPS[[3]], splits=False),
+        VertexCase(
+            "first",
+            UnstackVertex(0, 2),
+            (ROWS,),
+            lambda xs, params: xs[0][[0, 1]],
+            (EXAMPLES,),
+            EXAMPLES[:2],
+            splits=False,
+        ),
+        VertexCase(
+            "last", UnstackVertex(3, 4), (SERIES,), lambda xs, params: xs[0][[3]], (STEPS,), STEPS[[3]], splits=False
+        ),
     ],
-}  # fmt: skip
-"""Name in VERTICES -> rows."""
-VERTEX_CASES["frozen"][1] = VERTEX_CASES["frozen"][1]._replace(vertex=FrozenVertex(VERTEX_CASES["frozen"][1].vertex))
-LAYER_VERTICES = (
-    LayerVertex(DenseLayer(n_in=3, n_out=2, activation="tanh", weight_init="xavier", bias_init=0.0, updater="sgd")),
-    LayerVertex(
-        DenseLayer(n_in=6, n_out=2, activation="tanh", weight_init="xavier", bias_init=0.0, updater="sgd"),
-        CnnToFeedForwardPreProcessor(1, 2, 3),
-    ),
-)
-"""Of the kind that has no runtime."""
+}
+"""Name in VERTICES -> rows; the vertex of a layer has no runtime."""
