@@ -82,7 +82,9 @@ def graph_of_document(data: Json) -> ComputationGraphConfiguration:
     findings, vertices = Findings(), data["vertices"]
     inputs, outputs, vertex_inputs = _structure(data)
     of_layers = {name: vertex for name, vertex in vertices.items() if "layerConf" in vertex}
-    confs: dict[Path, Json] = {("vertices", name, "layerConf"): vertex["layerConf"] for name, vertex in of_layers.items()}
+    confs: dict[Path, Json] = {
+        ("vertices", name, "layerConf"): vertex["layerConf"] for name, vertex in of_layers.items()
+    }
     layers = dict(zip(of_layers, read_layers(findings, data, confs), strict=True))
     preprocessors = {
         name: findings.read(("vertices", name, "preProcessor"), PREPROCESSOR.decode, vertex["preProcessor"])
