@@ -22,7 +22,7 @@ WITHOUT_ACTIVATIONS = {"last_time_step_mask", "reverse_mask"}
 
 
 def of_run(folder):
-    """Return the vertices that are no layers', the names of everyone's inputs, and the arrays of a network of Java's."""
+    """Return a network of Java's: its document, the vertices that are no layers', and its arrays."""
     document = json.loads((folder / "conf.json").read_text())
     found = {name: data for name, data in document["vertices"].items() if not data["@class"].endswith("LayerVertex")}
     arrays = np.load(folder / "arrays.npz")
