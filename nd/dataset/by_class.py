@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import checked
 from nd.dataset.checks import check_count
-
-if TYPE_CHECKING:
-    from nd.dataset.dataset import DataSet
+from nd.dataset.examples import Examples
 
 
-class ByClass:
+class ByClass(Examples):
     """Methods for labels [N, classes], where an example's class is the place of its row's largest number."""
 
     features: Any
@@ -37,7 +35,7 @@ class ByClass:
         return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
     @checked
-    def filter_by(self, classes: Sequence[int]) -> DataSet:
+    def filter_by(self, classes: Sequence[int]) -> Self:
         """Return the examples of those classes, in the order of this DataSet.
 
         Raises
@@ -50,7 +48,7 @@ class ByClass:
         return self._rows(self._of("filter_by", classes))
 
     @checked
-    def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
+    def filter_and_strip(self, classes: Sequence[int]) -> Self:
         """Return the examples of those classes with one label column a class, in the order of `classes`.
 
         Raises
@@ -124,6 +122,3 @@ class ByClass:
         if len(self.labels.shape) != 2:
             raise ShapeError(f"DataSet.{who}: expected labels [N, classes], got {describe_shape(self.labels.shape)}.")
         return int(self.labels.shape[1])
-
-    def _rows(self, order: np.ndarray) -> DataSet:
-        raise NotImplementedError
