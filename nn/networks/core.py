@@ -239,17 +239,7 @@ class NetworkCore(JavaNames):
         """Raise DTypeError unless it is a minibatch as this network takes them."""
         if not isinstance(data, self.data_types):
             kinds = " or a ".join(kind.__name__ for kind in self.data_types)
-            raise nd.DTypeError(f"{who}: expected a {kinds}, got {shown(data)}. Wrap arrays as DataSet(x, y).")
-
-    def clear_masks(self) -> None:
-        """Forget the masks of the minibatch that is set."""
-        self.check_init()
-        self.batch.set_masks((), ())
-
-    def clear(self) -> None:
-        """Forget the minibatch that is set."""
-        self.check_init()
-        self.batch.clear()
+            raise nd.DTypeError(f"{who}: expected a {kinds}, got {type(data).__name__}. Wrap arrays as DataSet(x, y).")
 
     def step_on(self, data: Any) -> StepInput:
         """Set a minibatch; return the input of a step on it. On the network's backend, with its lock."""

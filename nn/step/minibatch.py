@@ -16,7 +16,7 @@ from nd.typing import Array
 if TYPE_CHECKING:
     from nd.dataset import MultiDataSet
 
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
     from .worker import SharedNodes
 
 Arrays = tuple[Array, ...]
@@ -67,7 +67,7 @@ class StepInput:
 
     @property
     def examples(self) -> int:
-        """N: rows of the first labels, of which networks that stack their inputs have more; without them of features."""
+        """N: rows of the first labels, of which networks that stack inputs have more; without them of features."""
         return (self.labels or self.features)[0].shape[0]
 
     def labels_mask(self, output: int) -> Array | None:
