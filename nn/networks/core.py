@@ -111,6 +111,7 @@ class NetworkCore(JavaNames):
         accepts = [FeaturesCheck(self.conf, number) for number in range(len(self.conf.input_names))]
         who, outputs = type(self).__name__, len(self.conf.output_nodes)
         self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, outputs, shared.aligned)
+        self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
         vectors.updater.watch.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
@@ -226,6 +227,8 @@ class NetworkCore(JavaNames):
 
     def formed(self, data: Any) -> Any:
         """Return a minibatch whose labels are as the losses take them, itself where they are already."""
+        if self.batch.takes(data):
+            return data
         if isinstance(data, DataSet):
             return self.classes.formed_set(data)
         labels = [
