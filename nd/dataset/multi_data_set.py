@@ -75,8 +75,8 @@ class MultiDataSet(Examples):
         if not self.features:
             raise DataError("MultiDataSet: features must be at least one array, got an empty list.")
         n = self.num_examples()
-        for name, array in self._present():
-            if array.shape[0] != n:
+        for name, array in self._fields():
+            if array is not None and array.shape[0] != n:
                 raise ShapeError(
                     f"MultiDataSet: expected as many {name} as features[0], got {name} {describe_shape(array.shape)} "
                     f"and features[0] {describe_shape(self.features[0].shape)}."
