@@ -59,8 +59,9 @@ if TYPE_CHECKING:
     from .transferlearning import FineTuneConfiguration as FineTuneConfiguration
     from .transferlearning import TransferLearning as TransferLearning
     from .transferlearning import TransferLearningHelper as TransferLearningHelper
+    from .vertices import *  # noqa: F403
 else:
-    from . import layers
+    from . import layers, vertices
 
     _NAMES = {
         "conf.distributions": (
@@ -89,6 +90,7 @@ else:
         "networks.weights": "ScaledWeightInit",
         "step.gradient": "DefaultGradient Gradient",
         "transferlearning": "FineTuneConfiguration TransferLearning TransferLearningHelper",
+        "vertices": " ".join(vertices.__all__),
     }
-    __getattr__, __dir__ = names_on_demand(__name__, _NAMES, modules="conf layers transferlearning")
-    __all__ = sorted(" ".join((*_NAMES.values(), "layers transferlearning")).split())
+    __getattr__, __dir__ = names_on_demand(__name__, _NAMES, modules="conf layers transferlearning vertices")
+    __all__ = sorted(" ".join((*_NAMES.values(), "layers transferlearning vertices")).split())

@@ -101,6 +101,10 @@ class DataSet(ByClass, ByValue):
         deviation = np.std(x, 0, ddof=1, keepdims=True) + 1e-9
         self.features = ((x - x.mean(0, keepdims=True)) / deviation).astype(x.dtype)
 
+    def num_examples(self) -> int:
+        """Return N, the length of the first axis."""
+        return int(self.features.shape[0])
+
     def num_inputs(self) -> int:
         """Return the length of the features' second axis (1 if there is none)."""
         return second_axis(self.features)
@@ -183,8 +187,7 @@ class DataSet(ByClass, ByValue):
 
     def to_multi_data_set(self) -> MultiDataSet:
         """Return a MultiDataSet of one input and one output, with these arrays; see `MultiDataSet.to_data_set`."""
-        from nd.dataset.merging import Parts
-    from nd.dataset.multi_data_set import MultiDataSet
+        from nd.dataset.multi_data_set import MultiDataSet
 
         return MultiDataSet(
             [self.features],
@@ -196,7 +199,7 @@ class DataSet(ByClass, ByValue):
     def _fields(self) -> list[tuple[str, AnyArray | None]]:
         return [(name, getattr(self, name)) for name in _FIELDS]
 
-    def _of(self, arrays: list[AnyArray | None]) -> DataSet:
+    def _with(self, arrays: list[AnyArray | None]) -> DataSet:
         return DataSet(*arrays)
 
 

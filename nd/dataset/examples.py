@@ -24,7 +24,7 @@ class Examples(JavaNames):
         """Return the name of every place for an array, and what stands there; features first."""
         raise NotImplementedError
 
-    def _of(self, arrays: list[AnyArray | None]) -> Self:
+    def _with(self, arrays: list[AnyArray | None]) -> Self:
         """Return another one with arrays in the order of `_fields`."""
         raise NotImplementedError
 
@@ -44,7 +44,7 @@ class Examples(JavaNames):
 
     def num_examples(self) -> int:
         """Return N, the length of the first axis."""
-        return int(self._present()[0][1].shape[0])
+        raise NotImplementedError
 
     def has_mask_arrays(self) -> bool:
         """Tell whether there is a mask of features or labels."""
@@ -57,7 +57,7 @@ class Examples(JavaNames):
 
     def copy(self) -> Self:
         """Return one with arrays of its own; labels that are the features stay so."""
-        return self._map(lambda array: array.copy())
+        return self.map_arrays(lambda array: array.copy())
 
     def describe(self) -> str:
         """Return a line for every array: its shape, its dtype, and the smallest, mean and largest number in it.
@@ -93,7 +93,7 @@ class Examples(JavaNames):
         check_count(who, "stop", stop, 0)
         if not start < stop <= n:
             raise DataError(f"{who}: expected 0 <= start < stop <= {n}, got start {start}, stop {stop}.")
-        return self._map(lambda array: array[start:stop, ...])
+        return self.map_arrays(lambda array: array[start:stop, ...])
 
     @checked
     def batch_by(self, n: Count) -> list[Self]:
@@ -180,19 +180,19 @@ class Examples(JavaNames):
         check_count(f"{type(self).__name__}.sample", "n", n, 1, total)
         return self._rows(random.permutation(total)[:n])
 
-    def _present(self) -> list[tuple[str, AnyArray]]:
-        return [(name, array) for name, array in self._fields() if array is not None]
-
-    def _map(self, function: Callable[[AnyArray], AnyArray]) -> Self:
-        """Return one with every array changed; an array that stands in two places does so afterwards."""
+    def map_arrays(self, function: Callable[[AnyArray], AnyArray]) -> Self:
+        """Return one with what `function` returns for every array; an array that stands in two places does so then."""
         mapped: dict[int, AnyArray] = {}
         for _, array in self._present():
             if id(array) not in mapped:
                 mapped[id(array)] = function(array)
-        return self._of([None if array is None else mapped[id(array)] for _, array in self._fields()])
+        return self._with([None if array is None else mapped[id(array)] for _, array in self._fields()])
+
+    def _present(self) -> list[tuple[str, AnyArray]]:
+        return [(name, array) for name, array in self._fields() if array is not None]
 
     def _rows(self, order: np.ndarray) -> Self:
-        return self._map(lambda array: _gather(array, order))
+        return self.map_arrays(lambda array: _gather(array, order))
 
 
 class SplitTestAndTrain(NamedTuple, Generic[Part]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,8 +25,8 @@ class Parts(NamedTuple):
     """"DataSet" or "MultiDataSet"."""
     name: str
     mask_name: str
-    arrays: Arrays
-    masks: Arrays
+    arrays: list[Any]
+    masks: list[Any]
     counts: list[int]
     """Examples of each set."""
 

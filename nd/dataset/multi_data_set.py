@@ -82,6 +82,10 @@ class MultiDataSet(Examples):
                     f"and features[0] {describe_shape(self.features[0].shape)}."
                 )
 
+    def num_examples(self) -> int:
+        """Return N, the length of the first axis."""
+        return int(self.features[0].shape[0])
+
     def num_feature_arrays(self) -> int:
         """Return the number of inputs."""
         return len(self.features)
@@ -254,7 +258,7 @@ class MultiDataSet(Examples):
     def _fields(self) -> list[tuple[str, AnyArray | None]]:
         return [(f"{group}[{i}]", array) for group in _GROUPS for i, array in enumerate(getattr(self, group))]
 
-    def _of(self, arrays: list[AnyArray | None]) -> MultiDataSet:
+    def _with(self, arrays: list[AnyArray | None]) -> MultiDataSet:
         groups, left = [], arrays
         for group in _GROUPS:
             count = len(getattr(self, group))
@@ -288,7 +292,7 @@ def _as_masks(group: str, given: Any, count: int) -> list[AnyArray | None]:
 
 def _checked_index(method: str, index: Any, count: int) -> int:
     if not count:
-        raise DataError(f"MultiDataSet.{method}: expected an array of that kind, got none of them in this MultiDataSet.")
+        raise DataError(f"MultiDataSet.{method}: index must be of an array that is there, got {index!r} of none.")
     return check_count(f"MultiDataSet.{method}", "index", index, 0, count - 1)
 
 

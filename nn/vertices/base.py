@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.arguments import Checked
+from optimize.builder import Builder
 
 from ..conf.input_type import InputType
 from ..conf.java_form import JavaForm
@@ -33,6 +34,16 @@ class VertexConf(Checked):
     form: ClassVar[JavaForm] = JavaForm({}, package="org.deeplearning4j.nn.conf.graph.")
     """Form in files. A class without one has that of the class it comes from, and its own fields in camelCase."""
     shape_fields: ClassVar[Mapping[str, Any]] = {}
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Builder:
+        """Start DL4J's fluent style for this vertex; arguments set its fields in their order."""
+        return Builder.of(cls, *arguments)
+
+    @property
+    def network_inputs(self) -> tuple[str, ...]:
+        """Names of the network's inputs that the vertex looks at, in `VertexContext.network_inputs`."""
+        return ()
 
     @property
     def innermost(self) -> Any:

@@ -34,9 +34,11 @@ class VertexContext:
         For each input whether the backward pass has to return dL/dx.
     network_inputs : mapping of str -> NetworkInput
         By the names that the configuration has for them.
+    examples : int or None
+        N of the minibatch: rows that are time steps do not tell it. None: that of the first input.
     """
 
-    __slots__ = ("buffer", "masks", "needs_epsilons", "network_inputs", "training")
+    __slots__ = ("buffer", "examples", "masks", "needs_epsilons", "network_inputs", "training")
 
     def __init__(
         self,
@@ -45,9 +47,11 @@ class VertexContext:
         masks: tuple[Array | None, ...],
         needs_epsilons: tuple[bool, ...],
         network_inputs: Mapping[str, NetworkInput],
+        examples: int | None = None,
     ) -> None:
         self.training, self.buffer, self.masks = training, buffer, masks
         self.needs_epsilons, self.network_inputs = needs_epsilons, network_inputs
+        self.examples = examples
 
 
 class VertexRuntime(Part, JavaNames):
