@@ -41,6 +41,7 @@ from nn import (
     UnstackVertex,
 )
 from optimize import AdaDelta, AdaGrad, Adam, AMSGrad, Nadam, Nesterovs, RmsProp, Sgd
+from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
 
 EXAMPLES, CLASSES, LENGTH, SIDE = 4, 3, 5, 4
 INPUTS = {"rows": (4,), "images": (2, SIDE, SIDE), "series": (3, LENGTH)}
@@ -50,10 +51,7 @@ UPDATERS = (
     Sgd(0.1), Nesterovs(0.05, momentum=0.8), Adam(0.01), AMSGrad(0.01), Nadam(0.01), AdaGrad(0.05), RmsProp(0.01),
     AdaDelta(),
 )  # fmt: skip
-NORMALIZATIONS = (
-    "renormalize_l2_per_layer", "renormalize_l2_per_param_type", "clip_elementwise_absolute_value",
-    "clip_l2_per_layer", "clip_l2_per_param_type",
-)  # fmt: skip
+NORMALIZATIONS = tuple(name for name in GRADIENT_NORMALIZATIONS if name != "none")
 
 
 class Vertex(NamedTuple):
@@ -70,7 +68,8 @@ class Vertex(NamedTuple):
 class RandomGraph(NamedTuple):
     """A configuration and its data; `inferred` tells whether Java infers the same sizes.
 
-    Java takes a subset of channels for none, and what PoolHelperVertex leaves for what it is given.
+    Java takes a subset of channels for none, what PoolHelperVertex leaves for what it is given, and a pooled series for a
+    series.
     """
 
     conf: Any
@@ -185,8 +184,10 @@ class _Drawing:
         self.add(L2NormalizeVertex(), vertex.shape, vertex)
 
     def distance(self, vertex: Vertex) -> None:
-        if not (self.masked and vertex.kind == "series"):  # a mask of steps would go on to rows
-            self.add(L2Vertex(), (1,), vertex, self.fellow(vertex))
+        """From another: of nothing from itself Java makes NaN now and then. A mask of steps would go on to rows."""
+        other = self.fellow(vertex)
+        if other != vertex and not (self.masked and vertex.kind == "series"):
+            self.add(L2Vertex(), (1,), vertex, other)
 
     def twins(self, vertex: Vertex) -> None:
         """Two activations through one layer."""
@@ -197,7 +198,10 @@ class _Drawing:
         self.there = [each for each in self.there if each not in (stack, shared)]  # they have twice the examples
 
     def activation(self, vertex: Vertex) -> None:
-        self.add(ActivationLayer(activation=self.rng.choice(ACTIVATIONS)), vertex.shape, vertex)
+        """Java writes into what is below when it does not train, so nobody else may read it."""
+        if vertex.name not in self.used and vertex not in self.inputs:
+            self.add(ActivationLayer(activation=self.rng.choice(ACTIVATIONS)), vertex.shape, vertex)
+            self.there.remove(vertex)
 
     def normalization(self, vertex: Vertex) -> None:
         if vertex.kind != "series":
@@ -267,6 +271,7 @@ class _Drawing:
         self.dense(vertex)
 
     def pooled(self, vertex: Vertex) -> Vertex:
+        self.inferred &= vertex.kind != "series"
         return self.add(GlobalPoolingLayer(self.rng.choice(["avg", "max", "sum"])), vertex.shape[:1], vertex)
 
     # ---- of series
