@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import ours, report, theirs
+from . import graphs, ours, report, theirs
 from .contents import forgotten
 from .faults import FAULTS
 from .maven import Missing, Programs
@@ -20,7 +20,7 @@ from .parts import part_rows
 from .rows import mask_rows, random_rows
 from .verdict import RELEASES, Verdict, check_faults, faults_of, judge
 
-RANDOM_NETWORKS = 200
+RANDOM_NETWORKS = RANDOM_GRAPHS = 200
 NOT_THERE = 3
 """What the program ends with where Java, Maven or Deeplearning4j cannot be had."""
 
@@ -58,15 +58,31 @@ def repeated(programs: Programs, folder: Path, release: str) -> Verdict:
     return judge(results, theirs.TOLERANCES, faults_of(release, FAULTS))
 
 
+def graphs_in_java(programs: Programs, folder: Path, release: str) -> Verdict:
+    """Have Java build, run and train graphs of ours from their configurations, and open them as they were saved."""
+    with timed("this library saves and trains its graphs"):
+        rows = graphs.random_graphs(RANDOM_GRAPHS)
+        for row in rows:
+            graphs.save(row, folder / row.name)
+    with timed("Java builds, opens and trains them"):
+        programs.run("Graphs", folder)
+    with timed("this library opens Java's"):
+        results = [graphs.compare(row, folder / row.name) for row in rows]
+    return judge(results, graphs.TOLERANCES, faults_of(release, FAULTS))
+
+
 def check(release: str, folder: Path) -> int:
     """Do all of it in an empty folder; return how many things failed."""
     with timed(f"Maven compiles against Deeplearning4j {release}"):
         programs = Programs(release)
     opened, missing = opened_by_java(programs, folder / "ours", release)
-    verdicts = opened, repeated(programs, folder / "javas", release)
+    verdicts = (
+        opened, repeated(programs, folder / "javas", release), graphs_in_java(programs, folder / "graphs", release)
+    )  # fmt: skip
     proofs = json.loads((folder / "ours" / "proofs.json").read_text())["proofs"]
     print(report.table("Networks of ours, opened, run and trained by Java", verdicts[0], list(ours.TOLERANCES)))
     print(report.table("Networks of Java's in double precision, repeated", verdicts[1], list(theirs.TOLERANCES)))
+    print(report.table("Graphs of ours in double precision, in Java", verdicts[2], list(graphs.TOLERANCES)))
     print(report.faults_met(release, FAULTS, verdicts))
     failures = [f"{part}: no network has one. Write a row." for part in missing]
     failures += check_faults(release, FAULTS, proofs, verdicts)
