@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from .conf.enums import PoolingType as PoolingType
     from .conf.enums import Updater as Updater
     from .conf.enums import WeightInit as WeightInit
+    from .conf.graph import ComputationGraphConfiguration as ComputationGraphConfiguration
     from .conf.input_type import InputType as InputType
-    from .conf.network import MultiLayerConfiguration as MultiLayerConfiguration
+    from .conf.multilayer import MultiLayerConfiguration as MultiLayerConfiguration
     from .conf.network import NeuralNetConfiguration as NeuralNetConfiguration
     from .conf.parts import register as register
     from .conf.parts import unregister as unregister
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .files.serializer import add_normalizer_to_model as add_normalizer_to_model
     from .files.serializer import restore_normalizer as restore_normalizer
     from .layers import *  # noqa: F403
+    from .networks.graph import ComputationGraph as ComputationGraph
     from .networks.multilayer import MultiLayerNetwork as MultiLayerNetwork
     from .networks.weights import ScaledWeightInit as ScaledWeightInit
     from .step.gradient import DefaultGradient as DefaultGradient
@@ -73,8 +75,10 @@ else:
             "Activation ConvolutionMode GradientNormalization LossFunction OptimizationAlgorithm PoolingType "
             "Updater WeightInit"
         ),
+        "conf.graph": "ComputationGraphConfiguration",
         "conf.input_type": "InputType",
-        "conf.network": "MultiLayerConfiguration NeuralNetConfiguration",
+        "conf.multilayer": "MultiLayerConfiguration",
+        "conf.network": "NeuralNetConfiguration",
         "conf.parts": "register unregister",
         "conf.preprocessors": (
             "Cnn3DToFeedForwardPreProcessor CnnToFeedForwardPreProcessor CnnToRnnPreProcessor "
@@ -86,6 +90,7 @@ else:
         "files.model_file": "LayerDescription ModelFile",
         "files.serializer": "add_normalizer_to_model restore_normalizer",
         "layers": " ".join(layers.__all__),
+        "networks.graph": "ComputationGraph",
         "networks.multilayer": "MultiLayerNetwork",
         "networks.weights": "ScaledWeightInit",
         "step.gradient": "DefaultGradient Gradient",

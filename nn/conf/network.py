@@ -1,15 +1,15 @@
-"""Configuration of networks."""
+"""Settings of a network, and what the configurations of all kinds of networks share."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
 from nd.activations import Activation
-from nd.arguments import Checked, Count, Fraction, IntCount, Long, Natural, NonNegative, checked
+from nd.arguments import Checked, Count, Fraction, IntCount, Long, Natural, NonNegative
 from nd.checks import check_choice
 from optimize import LayerConstraint, Regularization, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
@@ -28,12 +28,17 @@ from .dropout import IDropout
 from .enums import OF_SERIES, BackpropType, OptimizationAlgorithm
 from .input_type import InputType
 from .list_builder import list_verb
+from .node_conf import NodeConf, NodeTypes
 from .output_layers import check_output_layers
 from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
 from .preprocessors import InputPreProcessor
 from .stacking import stack
 from .weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from .weight_noise import IWeightNoise
+
+if TYPE_CHECKING:
+    from .graph import ComputationGraphConfiguration
+    from .multilayer import MultiLayerConfiguration
 
 Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
@@ -195,13 +200,70 @@ class NeuralNetConfiguration(Checked):
         name, of which it finds the last; it takes images of other sizes than the input type's where the layers do not
         notice.
         """
+        from .multilayer import MultiLayerConfiguration
+
         stacked, placed = stack(self, layers, input_type, {} if preprocessors is None else preprocessors)
         if self.validate_output_layer_config:
-            check_output_layers(stacked)
+            check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(stacked))
         base = self if self.layer is None else replace(self, layer=None)
         series = (backprop_type, tbptt_fwd_length, tbptt_back_length)
         more: Any = dict(zip(OF_SERIES, series, strict=True))
         return MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type, **more)
+
+    def graph(
+        self,
+        inputs: Mapping[str, InputType | None] | Sequence[str] | str,
+        nodes: Mapping[str, Any],
+        outputs: Sequence[str] | str,
+        *,
+        preprocessors: Mapping[str, InputPreProcessor] | None = None,
+        allow_disconnected: bool = False,
+        backprop_type: str = "standard",
+        tbptt_fwd_length: Count = 20,
+        tbptt_back_length: Count = 20,
+    ) -> ComputationGraphConfiguration:
+        """Connect layers and vertices to a network that is a graph.
+
+        Parameters
+        ----------
+        inputs : dict of str -> InputType, or sequence of str
+            Names of the network's inputs; their types set every n_in that is not given, and put preprocessors where
+            the kind changes. Features must fit them then.
+        nodes : dict of str -> (layer or vertex, input, ...)
+            By name: what it is, and the names of what comes in. Several inputs of a layer are merged, by a MergeVertex
+            of the name "<layer>-merge". Weights are drawn in this order.
+        outputs : sequence of str
+            Names of the nodes whose activations are the outputs; to train on, each needs a loss.
+        preprocessors : dict of str -> InputPreProcessor, optional
+            Your own, in the place of those that the input types would put there.
+        allow_disconnected : bool
+            Allow inputs and vertices that nothing reads.
+        backprop_type, tbptt_fwd_length, tbptt_back_length
+            As for `list`.
+
+        Raises
+        ------
+        ConfigurationError, ShapeError, ChoiceError
+            A name is taken or unknown, there is a circle, something is read by nothing, or does not fit what comes in.
+
+        Notes
+        -----
+        Source: DL4J ``ComputationGraphConfiguration.GraphBuilder``. Differs: where a given n_in is another than that
+        of what comes in, Java overwrites it.
+        """
+        from .graph_assembly import assemble, graph_of
+
+        graph = graph_of(nodes, {} if preprocessors is None else preprocessors)
+        series = (backprop_type, tbptt_fwd_length, tbptt_back_length)
+        more: Any = dict(zip(OF_SERIES, series, strict=True))
+        return assemble(self, inputs, graph, outputs, allow_disconnected, **more)
+
+
+def graph_verb(builder: Builder) -> Builder:
+    """Go on with a graph of layers and vertices."""
+    from .graph_builder import graph_builder
+
+    return graph_builder(builder)
 
 
 OF_NETWORKS = (
@@ -211,20 +273,21 @@ OF_NETWORKS = (
 """Fields of `NeuralNetConfiguration` that are no defaults of layers and say how the network trains."""
 
 
-NeuralNetConfiguration.builder_verbs = {"list": list_verb, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}  # type: ignore[attr-defined]
+NeuralNetConfiguration.builder_verbs = {
+    "graph_builder": graph_verb,
+    "list": list_verb,
+    **PENALTY_VERBS,
+    **WEIGHT_INIT_VERBS,
+}  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiLayerConfiguration(Checked):
-    """A stack of layers, complete: every n_in known, every default taken over.
+class NetworkConfiguration(Checked):
+    """Shared by the configurations of all kinds of networks, which are complete: every default is taken over.
 
     Parameters
     ----------
     base : NeuralNetConfiguration
-    layers : tuple of LayerConf
-    preprocessors : dict of layer index -> InputPreProcessor
-    input_type : InputType, optional
-        DL4J's JSON has no place for it; model files keep it in an entry of our own.
     iteration_count, epoch_count : int
         State of the training, for networks that are saved and loaded.
     backprop_type, tbptt_fwd_length, tbptt_back_length
@@ -232,55 +295,74 @@ class MultiLayerConfiguration(Checked):
 
     Notes
     -----
-    Source: DL4J ``MultiLayerConfiguration``.
+    Everything else that computes, saves or trains knows a network by `nodes`, `output_nodes` and `input_names`.
     """
 
     base: NeuralNetConfiguration
-    layers: tuple[LayerConf, ...]
-    preprocessors: Mapping[int, InputPreProcessor] = field(default_factory=dict)
-    input_type: InputType | None = None
     iteration_count: Natural = 0
     epoch_count: Natural = 0
     backprop_type: str = "standard"
     tbptt_fwd_length: Count = 20
     tbptt_back_length: Count = 20
-    java_names: ClassVar[dict[str, str]] = {"data_type": "dtype", "input_pre_processors": "preprocessors"}
+    compared: ClassVar[tuple[str, ...]] = ()
+    """Fields that two configurations of equal networks share, beside those of the training."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kind = check_choice(type(self).__name__, "backprop_type", str(self.backprop_type).lower(), BackpropType)
+        object.__setattr__(self, "backprop_type", kind)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both give the same networks: the defaults of layers and the input type apart, as in Java."""
-        if not isinstance(other, MultiLayerConfiguration):
+        """Tell whether both give the same networks: the defaults of layers and the input types apart, as in Java."""
+        if not isinstance(other, type(self)):
             return NotImplemented
-        names = ("layers", "preprocessors", "iteration_count", "epoch_count", *OF_SERIES)
+        names = (*self.compared, "iteration_count", "epoch_count", *OF_SERIES)
         return all(getattr(self, name) == getattr(other, name) for name in names) and all(
             getattr(self.base, name) == getattr(other.base, name) for name in OF_NETWORKS
         )
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        kind = check_choice("MultiLayerConfiguration", "backprop_type", str(self.backprop_type).lower(), BackpropType)
-        object.__setattr__(self, "backprop_type", kind)
+    @property
+    def nodes(self) -> tuple[NodeConf, ...]:
+        """The layers and vertices in the order in which they run, which is that of their parameters."""
+        raise NotImplementedError
 
-    @checked
-    def layer_types(self, input_type: InputType | None = None) -> list[tuple[InputType, InputType]] | None:
-        """Return the types of every layer's input and output, None if no input type is known and none is given."""
-        current = self.input_type or input_type
-        if current is None:
-            return None
+    @property
+    def output_nodes(self) -> tuple[int, ...]:
+        """Numbers of the nodes whose activations are the network's outputs."""
+        raise NotImplementedError
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the network's inputs."""
+        raise NotImplementedError
+
+    def network_input_types(self) -> tuple[InputType | None, ...]:
+        """Return the type of every input, None where it is not known."""
+        raise NotImplementedError
+
+    def with_confs(self, confs: Sequence[Any]) -> Self:
+        """Return a copy with other layers and vertices in the place of those of `nodes`."""
+        raise NotImplementedError
+
+    def node_types(self, input_types: Sequence[InputType | None]) -> list[NodeTypes] | None:
+        """Return the types of every node's inputs, behind its preprocessor, and output; None where one is not known.
+
+        `input_types` stand in for those that the configuration does not have.
+        """
+        own = self.network_input_types()
+        known: dict[int, Any] = {
+            -1 - number: kind or given for number, (kind, given) in enumerate(zip(own, input_types, strict=True))
+        }
         types = []
-        for index, layer in enumerate(self.layers):
-            if index in self.preprocessors:
-                current = self.preprocessors[index].output_type(current)
-            out = layer.output_type(label_of(index, layer), current)
-            types.append((current, out))
-            current = out
+        for number, node in enumerate(self.nodes):
+            arriving = [known[source] for source in node.inputs]
+            if any(kind is None for kind in arriving):
+                return None
+            types.append(node.types(arriving))
+            known[number] = types[-1].output
         return types
-
-    @checked
-    def get_layer_activation_types(self, input_type: InputType) -> Sequence[InputType]:
-        """Return the type of every layer's output for such an input."""
-        return [out for _, out in replace(self, input_type=None).layer_types(input_type) or ()]
 
     @property
     def dtype(self) -> str:
@@ -292,66 +374,24 @@ class MultiLayerConfiguration(Checked):
         """Of the weights and of dropout."""
         return self.base.seed  # type: ignore[return-value]
 
-    @property
-    def rows_are_series(self) -> bool:
-        """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
-        return 0 not in self.preprocessors and getattr(self.layers[0].innermost, "takes", None) == "series"
-
-    def __call__(self) -> MultiLayerConfiguration:
+    def __call__(self) -> Self:
         """Return itself: in Java ``net.conf()`` is a method."""
         return self
 
-    @checked
-    def get_conf(self, layer: int) -> NeuralNetConfiguration:
-        """Return the configuration of one layer, ``get_conf(0).layer``; raise ConfigurationError if there is none."""
-        if not 0 <= layer < len(self.layers):
-            raise nd.ConfigurationError(f"get_conf: layer must be 0..{len(self.layers) - 1}, got {layer}.")
-        return replace(self.base, layer=self.layers[layer])
-
-    def get_confs(self) -> Sequence[NeuralNetConfiguration]:
-        """Return the configurations of all layers."""
-        return [self.get_conf(layer) for layer in range(len(self.layers))]
-
-    @checked
-    def get_input_pre_process(self, layer: int) -> InputPreProcessor | None:
-        """Return the preprocessor of a layer, None where it has none."""
-        return self.preprocessors.get(layer)
-
     def layout(self) -> ParamLayout:
         """Return the place of every parameter in the flat vector."""
-        return ParamLayout([layer.param_specs() for layer in self.layers])
+        nodes = self.nodes
+        return ParamLayout([node.conf.param_specs() for node in nodes], [node.name for node in nodes])
 
-    def with_counts(self, iteration_count: int, epoch_count: int) -> MultiLayerConfiguration:
+    def with_counts(self, iteration_count: int, epoch_count: int) -> Self:
         """Return a copy with those counts of the training."""
         return replace(self, iteration_count=iteration_count, epoch_count=epoch_count)
 
     def to_json(self) -> str:
-        """Return DL4J 1.0's JSON: all settings of every layer; `input_type` and the defaults have no place in it."""
+        """Return DL4J 1.0's JSON: all settings of every layer; input types and the defaults have no place in it."""
         from ..files.json import network_to_json
 
         return network_to_json(self)
-
-    @staticmethod
-    @checked
-    def from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
-        """Read the JSON of any DL4J release since 0.5.
-
-        Parameters
-        ----------
-        text : str
-        strict : bool
-            False: leave out, with a warning, settings that only training needs and this library does not have.
-
-        Raises
-        ------
-        FormatError
-            It is not such a configuration.
-        ConfigurationError, ChoiceError
-            It asks for something that this library does not have.
-        """
-        from ..files.json import network_from_json
-
-        return network_from_json(text, strict)
 
     # ---- read by a solver
 

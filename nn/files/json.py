@@ -19,13 +19,14 @@ from optimize.solvers import OPTIMIZERS
 from ..conf.enums import JAVA_BACKPROP_TYPES
 from ..conf.java_form import CUDNN
 from ..conf.legacy import Dropped, Modern, modernise
-from ..conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+from ..conf.multilayer import MultiLayerConfiguration
+from ..conf.network import NeuralNetConfiguration
 from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor
 from ..conf.registration import layer_of, written_as
 from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
 from .findings import MISSING, Finding, Findings, Unsupported, only_for_training, path_text, warn_of, without
-from .forms import LayerForm
+from .forms import OTHER_SPELLINGS, LayerForm, read_fields
 from .json_fields import JAVA_INT, parse
 from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
 from .own_schedules import take_own
@@ -53,7 +54,6 @@ _ABSENT = {
     "hasBias": True, "inferInputLength": False,
 }  # fmt: skip
 """Java's values of missing fields, where they are not the dataclass's defaults."""
-_OTHER_SPELLINGS = {"nin": "nIn", "nout": "nOut"}
 _NEEDED = ("activation", "updater", "weight_init", "bias_init")
 """The fields that no layer with parameters may lack, where its `needed` names no others."""
 
@@ -75,15 +75,11 @@ def layer_from_json(data: Json) -> LayerConf:
     """Read a layer; raise ConfigurationError where it asks for a part that this library does not have."""
     java_name = class_name("layer", data)
     layer_class, _, form = layer_of(data)
-    findings, values = Findings(), {}
+    findings = Findings()
     expected = {**{key: value for key, value in form.constants.items() if key not in _UNUSED}, **_MUST_BE}
     for key, only in expected.items():
         findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
-    absent = {**_ABSENT, **form.absent}
-    for key, (field, codec) in form.fields.items():
-        spelled = key if key in data else _OTHER_SPELLINGS.get(key, key)
-        if spelled in data or key in absent:
-            values[field] = findings.read((spelled,), codec.decode, data.get(spelled, absent.get(key)))
+    values = read_fields(findings, form, data, {**_ABSENT, **form.absent})
     if issubclass(layer_class, BaseLayerConf):
         for key, field in (("regularization", "regularization"), ("regularizationBias", "regularization_bias")):
             penalties = findings.read((key,), regularization_from_json, java_name, data.get(key))
@@ -95,7 +91,7 @@ def layer_from_json(data: Json) -> LayerConf:
 def _unused(data: Json, form: LayerForm) -> Json:
     """Return a file's fields of a layer that has none for them, but those that are written anyway."""
     known = {"@class", "type", "regularization", "regularizationBias", *form.fields, *form.derived, *_DERIVED_BY_JAVA}
-    known |= {_OTHER_SPELLINGS.get(key, key) for key in form.fields}
+    known |= {OTHER_SPELLINGS.get(key, key) for key in form.fields}
     unused = {}
     for key, value in data.items():
         other = key in _UNUSED and value != form.constants[key] if key in form.constants else key not in known

@@ -14,11 +14,11 @@ from nd.checks import check_choice
 from nd.files.reading import Source
 from nd.typing import Array
 
+from ..conf.graph_order import stored_order, topological_order
 from ..conf.legacy import detect_version
 from ..step.params import ParamSpec
 from .archive import has_entry, read_text, read_vector, reading
 from .findings import path_text
-from .graph_order import stored_order, topological_order
 from .json import network_document, unsupported_in, unsupported_in_layer
 from .json_fields import Json, class_of, size
 from .param_tables import param_specs_of, param_specs_of_vertex

@@ -17,7 +17,8 @@ from .json_values import of_own_fields, own_fields
 from .own_schedules import put_own
 
 if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+    from ..conf.multilayer import MultiLayerConfiguration
+    from ..conf.network import NeuralNetConfiguration
 
 ENTRY = "ndwright.json"
 VERSION = 1
@@ -68,7 +69,7 @@ def read(text: str, document: Any, strict: bool = True) -> tuple[MultiLayerConfi
     FormatError
         The document is none, of a newer version, or does not fit the text.
     """
-    from ..conf.network import MultiLayerConfiguration
+    from ..conf.multilayer import MultiLayerConfiguration
 
     if document is None:
         return MultiLayerConfiguration.from_json(text, strict), None

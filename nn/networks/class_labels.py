@@ -14,15 +14,17 @@ from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
 from nd.typing import Array
 
 if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration
+    from ..conf.network import NetworkConfiguration
 
 
 class ClassLabels:
-    """The labels that the last layer of a network stands for.
+    """The labels that the layer of an output stands for.
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
+    conf : NetworkConfiguration
+    output : int
+        Number of the output.
 
     Attributes
     ----------
@@ -37,10 +39,14 @@ class ClassLabels:
         Of the classes, in the order of their numbers; None until they are known.
     """
 
-    def __init__(self, conf: MultiLayerConfiguration) -> None:
-        last: Any = conf.layers[-1].innermost
-        sizes = [getattr(layer.innermost, "n_out", None) for layer in conf.layers]
-        self.columns = int(next((size for size in reversed(sizes) if size), 0))
+    def __init__(self, conf: NetworkConfiguration, output: int = 0) -> None:
+        nodes, number = conf.nodes, conf.output_nodes[output]
+        last: Any = nodes[number].conf.innermost
+        self.columns = 0
+        while number >= 0 and not self.columns:  # that of the nearest layer before, where the last one has none
+            node = nodes[number]
+            self.columns = int(getattr(node.conf.innermost, "n_out", None) or 0)
+            number = node.inputs[0] if len(node.inputs) == 1 else -1
         axes = getattr(last.runtime, "axes", None) or getattr(last, "axes", None)  # of places
         self.rank = 2 + (len(axes) if isinstance(axes, tuple) else 0)
         self.classes = self._classes(getattr(last, "loss", None), getattr(last, "activation", None))
@@ -85,6 +91,8 @@ class ClassLabels:
             They lack the axis of outputs where the last layer does not say that they are classes.
         """
         rank = len(labels.shape)
+        if rank == self.rank and labels.shape[1] == self.columns > 1:
+            return labels
         if rank == self.rank and self.columns == 1 and self.classes and labels.shape[1] == self.classes:
             return labels[:, 1:, ...]  # one-hot, for a single output
         if rank == self.rank and (labels.shape[1] != 1 or self.columns < 2 or not self.classes):

@@ -14,7 +14,7 @@ from optimize.builder import Builder, item_verb
 
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
-from ..conf.network import MultiLayerConfiguration
+from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.output_layers import check_output_layers
 from ..conf.preprocessors import (
     Cnn3DToFeedForwardPreProcessor,
@@ -247,7 +247,7 @@ class _Editing:
         layout = ParamLayout([layer.param_specs()])
         vector = nd.zeros(1, layout.length, dtype=self.old.base.dtype)
         for view in layout.views:
-            draw_param(layer, view, vector, nd.random.get_random())
+            draw_param(layer, view, vector, nd.random.get_random(), f"layer {layer.name!r}")
         return [view.flat(vector) for view in layout.views]
 
     def remove(self, count: int) -> None:
@@ -323,7 +323,7 @@ class _Editing:
     def finish(self, validate_output_layers: bool) -> MultiLayerNetwork:
         """Make the network."""
         if validate_output_layers:
-            check_output_layers(self.layers)
+            check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(self.layers))
         base = self.fine_tune.of_network(self.old.base)
         conf = MultiLayerConfiguration(
             base=replace(base, validate_output_layer_config=validate_output_layers),

@@ -148,7 +148,7 @@ class AttentionRuntime(VertexRuntime):
         count, size = self.conf.n_heads, cache.heads[2].shape[1]
         rows = nd.assign(_memory(ctx, "out.epsilon", n, steps, n_out), _turned(epsilon))
         rows = nd.reshape_view(rows, (n * steps, n_out))
-        nd.gemm(cache.joined, rows, grads["Wo"], transpose_a=True)
+        nd.gemm(cache.joined, rows, grads["Wo"], transpose_a=True)  # type: ignore[arg-type]
         joined = _memory(ctx, "joined.epsilon", n * steps, count * size)
         nd.gemm(rows, params["Wo"], joined, transpose_b=True)
         taken = _memory(ctx, "taken.epsilon", n, count, size, steps)
@@ -232,10 +232,10 @@ class AttentionVertex(VertexConf):
     Notes
     -----
     Inputs, in this order: queries ``[N, n_in_queries, Tq]``, keys ``[N, n_in_keys, Tk]``, values
-    ``[N, n_in_values, Tk]``; output ``[N, n_out, Tq]``. Of every head softmax(K.T Q / sqrt(size)) over the keys says how
-    much of each value is taken. Keys and values that their masks leave out are not taken, queries give zeros; the mask
-    of the queries goes on. Parameters, with `project_input`: Wq, Wk, Wv ``[n_heads, head_size, n_in]`` and Wo
-    ``[n_heads * head_size, n_out]``. Source: DL4J ``AttentionVertex``, libnd4j ``multi_head_dot_product_attention``.
+    ``[N, n_in_values, Tk]``; output ``[N, n_out, Tq]``. In every head softmax(K.T Q / sqrt(size)), over the
+    keys, says how much of each value is taken. Keys and values that their masks leave out are not taken, queries give
+    zeros; the mask of the queries goes on. Parameters, with `project_input`: Wq, Wk, Wv
+    ``[n_heads, head_size, n_in]`` and Wo ``[n_heads * head_size, n_out]``. Source: DL4J ``AttentionVertex``, libnd4j ``multi_head_dot_product_attention``.
     Differs: sizes of inputs need not be given.
     """
 
@@ -313,13 +313,16 @@ class AttentionVertex(VertexConf):
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         unset = ("updater", "bias_updater", "gradient_normalization", "gradient_normalization_threshold")
         taken = {name: getattr(defaults, name) for name in unset if getattr(self, name) is None}
-        for name, suffix in (("regularization", ""), ("regularization_bias", "_bias")):
-            if not getattr(self, name):
-                taken[name] = regularization_of(defaults, suffix)
+        if not self.regularization:
+            taken["regularization"] = regularization_of(defaults, "") or None
+        if not self.regularization_bias:
+            taken["regularization_bias"] = regularization_of(defaults, "_bias") or None
         return replace(self, **taken)
 
     def with_inputs(self, label: str, input_types: Sequence[InputType]) -> Self:
-        sizes = {f"n_in_{name}": series_of(label, given).n for name, given in zip(INPUTS, input_types, strict=True)}
+        sizes: dict[str, Any] = {
+            f"n_in_{name}": series_of(label, given).n for name, given in zip(INPUTS, input_types, strict=True)
+        }
         for name, size in sizes.items():
             if getattr(self, name) not in (None, size):
                 raise nd.ConfigurationError(
@@ -361,5 +364,5 @@ class AttentionVertex(VertexConf):
         return tuple((self.regularization_bias if bias else self.regularization) or ())
 
     def updater_of(self, bias: bool) -> Updater:
-        """Return the updater of weights, or of biases."""
-        return self.bias_updater if bias and self.bias_updater else self.updater  # type: ignore[return-value]
+        """Return the updater; there are no biases, for which another one would be."""
+        return self.updater  # type: ignore[return-value]

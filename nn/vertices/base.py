@@ -12,7 +12,7 @@ from optimize.builder import Builder
 
 from ..conf.input_type import InputType
 from ..conf.java_form import JavaForm
-from ..step.params import ParamSpec
+from ..step.params import ParamSpec, shapes_of
 from .runtime import VertexRuntime
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class VertexConf(Checked):
 
     def param_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return name -> shape, in the order of the flat vector."""
-        return {spec.name: spec.shape for spec in self.param_specs()}
+        return shapes_of(self.param_specs())
 
     def check(self, label: str) -> None:
         """Raise ConfigurationError unless the vertex is complete, so that parameters can be created."""

@@ -114,7 +114,7 @@ class MergeVertex(VertexConf):
         known = [tuple(-1 if length is None else length for length in shape) for shape in shapes]
         lengths = {axis: None} | {at: max(column) for at, column in enumerate(zip(*known, strict=True))}
         filled = [tuple(lengths[at] if n == -1 and at != axis else n for at, n in enumerate(row)) for row in known]
-        _check_rest(f"{label}: examples", axis, filled)  # type: ignore[arg-type]
+        _check_rest(f"{label}: examples", axis, filled)
         merged = [row[axis] for row in known]
         total = None if -1 in merged else sum(merged)
         first = [None if length == -1 else length for length in filled[0]]

@@ -57,5 +57,6 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
     "STEP_FUNCTIONS": ("optimize/chunks.py", "optimize/chunks.py", "_step"),
     "UPDATERS": ("optimize/updaters/__init__.py", "optimize/updaters", "Updater"),
+    "VERTICES": ("nn/vertices/__init__.py", "nn/vertices", "VertexConf"),
     "WEIGHT_NOISES": ("nn/conf/weight_noise.py", "nn/conf/weight_noise.py", "IWeightNoise"),
 }

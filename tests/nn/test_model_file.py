@@ -11,7 +11,7 @@ import pytest
 import nd
 from nd import serde
 from nn import DenseLayer, ModelFile, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from nn.files.graph_order import hash_set_order, topological_order
+from nn.conf.graph_order import hash_set_order, topological_order
 
 GRAVES = {  # gravesLSTM 3 -> 4, gravesBidirectionalLSTM 4 -> 4, rnnoutput 4 -> 5: four gates, three peepholes
     "0_W": (3, 16), "0_RW": (4, 19), "0_b": (1, 16), "1_WF": (4, 16), "1_RWF": (4, 19), "1_bF": (1, 16),
