@@ -68,8 +68,8 @@ class Vertex(NamedTuple):
 class RandomGraph(NamedTuple):
     """A configuration and its data; `inferred` tells whether Java infers the same sizes.
 
-    Java takes a subset of channels for none, what PoolHelperVertex leaves for what it is given, and a pooled series for a
-    series.
+    Java takes a subset of channels for none, what PoolHelperVertex leaves for what it is given, and a pooled series for
+    a series.
     """
 
     conf: Any
@@ -321,9 +321,7 @@ class _Drawing:
         return leaf.kind == "images" and len(leaves) == 1 and self.chance(0.5)
 
     def output_of_series(self, leaves: Sequence[Vertex]) -> tuple[str, np.ndarray, np.ndarray | None]:
-        out = self.add(
-            RnnOutputLayer(n_out=CLASSES, loss="mcxent", activation="softmax"), (CLASSES, LENGTH), *leaves
-        )
+        out = self.add(RnnOutputLayer(n_out=CLASSES, loss="mcxent", activation="softmax"), (CLASSES, LENGTH), *leaves)
         labels = np.eye(CLASSES)[self.numbers.integers(0, CLASSES, (EXAMPLES, LENGTH))].transpose(0, 2, 1)
         # where features alone are masked, Java counts masked steps in the loss
         return out.name, labels, self.steps() if self.masked or self.chance(0.3) else None
@@ -340,7 +338,7 @@ class _Drawing:
         cut = self.rng.randrange(1, len(leaves)) if both and len(leaves) > 1 else len(leaves)
         outputs = [self.output(leaves[:cut])]
         if both:
-            outputs.append(self.output(leaves[cut:] or [self.rng.choice(self.there[: -1])]))
+            outputs.append(self.output(leaves[cut:] or [self.rng.choice(self.there[:-1])]))
         names, labels, label_masks = zip(*self.rng.sample(outputs, len(outputs)), strict=True)
         features = [self.numbers.normal(size=(EXAMPLES, *vertex.shape)) for vertex in self.inputs]
         masks = [self.steps() if self.masked and len(vertex.shape) == 2 else None for vertex in self.inputs]

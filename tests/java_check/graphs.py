@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import nd
 from nd.dataset import MultiDataSet
 from nn import ComputationGraph
 from tests.cases.random_graphs import RandomGraph, draw_graph
@@ -50,13 +50,14 @@ def save(drawn: Drawn, folder: Path) -> None:
         (folder / "types.txt").write_text("\n".join(lines))
     graph.save(folder / "model.zip")
     arrays = {"our_params0": host(graph.params()), "our_score": np.array(graph.score(data))}
-    arrays |= {f"our_output{number}": output for number, output in enumerate(_outputs(graph, data))}
+    arrays |= _numbered("our_output", _outputs(graph, data))
     arrays["our_gradient"] = _gradient(graph, data)
     arrays |= {f"our_{name}": array for name, array in _trained(graph, data).items()}
+    arrays |= _numbered("our_outputs", _outputs(graph, data))
     for name, several in (
         ("x", data.features), ("y", data.labels), ("xm", data.features_masks), ("ym", data.labels_masks),
     ):  # fmt: skip
-        arrays |= {f"{name}{number}": array for number, array in enumerate(several) if array is not None}
+        arrays |= _numbered(name, several)
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", np.asarray(array, np.float64))
     (folder / "our_order.txt").write_text("\n".join(graph.topological_order()))
@@ -102,9 +103,13 @@ def _json(path: Path) -> str:
     return json.dumps(json.loads(path.read_text()), indent=1, sort_keys=True)
 
 
+def _numbered(name: str, arrays: Sequence[Any]) -> dict[str, Any]:
+    return {f"{name}{number}": array for number, array in enumerate(arrays) if array is not None}
+
+
 def _several(folder: Path, name: str) -> np.ndarray:
     """Return arrays with a number behind the name, one after the other."""
-    paths = sorted(folder.glob(f"{name}?.npy"))
+    paths = sorted(folder.glob(f"{name}[0-9].npy"))
     return np.concatenate([np.load(path).ravel() for path in paths]) if paths else np.empty(0)
 
 
@@ -140,8 +145,7 @@ def _trained(graph: ComputationGraph, data: MultiDataSet) -> dict[str, np.ndarra
         graph.fit(data)
         scores.append(graph.score())
         graph.epoch_count += step % 2
-    left = {"scores": np.array(scores), "params": host(graph.params()), "state": host(graph.updater_state())}
-    return left | {"outputs": np.concatenate([output.ravel() for output in _outputs(graph, data)])}
+    return {"scores": np.array(scores), "params": host(graph.params()), "state": host(graph.updater_state())}
 
 
 def _saved(folder: Path) -> np.ndarray:
