@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .files.model_file import LayerDescription as LayerDescription
     from .files.model_file import ModelFile as ModelFile
     from .files.serializer import add_normalizer_to_model as add_normalizer_to_model
+    from .files.serializer import load as load
     from .files.serializer import restore_normalizer as restore_normalizer
     from .layers import *  # noqa: F403
     from .networks.graph import ComputationGraph as ComputationGraph
@@ -88,7 +89,7 @@ else:
         "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
         "files.findings": "ModelFileWarning",
         "files.model_file": "LayerDescription ModelFile",
-        "files.serializer": "add_normalizer_to_model restore_normalizer",
+        "files.serializer": "add_normalizer_to_model load restore_normalizer",
         "layers": " ".join(layers.__all__),
         "networks.graph": "ComputationGraph",
         "networks.multilayer": "MultiLayerNetwork",

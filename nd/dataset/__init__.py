@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from .multi_numpy import NumpyMultiDataSetIterator
     from .multiple_epochs import MultipleEpochsIterator
     from .normalizers import (
+        ImageMultiPreProcessingScaler,
         ImagePreProcessingScaler,
+        MultiNormalizer,
+        MultiNormalizerHybrid,
+        MultiNormalizerMinMaxScaler,
+        MultiNormalizerStandardize,
         Normalizer,
         NormalizerMinMaxScaler,
         NormalizerStandardize,
@@ -70,8 +75,9 @@ else:
             "multi_numpy": "NumpyMultiDataSetIterator",
             "multiple_epochs": "MultipleEpochsIterator",
             "normalizers": (
-                "ImagePreProcessingScaler Normalizer NormalizerMinMaxScaler NormalizerStandardize "
-                "VGG16ImagePreProcessor"
+                "ImageMultiPreProcessingScaler ImagePreProcessingScaler MultiNormalizer MultiNormalizerHybrid "
+                "MultiNormalizerMinMaxScaler MultiNormalizerStandardize Normalizer NormalizerMinMaxScaler "
+                "NormalizerStandardize VGG16ImagePreProcessor"
             ),
             "npz_iterator": "NpzDataSetIterator",
             "numpy_iterator": "NumpyDataSetIterator",
@@ -96,6 +102,7 @@ __all__ = [
     "ExistingMultiDataSetIterator",
     "GeneratorDataSetIterator",
     "GeneratorMultiDataSetIterator",
+    "ImageMultiPreProcessingScaler",
     "ImagePreProcessingScaler",
     "IrisDataSetIterator",
     "KFoldIterator",
@@ -107,6 +114,10 @@ __all__ = [
     "MultiDataSetIteratorAdapter",
     "MultiDataSetPreProcessor",
     "MultiDataSetWrapperIterator",
+    "MultiNormalizer",
+    "MultiNormalizerHybrid",
+    "MultiNormalizerMinMaxScaler",
+    "MultiNormalizerStandardize",
     "MultipleEpochsIterator",
     "Normalizer",
     "NormalizerMinMaxScaler",

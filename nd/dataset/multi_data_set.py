@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backends.errors import DataError, ShapeError, describe_shape
+from backends.errors import DataError
 from nd.arguments import checked
 from nd.dataset.checks import AnyArray, as_array, check_count
 from nd.dataset.examples import Examples
@@ -74,13 +74,6 @@ class MultiDataSet(Examples):
         self.labels_masks: list[AnyArray | None] = _as_masks("labels", labels_masks, len(self.labels))
         if not self.features:
             raise DataError("MultiDataSet: features must be at least one array, got an empty list.")
-        n = self.num_examples()
-        for name, array in self._present():
-            if array.shape[0] != n:
-                raise ShapeError(
-                    f"MultiDataSet: expected as many {name} as features[0], got {name} {describe_shape(array.shape)} "
-                    f"and features[0] {describe_shape(self.features[0].shape)}."
-                )
 
     def num_examples(self) -> int:
         """Return N, the length of the first axis."""

@@ -76,6 +76,9 @@ class ComputationGraphConfiguration(NetworkConfiguration):
         """Return the names of inputs and vertices in the order in which they run, which is Java's."""
         return list(self.order) if self.order else topological_order(self.inputs, self.vertex_inputs)
 
+    def as_initialised(self) -> Self:
+        return replace(self, order=tuple(self.topological_order()))
+
     @cached_property
     def nodes(self) -> tuple[NodeConf, ...]:
         names = [name for name in self.topological_order() if name in self.vertices]

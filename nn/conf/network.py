@@ -273,12 +273,8 @@ OF_NETWORKS = (
 """Fields of `NeuralNetConfiguration` that are no defaults of layers and say how the network trains."""
 
 
-NeuralNetConfiguration.builder_verbs = {
-    "graph_builder": graph_verb,
-    "list": list_verb,
-    **PENALTY_VERBS,
-    **WEIGHT_INIT_VERBS,
-}  # type: ignore[attr-defined]
+_VERBS = {"graph_builder": graph_verb, "list": list_verb, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}
+NeuralNetConfiguration.builder_verbs = _VERBS  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -386,6 +382,10 @@ class NetworkConfiguration(Checked):
     def with_counts(self, iteration_count: int, epoch_count: int) -> Self:
         """Return a copy with those counts of the training."""
         return replace(self, iteration_count=iteration_count, epoch_count=epoch_count)
+
+    def as_initialised(self) -> Self:
+        """Return the configuration as that of a network that was initialised, which files have."""
+        return self
 
     def to_json(self) -> str:
         """Return DL4J 1.0's JSON: all settings of every layer; input types and the defaults have no place in it."""

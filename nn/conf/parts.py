@@ -78,7 +78,8 @@ def register(part: Class, java_class: str | None = None, form: Any = None) -> Cl
     form : LayerForm or JavaForm, optional
         Of a layer or vertex: its fields in the files, which the class itself may say as ``form``. By default its
         inherited fields are written as DL4J writes them, and every field of its own under its camelCase name: None,
-        bool, number, text, another part, and tuples of those. That is also how the fields of everything else are written.
+        bool, number, text, another part, and tuples of those. That is also how the fields of everything else are
+        written.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from optimize.step_result import StepResult
 
 from ..layers.losses.output import OutputMixin
 from ..step.gradient import DefaultGradient
-from ..step.minibatch import FeaturesCheck, Minibatch, StepInput
+from ..step.minibatch import FeaturesCheck, Minibatch, StepInput, parts_of_data
 from ..step.predictions import OutputComputer
 from ..step.propagation import ForwardPass
 from ..step.vectors import FlatVectors, copy_vector
@@ -110,7 +110,7 @@ class NetworkCore(JavaNames):
             node.layer.params.update(views)
         accepts = [FeaturesCheck(self.conf, number) for number in range(len(self.conf.input_names))]
         who, outputs = type(self).__name__, len(self.conf.output_nodes)
-        self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, outputs)
+        self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, outputs, shared.aligned)
         vectors.updater.watch.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
@@ -355,10 +355,10 @@ class NetworkCore(JavaNames):
                 batch = self.classes.data_set("score", *data)
             if not isinstance(data, tuple) and not isinstance(batch, self.data_types):
                 raise nd.DTypeError(f"score: data must be a DataSet or (features, labels), got {shown(data)}.")
-            if not batch.labels if isinstance(batch, MultiDataSet) else batch.labels is None:
+            if not parts_of_data(batch).labels:
                 raise nd.DataError("score: a data set needs labels to be scored, got none. Give DataSet(x, y).")
             loss, _ = self.loss_and_outputs(batch, training)
-            return self.score_from(loss, batch.num_examples())
+            return self.score_from(loss, parts_of_data(batch).labels[0].shape[0])
         if self.last is None:
             return float("nan")
         if self.last.scored:

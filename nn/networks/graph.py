@@ -258,6 +258,6 @@ def _listed(arrays: Sequence[Any]) -> list[Any]:
 def _masks(masks: Any) -> Sequence[Any]:
     if masks is None:
         return ()
-    if isinstance(masks, Mapping) or isinstance(masks, str):
+    if isinstance(masks, (Mapping, str)):
         raise nd.DTypeError(f"expected a list with a mask or None for each array, got {shown(masks)}.")
     return list(masks) if isinstance(masks, (list, tuple)) else [masks]

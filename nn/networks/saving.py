@@ -69,7 +69,7 @@ class Saved(NetworkCore):
         """Read a checkpoint, or from a folder the newest complete one, or that number; see `nn.files.checkpoint`."""
         from ..files.checkpoint import read_checkpoint
 
-        return read_checkpoint(path, number, cls)
+        return read_checkpoint(path, number, cls)  # type: ignore[arg-type]
 
     # ---- copies
 

@@ -67,8 +67,8 @@ class StepInput:
 
     @property
     def examples(self) -> int:
-        """N."""
-        return self.features[0].shape[0]
+        """N: rows of the first labels, of which networks that stack their inputs have more; without them of features."""
+        return (self.labels or self.features)[0].shape[0]
 
     def labels_mask(self, output: int) -> Array | None:
         """Return the mask of an output's labels, None for none."""
@@ -196,12 +196,21 @@ class Minibatch:
         Of every input of the network.
     outputs : int
         Of the network.
+    aligned : bool
+        Whether row i of everything is example i; not so where vertices stack examples or take them apart.
     """
 
     def __init__(
-        self, who: str, dtype: str, buffers: Callable[..., Array], accepts: Sequence[FeaturesCheck], outputs: int
+        self,
+        who: str,
+        dtype: str,
+        buffers: Callable[..., Array],
+        accepts: Sequence[FeaturesCheck],
+        outputs: int,
+        aligned: bool = True,
     ) -> None:
         self.who, self.dtype, self.buffers, self.accepts, self.outputs = who, dtype, buffers, accepts, outputs
+        self.aligned = aligned
         self.clear()
 
     def clear(self) -> None:
@@ -214,7 +223,7 @@ class Minibatch:
 
     def another(self, buffers: Callable[..., Array]) -> Minibatch:
         """Return an empty one of the same network."""
-        return Minibatch(self.who, self.dtype, buffers, self.accepts, self.outputs)
+        return Minibatch(self.who, self.dtype, buffers, self.accepts, self.outputs, self.aligned)
 
     def set_features(self, xs: Sequence[Any]) -> None:
         """Set features ``[N, ...]`` of every input."""
@@ -299,6 +308,7 @@ class Minibatch:
         n = self.features[0].shape[0]
         for number, (labels, mask) in enumerate(zip(self.labels, self.labels_masks, strict=True)):
             which = "" if self.outputs == 1 else f" of output {number}"
+            n = n if self.aligned else labels.shape[0]
             if labels.shape[:1] != (n,):
                 self._refuse_rows(f"labels{which}", labels, n)
             if mask is not None and mask.shape[:1] != (n,):
@@ -308,7 +318,7 @@ class Minibatch:
         """Raise ShapeError unless all features have as many examples, and masks fit them."""
         n = self.features[0].shape[0]
         for number, (features, mask) in enumerate(zip(self.features, self.features_masks, strict=True)):
-            if features.shape[0] != n:
+            if features.shape[0] != n and self.aligned:
                 self._refuse_rows(f"features of input {number}", features, n)
             if mask is not None:
                 self._check_mask(mask, features.shape, self.accepts[number])

@@ -165,11 +165,11 @@ class Propagation:
         places = {name: -1 - place for place, name in enumerate(self._input_names)}
         named = {name: NetworkInput(*given[place][:2]) for name, place in places.items() if place in given}
         masks = tuple(mask for _, mask, _ in arriving)
-        ctx = VertexContext(training, buffer, masks, node.needs_epsilon, named)
+        counts = tuple(count for _, _, count in arriving)
+        ctx = VertexContext(training, buffer, masks, node.needs_epsilon, named, counts[0])
         xs = tuple(x for x, _, _ in arriving)
         x, kept, state = node.layer.propagate(xs, state, self.params[number], ctx)
-        examples = node.layer.examples([count for _, _, count in arriving])
-        return Arrival(x, node.layer.feed_forward_mask(masks, ctx), examples), kept, state
+        return Arrival(x, node.layer.feed_forward_mask(masks, ctx), node.layer.examples(counts)), kept, state
 
     def masks_behind(self, features: Sequence[Array], masks: Masks) -> list[Array | None]:
         """Return the masks of the outputs, from those of such features; None for none. Nothing else is computed."""
@@ -182,9 +182,9 @@ class Propagation:
             mask, examples = arriving[0]
             if node.joins:
                 joined = tuple(mask for mask, _ in arriving)
-                ctx = VertexContext(False, nd.fresh_buffers(self.dtype), joined, node.needs_epsilon, named)
-                mask = node.layer.feed_forward_mask(joined, ctx)
-                examples = node.layer.examples([count for _, count in arriving])
+                counts = tuple(count for _, count in arriving)
+                ctx = VertexContext(False, nd.fresh_buffers(self.dtype), joined, node.needs_epsilon, named, counts[0])
+                mask, examples = node.layer.feed_forward_mask(joined, ctx), node.layer.examples(counts)
             elif mask is not None:
                 if node.preprocessor is not None:
                     mask = node.preprocessor.feed_forward_mask(mask, examples)

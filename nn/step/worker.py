@@ -16,6 +16,7 @@ from optimize.step_result import StepResult
 
 from ..conf.input_type import InputType
 from ..conf.node_conf import NodeTypes
+from ..vertices.runtime import VertexRuntime
 from .minibatch import StepInput
 from .nodes import fused, nodes_of
 from .propagation import OnForward, Propagation
@@ -129,6 +130,8 @@ class SharedNodes:
         One by one, and with those as one that run so faster, with the numbers of the outputs among these.
     pure : bool
         Whether everything may be recorded.
+    aligned : bool
+        Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
     """
 
     def __init__(self, conf: NetworkConfiguration, vectors: FlatVectors) -> None:
@@ -138,6 +141,7 @@ class SharedNodes:
         self.nodes = nodes_of(conf, vectors.layout)
         self.outputs = conf.output_nodes
         self.fused = fused(self.nodes, self.outputs)
+        self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
         self.states = sum(node.states for node in self.nodes)
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 

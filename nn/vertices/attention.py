@@ -235,8 +235,8 @@ class AttentionVertex(VertexConf):
     ``[N, n_in_values, Tk]``; output ``[N, n_out, Tq]``. In every head softmax(K.T Q / sqrt(size)), over the
     keys, says how much of each value is taken. Keys and values that their masks leave out are not taken, queries give
     zeros; the mask of the queries goes on. Parameters, with `project_input`: Wq, Wk, Wv
-    ``[n_heads, head_size, n_in]`` and Wo ``[n_heads * head_size, n_out]``. Source: DL4J ``AttentionVertex``, libnd4j ``multi_head_dot_product_attention``.
-    Differs: sizes of inputs need not be given.
+    ``[n_heads, head_size, n_in]`` and Wo ``[n_heads * head_size, n_out]``. Source: DL4J ``AttentionVertex``, libnd4j
+    ``multi_head_dot_product_attention``. Differs: sizes of inputs need not be given.
     """
 
     n_in_keys: Count | None = None

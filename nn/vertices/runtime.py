@@ -50,8 +50,7 @@ class VertexContext:
         examples: int | None = None,
     ) -> None:
         self.training, self.buffer, self.masks = training, buffer, masks
-        self.needs_epsilons, self.network_inputs = needs_epsilons, network_inputs
-        self.examples = examples
+        self.needs_epsilons, self.network_inputs, self.examples = needs_epsilons, network_inputs, examples
 
 
 class VertexRuntime(Part, JavaNames):

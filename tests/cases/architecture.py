@@ -49,6 +49,7 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "DROPOUTS": ("nn/conf/dropout.py", "nn/conf/dropout.py", "IDropout"),
     "LAYERS": ("nn/layers/__init__.py", "nn/layers", "LayerConf"),
     "LOSSES": ("nd/losses/__init__.py", "nd/losses", "Loss"),
+    "MULTI_NORMALIZERS": ("nd/dataset/normalizers/__init__.py", "nd/dataset/normalizers", "MultiNormalizer"),
     "NORMALIZERS": ("nd/dataset/normalizers/__init__.py", "nd/dataset/normalizers", "Normalizer"),
     "OPS": ("nd/ops/__init__.py", "nd/ops", "Op"),
     "OPTIMIZERS": ("optimize/solvers/__init__.py", "optimize/solvers", "def optimize"),
