@@ -32,9 +32,10 @@ LOGARITHMS, NEGATIVES = (
 """Losses that are not finite for the outputs of these activations."""
 ROUNDED = (activations.GELU, activations.HardSigmoid, activations.LeakyReLU, activations.RationalTanh)
 SAME_DIFF = (
-    nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.LocallyConnected1D, nn.LocallyConnected2D, nn.PrimaryCapsules,
+    nn.AttentionVertex, nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.LocallyConnected1D, nn.LocallyConnected2D,
+    nn.PrimaryCapsules,
 )  # fmt: skip
-"""Layers that Java makes of SameDiff."""
+"""Layers and a vertex that Java makes of SameDiff."""
 NOT_IN_SAME_DIFF = (
     activations.HardSigmoid, activations.Mish, activations.RReLU, activations.RationalTanh, activations.ReLU6,
     activations.RectifiedTanh, activations.SELU, activations.Swish, activations.ThresholdedReLU,
@@ -74,13 +75,16 @@ def is_without_beta(layer: nn.BatchNormalization) -> bool:
 
 
 def begins_with_images(result: Result) -> bool:
+    if not isinstance(result.conf, nn.MultiLayerConfiguration):
+        return False
     return isinstance(result.conf.input_type, ConvolutionalType) and isinstance(result.conf.layers[0], NO_ARRAYS)
 
 
 def masks_what_is_not_finite(result: Result) -> bool:
+    if not result.name.startswith("mask"):
+        return False
     last = result.conf.layers[-1]
-    logarithm = result.name.startswith("mask") and isinstance(last.loss, LOGARITHMS)
-    return logarithm and isinstance(last.activation, NEGATIVES)
+    return isinstance(last.loss, LOGARITHMS) and isinstance(last.activation, NEGATIVES)
 
 
 def masks_steps_of_features_alone(result: Result) -> bool:

@@ -19,7 +19,7 @@ from .results import Result, java_error, read
 STEPS = 4
 TRAINED = "scores", "params", "state", "outputs"
 TOLERANCES = {
-    "init": 3e-5,  # of Java's logarithm and cosine, in single precision
+    "init": 1e-4,  # of Java's logarithm and cosine, in single precision
     **dict.fromkeys(("output", "score", "gradient", *TRAINED), 1e-7),
     **dict.fromkeys((f"opened {quantity}" for quantity in TRAINED), 1e-7),
     "zip": 0.0, "zip outputs": 1e-7,
@@ -100,7 +100,11 @@ def _compare_texts(result: Result, quantity: str, ours: Any, javas: Any) -> None
 
 
 def _json(path: Path) -> str:
-    return json.dumps(json.loads(path.read_text()), indent=1, sort_keys=True)
+    """Return a configuration as text, without the axes of poolings: Java notes them at one time or another."""
+    document = json.loads(path.read_text())
+    for vertex in document["vertices"].values():
+        vertex.get("layerConf", {}).get("layer", {}).pop("poolingDimensions", None)
+    return json.dumps(document, indent=1)
 
 
 def _numbered(name: str, arrays: Sequence[Any]) -> dict[str, Any]:
