@@ -18,7 +18,9 @@ from .verdict import DERIVATIVES, RELEASES, Fault
 M1, M2 = RELEASES[:1], RELEASES[1:]
 OPENS, RUNS, TRAINS = frozenset({"opens"}), frozenset({"runs"}), frozenset({"trains"})
 """Java fails in it."""
-OUTPUT, TRAINING = frozenset({"output", "score", "zip output"}), frozenset({"scores", "params", "state"})
+OUTPUT = frozenset({"output", "score", "zip output"})
+TRAINED = {"scores", "params", "state", "outputs"}
+TRAINING = frozenset({*TRAINED, *(f"opened {quantity}" for quantity in TRAINED)})
 """Java's numbers are others."""
 GRADIENT = TRAINING | {"gradient"}
 Applies = Callable[[Result], bool]
@@ -107,6 +109,8 @@ FAULTS = (
           frozenset({"scores"}), "no parameters"),
     Fault("penalties of depthwise layers", "move the weights by other numbers",
           has((nn.DepthwiseConvolution2D, nn.SeparableConvolution2D), is_penalised), TRAINING, "penalty of depthwise"),
+    Fault("penalties of AttentionVertex", "are not in the score", has(nn.AttentionVertex, is_penalised),
+          frozenset({"score", "scores", "opened scores"}), "penalty of a vertex"),
     # ---- constraints
     Fault("constraints twice", "each is applied twice: what shrinks by 1e-6 shrinks by 2e-6", has(NORMS), TRAINING,
           "constraints twice", limit=1e-3),
