@@ -18,6 +18,7 @@ from nn import (
     DenseLayer,
     DuplicateToTimeSeriesVertex,
     ElementWiseVertex,
+    FeedForwardToCnnPreProcessor,
     FrozenLayer,
     FrozenVertex,
     GlobalPoolingLayer,
@@ -29,6 +30,7 @@ from nn import (
     NeuralNetConfiguration,
     OutputLayer,
     PoolHelperVertex,
+    PreprocessorVertex,
     ReshapeVertex,
     ReverseTimeSeriesVertex,
     RnnOutputLayer,
@@ -237,7 +239,8 @@ class _Drawing:
 
     def reshape(self, vertex: Vertex) -> None:
         image = self.add(DenseLayer(n_out=8, activation="tanh"), (8,), vertex)
-        self.add(ReshapeVertex(-1, 2, 2, 2), (2, 2, 2), image)
+        to_images = PreprocessorVertex(FeedForwardToCnnPreProcessor(2, 2, 2))
+        self.add(self.rng.choice([ReshapeVertex(-1, 2, 2, 2), to_images]), (2, 2, 2), image)
 
     def duplicate(self, vertex: Vertex) -> None:
         series = [each for each in self.inputs if each.kind == "series"]
