@@ -49,8 +49,8 @@ _UNUSED_OF_NETWORKS = {
     "cacheMode": "NONE", "inferenceWorkspaceMode": "ENABLED", "trainingWorkspaceMode": "ENABLED",
 }  # fmt: skip
 """The same of the network itself, with the values of Java's builder."""
-_MAPS = {"vertexInputs", "vertices"}
-"""Maps whose order tells the order of vertices."""
+_MAPS = {"biasParams", "vertexInputs", "vertices", "weightParams"}
+"""Maps whose order tells the order of vertices, and of a vertex's parameters."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {
     "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
