@@ -146,4 +146,4 @@ class Resizing(Generic[Key]):
 def resized_input(input_type: InputType, n_in: int) -> InputType:
     """Return the type of a network's input with so many numbers or channels."""
     field = "n" if hasattr(input_type, "n") else "channels"
-    return replace(input_type, **{field: n_in})  # type: ignore[type-var]
+    return replace(input_type, **{field: n_in})
