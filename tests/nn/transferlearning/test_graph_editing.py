@@ -195,7 +195,7 @@ def builder():
         (lambda: builder().n_out_replace("x", 4), r"what reads 'x' must be a layer, got vertex 'both' \(MergeVertex\)"),
         (lambda: builder().n_out_replace("x", 4, "relu", "relu", "relu"), r"takes \(n_out, weight_init, "),
         (lambda: builder().remove_vertex_and_connections("z"), r"remove_vertex: unknown vertex 'z', expected one of a"),
-        (lambda: builder().remove_vertex_keep_connections("z"), r"remove_vertex: unknown vertex 'z', expected one of a"),
+        (lambda: builder().remove_vertex_keep_connections("z"), r"remove_vertex: unknown vertex 'z'"),
         (lambda: builder().add_layer("x", DenseLayer(n_out=3), "a"), r"every vertex must have its own name, got 'x'"),
         (lambda: builder().set_feature_extractor("z").build(), r"set_feature_extractor: unknown vertex 'z'"),
         (lambda: builder().set_feature_extractor("out").build(), r"a layer with a loss cannot be frozen"),
