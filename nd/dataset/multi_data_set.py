@@ -90,8 +90,8 @@ class MultiDataSet(Examples):
     def aligned_examples(self) -> int:
         """Return N; raise ShapeError where arrays hold different numbers of examples, so that no row is one example."""
         n = self.num_examples()
-        for name, array in self._present():
-            if array.shape[0] != n:
+        for name, array in self._fields():
+            if array is not None and array.shape[0] != n:
                 raise ShapeError(
                     f"MultiDataSet: expected as many {name} as features[0] to take examples out, got {name} "
                     f"{describe_shape(array.shape)} and features[0] {describe_shape(self.features[0].shape)}."
