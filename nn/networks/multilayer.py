@@ -11,9 +11,11 @@ from nd.java_names import Pair
 from nd.rules import INTEGER, Refused
 from nd.typing import Array
 
+from ..conf.graph import ComputationGraphConfiguration
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..step.minibatch import as_features
+from .graph import ComputationGraph
 from .network import Network
 
 _HEADINGS = ("layer", "type", "in -> out", "parameters")
@@ -111,6 +113,20 @@ class MultiLayerNetwork(Network):
         with self.lock, self.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
             return nd.copy(self.forward((x,), training, start=first, stop=last + 1).outputs[-1])
+
+    def to_computation_graph(self) -> ComputationGraph:
+        """Return the graph that this network is: input "in", vertices "0", "1", ..., one after the other.
+
+        An independent copy with the parameters, counters, generator, and states of updater and optimizer: it computes
+        and trains on as this network does.
+
+        Notes
+        -----
+        Source: DL4J ``MultiLayerNetwork.toComputationGraph``. Differs: Java forgets seed, counters and the settings of
+        the network as opposed to its layers'.
+        """
+        conf = self.conf.with_counts(self.iteration_count, self.epoch_count)
+        return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(conf)))
 
     # ---- one minibatch
 
