@@ -204,7 +204,10 @@ class Propagation:
         outs = []
         for number, mask in zip(self.outputs, masks, strict=True):
             out, masks_output = passed.outputs[number], getattr(self.nodes[number].layer, "masks_output", True)
-            outs.append(out if mask is None or not masks_output else nd.muli(out, _over(mask, out)))
+            if mask is not None and masks_output:  # in other memory, as another output may be a view of this one
+                masked = None if fresh else self._buffers[number]("masked_output", tuple(out.shape))
+                out = nd.multiply(out, _over(mask, out), masked)
+            outs.append(out)
         return outs
 
     # ---- backward
@@ -252,19 +255,22 @@ class Propagation:
         Nothing is computed above which there is nothing to train, unless `to_input` asks for dL/d(features). `external`
         says that the deltas are dL/d(activations) of the nodes, whatever they are.
 
-        As in Java, a layer with a loss takes no gradient from what reads its activations.
+        A layer with a loss whose activations others read gets the gradients of both. Differs: in Java such a graph
+        cannot be trained.
         """
-        epsilons: dict[int, Array] = dict(deltas)  # by the number of the node
+        losses = {} if external else deltas
+        epsilons: dict[int, Array] = dict(deltas) if external else {}  # by the number of the node
         for number in reversed(range(len(self.nodes))):
-            node, epsilon = self.nodes[number], epsilons.pop(number, None)
-            if epsilon is None:  # nothing that the loss knows of, or nothing to train here and above
+            node, epsilon, delta = self.nodes[number], epsilons.pop(number, None), losses.get(number)
+            if delta is not None and epsilon is not None:
+                delta = node.layer.with_epsilon(delta, epsilon, passed.kept[number])
+            if delta is None and epsilon is None:  # nothing that the loss knows of, or nothing to train here and above
                 continue
-            is_delta = number in deltas and not external
-            belows = self._belows(number, epsilon, passed, is_delta, to_input)
+            gradient: Any = epsilon if delta is None else delta
+            belows = self._belows(number, gradient, passed, delta is not None, to_input)
             for source, below in zip(node.inputs, belows, strict=True):
-                if below is None or (source in deltas and not external):
-                    continue
-                epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
+                if below is not None:
+                    epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
         return [epsilons.get(NETWORK_INPUT - place) for place in range(len(self._input_names))]
 
     def _belows(
