@@ -10,7 +10,7 @@ from ..layers.base import LayerConf
 
 if TYPE_CHECKING:
     from ..conf.input_type import InputType
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 _WINDOWS = (("kernel_size", "", ""), ("stride", "stride ", "stride 1x1"))
 

@@ -99,7 +99,9 @@ def _box(box: Box, middle: float, top: float, width: float) -> str:
 
 def _text(text: str) -> str:
     """Escape a text for XML, which has no place for most control characters and for halves of surrogate pairs."""
-    return escape("".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cs", "Cn") else letter for letter in text))
+    return escape(
+        "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cs", "Cn") else letter for letter in text)
+    )
 
 
 def _number(value: float) -> str:
