@@ -39,9 +39,7 @@ class MultiLayerNetwork(Network):
 
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
-        super().__init__(conf)
-        if params is not None:
-            self.init(params)
+        super().__init__(conf, params)
 
     java_names: ClassVar[dict[str, str]] = {
         "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
@@ -87,17 +85,6 @@ class MultiLayerNetwork(Network):
         """Return the last layer at work."""
         self.check_init()
         return self.layers[-1]
-
-    def layer_size(self, layer: int) -> int:
-        """Return the n_out of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
-
-    def layer_input_size(self, layer: int) -> int:
-        """Return the n_in of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
-
-    def _size_of(self, layer: int, name: str) -> int:
-        return getattr(self.conf.layers[layer].innermost, name, None) or 0
 
     @checked
     def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:

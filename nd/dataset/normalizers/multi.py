@@ -6,8 +6,6 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import checked, shown
 from nd.dataset.checks import as_array, check_count
@@ -267,7 +265,7 @@ class FittedMultiNormalizer(Learner, MultiNormalizer):
             raise DataError(f"{self.who(method)}: expected {group} that were fitted, got none. Call {before}fit first.")
         return self.fitted[group]
 
-    def row(self, method: str, group: str, index: int, name: str) -> np.ndarray:
+    def row(self, method: str, group: str, index: int, name: str) -> Array:
         """Return numbers [columns] of one array, float64; DataError if it was not fitted."""
         known = self.fitted_group(group, method)
         at = check_count(self.who(method), "index", index, 0)
