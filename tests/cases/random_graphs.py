@@ -1,31 +1,34 @@
-"""Graphs drawn at random: 2 to 12 vertices, one or two inputs and outputs, of rows, images and series."""
-
-from __future__ import annotations
+"""Graphs drawn at random: rows, series and images through layers and vertices, fan-out, several inputs and outputs."""
 
 import random
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nd.dataset import MultiDataSet
 from nn import (
     ActivationLayer,
     AttentionVertex,
     BatchNormalization,
+    CenterLossOutputLayer,
+    CnnLossLayer,
+    CnnToFeedForwardPreProcessor,
+    ComputationGraph,
+    ComputationGraphConfiguration,
     Convolution1DLayer,
     ConvolutionLayer,
     DenseLayer,
     DuplicateToTimeSeriesVertex,
+    ElementWiseMultiplicationLayer,
     ElementWiseVertex,
-    FeedForwardToCnnPreProcessor,
     FrozenLayer,
+    FrozenLayerWithBackprop,
     FrozenVertex,
     GlobalPoolingLayer,
     InputType,
     L2NormalizeVertex,
     L2Vertex,
     LastTimeStepVertex,
+    LossLayer,
     MergeVertex,
     NeuralNetConfiguration,
     OutputLayer,
@@ -33,356 +36,315 @@ from nn import (
     PreprocessorVertex,
     ReshapeVertex,
     ReverseTimeSeriesVertex,
+    RnnLossLayer,
     RnnOutputLayer,
     ScaleVertex,
     ShiftVertex,
     StackVertex,
-    Subsampling1DLayer,
     SubsamplingLayer,
     SubsetVertex,
     UnstackVertex,
 )
-from optimize import AdaDelta, AdaGrad, Adam, AMSGrad, Nadam, Nesterovs, RmsProp, Sgd
-from optimize.gradient_normalization import GRADIENT_NORMALIZATIONS
+from optimize import Adam
 
-EXAMPLES, CLASSES, LENGTH, SIDE = 4, 3, 5, 4
-INPUTS = {"rows": (4,), "images": (2, SIDE, SIDE), "series": (3, LENGTH)}
-"""Kind of an input -> the shape of one example."""
-ACTIVATIONS = ("tanh", "sigmoid", "relu", "identity", "softplus", "softsign", "elu", "swish")
-UPDATERS = (
-    Sgd(0.1), Nesterovs(0.05, momentum=0.8), Adam(0.01), AMSGrad(0.01), Nadam(0.01), AdaGrad(0.05), RmsProp(0.01),
-    AdaDelta(),
-)  # fmt: skip
-NORMALIZATIONS = tuple(name for name in GRADIENT_NORMALIZATIONS if name != "none")
+EXAMPLES, STEPS = 4, 4
+INPUT_SHAPES = {"rows": [(3,), (4,), (2,)], "series": [(3, STEPS), (2, STEPS)], "images": [(2, 4, 4), (1, 5, 5)]}
+INPUT_TYPES = {
+    "rows": InputType.feed_forward,
+    "series": lambda size, steps: InputType.recurrent(size, steps),
+    "images": lambda channels, height, width: InputType.convolutional(height, width, channels),
+}
+SMOOTH = ("tanh", "sigmoid", "softplus", "swish", "identity")
 
 
-class Vertex(NamedTuple):
-    """An activation that is there to be used: its name, and the shape of one example."""
+class Arrival(NamedTuple):
+    """What comes out of a vertex or an input: "steps" are series as rows, one of each time step."""
 
     name: str
+    kind: str
     shape: tuple[int, ...]
-
-    @property
-    def kind(self) -> str:
-        return next(kind for kind, shape in INPUTS.items() if len(shape) == len(self.shape))
+    examples: int
+    masked: bool
+    """Whether a mask may come with it."""
 
 
 class RandomGraph(NamedTuple):
-    """A configuration and its data; `inferred` tells whether Java infers the same sizes.
+    """A configuration and a minibatch for it."""
 
-    Java takes a subset of channels for none, what PoolHelperVertex leaves for what it is given, and a pooled series for
-    a series.
-    """
+    conf: ComputationGraphConfiguration
+    features: list[np.ndarray]
+    labels: list[np.ndarray]
+    features_masks: list[np.ndarray | None]
+    labels_masks: list[np.ndarray | None]
 
-    conf: Any
-    data: MultiDataSet
-    input_types: Sequence[InputType]
-    inferred: bool
+    def network(self):
+        return ComputationGraph(self.conf).init()
 
 
-class _Drawing:
-    """A graph that grows vertex by vertex, each from the generator of its number."""
+class Drawing:
+    """A graph that grows vertex by vertex."""
 
-    def __init__(self, number: int) -> None:
-        self.rng = random.Random(f"graph {number}")
-        self.numbers = np.random.default_rng([number, 17])
-        self.nodes: dict[str, tuple[Any, ...]] = {}
-        self.there: list[Vertex] = []
-        self.used: list[str] = []
-        self.inferred = True
-        kinds = self.rng.choice([["rows"], ["images"], ["series"], ["rows"] * 2, ["images", "rows"], ["series"] * 2])
-        self.inputs = [Vertex(self.name(), INPUTS[kind]) for kind in kinds]
-        self.there += self.inputs
-        self.masked = "series" in kinds and self.rng.random() < 0.5
+    def __init__(self, number):
+        self.rng, self.numbers = random.Random(number), np.random.default_rng(number)
+        self.nodes: dict[str, Any] = {}
+        self.known: list[Arrival] = []
+        self.unread: list[str] = []
+        self.outputs: list[str] = []
+        self.labels: list[np.ndarray] = []
+        self.labels_masks: list[np.ndarray | None] = []
+        self.features_masks: dict[str, np.ndarray | None] = {}
+        self.inputs = [self._input(place) for place in range(self.rng.choice([1, 1, 2, 2, 3]))]
 
-    def chance(self, probability: float = 0.2) -> bool:
-        return self.rng.random() < probability
+    def _input(self, place):
+        kind = self.rng.choice(["rows", "rows", "series", "images"])
+        shape, name = self.rng.choice(INPUT_SHAPES[kind]), f"in{place}"
+        mask = None
+        if kind == "series" and self.rng.random() < 0.5:
+            mask = (self.numbers.random((EXAMPLES, STEPS)) < 0.6).astype(float)
+            mask[:, self.rng.randrange(STEPS)] = 1.0
+        self.features_masks[name] = mask
+        self._know(Arrival(name, kind, shape, EXAMPLES, mask is not None))
+        return self.known[-1]
 
-    def name(self) -> str:
-        """Return a new name; the order of names is not that of the vertices."""
-        taken = {*self.nodes, *(vertex.name for vertex in self.there)}
-        return next(name for name in iter(lambda: f"{self.rng.choice('abcxyz')}{self.rng.randrange(100)}", None)
-                    if name not in taken)  # fmt: skip
+    def _know(self, arrival):
+        self.known.append(arrival)
+        self.unread.append(arrival.name)
 
-    def add(self, node: Any, shape: tuple[int, ...], *inputs: Vertex) -> Vertex:
-        """Put a layer or vertex on top of others."""
-        vertex = Vertex(self.name(), shape)
-        self.nodes[vertex.name] = (node, *(each.name for each in inputs))
-        self.used += [each.name for each in inputs]
-        self.there.append(vertex)
-        return vertex
+    def pick(self, *kinds):
+        """Return something known of these kinds, rather what nobody reads yet; None where there is none."""
+        fitting = [one for one in self.known if one.kind in kinds]
+        new = [one for one in fitting if one.name in self.unread]
+        return self.rng.choice(new if new and self.rng.random() < 0.6 else fitting) if fitting else None
 
-    def pick(self) -> Vertex:
-        """Return an activation: rather one that nobody uses, rather a late one."""
-        unused = [vertex for vertex in self.there if vertex.name not in self.used]
-        if unused and self.chance(0.6):
-            return self.rng.choice(unused)
-        return self.rng.choice(self.there[-4:] if self.chance(0.7) else self.there)
+    def like(self, one, same):
+        """Return another arrival for which `same` holds beside one, or that itself."""
+        return self.rng.choice([two for two in self.known if two.examples == one.examples and same(one, two)])
 
-    def fellow(self, vertex: Vertex, *, size: bool = True) -> Vertex:
-        """Return another activation, or the same, of the same shape; of the same kind and places with size=False."""
-        like = [each for each in self.there if each.kind == vertex.kind and each.shape[1:] == vertex.shape[1:]]
-        like = [each for each in like if not size or each.shape == vertex.shape]
-        others = [each for each in like if each != vertex]
-        return self.rng.choice(others) if others and not self.chance(0.1) else vertex
+    def add(self, vertex, *sources, kind=None, shape=None, examples=None):
+        name, first = f"n{len(self.nodes)}", sources[0]
+        self.nodes[name] = (vertex, *(source.name for source in sources))
+        self.unread = [unread for unread in self.unread if unread not in {source.name for source in sources}]
+        shape, examples = first.shape if shape is None else shape, examples or first.examples
+        masked = any(source.masked for source in sources) and not isinstance(vertex, GlobalPoolingLayer)
+        self._know(Arrival(name, kind or first.kind, shape, examples, masked))
+        return self.known[-1]
 
-    # ---- settings
-
-    def settings(self) -> dict[str, Any]:
-        """Return settings of a layer with parameters."""
-        settings: dict[str, Any] = {"activation": self.rng.choice(ACTIVATIONS)}
-        if self.chance(0.15):
-            settings["updater"] = self.rng.choice(UPDATERS)
-        if self.chance(0.15):
-            settings["bias_updater"] = self.rng.choice(UPDATERS)
-        if self.chance(0.15):
-            settings |= {"l2": 0.05, "l1_bias": 0.01}
-        return settings
-
-    def network(self) -> NeuralNetConfiguration:
-        """Return the settings of the network."""
-        settings: dict[str, Any] = {"updater": self.rng.choice(UPDATERS)}
-        if self.chance():
-            settings |= {"l1": 0.01, "l2": 0.02}
-        if self.chance():
-            settings["weight_decay_bias" if self.chance() else "l2_bias"] = 0.03
-        if self.chance():
-            settings |= {
-                "gradient_normalization": self.rng.choice(NORMALIZATIONS), "gradient_normalization_threshold": 0.2,
-            }  # fmt: skip
-        return NeuralNetConfiguration(
-            seed=self.rng.randrange(1, 10**6), dtype="float64", bias_init=0.1, weight_init="xavier", **settings
-        )
-
-    # ---- vertices of every kind
-
-    def grow(self) -> None:
-        """Add a vertex, or two or three that belong together."""
-        vertex = self.pick()
-        own = {"rows": _ROWS, "images": _IMAGES, "series": _SERIES}[vertex.kind]
-        self.rng.choice((*own, *own, *_ANY))(self, vertex)
-
-    def element_wise(self, vertex: Vertex) -> None:
-        op = self.rng.choice(["add", "subtract", "product", "average", "max"])
-        inputs = [vertex, self.fellow(vertex)]
-        if op != "subtract" and self.chance(0.3):
-            inputs.append(self.fellow(vertex))
-        self.add(ElementWiseVertex(op), vertex.shape, *inputs)
-
-    def merge(self, vertex: Vertex) -> None:
-        inputs = [vertex, *(self.fellow(vertex, size=False) for _ in range(self.rng.choice([1, 1, 2])))]
-        self.add(MergeVertex(), (sum(each.shape[0] for each in inputs), *vertex.shape[1:]), *inputs)
-
-    def scale(self, vertex: Vertex) -> None:
-        self.add(self.rng.choice([ScaleVertex(0.7), ShiftVertex(-0.3)]), vertex.shape, vertex)
-
-    def subset(self, vertex: Vertex) -> None:
-        first = self.rng.randrange(vertex.shape[0])
-        last = self.rng.randrange(first, vertex.shape[0])
-        self.inferred &= vertex.kind != "images"
-        self.add(SubsetVertex(first, last), (last - first + 1, *vertex.shape[1:]), vertex)
-
-    def normalize(self, vertex: Vertex) -> None:
-        self.add(L2NormalizeVertex(), vertex.shape, vertex)
-
-    def distance(self, vertex: Vertex) -> None:
-        """From another: of nothing from itself Java makes NaN now and then. A mask of steps would go on to rows."""
-        other = self.fellow(vertex)
-        if other != vertex and not (self.masked and vertex.kind == "series"):
-            self.add(L2Vertex(), (1,), vertex, other)
-
-    def twins(self, vertex: Vertex) -> None:
-        """Two activations through one layer."""
-        stack = self.add(StackVertex(), vertex.shape, vertex, self.fellow(vertex))
-        shared = {"rows": self.dense, "images": self.convolution, "series": self.convolution1d}[vertex.kind](stack)
-        for number in range(2):
-            self.add(UnstackVertex(number, 2), shared.shape, shared)
-        self.there = [each for each in self.there if each not in (stack, shared)]  # they have twice the examples
-
-    def activation(self, vertex: Vertex) -> None:
-        """Java writes into what is below when it does not train, so nobody else may read it."""
-        if vertex.name not in self.used and vertex not in self.inputs:
-            self.add(ActivationLayer(activation=self.rng.choice(ACTIVATIONS)), vertex.shape, vertex)
-            self.there.remove(vertex)
-
-    def normalization(self, vertex: Vertex) -> None:
-        if vertex.kind != "series":
-            self.add(BatchNormalization(decay=0.8), vertex.shape, vertex)
-
-    def frozen_vertex(self, vertex: Vertex) -> None:
-        """Nothing below that is trained: Java asks for an epsilon there."""
-        of_inputs = [each for each in self.inputs if each.kind == vertex.kind]
-        if of_inputs:
-            self.add(FrozenVertex(ScaleVertex(1.5)), of_inputs[0].shape, of_inputs[0])
-
-    # ---- of rows
-
-    def dense(self, vertex: Vertex) -> Vertex:
-        size = self.rng.randrange(2, 6)
-        layer = DenseLayer(n_out=size, has_bias=not self.chance(), **self.settings())
-        return self.add(layer, (size,), vertex)
-
-    def dense_of_several(self, vertex: Vertex) -> None:
-        """The layer gets a vertex of its own that merges."""
-        layer = DenseLayer(n_out=3, **self.settings())
-        self.add(layer, (3,), vertex, self.fellow(vertex, size=False))
-
-    def frozen(self, vertex: Vertex) -> None:
-        of_inputs = [each for each in self.inputs if each.kind == "rows"]
-        if of_inputs:
-            self.add(FrozenLayer(DenseLayer(n_out=3, activation="tanh")), (3,), of_inputs[0])
-
-    def broadcast(self, vertex: Vertex) -> None:
-        one = self.add(DenseLayer(n_out=1, activation="tanh"), (1,), self.fellow(vertex, size=False))
-        inputs = [vertex, one] if self.chance(0.5) else [one, vertex]
-        self.add(ElementWiseVertex(self.rng.choice(["add", "product", "average"])), vertex.shape, *inputs)
-
-    def reshape(self, vertex: Vertex) -> None:
-        image = self.add(DenseLayer(n_out=8, activation="tanh"), (8,), vertex)
-        to_images = PreprocessorVertex(FeedForwardToCnnPreProcessor(2, 2, 2))
-        self.add(self.rng.choice([ReshapeVertex(-1, 2, 2, 2), to_images]), (2, 2, 2), image)
-
-    def duplicate(self, vertex: Vertex) -> None:
-        series = [each for each in self.inputs if each.kind == "series"]
-        if series:
-            self.add(DuplicateToTimeSeriesVertex(series[0].name), (*vertex.shape, LENGTH), vertex)
-
-    # ---- of images
-
-    def convolution(self, vertex: Vertex) -> Vertex:
-        channels, kernel = self.rng.randrange(1, 4), (self.rng.randrange(1, 4), self.rng.randrange(1, 3))
-        layer = ConvolutionLayer(n_out=channels, kernel_size=kernel, convolution_mode="same", **self.settings())
-        return self.add(layer, (channels, *vertex.shape[1:]), vertex)
-
-    def pooling(self, vertex: Vertex) -> None:
-        layer = SubsamplingLayer(self.rng.choice(["max", "avg"]), kernel_size=2, stride=1, convolution_mode="same")
-        self.add(layer, vertex.shape, vertex)
-
-    def halved(self, vertex: Vertex) -> None:
-        channels, height, width = vertex.shape
-        if height > 1 and width > 1:
-            layer = SubsamplingLayer(self.rng.choice(["max", "avg"]), kernel_size=2, stride=2)
-            self.add(layer, (channels, height // 2, width // 2), vertex)
-
-    def pool_helper(self, vertex: Vertex) -> None:
-        channels, height, width = vertex.shape
-        if height == width > 1:
-            self.inferred = False
-            self.add(PoolHelperVertex(), (channels, height - 1, width - 1), vertex)
-
-    def flattened(self, vertex: Vertex) -> None:
-        self.dense(vertex)
-
-    def pooled(self, vertex: Vertex) -> Vertex:
-        self.inferred &= vertex.kind != "series"
-        return self.add(GlobalPoolingLayer(self.rng.choice(["avg", "max", "sum"])), vertex.shape[:1], vertex)
-
-    # ---- of series
-
-    def convolution1d(self, vertex: Vertex) -> Vertex:
-        channels, mode = self.rng.randrange(1, 4), self.rng.choice(["same", "causal"])
-        kernel = self.rng.randrange(1, 4)
-        layer = Convolution1DLayer(n_out=channels, kernel_size=kernel, convolution_mode=mode, **self.settings())
-        return self.add(layer, (channels, *vertex.shape[1:]), vertex)
-
-    def pooling1d(self, vertex: Vertex) -> None:
-        layer = Subsampling1DLayer(self.rng.choice(["max", "avg"]), kernel_size=2, stride=1, convolution_mode="same")
-        self.add(layer, vertex.shape, vertex)
-
-    def last_step(self, vertex: Vertex) -> None:
-        self.add(LastTimeStepVertex(self.rng.choice(self.inputs).name), vertex.shape[:1], vertex)
-
-    def reverse(self, vertex: Vertex) -> None:
-        masks = self.rng.choice([*(each.name for each in self.inputs), None])
-        self.add(ReverseTimeSeriesVertex(masks), vertex.shape, vertex)
-
-    def attention(self, vertex: Vertex) -> None:
-        keys = self.fellow(vertex, size=False)
-        attention = AttentionVertex(
-            n_in_queries=vertex.shape[0], n_in_keys=keys.shape[0], n_in_values=keys.shape[0], n_out=2, head_size=3,
-            n_heads=2, project_input=True, weight_init="xavier",
-        )  # fmt: skip
-        self.add(attention, (2, LENGTH), vertex, keys, keys)
+    def grow(self):
+        """Add a vertex, where the one that is drawn fits anything."""
+        self.rng.choice(MAKERS)(self)
 
     # ---- outputs
 
-    def output(self, leaves: Sequence[Vertex]) -> tuple[str, np.ndarray, np.ndarray | None]:
-        """Put an output layer on activations; return its name, its labels, and their mask."""
-        if all(leaf.kind == "series" for leaf in leaves) and self.chance(0.6):
-            return self.output_of_series(leaves)
-        rows = [leaf if leaf.kind == "rows" or self.flattens(leaf, leaves) else self.pooled(leaf) for leaf in leaves]
-        classes = self.chance(0.5)
-        loss = {"loss": "mcxent", "activation": "softmax"} if classes else {"loss": "mse", "activation": "tanh"}
-        out = self.add(OutputLayer(n_out=CLASSES, **loss), (CLASSES,), *rows)
-        labels = self.numbers.normal(size=(EXAMPLES, CLASSES))
-        if classes:
-            labels = np.eye(CLASSES)[self.numbers.integers(0, CLASSES, EXAMPLES)]
-        mask = np.array([[1.0], [0.0], [1.0], [1.0]]) if self.chance(0.2) else None
-        return out.name, labels, mask
+    def end(self, one):
+        """Add an output layer behind something, with its labels."""
+        rng, channels = self.rng, one.shape[0]
+        classes = rng.choice([2, 3])
+        loss, activation = rng.choice(
+            [("mcxent", "softmax"), ("mse", "tanh"), ("xent", "sigmoid"), ("mse", "identity")]
+        )
+        settings = {"loss": loss, "activation": activation}
+        if one.kind == "images":
+            layer, shape, kind = CnnLossLayer(**settings), one.shape, "images"
+        elif one.kind == "series" and rng.random() < 0.3:
+            layer, shape, kind = RnnLossLayer(**settings), one.shape, "series"
+        elif one.kind in {"series", "steps"}:
+            layer, shape, kind = RnnOutputLayer(n_out=classes, **settings), (classes, STEPS), "series"
+        elif rng.random() < 0.2 and channels > 1:
+            layer, shape, kind = LossLayer(**settings), one.shape, "rows"
+        else:
+            made = rng.choice([OutputLayer, OutputLayer, CenterLossOutputLayer])
+            layer, shape, kind = made(n_out=classes, **settings), (classes,), "rows"
+        arrival = self.add(layer, one, kind=kind, shape=shape)
+        self.outputs.append(arrival.name)
+        self.unread.remove(arrival.name)
+        self.labels.append(self._labels(loss, (one.examples, *shape)))
+        self.labels_masks.append(self._labels_mask((one.examples, *shape)))
 
-    def flattens(self, leaf: Vertex, leaves: Sequence[Vertex]) -> bool:
-        return leaf.kind == "images" and len(leaves) == 1 and self.chance(0.5)
+    def _labels(self, loss, shape):
+        if loss == "mse":
+            return self.numbers.normal(size=shape)
+        if loss == "xent":
+            return (self.numbers.random(shape) < 0.5).astype(float)
+        classes = self.numbers.integers(0, shape[1], (shape[0], 1, *shape[2:]))
+        axes = np.arange(shape[1]).reshape(1, -1, *(1 for _ in shape[2:]))
+        return (classes == axes).astype(float)
 
-    def output_of_series(self, leaves: Sequence[Vertex]) -> tuple[str, np.ndarray, np.ndarray | None]:
-        out = self.add(RnnOutputLayer(n_out=CLASSES, loss="mcxent", activation="softmax"), (CLASSES, LENGTH), *leaves)
-        labels = np.eye(CLASSES)[self.numbers.integers(0, CLASSES, (EXAMPLES, LENGTH))].transpose(0, 2, 1)
-        # where features alone are masked, Java counts masked steps in the loss
-        return out.name, labels, self.steps() if self.masked or self.chance(0.3) else None
+    def _labels_mask(self, shape):
+        if self.rng.random() < 0.7:
+            return None
+        sizes = {2: (shape[0], 1), 3: (shape[0], *shape[2:]), 4: (shape[0], 1, *shape[2:])}[len(shape)]
+        mask = (self.numbers.random(sizes) < 0.6).astype(float)
+        mask[0] = 1.0
+        return mask
 
-    def steps(self) -> np.ndarray:
-        """Return a mask of time steps."""
-        lengths = self.numbers.permutation([LENGTH, 3, 4, 2])
-        return (np.arange(LENGTH) < lengths[:, None]).astype(float)
-
-    def finished(self) -> RandomGraph:
-        """Return the graph, with outputs on everything that nobody uses."""
-        leaves = [vertex for vertex in self.there if vertex.name not in self.used]
-        both = self.chance(0.35)
-        cut = self.rng.randrange(1, len(leaves)) if both and len(leaves) > 1 else len(leaves)
-        outputs = [self.output(leaves[:cut])]
-        if both:
-            outputs.append(self.output(leaves[cut:] or [self.rng.choice(self.there[:-1])]))
-        names, labels, label_masks = zip(*self.rng.sample(outputs, len(outputs)), strict=True)
-        features = [self.numbers.normal(size=(EXAMPLES, *vertex.shape)) for vertex in self.inputs]
-        masks = [self.steps() if self.masked and len(vertex.shape) == 2 else None for vertex in self.inputs]
-        types = [_input_type(vertex) for vertex in self.inputs]
-        named = {vertex.name: each for vertex, each in zip(self.inputs, types, strict=True)}
-        conf = self.network().graph(inputs=named, nodes=self.nodes, outputs=list(names))
-        data = MultiDataSet(features, list(labels), masks, list(label_masks))
-        return RandomGraph(conf, data, types, self.inferred)
+    def finished(self, number):
+        """Return the graph, with outputs behind everything that nobody reads."""
+        for name in list(self.unread):
+            self.end(next(one for one in self.known if one.name == name))
+        settings = {"weight_init": "xavier", "updater": Adam(0.01), "dtype": "float64"}
+        conf = NeuralNetConfiguration(seed=number + 1, **settings).graph(
+            inputs={one.name: INPUT_TYPES[one.kind](*one.shape) for one in self.inputs},
+            nodes=self.nodes,
+            outputs=self.outputs,
+        )
+        features = [self.numbers.normal(0.0, 0.5, size=(EXAMPLES, *one.shape)) for one in self.inputs]
+        masks = list(self.features_masks.values())
+        return RandomGraph(conf, features, self.labels, masks, self.labels_masks)
 
 
-_ANY = (
-    _Drawing.element_wise, _Drawing.element_wise, _Drawing.merge, _Drawing.scale, _Drawing.subset, _Drawing.normalize,
-    _Drawing.distance, _Drawing.twins, _Drawing.activation, _Drawing.normalization, _Drawing.frozen_vertex,
+# ---- what a graph grows by: each adds a vertex, or leaves it where nothing fits
+
+
+def _dense(drawing):
+    one = drawing.pick("rows", "steps", "series", "images")
+    n_out, activation = drawing.rng.choice([2, 3, 8]), drawing.rng.choice(SMOOTH)
+    layer = DenseLayer(n_out=n_out, activation=activation, has_bias=drawing.rng.random() < 0.8)
+    frozen = drawing.rng.random()
+    layer = FrozenLayer(layer) if frozen < 0.08 else FrozenLayerWithBackprop(layer) if frozen < 0.15 else layer
+    kind = "steps" if one.kind == "series" else "rows" if one.kind == "images" else None
+    drawing.add(layer, one, kind=kind, shape=(n_out,))
+
+
+def _same_size(drawing):
+    one = drawing.pick("rows", "series", "images", "steps")
+    made = [ActivationLayer(activation=drawing.rng.choice(SMOOTH)), ScaleVertex(0.7), ShiftVertex(0.3)]
+    made += [FrozenVertex(ScaleVertex(-1.3))] if one.kind != "steps" else []
+    made += [L2NormalizeVertex()] if one.kind != "steps" else []
+    made += [BatchNormalization()] if one.kind in {"rows", "images"} and not one.masked else []
+    made += [ElementWiseMultiplicationLayer(n_out=one.shape[0], activation="tanh")] if one.kind == "rows" else []
+    drawing.add(drawing.rng.choice(made), one)
+
+
+def _convolution(drawing):
+    one = drawing.pick("series", "images")
+    if one is None:
+        return
+    n_out, activation = drawing.rng.choice([1, 2, 3]), drawing.rng.choice(SMOOTH)
+    settings = {"n_out": n_out, "activation": activation, "convolution_mode": "same"}
+    made = Convolution1DLayer(kernel_size=3, **settings) if one.kind == "series" else None
+    drawing.add(made or ConvolutionLayer(kernel_size=(3, 2), **settings), one, shape=(n_out, *one.shape[1:]))
+
+
+def _pooling(drawing):
+    one = drawing.pick("series", "images")
+    if one is None:
+        return
+    kind = drawing.rng.choice(["max", "avg", "pnorm", "sum"])
+    if one.kind == "images" and drawing.rng.random() < 0.5 and min(one.shape[1:]) >= 4:
+        shape = (one.shape[0], one.shape[1] // 2, one.shape[2] // 2)
+        kind = "avg" if kind == "sum" else kind
+        drawing.add(SubsamplingLayer(kind, kernel_size=(2, 2), stride=(2, 2), pnorm=2), one, shape=shape)
+    else:
+        drawing.add(GlobalPoolingLayer(kind), one, kind="rows", shape=one.shape[:1])
+
+
+def _crossing(drawing):
+    """Go to another kind by a vertex."""
+    one, rng = drawing.pick("rows", "series", "images"), drawing.rng
+    series = [each.name for each in drawing.inputs if each.kind == "series"]
+    if one.kind == "series" and one.examples == EXAMPLES:
+        named = rng.choice(series) if series else None
+        made = [ReverseTimeSeriesVertex(named)] + [LastTimeStepVertex(named)] * 2 * bool(series)
+        vertex = rng.choice(made)
+        last = isinstance(vertex, LastTimeStepVertex)
+        drawing.add(vertex, one, kind="rows" if last else "series", shape=one.shape[:1] if last else one.shape)
+    elif one.kind == "rows" and one.shape == (8,) and not one.masked:
+        drawing.add(ReshapeVertex((-1, 2, 2, 2)), one, kind="images", shape=(2, 2, 2))
+    elif one.kind == "rows" and series and one.examples == EXAMPLES:
+        vertex = DuplicateToTimeSeriesVertex(rng.choice(series))
+        drawing.add(vertex, one, kind="series", shape=(one.shape[0], STEPS))
+    elif one.kind == "images" and one.shape[1] == one.shape[2] > 2 and rng.random() < 0.5:
+        drawing.add(PoolHelperVertex(), one, shape=(one.shape[0], one.shape[1] - 1, one.shape[2] - 1))
+    elif one.kind == "images":
+        c, h, w = one.shape
+        drawing.add(PreprocessorVertex(CnnToFeedForwardPreProcessor(h, w, c)), one, kind="rows", shape=(c * h * w,))
+
+
+def _subset(drawing):
+    one = drawing.pick("rows", "series", "images")
+    if one.shape[0] > 1:
+        first = drawing.rng.randrange(one.shape[0] - 1)
+        last = drawing.rng.randrange(first, one.shape[0] - 1)
+        drawing.add(SubsetVertex(first, last), one, shape=(last - first + 1, *one.shape[1:]))
+
+
+def _merge(drawing):
+    one = drawing.pick("rows", "series", "images", "steps")
+    count = drawing.rng.choice([1, 2, 2, 3])
+    sources = [one, *(drawing.like(one, _same_places) for _ in range(count - 1))]
+    drawing.add(MergeVertex(), *sources, shape=(sum(source.shape[0] for source in sources), *one.shape[1:]))
+
+
+def _merged_dense(drawing):
+    """A layer with several inputs, which gets them merged."""
+    one = drawing.pick("rows")
+    if one is not None:
+        drawing.add(DenseLayer(n_out=3, activation="tanh"), one, drawing.like(one, _same_places), shape=(3,))
+
+
+def _element_wise(drawing):
+    one, op = drawing.pick("rows", "series", "images", "steps"), drawing.rng.choice(ELEMENT_WISE)
+    count = 2 if op == "subtract" else drawing.rng.choice([1, 2, 2, 3])
+    drawing.add(ElementWiseVertex(op), one, *(drawing.like(one, _same_shape) for _ in range(count - 1)))
+
+
+def _broadcast(drawing):
+    one = drawing.pick("rows")
+    if one is not None:
+        two = drawing.like(one, lambda one, two: _same_places(one, two) and (two.shape in {one.shape, (1,)}))
+        drawing.add(ElementWiseVertex(drawing.rng.choice(["add", "product", "subtract"])), one, two)
+
+
+def _distance(drawing):
+    one = drawing.pick("rows", "series", "images")
+    two = drawing.like(one, _same_shape)
+    if two.name != one.name:
+        drawing.add(L2Vertex(), one, two, kind="rows", shape=(1,))
+
+
+def _stack(drawing):
+    one = drawing.pick("rows", "images")
+    if one is not None and not one.masked:
+        sources = [one, drawing.like(one, lambda one, two: _same_shape(one, two) and not two.masked)]
+        drawing.add(StackVertex(), *sources, examples=2 * one.examples)
+
+
+def _unstack(drawing):
+    one = drawing.pick("rows", "images")
+    if one is not None and not one.masked and one.examples >= EXAMPLES:
+        drawing.add(UnstackVertex(drawing.rng.randrange(2), 2), one, examples=one.examples // 2)
+
+
+def _attention(drawing):
+    one, heads = drawing.pick("series"), drawing.rng.choice([1, 2])
+    if one is not None:
+        sources = [one] + [drawing.like(one, _same_places) for _ in range(2)]
+        drawing.add(AttentionVertex(n_out=4, n_heads=heads, project_input=True), *sources, shape=(4, one.shape[1]))
+
+
+def _output_in_the_middle(drawing):
+    drawing.end(drawing.pick("rows", "series", "images", "steps"))
+
+
+def _same_places(one, two):
+    return one.kind == two.kind and one.shape[1:] == two.shape[1:]
+
+
+def _same_shape(one, two):
+    return one.kind == two.kind and one.shape == two.shape
+
+
+ELEMENT_WISE = ("add", "average", "max", "product", "subtract")
+MAKERS = (
+    _dense, _dense, _dense, _same_size, _same_size, _convolution, _convolution, _pooling, _pooling, _crossing,
+    _crossing, _subset, _merge, _merged_dense, _element_wise, _element_wise, _broadcast, _distance, _stack, _unstack,
+    _attention, _output_in_the_middle, _output_in_the_middle,
 )  # fmt: skip
-_ROWS = (
-    _Drawing.dense, _Drawing.dense, _Drawing.dense_of_several, _Drawing.frozen, _Drawing.broadcast, _Drawing.reshape,
-    _Drawing.duplicate,
-)  # fmt: skip
-_IMAGES = (
-    _Drawing.convolution, _Drawing.convolution, _Drawing.pooling, _Drawing.halved, _Drawing.pool_helper,
-    _Drawing.flattened, _Drawing.pooled,
-)  # fmt: skip
-_SERIES = (
-    _Drawing.convolution1d, _Drawing.convolution1d, _Drawing.pooling1d, _Drawing.last_step, _Drawing.reverse,
-    _Drawing.attention, _Drawing.pooled,
-)  # fmt: skip
 
 
-def _input_type(vertex: Vertex) -> InputType:
-    if vertex.kind == "rows":
-        return InputType.feed_forward(*vertex.shape)
-    if vertex.kind == "series":
-        return InputType.recurrent(*vertex.shape)
-    channels, height, width = vertex.shape
-    return InputType.convolutional(height, width, channels)
-
-
-def draw_graph(number: int) -> RandomGraph:
+def draw(number):
     """Return the graph of that number."""
-    drawing = _Drawing(number)
-    size = drawing.rng.randrange(1, 11)
-    while len(drawing.nodes) < size:
+    drawing = Drawing(number)
+    for _ in range(drawing.rng.randrange(2, 12)):
         drawing.grow()
-    return drawing.finished()
+    return drawing.finished(number)
