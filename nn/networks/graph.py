@@ -44,9 +44,7 @@ class ComputationGraph(Network):
 
     @checked
     def __init__(self, conf: ComputationGraphConfiguration, params: Any = None) -> None:
-        super().__init__(conf)
-        if params is not None:
-            self.init(params)
+        super().__init__(conf, params)
 
     # ---- vertices
 
@@ -98,19 +96,6 @@ class ComputationGraph(Network):
     def _number(self, who: str, kind: str, name: str, known: Any) -> int:
         nd.checks.check_choice(who, kind, name, known)
         return [node.name for node in self.conf.nodes].index(name)
-
-    @checked
-    def layer_size(self, layer: str) -> int:
-        """Return the n_out of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
-
-    @checked
-    def layer_input_size(self, layer: str) -> int:
-        """Return the n_in of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
-
-    def _size_of(self, number: int, name: str) -> int:
-        return getattr(self.conf.nodes[number].conf.innermost, name, None) or 0
 
     # ---- one minibatch
 
@@ -243,9 +228,9 @@ class ComputationGraph(Network):
 
     def summary(self) -> str:
         """Return a table: vertex, its inputs, shapes, parameters, bytes of activations, and totals."""
-        from .graph_summary import summary
+        from .summaries import summary_of_graph
 
-        return summary(self.conf)
+        return summary_of_graph(self.conf)
 
 
 def _listed(arrays: Sequence[Any]) -> list[Any]:

@@ -11,13 +11,12 @@ from nd.java_names import Pair
 from nd.rules import INTEGER, Refused
 from nd.typing import Array
 
+from ..conf.graph import ComputationGraphConfiguration
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..step.minibatch import as_features
+from .graph import ComputationGraph
 from .network import Network
-
-_HEADINGS = ("layer", "type", "in -> out", "parameters")
-"""Of the columns of `summary`."""
 
 
 class MultiLayerNetwork(Network):
@@ -39,9 +38,7 @@ class MultiLayerNetwork(Network):
 
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
-        super().__init__(conf)
-        if params is not None:
-            self.init(params)
+        super().__init__(conf, params)
 
     java_names: ClassVar[dict[str, str]] = {
         "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
@@ -88,17 +85,6 @@ class MultiLayerNetwork(Network):
         self.check_init()
         return self.layers[-1]
 
-    def layer_size(self, layer: int) -> int:
-        """Return the n_out of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
-
-    def layer_input_size(self, layer: int) -> int:
-        """Return the n_in of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
-
-    def _size_of(self, layer: int, name: str) -> int:
-        return getattr(self.conf.layers[layer].innermost, name, None) or 0
-
     @checked
     def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:
         """Return the activations of layer `stop` for ``x``, the input of layer `start`, outside of training.
@@ -124,6 +110,20 @@ class MultiLayerNetwork(Network):
         with self.lock, self.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
             return nd.copy(self.forward((x,), training, start=first, stop=last + 1).outputs[-1])
+
+    def to_computation_graph(self) -> ComputationGraph:
+        """Return the graph that this network is: input "in", vertices "0", "1", ..., one after the other.
+
+        An independent copy with the parameters, counters, generator, and states of updater and optimizer: it computes
+        and trains on as this network does.
+
+        Notes
+        -----
+        Source: DL4J ``MultiLayerNetwork.toComputationGraph``. Differs: Java forgets seed, counters and the settings of
+        the network as opposed to its layers'.
+        """
+        conf = self.conf.with_counts(self.iteration_count, self.epoch_count)
+        return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(conf)))
 
     # ---- one minibatch
 
@@ -262,25 +262,6 @@ class MultiLayerNetwork(Network):
 
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""
-        return _summary(self.conf)
+        from .summaries import summary_of_chain
 
-
-def _summary(conf: MultiLayerConfiguration) -> str:
-    """Return a row for every layer, and the total number of parameters."""
-    types = conf.layer_types()
-    rows = [_HEADINGS]
-    total = 0
-    for index, layer in enumerate(conf.layers):
-        count = sum(spec.length for spec in layer.param_specs())
-        total += count
-        if types:
-            flow = f"{types[index][0]!r} -> {types[index][1]!r}"
-        else:  # only the layers with parameters know their sizes
-            n_in, n_out = (getattr(layer.innermost, name, None) for name in ("n_in", "n_out"))
-            flow = f"{n_in} -> {n_out}" if n_in is not None else "same -> same"
-        rows.append((f"{index} {layer.name or ''}".strip(), type(layer).__name__, flow, f"{count:,}"))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) for row in rows]
-    lines = [f"{line}  {row[-1].rjust(widths[-1])}" for line, row in zip(lines, rows, strict=True)]
-    rule = "-" * len(lines[0])
-    return "\n".join([lines[0], rule, *lines[1:], rule, f"total parameters: {total:,}"])
+        return summary_of_chain(self.conf)

@@ -2,10 +2,64 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from nd.arguments import checked
+from nd.files.writing import Target
+
 from .inside import Inside
 from .saving import Saved
 from .trainable import Trainable
 
 
 class Network(Trainable, Inside, Saved):
-    """Shared by all networks: training, prediction, a look inside, files and copies."""
+    """Shared by all networks: training, prediction, a look inside, files and copies, a picture."""
+
+    def __init__(self, conf: Any, params: Any = None) -> None:
+        super().__init__(conf)
+        if params is not None:
+            self.init(params)
+
+    @checked
+    def layer_size(self, layer: int | str) -> int:
+        """Return the n_out of a layer, by its number, in a graph by its name; 0 for one that has none."""
+        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
+
+    @checked
+    def layer_input_size(self, layer: int | str) -> int:
+        """Return the n_in of a layer, by its number, in a graph by its name; 0 for one that has none."""
+        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
+
+    def _size_of(self, node: int, name: str) -> int:
+        return getattr(self.conf.nodes[node].conf.innermost, name, None) or 0
+
+    def summary(self) -> str:
+        """Return a table of the network: what it consists of, shapes, parameters."""
+        raise NotImplementedError
+
+    @checked
+    def picture(self, target: Target, kind: str | None = None) -> None:
+        """Draw the network: a box for every input, layer and vertex, with its type, shape and parameters.
+
+        Parameters
+        ----------
+        target : path or binary file object
+            Ends in ``.svg``, which any browser shows, or in ``.dot`` or ``.gv``, which Graphviz reads.
+        kind : {"svg", "dot", "gv"}, optional
+            In the place of the ending; of a file object "svg" without it.
+
+        Raises
+        ------
+        ChoiceError
+            The ending is another one.
+        OSError
+            The file cannot be written.
+
+        Notes
+        -----
+        Arrows go from top to bottom, and behind no box. Shapes are there where the configuration has input types.
+        Neither parameters nor another program are needed. Differs: Java has no such method.
+        """
+        from ..pictures.files import write_picture
+
+        write_picture(self.conf, target, kind)

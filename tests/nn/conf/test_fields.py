@@ -26,8 +26,11 @@ def network_of_one_layer():
 SOUND = {
     "BinomialDistribution": {"number_of_trials": 1, "probability_of_success": 0.5},
     "ComputationGraphConfiguration": {
-        "base": NeuralNetConfiguration(seed=1), "inputs": ("in",), "outputs": ("out",),
-        "vertices": {"out": DenseLayer()}, "vertex_inputs": {"out": ("in",)},
+        "base": NeuralNetConfiguration(seed=1),
+        "inputs": ("in",),
+        "outputs": ("out",),
+        "vertices": {"out": DenseLayer()},
+        "vertex_inputs": {"out": ("in",)},
     },
     "Convolution1DLayer": {"kernel_size": 1},
     "EarlyStoppingConfiguration": {
