@@ -13,9 +13,9 @@ from nd.dataset.normalizers import normalizer_from_bytes
 
 from ..conf.multilayer import MultiLayerConfiguration
 from ..files.model_file import ModelFile
+from ..networks.tables import table
 from ..transferlearning.editing import input_type_of
 from .models import is_array_file, load_network
-from .tables import table
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")

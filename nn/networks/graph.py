@@ -228,9 +228,9 @@ class ComputationGraph(Network):
 
     def summary(self) -> str:
         """Return a table: vertex, its inputs, shapes, parameters, bytes of activations, and totals."""
-        from .graph_summary import summary
+        from .summaries import summary_of_graph
 
-        return summary(self.conf)
+        return summary_of_graph(self.conf)
 
 
 def _listed(arrays: Sequence[Any]) -> list[Any]:

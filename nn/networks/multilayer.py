@@ -18,9 +18,6 @@ from ..step.minibatch import as_features
 from .graph import ComputationGraph
 from .network import Network
 
-_HEADINGS = ("layer", "type", "in -> out", "parameters")
-"""Of the columns of `summary`."""
-
 
 class MultiLayerNetwork(Network):
     """A network whose layers follow one another.
@@ -265,25 +262,6 @@ class MultiLayerNetwork(Network):
 
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""
-        return _summary(self.conf)
+        from .summaries import summary_of_chain
 
-
-def _summary(conf: MultiLayerConfiguration) -> str:
-    """Return a row for every layer, and the total number of parameters."""
-    types = conf.layer_types()
-    rows = [_HEADINGS]
-    total = 0
-    for index, layer in enumerate(conf.layers):
-        count = sum(spec.length for spec in layer.param_specs())
-        total += count
-        if types:
-            flow = f"{types[index][0]!r} -> {types[index][1]!r}"
-        else:  # only the layers with parameters know their sizes
-            n_in, n_out = (getattr(layer.innermost, name, None) for name in ("n_in", "n_out"))
-            flow = f"{n_in} -> {n_out}" if n_in is not None else "same -> same"
-        rows.append((f"{index} {layer.name or ''}".strip(), type(layer).__name__, flow, f"{count:,}"))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) for row in rows]
-    lines = [f"{line}  {row[-1].rjust(widths[-1])}" for line, row in zip(lines, rows, strict=True)]
-    rule = "-" * len(lines[0])
-    return "\n".join([lines[0], rule, *lines[1:], rule, f"total parameters: {total:,}"])
+        return summary_of_chain(self.conf)

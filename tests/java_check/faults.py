@@ -72,6 +72,10 @@ def is_penalised(layer: Any) -> bool:
     return bool(layer.regularization_of(bias=False) or layer.regularization_of(bias=True))
 
 
+def is_held_as_a_whole(vertex: nn.AttentionVertex) -> bool:
+    return vertex.gradient_normalization not in ("none", None) and "param_type" not in vertex.gradient_normalization
+
+
 def is_without_beta(layer: nn.BatchNormalization) -> bool:
     return layer.lock_gamma_beta and layer.gamma != 1.0 and layer.beta == 0.0
 
@@ -111,6 +115,8 @@ FAULTS = (
           has((nn.DepthwiseConvolution2D, nn.SeparableConvolution2D), is_penalised), TRAINING, "penalty of depthwise"),
     Fault("penalties of AttentionVertex", "are not in the score", has(nn.AttentionVertex, is_penalised),
           frozenset({"score", "scores", "opened scores"}), "penalty of a vertex"),
+    Fault("normalisation of AttentionVertex", "its gradient is not held to anything as a whole",
+          has(nn.AttentionVertex, is_held_as_a_whole), TRAINING, "normalisation of a vertex", M1),
     # ---- constraints
     Fault("constraints twice", "each is applied twice: what shrinks by 1e-6 shrinks by 2e-6", has(NORMS), TRAINING,
           "constraints twice", limit=1e-3),

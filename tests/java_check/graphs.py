@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,8 @@ from .ours import host
 from .results import Result, java_error, read
 
 STEPS = 4
-TRAINED = "scores", "params", "state", "outputs"
+VECTORS = "params", "state"
+TRAINED = "scores", *VECTORS, "outputs"
 TOLERANCES = {
     "init": 1e-4,  # of Java's logarithm and cosine, in single precision
     **dict.fromkeys(("output", "score", "gradient", *TRAINED), 1e-7),
@@ -49,10 +50,10 @@ def save(drawn: Drawn, folder: Path) -> None:
         lines = [" ".join(map(str, (KINDS[len(each.shape)], *each.shape))) for each in input_types]
         (folder / "types.txt").write_text("\n".join(lines))
     graph.save(folder / "model.zip")
-    arrays = {"our_params0": host(graph.params()), "our_score": np.array(graph.score(data))}
+    arrays = {"our_init": host(graph.params()), "our_score": np.array(graph.score(data))}
     arrays |= _numbered("our_output", _outputs(graph, data))
     arrays["our_gradient"] = _gradient(graph, data)
-    arrays |= {f"our_{name}": array for name, array in _trained(graph, data).items()}
+    arrays |= {f"our_{name}": array for name, array in fit(graph, data).items()}
     arrays |= _numbered("our_outputs", _outputs(graph, data))
     for name, several in (
         ("x", data.features), ("y", data.labels), ("xm", data.features_masks), ("ym", data.labels_masks),
@@ -73,19 +74,15 @@ def compare(drawn: Drawn, folder: Path) -> Result:
         _compare_texts(result, "inferred", *(_json(folder / f"{name}.json") for name in ("read", "inferred")))
     if (folder / "order.txt").exists():
         _compare_texts(result, "order", *((folder / name).read_text() for name in ("our_order.txt", "order.txt")))
-        result.compare("init", read(folder, "our_params0"), read(folder, "java_params0"))
-    if (folder / "java_output0.npy").exists():
-        result.compare("output", *(_several(folder, f"{side}_output") for side in ("our", "java")))
-    quantities = {name: f"java_{name}" for name in ("score", "gradient", *TRAINED)}
-    quantities |= {f"opened {name}": f"java_opened_{name}" for name in TRAINED}
-    for quantity, file in quantities.items():
-        ours, javas = (_array(folder, name) for name in (f"our_{quantity.removeprefix('opened ')}", file))
+        result.compare("init", read(folder, "our_init"), read(folder, "java_init"))
+    for quantity in ("output", "score", "gradient", *TRAINED, *(f"opened {name}" for name in TRAINED)):
+        ours = _numbers(folder, f"our_{quantity.removeprefix('opened ')}")
+        javas = _numbers(folder, f"java_{quantity.replace(' ', '_')}")
         if not (error and javas is None):
             result.compare(quantity, ours, javas)
-    if (folder / "java_model.zip").exists():
-        result.attempt("zip", lambda: _saved(folder), np.concatenate([_array(folder, "java_params"),
-                                                                      _array(folder, "java_state")]))  # fmt: skip
-        result.attempt("zip outputs", lambda: _reopened(drawn, folder), _array(folder, "java_outputs"))
+    if not error:
+        result.attempt("zip", lambda: _saved(folder), _vectors(_numbers(folder, f"java_{name}") for name in VECTORS))
+        result.attempt("zip outputs", lambda: _reopened(drawn, folder), _numbers(folder, "java_outputs"))
     return result
 
 
@@ -111,19 +108,16 @@ def _numbered(name: str, arrays: Sequence[Any]) -> dict[str, Any]:
     return {f"{name}{number}": array for number, array in enumerate(arrays) if array is not None}
 
 
-def _several(folder: Path, name: str) -> np.ndarray:
-    """Return arrays with a number behind the name, one after the other."""
-    paths = sorted(folder.glob(f"{name}[0-9].npy"))
-    return np.concatenate([np.load(path).ravel() for path in paths]) if paths else np.empty(0)
+def _numbers(folder: Path, name: str) -> np.ndarray | None:
+    """Return what an array has, or several with a number behind the name; None where there is none."""
+    paths = sorted([*folder.glob(f"{name}.npy"), *folder.glob(f"{name}[0-9].npy")])
+    if paths:
+        return _vectors(map(np.load, paths))
+    return np.empty(0) if name.endswith("state") else None  # of which Java writes none where there is none
 
 
-def _array(folder: Path, name: str) -> np.ndarray | None:
-    """Return what one file has, or several; no state is written as nothing."""
-    if name.endswith("outputs"):
-        found = _several(folder, name)
-        return found if found.size else None
-    found = read(folder, name)
-    return np.empty(0) if found is None and name.endswith("state") else found if found is None else found.ravel()
+def _vectors(arrays: Iterable[np.ndarray]) -> np.ndarray:
+    return np.concatenate([array.ravel() for array in arrays])
 
 
 def _outputs(graph: ComputationGraph, data: MultiDataSet) -> list[np.ndarray]:
@@ -142,7 +136,7 @@ def _gradient(graph: ComputationGraph, data: MultiDataSet) -> np.ndarray:
     return vector
 
 
-def _trained(graph: ComputationGraph, data: MultiDataSet) -> dict[str, np.ndarray]:
+def fit(graph: ComputationGraph, data: MultiDataSet) -> dict[str, np.ndarray]:
     """Train, an epoch every two steps; return the scores, and what is left."""
     scores = []
     for step in range(STEPS):
@@ -155,10 +149,10 @@ def _trained(graph: ComputationGraph, data: MultiDataSet) -> dict[str, np.ndarra
 def _saved(folder: Path) -> np.ndarray:
     """Return the parameters and the state in Java's zip."""
     graph = ComputationGraph.load(folder / "java_model.zip")
-    return np.concatenate([host(graph.params()).ravel(), host(graph.updater_state()).ravel()])
+    return _vectors([host(graph.params()), host(graph.updater_state())])
 
 
 def _reopened(drawn: Drawn, folder: Path) -> np.ndarray:
     """Return what Java's zip answers here."""
     graph = ComputationGraph.load(folder / "java_model.zip")
-    return np.concatenate([output.ravel() for output in _outputs(graph, drawn.graph.data)])
+    return _vectors(_outputs(graph, drawn.graph.data))

@@ -119,11 +119,11 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
         DataError
             It was not fitted.
         """
-        return self._stats("get_input_stats", "features", index)
+        return self.rows_of("get_input_stats", "features", index)
 
     def get_output_stats(self, index: int) -> Mapping[str, Array]:
         """Return name -> numbers [columns] of an output; see `get_input_stats`."""
-        return self._stats("get_output_stats", "labels", index)
+        return self.rows_of("get_output_stats", "labels", index)
 
     def new_normalizer(self, group: str, index: int) -> FittedNormalizer | None:
         strategy = self._of_one[group].get(index, self._of_all[group])
@@ -182,10 +182,6 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
         self.fits_labels = self.fits_labels or group == "labels"
         self.fitted = {}
         return self
-
-    def _stats(self, method: str, group: str, index: int) -> Mapping[str, Array]:
-        self.fitted_group(group, method)
-        return {name: self.row(method, group, index, name) for name in self.fitted[group][index].rows}
 
 
 def _write_strategy(stream: BinaryIO, strategy: _Strategy | None) -> None:

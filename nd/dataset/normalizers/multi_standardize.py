@@ -30,16 +30,16 @@ class MultiNormalizerStandardize(UniformMultiNormalizer):
 
     def get_feature_mean(self, index: int) -> Array:
         """Return the means of an input [columns], float64; DataError if it was not fitted."""
-        return self.row("get_feature_mean", "features", index, "mean")
+        return self.rows_of("get_feature_mean", "features", index)["mean"]
 
     def get_feature_std(self, index: int) -> Array:
         """Return the standard deviations of an input [columns], float64; DataError if it was not fitted."""
-        return self.row("get_feature_std", "features", index, "std")
+        return self.rows_of("get_feature_std", "features", index)["std"]
 
     def get_label_mean(self, index: int) -> Array:
         """Return the means of an output [columns], float64; DataError if it was not fitted."""
-        return self.row("get_label_mean", "labels", index, "mean")
+        return self.rows_of("get_label_mean", "labels", index)["mean"]
 
     def get_label_std(self, index: int) -> Array:
         """Return the standard deviations of an output [columns], float64; DataError if it was not fitted."""
-        return self.row("get_label_std", "labels", index, "std")
+        return self.rows_of("get_label_std", "labels", index)["std"]

@@ -41,8 +41,8 @@ public final class Graphs {
             ComputationGraph graph = new ComputationGraph(conf);
             graph.init();
             folder.text("order.txt", String.join("\n", conf.getTopologicalOrderStr()));
-            folder.write("java_params0", graph.params());
-            INDArray theirs = folder.read("our_params0", DataType.DOUBLE);
+            folder.write("java_init", graph.params());
+            INDArray theirs = folder.read("our_init", DataType.DOUBLE);
             graph.params().assign(theirs.reshape(graph.params().shape()));
             MultiDataSet data = folder.multiData(DataType.DOUBLE);
             doing = "output";

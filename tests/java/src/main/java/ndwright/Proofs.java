@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.deeplearning4j.nn.api.OptimizationAlgorithm;
+import org.deeplearning4j.nn.conf.GradientNormalization;
 import org.deeplearning4j.nn.conf.MultiLayerConfiguration;
 import org.deeplearning4j.nn.conf.NeuralNetConfiguration;
 import org.deeplearning4j.nn.conf.constraint.MaxNormConstraint;
@@ -305,16 +306,27 @@ final class Proofs {
                 .activation(Activation.SIGMOID).dropOut(0.7).build()), ROWS, Nd4j.ones(4, 1));
     }
 
-    /** A vertex with weights, and nothing else that has a penalty. */
     private void graphs() {
-        ComputationGraph attention = new ComputationGraph(base().l2(0.5).graphBuilder().addInputs("x")
+        double penalty = attention(base().l2(0.5)).calcRegularizationScore(true);
+        wrong("penalty of a vertex", penalty == 0.0, "weights with l2 add " + penalty + " to the score");
+        double threshold = 1e-9;
+        ComputationGraph clipped = attention(base().updater(new Sgd(1.0)).gradientNormalizationThreshold(threshold)
+                .gradientNormalization(GradientNormalization.ClipElementWiseAbsoluteValue));
+        INDArray start = clipped.params().dup();
+        clipped.fit(new DataSet(SERIES, SERIES));
+        double off = farthest(clipped.params(), start);
+        wrong("normalisation of a vertex", off > 2 * threshold, "gradients held to 1e-9 move weights by " + off);
+    }
+
+    /** A graph in which a vertex alone has weights. */
+    private static ComputationGraph attention(NeuralNetConfiguration.Builder settings) {
+        ComputationGraph graph = new ComputationGraph(settings.graphBuilder().addInputs("x")
                 .addVertex("attention", new AttentionVertex.Builder().nInQueries(3).nInKeys(3).nInValues(3).nOut(3)
                         .nHeads(1).headSize(2).projectInput(true).weightInit(WeightInit.XAVIER).build(), "x", "x", "x")
                 .addLayer("out", new RnnLossLayer.Builder(LossFunction.MSE).activation(Activation.TANH).build(),
                         "attention")
                 .setOutputs("out").build());
-        attention.init();
-        double penalty = attention.calcRegularizationScore(true);
-        wrong("penalty of a vertex", penalty == 0.0, "weights with l2 add " + penalty + " to the score");
+        graph.init();
+        return graph;
     }
 }

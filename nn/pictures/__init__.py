@@ -1,0 +1,1 @@
+"""Pictures of networks: what is drawn, where it lies, and texts in SVG and Graphviz's language."""
