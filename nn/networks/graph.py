@@ -224,6 +224,8 @@ class ComputationGraph(Network):
 
         Without features of the minibatch that `set_inputs` has set, with its masks.
         """
+        if len(xs) == 1 and isinstance(xs[0], bool):  # Java's feedForward(train)
+            train, xs = xs[0], ()
         train = converted("feed_forward", "train", SWITCH, train, False)
         self.check_init()
         batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))
