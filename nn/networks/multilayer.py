@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arguments import checked
@@ -11,12 +11,13 @@ from nd.java_names import Pair
 from nd.rules import INTEGER, Refused
 from nd.typing import Array
 
-from ..conf.graph import ComputationGraphConfiguration
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..step.minibatch import as_features
-from .graph import ComputationGraph
 from .network import Network
+
+if TYPE_CHECKING:
+    from .graph import ComputationGraph
 
 
 class MultiLayerNetwork(Network):
@@ -123,6 +124,9 @@ class MultiLayerNetwork(Network):
         the network as opposed to its layers'.
         """
         conf = self.conf.with_counts(self.iteration_count, self.epoch_count)
+        from ..conf.graph import ComputationGraphConfiguration
+        from .graph import ComputationGraph
+
         return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(conf)))
 
     # ---- one minibatch

@@ -74,7 +74,8 @@ class Saved(NetworkCore):
 
     def clone(self) -> Self:
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
-        return self.copied_into(type(self)(self.conf.with_counts(self.iteration_count, self.epoch_count)))
+        with self.lock:
+            return self.copied_into(type(self)(self.conf.with_counts(self.iteration_count, self.epoch_count)))
 
     def copied_into(self, twin: Other) -> Other:
         """Make a network of the same nodes an independent copy, but for its configuration; return it."""

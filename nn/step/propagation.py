@@ -242,8 +242,9 @@ class Propagation:
         self.backward(passed, deltas, memory=memory)
         return loss, passed.state
 
-    def _pass_memory(self, way_back: bool) -> PassMemory:
-        return PassMemory(self._arena, self.nodes, self._ended, way_back)
+    def _pass_memory(self, way_back: bool) -> PassMemory | None:
+        """Return the memory of a pass; None in eager mode, where nodes keep theirs for whoever looks at it."""
+        return None if nd.is_eager() else PassMemory(self._arena, self.nodes, self._ended, way_back)
 
     def loss_and_deltas(self, step: StepInput, passed: ForwardPass) -> tuple[Array, dict[int, Array]]:
         """Return the summed loss ``[]`` of all outputs, and dL/dz of each by the number of its node."""
@@ -276,8 +277,8 @@ class Propagation:
         """Fill the gradient from the deltas of nodes with a loss; return dL/d(features) of every input.
 
         Nothing is computed above which there is nothing to train, unless `to_input` asks for dL/d(features). `external`
-        says that the deltas are dL/d(activations) of the nodes, whatever they are. A `memory` that the nodes took theirs
-        from is told when a node is through.
+        says that the deltas are dL/d(activations) of the nodes, whatever they are. The `memory` that the nodes took
+        theirs from is told when a node is through.
 
         A layer with a loss whose activations others read gets the gradients of both. Differs: in Java such a graph
         cannot be trained.
