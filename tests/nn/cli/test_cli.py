@@ -288,7 +288,7 @@ def test_an_interrupted_command_leaves_no_file(files, capsys, monkeypatch):
     def interrupt(self, *arguments, **masks):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(MultiLayerNetwork, "output", interrupt)
+    monkeypatch.setattr(MultiLayerNetwork, "outputs_of", interrupt)
     arguments = ("predict", folder / "model.zip", "--csv", folder / "rows.csv", "--skip-lines", 1)
     code, out, error = run(capsys, *arguments, "--out", folder / "out.csv")
     assert (code, out, error) == (130, "", "interrupted\n")
