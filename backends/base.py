@@ -151,6 +151,14 @@ class Backend(
         """Return an uninitialised activation in this backend's preferred memory order."""
         return self.activation_view(self.empty((math.prod(shape),), dtype), shape)
 
+    def lasting(self, length: int, dtype: str) -> Array:
+        """Return an uninitialised vector that belongs to no recording, also while one is made."""
+        return self.empty((length,), dtype)
+
+    def may_share_memory(self, x: Array, y: Array) -> bool:
+        """Tell whether the memory of two arrays may overlap; True where a backend cannot tell."""
+        return True
+
     def activation_view(self, flat: Array, shape: Sequence[int]) -> Array:
         """View the first elements of a flat buffer as an activation in the preferred memory order."""
         axes = tuple(shape[1:]) + tuple(shape[:1])

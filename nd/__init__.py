@@ -72,6 +72,7 @@ from .arrays.creation import (
     full,
     is_array,
     item,
+    may_share_memory,
     ones,
     permute,
     reshape,
@@ -85,6 +86,7 @@ from .arrays.creation import (
     zeros,
 )
 from .arrays.rows import pull_rows, scatter_add
+from .execution.arena import Arena, Lease
 from .execution.recording import Recording, Recordings, record, traceable
 from .execution.workers import (
     Buffers,

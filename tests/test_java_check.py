@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from nn import DenseLayer, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from tests.java_check import ours, report, theirs
-from tests.java_check.__main__ import NOT_THERE, main
+from tests.java_check import graphs, ours, report, theirs
+from tests.java_check.__main__ import NOT_THERE, RANDOM_GRAPHS, main
 from tests.java_check.contents import forgotten
 from tests.java_check.faults import FAULTS
 from tests.java_check.maven import Crashed, Missing, Programs
@@ -241,7 +241,8 @@ def test_a_configuration_that_is_not_read_is_seen(repeatable):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's, where numbers drawn are extreme
 def test_nothing_is_forgotten():
-    assert forgotten(row.conf for row in part_rows()) == []
+    drawn = graphs.random_graphs(RANDOM_GRAPHS)
+    assert forgotten([*(row.conf for row in part_rows()), *(each.graph.conf for each in drawn)]) == []
     assert "layer DenseLayer" in forgotten([])
 
 

@@ -20,7 +20,7 @@ from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
 from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
-from .recording import UFUNC_BUFFER, TracedArray, quietly
+from .recording import UFUNC_BUFFER, TracedArray, plain, quietly
 from .workers import Workers, thread_count
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
@@ -119,6 +119,9 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
 
     def traceable(self, x: NumpyArray) -> Array:
         return x.view(TracedArray)
+
+    def may_share_memory(self, x: NumpyArray, y: NumpyArray) -> bool:
+        return np.may_share_memory(plain(x), plain(y))
 
     # ---- work side by side
 

@@ -65,6 +65,12 @@ class _Recorder(NumpyBackend):
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> np.ndarray:
         return own_memory(super().empty(shape, dtype, order))
 
+    def lasting(self, length: int, dtype: str) -> np.ndarray:
+        return self._plain.empty((length,), dtype)
+
+    def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
+        return super().activation_view(self.traceable(flat), shape)
+
     def assign(self, target: NumpyArray, source: Any) -> Array:
         np.copyto(target, source, casting="unsafe")  # which asks a traced source too, where the target is not
         return target

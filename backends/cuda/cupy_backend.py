@@ -144,6 +144,9 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
     def is_array(self, x: object) -> bool:
         return isinstance(x, self.cupy.ndarray)
 
+    def may_share_memory(self, x: Any, y: Any) -> bool:
+        return self.cupy.may_share_memory(x, y)
+
     def from_host(self, array: Any, dtype: str) -> Array:
         """Return a copy of a numpy array on the device, through CuPy's pinned memory."""
         kind = np.dtype(dtype)

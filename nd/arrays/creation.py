@@ -291,6 +291,15 @@ def is_array(x: object) -> TypeGuard[Array]:
 
 
 @explained
+def may_share_memory(x: Array, y: Array) -> bool:
+    """Tell whether two arrays may lie in the same memory, by the addresses of their first and last elements.
+
+    False is certain. It is host work only, and takes no decision on values: recordings may contain it.
+    """
+    return state.backend.may_share_memory(x, y)
+
+
+@explained
 def synchronize() -> None:
     """Wait until the device has run everything issued so far."""
     state.backend.synchronize()

@@ -45,7 +45,7 @@ class ByClass(Examples):
         ShapeError
             The labels are not [N, classes].
         """
-        return self._rows(self._of("filter_by", classes))
+        return self.get(self._of("filter_by", classes))
 
     @checked
     def filter_and_strip(self, classes: Sequence[int]) -> Self:
@@ -68,7 +68,7 @@ class ByClass(Examples):
         columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
         if len(set(columns)) < len(columns):
             raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
-        chosen: Any = self._rows(self._of("filter_and_strip", columns))
+        chosen: Any = self.get(self._of("filter_and_strip", columns))
         chosen.labels = chosen.labels[:, np.array(columns)]
         if chosen.labels_mask is not None and chosen.labels_mask.shape[1:] == self.labels.shape[1:]:
             chosen.labels_mask = chosen.labels_mask[:, np.array(columns)]
@@ -95,7 +95,7 @@ class ByClass(Examples):
         members = [np.flatnonzero(of_class == number) for number in np.unique(of_class)]
         turns = min(len(places) for places in members)
         in_turn = np.stack([places[:turns] for places in members], axis=1).ravel()
-        reordered = self._rows(np.concatenate([in_turn, *(places[turns:] for places in members)]))
+        reordered = self.get(np.concatenate([in_turn, *(places[turns:] for places in members)]))
         self.features, self.labels = reordered.features, reordered.labels
         self.features_mask, self.labels_mask = reordered.features_mask, reordered.labels_mask
 

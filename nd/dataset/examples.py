@@ -46,6 +46,10 @@ class Examples(JavaNames):
         """Return N, the length of the first axis."""
         raise NotImplementedError
 
+    def aligned_examples(self) -> int:
+        """Return N where row i of every array is example i."""
+        return self.num_examples()
+
     def has_mask_arrays(self) -> bool:
         """Tell whether there is a mask of features or labels."""
         return any("mask" in name for name, _ in self._present())
@@ -88,7 +92,7 @@ class Examples(JavaNames):
         DataError
             Unless 0 <= start < stop <= N.
         """
-        who, n = f"{type(self).__name__}.get_range", self.num_examples()
+        who, n = f"{type(self).__name__}.get_range", self.aligned_examples()
         check_count(who, "start", start, 0)
         check_count(who, "stop", stop, 0)
         if not start < stop <= n:
@@ -117,7 +121,7 @@ class Examples(JavaNames):
         """
         who = f"{type(self).__name__}.get"
         wanted = np.atleast_1d(from_list(who, index))
-        n = self.num_examples()
+        n = self.aligned_examples()
         if wanted.dtype.kind not in "iu" or wanted.ndim != 1 or not wanted.size:
             raise DataError(f"{who}: expected an index or a list of indices, got {index!r}.")
         if not (-n <= int(wanted.min()) and int(wanted.max()) < n):

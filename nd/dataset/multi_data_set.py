@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backends.errors import DataError
+from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import checked
 from nd.dataset.checks import AnyArray, as_array, check_count
 from nd.dataset.examples import Examples
@@ -42,7 +42,8 @@ class MultiDataSet(Examples):
     Raises
     ------
     ShapeError
-        The arrays hold different numbers of examples.
+        A mask holds another number of examples than its array. The arrays may: vertices of a network can stack
+        examples and take them apart; such a set cannot be cut.
     DataError
         There are no features, or another number of masks than arrays.
     DTypeError
@@ -74,6 +75,28 @@ class MultiDataSet(Examples):
         self.labels_masks: list[AnyArray | None] = _as_masks("labels", labels_masks, len(self.labels))
         if not self.features:
             raise DataError("MultiDataSet: features must be at least one array, got an empty list.")
+        self._check_masks("features", self.features, self.features_masks)
+        self._check_masks("labels", self.labels, self.labels_masks)
+
+    @staticmethod
+    def _check_masks(group: str, arrays: list[AnyArray], masks: list[AnyArray | None]) -> None:
+        for number, (array, mask) in enumerate(zip(arrays, masks, strict=True)):
+            if mask is not None and mask.shape[0] != array.shape[0]:
+                raise ShapeError(
+                    f"MultiDataSet: expected as many {group}_masks[{number}] as {group}[{number}], got "
+                    f"{describe_shape(mask.shape)} and {describe_shape(array.shape)}."
+                )
+
+    def aligned_examples(self) -> int:
+        """Return N; raise ShapeError where arrays hold different numbers of examples, so that no row is one example."""
+        n = self.num_examples()
+        for name, array in self._fields():
+            if array is not None and array.shape[0] != n:
+                raise ShapeError(
+                    f"MultiDataSet: expected as many {name} as features[0] to take examples out, got {name} "
+                    f"{describe_shape(array.shape)} and features[0] {describe_shape(self.features[0].shape)}."
+                )
+        return n
 
     def num_examples(self) -> int:
         """Return N, the length of the first axis."""

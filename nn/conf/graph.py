@@ -15,15 +15,15 @@ from ..layers.base import LayerConf
 from ..vertices.base import VertexConf
 from .graph_order import topological_order
 from .input_type import InputType
-from .network import NetworkConfiguration, NeuralNetConfiguration
-from .node_conf import NodeConf
+from .network import NeuralNetConfiguration
+from .nodes import NetworkConfiguration, NodeConf
 from .preprocessors import InputPreProcessor
 
 if TYPE_CHECKING:
     from .multilayer import MultiLayerConfiguration
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ComputationGraphConfiguration(NetworkConfiguration):
     """A graph of layers and vertices, complete: every n_in known, every default taken over.
 

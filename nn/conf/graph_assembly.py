@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -76,14 +76,21 @@ def assemble(
     graph: Graph,
     outputs: Sequence[str] | str,
     allow_disconnected: bool = False,
+    complete: Collection[str] = (),
     **series: Any,
 ) -> ComputationGraphConfiguration:
-    """Return a complete configuration; see `NeuralNetConfiguration.graph`."""
+    """Return a complete configuration; see `NeuralNetConfiguration.graph`.
+
+    `complete` names vertices that have taken over their defaults already.
+    """
     names, types = _names_and_types(inputs)
     outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
     check_structure(names, graph.vertex_inputs, outputs, allow_disconnected)
     _check_preprocessors(graph)
-    vertices = {name: _resolved(base, name, index, conf) for index, (name, conf) in enumerate(graph.vertices.items())}
+    vertices = {
+        name: conf if name in complete else _resolved(base, name, index, conf)
+        for index, (name, conf) in enumerate(graph.vertices.items())
+    }
     for name, conf in vertices.items():
         if isinstance(conf, VertexConf):
             conf.check_inputs(node_label(name, conf), len(graph.vertex_inputs[name]))

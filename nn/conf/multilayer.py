@@ -12,12 +12,12 @@ from nd.arguments import checked
 
 from ..layers.base import LayerConf, label_of
 from .input_type import InputType
-from .network import NetworkConfiguration, NeuralNetConfiguration
-from .node_conf import NodeConf
+from .network import NeuralNetConfiguration
+from .nodes import NetworkConfiguration, NodeConf
 from .preprocessors import InputPreProcessor
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MultiLayerConfiguration(NetworkConfiguration):
     """A stack of layers, complete: every n_in known, every default taken over.
 

@@ -1,15 +1,15 @@
-"""Settings of a network, and what the configurations of all kinds of networks share."""
+"""Settings of a network, and the defaults of its layers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.activations import Activation
-from nd.arguments import Checked, Count, Fraction, IntCount, Long, Natural, NonNegative
+from nd.arguments import Checked, Count, Fraction, IntCount, Long, NonNegative
 from nd.checks import check_choice
 from optimize import LayerConstraint, Regularization, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
@@ -19,16 +19,14 @@ from optimize.solvers import OPTIMIZERS
 from optimize.terminations import TerminationCondition, as_terminations
 
 from ..layers.base import LayerConf, label_of
-from ..step.params import ParamLayout
 from .builder_names import IGNORED_BY_NETWORKS, SETTING_NAMES, UNUSED_OF_NETWORKS
 from .constraints import FIELDS as CONSTRAINT_FIELDS
 from .constraints import normalise_constraints
 from .distributions import Distribution
 from .dropout import IDropout
-from .enums import OF_SERIES, BackpropType, OptimizationAlgorithm
+from .enums import OF_SERIES, OptimizationAlgorithm
 from .input_type import InputType
 from .list_builder import list_verb
-from .node_conf import NodeConf, NodeTypes
 from .output_layers import check_output_layers
 from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
 from .preprocessors import InputPreProcessor
@@ -261,9 +259,9 @@ class NeuralNetConfiguration(Checked):
 
 def graph_verb(builder: Builder) -> Builder:
     """Go on with a graph of layers and vertices."""
-    from .graph_builder import graph_builder
+    from .graph import ComputationGraphConfiguration
 
-    return graph_builder(builder)
+    return ComputationGraphConfiguration.GraphBuilder(builder)
 
 
 OF_NETWORKS = (
@@ -275,162 +273,3 @@ OF_NETWORKS = (
 
 _VERBS = {"graph_builder": graph_verb, "list": list_verb, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}
 NeuralNetConfiguration.builder_verbs = _VERBS  # type: ignore[attr-defined]
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkConfiguration(Checked):
-    """Shared by the configurations of all kinds of networks, which are complete: every default is taken over.
-
-    Parameters
-    ----------
-    base : NeuralNetConfiguration
-    iteration_count, epoch_count : int
-        State of the training, for networks that are saved and loaded.
-    backprop_type, tbptt_fwd_length, tbptt_back_length
-        As in `NeuralNetConfiguration.list`.
-
-    Notes
-    -----
-    Everything else that computes, saves or trains knows a network by `nodes`, `output_nodes` and `input_names`.
-    """
-
-    base: NeuralNetConfiguration
-    iteration_count: Natural = 0
-    epoch_count: Natural = 0
-    backprop_type: str = "standard"
-    tbptt_fwd_length: Count = 20
-    tbptt_back_length: Count = 20
-    compared: ClassVar[tuple[str, ...]] = ()
-    """Fields that two configurations of equal networks share, beside those of the training."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        kind = check_choice(type(self).__name__, "backprop_type", str(self.backprop_type).lower(), BackpropType)
-        object.__setattr__(self, "backprop_type", kind)
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether both give the same networks: the defaults of layers and the input types apart, as in Java."""
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        names = (*self.compared, "iteration_count", "epoch_count", *OF_SERIES)
-        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
-            getattr(self.base, name) == getattr(other.base, name) for name in OF_NETWORKS
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def nodes(self) -> tuple[NodeConf, ...]:
-        """The layers and vertices in the order in which they run, which is that of their parameters."""
-        raise NotImplementedError
-
-    @property
-    def output_nodes(self) -> tuple[int, ...]:
-        """Numbers of the nodes whose activations are the network's outputs."""
-        raise NotImplementedError
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Names of the network's inputs."""
-        raise NotImplementedError
-
-    def network_input_types(self) -> tuple[InputType | None, ...]:
-        """Return the type of every input, None where it is not known."""
-        raise NotImplementedError
-
-    def with_confs(self, confs: Sequence[Any]) -> Self:
-        """Return a copy with other layers and vertices in the place of those of `nodes`."""
-        raise NotImplementedError
-
-    def node_types(self, input_types: Sequence[InputType | None]) -> list[NodeTypes] | None:
-        """Return the types of every node's inputs, behind its preprocessor, and output; None where one is not known.
-
-        `input_types` stand in for those that the configuration does not have.
-        """
-        own = self.network_input_types()
-        known: dict[int, Any] = {
-            -1 - number: kind or given for number, (kind, given) in enumerate(zip(own, input_types, strict=True))
-        }
-        types = []
-        for number, node in enumerate(self.nodes):
-            arriving = [known[source] for source in node.inputs]
-            if any(kind is None for kind in arriving):
-                return None
-            types.append(node.types(arriving))
-            known[number] = types[-1].output
-        return types
-
-    @property
-    def dtype(self) -> str:
-        """Of parameters and arithmetic."""
-        return self.base.dtype  # type: ignore[return-value]
-
-    @property
-    def seed(self) -> int:
-        """Of the weights and of dropout."""
-        return self.base.seed  # type: ignore[return-value]
-
-    def __call__(self) -> Self:
-        """Return itself: in Java ``net.conf()`` is a method."""
-        return self
-
-    def layout(self) -> ParamLayout:
-        """Return the place of every parameter in the flat vector."""
-        nodes = self.nodes
-        return ParamLayout([node.conf.param_specs() for node in nodes], [node.name for node in nodes])
-
-    def with_counts(self, iteration_count: int, epoch_count: int) -> Self:
-        """Return a copy with those counts of the training."""
-        return replace(self, iteration_count=iteration_count, epoch_count=epoch_count)
-
-    def as_initialised(self) -> Self:
-        """Return the configuration as that of a network that was initialised, which files have."""
-        return self
-
-    def to_json(self) -> str:
-        """Return DL4J 1.0's JSON: all settings of every layer; input types and the defaults have no place in it."""
-        from ..files.json import network_to_json
-
-        return network_to_json(self)
-
-    # ---- read by a solver
-
-    @property
-    def optimization_algo(self) -> str:
-        """Name of the optimizer."""
-        return self.base.optimization_algo
-
-    @property
-    def step_function(self) -> str | None:
-        """Name of the step function, None for the optimizer's default."""
-        return self.base.step_function
-
-    @property
-    def iterations(self) -> int:
-        """Steps per minibatch."""
-        return self.base.iterations
-
-    @property
-    def minimize(self) -> bool:
-        """Whether the score is to become smaller; else larger."""
-        return self.base.minimize
-
-    @property
-    def max_num_line_search_iterations(self) -> int:
-        """Evaluations of a line search, at most."""
-        return self.base.max_num_line_search_iterations
-
-    @property
-    def terminations(self) -> tuple[TerminationCondition, ...] | None:
-        """Conditions that end the steps on a minibatch early; None for DL4J 0.x's."""
-        return self.base.terminations  # type: ignore[return-value]
-
-    @property
-    def lbfgs_memory(self) -> int:
-        """Steps that LBFGS remembers."""
-        return self.base.lbfgs_memory
-
-    @property
-    def mini_batch(self) -> bool:
-        """Whether gradient and score are divided by the number of examples."""
-        return self.base.mini_batch

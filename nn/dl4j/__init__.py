@@ -47,14 +47,22 @@ from .constructors import (
     RegressionEvaluation,
     UnitNormConstraint,
 )
+from .early_stopping import (
+    DataSetLossCalculatorCG,
+    EarlyStoppingGraphTrainer,
+    EarlyStoppingTrainer,
+    LocalFileGraphSaver,
+)
 from .file_iterators import ExistingMiniBatchDataSetIterator, MiniBatchFileDataSetIterator
 from .gradient_check import GradientCheckUtil
 from .iterators import (  # type: ignore[assignment]
     AsyncDataSetIterator,
+    AsyncMultiDataSetIterator,
     DoublesDataSetIterator,
     FloatsDataSetIterator,
     INDArrayDataSetIterator,
     IteratorDataSetIterator,
+    IteratorMultiDataSetIterator,
     ListDataSetIterator,
     MnistDataSetIterator,
     MultipleEpochsIterator,
@@ -64,13 +72,18 @@ from .iterators import (  # type: ignore[assignment]
 from .listeners import (
     CheckpointListener,
     CollectScoresIterationListener,
-    EarlyStoppingTrainer,
     PerformanceListener,
     SleepyTrainingListener,
 )
 from .nd4j import Arrays, Collections, Nd4j, Random
 from .own_parts import BaseActivationFunction, IDropout, ILossFunction
-from .preprocessors import CombinedPreProcessor, CompositeDataSetPreProcessor
+from .preprocessors import (
+    CombinedMultiDataSetPreProcessor,
+    CombinedPreProcessor,
+    CompositeDataSetPreProcessor,
+    CompositeMultiDataSetPreProcessor,
+    ImageMultiPreProcessingScaler,
+)
 from .random_iterator import RandomDataSetIterator
 from .records import CSVRecordReader, FileSplit, RecordReaderDataSetIterator
 from .serializer import ModelSerializer

@@ -12,7 +12,16 @@ from ..conf.graph_order import stored_order
 from ..conf.legacy import Modern, modernise
 from ..layers import LayerConf
 from .findings import Findings, Path
-from .json import PREPROCESSOR, check_layer, conf_to_json, configuration_of, read_layers, read_settings, reader
+from .json import (
+    PREPROCESSOR,
+    check_layer,
+    conf_to_json,
+    configuration_of,
+    note_settings,
+    read_layers,
+    reader,
+    settings_of,
+)
 from .json_fields import parse
 from .json_values import Json
 from .vertices_json import vertex_from_json, vertex_to_json
@@ -82,10 +91,13 @@ def graph_of_document(data: Json) -> ComputationGraphConfiguration:
     findings, vertices = Findings(), data["vertices"]
     inputs, outputs, vertex_inputs = _structure(data)
     of_layers = {name: vertex for name, vertex in vertices.items() if "layerConf" in vertex}
+    default = data.get("defaultConfiguration")
     confs: dict[Path, Json] = {
         ("vertices", name, "layerConf"): vertex["layerConf"] for name, vertex in of_layers.items()
     }
-    layers = dict(zip(of_layers, read_layers(findings, data, confs), strict=True))
+    whole: dict[Path, Json] = {("defaultConfiguration",): default} if default else {}
+    noted = note_settings(findings, data, whole | confs)
+    layers = dict(zip(of_layers, read_layers(findings, confs), strict=True))
     preprocessors = {
         name: findings.read(("vertices", name, "preProcessor"), PREPROCESSOR.decode, vertex["preProcessor"])
         for name, vertex in of_layers.items()
@@ -95,9 +107,7 @@ def graph_of_document(data: Json) -> ComputationGraphConfiguration:
         name: layers[name] if name in layers else findings.read(("vertices", name), vertex_from_json, vertex)
         for name, vertex in vertices.items()
     }
-    default = data.get("defaultConfiguration")
-    path, first = (("defaultConfiguration",), default) if default else next(iter(confs.items()), ((), {}))
-    settings = read_settings(findings, data, path, first)
+    findings.settle()
     for name, conf in read.items():
         label = node_label(name, conf)
         if isinstance(conf, LayerConf):
@@ -113,7 +123,7 @@ def graph_of_document(data: Json) -> ComputationGraphConfiguration:
         vertex_inputs=vertex_inputs,
         preprocessors=preprocessors,
         order=None if order is None else tuple(order),
-        **settings,
+        **settings_of(data, noted),
     )
 
 

@@ -17,16 +17,16 @@ from optimize.chunks import STEP_FUNCTIONS
 from optimize.solvers import OPTIMIZERS
 
 from ..conf.enums import JAVA_BACKPROP_TYPES
-from ..conf.graph import ComputationGraphConfiguration
 from ..conf.java_form import CUDNN
 from ..conf.legacy import Dropped, Modern, modernise
 from ..conf.multilayer import MultiLayerConfiguration
-from ..conf.network import NetworkConfiguration, NeuralNetConfiguration
+from ..conf.network import NeuralNetConfiguration
+from ..conf.nodes import NetworkConfiguration
 from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor
 from ..conf.registration import layer_of, written_as
 from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
-from .findings import MISSING, Finding, Findings, Path, Unsupported, only_for_training, path_text, warn_of, without
+from .findings import MISSING, Findings, Path, Unsupported, only_for_training, path_text, warn_of, without
 from .forms import OTHER_SPELLINGS, LayerForm, read_fields
 from .json_fields import JAVA_INT, parse
 from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
@@ -49,8 +49,8 @@ _UNUSED_OF_NETWORKS = {
     "cacheMode": "NONE", "inferenceWorkspaceMode": "ENABLED", "trainingWorkspaceMode": "ENABLED",
 }  # fmt: skip
 """The same of the network itself, with the values of Java's builder."""
-_MAPS = {"vertexInputs", "vertices"}
-"""Maps whose order tells the order of vertices."""
+_MAPS = {"biasParams", "vertexInputs", "vertices", "weightParams"}
+"""Maps whose order tells the order of vertices, and of a vertex's parameters."""
 _MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {
     "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
@@ -172,7 +172,8 @@ def java_and_own(conf: NetworkConfiguration) -> tuple[str, Json]:
     """Return JSON that Java can read, and the schedules that it does not have: path in the JSON -> schedule."""
     from .graph_json import graph_document
 
-    of_kind = graph_document(conf) if isinstance(conf, ComputationGraphConfiguration) else _layers_document(conf)
+    of_graph: Any = graph_document  # which is asked by what the configuration has, as its class costs imports
+    of_kind = of_graph(conf) if hasattr(conf, "vertices") else _layers_document(conf)
     document = {
         "backpropType": next(java for java, own in JAVA_BACKPROP_TYPES.items() if own == conf.backprop_type),
         "dataType": _DATA_TYPES[str(conf.base.dtype)],
@@ -208,12 +209,12 @@ def _sorted(value: Any, key: str = "") -> Any:
 def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
     """Read a configuration; see `MultiLayerConfiguration.from_json`."""
     document, dropped = reader(_parsed)(text)
-    return configuration_of(document, dropped, _network, strict)
+    return configuration_of(document, dropped, network_of_document, strict)
 
 
 def configuration_of(document: Json, dropped: list[Dropped], read: Callable[[Json], Any], strict: bool) -> Any:
     """Return a configuration by `read` from a document in 1.0's form; warn of what is left out."""
-    _warn_of_dropped(dropped)
+    warn_of_dropped(dropped)
     try:
         return reader(read)(document)
     except Unsupported as error:
@@ -221,15 +222,6 @@ def configuration_of(document: Json, dropped: list[Dropped], read: Callable[[Jso
             raise error.settled() from error
         warn_of([str(finding) for finding in error.findings], "left out, which training would need")
         return reader(read)(without(document, error.findings))
-
-
-def any_network_from_json(text: str, strict: bool = True) -> NetworkConfiguration:
-    """Read a configuration of either kind."""
-    from .graph_json import graph_from_json
-
-    document = parse(text)
-    is_graph = isinstance(document, dict) and "vertices" in document and "confs" not in document
-    return graph_from_json(text, strict) if is_graph else network_from_json(text, strict)
 
 
 def _parsed(text: str) -> Modern:
@@ -247,59 +239,27 @@ def _parsed(text: str) -> Modern:
     return modernise(document)
 
 
-def network_document(text: str) -> tuple[Json, Json]:
-    """Return the configuration of any kind of network, parsed, and the same in 1.0's form; warn of dropped fields.
-
-    Raises
-    ------
-    FormatError
-        It is no configuration of a network.
-    """
-    document = parse(text)
-    confs = document.get("confs") if isinstance(document, dict) else None
-    is_graph = isinstance(document, dict) and "vertices" in document and "networkInputs" in document
-    if not (is_graph or (isinstance(confs, list) and confs)):
-        raise FormatError(
-            "configuration: expected 'confs' of a MultiLayerConfiguration, or 'vertices' and 'networkInputs' of a "
-            "ComputationGraphConfiguration, got neither. Is it another kind of file?"
-        )
-    modern, dropped = reader(modernise)(document)
-    _warn_of_dropped(dropped)
-    return document, modern
-
-
-def _warn_of_dropped(dropped: list[Dropped]) -> None:
+def warn_of_dropped(dropped: list[Dropped]) -> None:
+    """Warn of settings of an older file that Java 1.0 drops."""
     lines = [path_text(path) for path, _ in dropped]
     warn_of(lines, "Deeplearning4j 1.0 has no place for what this older file says of")
 
 
-def unsupported_in(document: Json) -> list[Finding]:
-    """Return the parts of a network's configuration, in 1.0's form, that this library does not have."""
-    from .graph_json import graph_of_document
-
-    try:
-        reader(_network if isinstance(document.get("confs"), list) else graph_of_document)(document)
-    except Unsupported as error:
-        return error.findings
-    except FormatError:
-        raise
-    except NdError as error:
-        return [Finding((), error)]
-    return []
-
-
-def _network(data: Json) -> MultiLayerConfiguration:
-    findings, confs = Findings(), data["confs"]
-    layers = read_layers(findings, data, {("confs", index): conf for index, conf in enumerate(confs)})
+def network_of_document(data: Json) -> MultiLayerConfiguration:
+    """Return the configuration of a document in 1.0's form; raise Unsupported with all findings."""
+    findings = Findings()
+    confs: dict[Path, Json] = {("confs", index): conf for index, conf in enumerate(data["confs"])}
+    noted = note_settings(findings, data, confs)
+    layers = read_layers(findings, confs)
     stored = data.get("inputPreProcessors") or {}
     preprocessors = {
         int(index): findings.read(("inputPreProcessors", index), PREPROCESSOR.decode, p)
         for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
     }
-    settings = read_settings(findings, data, ("confs", 0), confs[0])
+    findings.settle()
     for index, layer in enumerate(layers):
         check_layer(label_of(index, layer), layer)
-    return MultiLayerConfiguration(layers=tuple(layers), preprocessors=preprocessors, **settings)
+    return MultiLayerConfiguration(layers=tuple(layers), preprocessors=preprocessors, **settings_of(data, noted))
 
 
 def check_layer(label: str, layer: LayerConf) -> None:
@@ -311,38 +271,40 @@ def check_layer(label: str, layer: LayerConf) -> None:
             raise FormatError(f"configuration: {label} must have {field}, got none.")
 
 
-def read_layers(findings: Findings, data: Json, confs: Mapping[Path, Json]) -> list[LayerConf]:
+def read_layers(findings: Findings, confs: Mapping[Path, Json]) -> list[LayerConf]:
     """Return the layers of the settings around them, path -> settings."""
-    layers = []
-    for path, conf in confs.items():
-        findings.read((*path, "stepFunction"), _step_function_from_json, conf.get("stepFunction"))
-        layers.append(findings.read((*path, "layer"), layer_from_json, conf["layer"]))
-    return layers
+    return [findings.read((*path, "layer"), layer_from_json, conf["layer"]) for path, conf in confs.items()]
 
 
-def read_settings(findings: Findings, data: Json, path: Path, first: Json) -> dict[str, Any]:
-    """Return the settings of the network itself, arguments of its configuration; raise Unsupported with all findings.
-
-    `first` are the settings around a layer, or those of the whole, at that path.
-    """
+def note_settings(findings: Findings, data: Json, confs: Mapping[Path, Json]) -> dict[str, Any]:
+    """Return what `settings_of` takes: of the network, and of the first of the settings around layers."""
     kind = data.get("backpropType") or "Standard"
     findings.read(("backpropType",), check_choice, "configuration", "backpropType", kind, JAVA_BACKPROP_TYPES)
     dtype = findings.read(("dataType",), _dtype_from_json, data.get("dataType"))
+    path, first = next(iter(confs.items()), ((), {}))
     algorithm = str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower()
     where = (*path, "optimizationAlgo")
     findings.read(where, check_choice, "configuration", "optimization_algo", algorithm, OPTIMIZERS)
-    step_function = findings.read((*path, "stepFunction"), _step_function_from_json, first.get("stepFunction"))
-    findings.settle()
+    steps = [
+        findings.read((*path, "stepFunction"), _step_function_from_json, conf.get("stepFunction"))
+        for path, conf in confs.items()
+    ]
+    return {"kind": kind, "dtype": dtype, "algorithm": algorithm, "step": steps[0] if steps else None, "first": first}
+
+
+def settings_of(data: Json, noted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the network itself, arguments of its configuration."""
     counts = [data.get(key, 0) for key in ("iterationCount", "epochCount")]
     if any(type(count) is not int or not 0 <= count <= JAVA_INT for count in counts):
         raise FormatError(f"configuration: iterationCount and epochCount must be 0 to {JAVA_INT}, got {counts}.")
+    first = noted["first"]
     base = NeuralNetConfiguration(
         seed=first.get("seed"),
-        dtype=dtype,
+        dtype=noted["dtype"],
         mini_batch=_flag(first, "miniBatch"),
         minimize=_flag(first, "minimize"),
-        optimization_algo=algorithm,
-        step_function=step_function,
+        optimization_algo=noted["algorithm"],
+        step_function=noted["step"],
         max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
         validate_output_layer_config=_flag(data, "validateOutputLayerConfig"),
         unused={key: data[key] for key, usual in _UNUSED_OF_NETWORKS.items() if data.get(key) not in (None, usual)},
@@ -351,7 +313,7 @@ def read_settings(findings: Findings, data: Json, path: Path, first: Json) -> di
         "base": base,
         "iteration_count": counts[0],
         "epoch_count": counts[1],
-        "backprop_type": JAVA_BACKPROP_TYPES[kind],
+        "backprop_type": JAVA_BACKPROP_TYPES[noted["kind"]],
         "tbptt_fwd_length": 20 if data.get("tbpttFwdLength") is None else data["tbpttFwdLength"],
         "tbptt_back_length": 20 if data.get("tbpttBackLength") is None else data["tbpttBackLength"],
     }

@@ -17,9 +17,9 @@ from nd.typing import Array
 from ..conf.graph_order import stored_order, topological_order
 from ..conf.legacy import detect_version
 from ..step.params import ParamSpec
+from .any_kind import network_document, unsupported_in
 from .archive import has_entry, read_text, read_vector, reading
 from .findings import path_text
-from .json import network_document, unsupported_in
 from .json_fields import Json, class_of, size
 from .param_tables import param_specs_of, param_specs_of_vertex
 from .serializer import COEFFICIENTS, CONFIGURATION, NO_PARAMS, UPDATER_STATE, read_normalizer

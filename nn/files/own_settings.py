@@ -17,7 +17,8 @@ from .json_values import of_own_fields, own_fields
 from .own_schedules import put_own
 
 if TYPE_CHECKING:
-    from ..conf.network import NetworkConfiguration, NeuralNetConfiguration
+    from ..conf.network import NeuralNetConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 ENTRY = "ndwright.json"
 VERSION = 1
@@ -71,7 +72,7 @@ def read(text: str, document: Any, strict: bool = True) -> tuple[NetworkConfigur
         The document is none, of a newer version, or does not fit the text.
     """
     from ..conf.multilayer import MultiLayerConfiguration
-    from .json import any_network_from_json
+    from .any_kind import any_network_from_json
 
     if document is None:
         return any_network_from_json(text, strict), None

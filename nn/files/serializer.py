@@ -22,7 +22,7 @@ from .older_weights import turn_older_weights
 from .own_settings import ENTRY, read, written
 
 if TYPE_CHECKING:
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
     from ..networks.graph import ComputationGraph
     from ..networks.multilayer import MultiLayerNetwork
     from ..networks.network import Network
@@ -188,13 +188,13 @@ def restore(
 ) -> Network:
     """Read a network, of that kind where one is given, from an open archive."""
     text = read_text(path, archive, CONFIGURATION)
-    conf, names = read(text, read_own(path, archive), strict)
-    of_file = kind_of(conf)
+    of_file = _kind_in(text)
     if kind is not None and not issubclass(kind, of_file):
         raise FormatError(
             f"{path}: expected a {kind.__name__}, got a {of_file.__name__}. Read it with {of_file.__name__}.load, or "
             "either kind with nn.load."
         )
+    conf, names = read(text, read_own(path, archive), strict)
     n = conf.layout().length
     if n:
         params = read_vector(path, archive, COEFFICIENTS, n)
@@ -216,6 +216,15 @@ def kind_of(conf: NetworkConfiguration) -> Any:
     from ..networks.multilayer import MultiLayerNetwork
 
     return ComputationGraph if isinstance(conf, ComputationGraphConfiguration) else MultiLayerNetwork
+
+
+def _kind_in(text: str) -> Any:
+    """Return the class of the networks of a configuration in a file, before it is read."""
+    from ..networks.graph import ComputationGraph
+    from ..networks.multilayer import MultiLayerNetwork
+    from .any_kind import is_graph
+
+    return ComputationGraph if is_graph(text) else MultiLayerNetwork
 
 
 def read_own(path: Any, archive: zipfile.ZipFile) -> Any:

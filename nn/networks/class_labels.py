@@ -14,7 +14,7 @@ from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
 from nd.typing import Array
 
 if TYPE_CHECKING:
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 
 class ClassLabels:
@@ -91,8 +91,6 @@ class ClassLabels:
             They lack the axis of outputs where the last layer does not say that they are classes.
         """
         rank = len(labels.shape)
-        if rank == self.rank and labels.shape[1] == self.columns > 1:
-            return labels
         if rank == self.rank and self.columns == 1 and self.classes and labels.shape[1] == self.classes:
             return labels[:, 1:, ...]  # one-hot, for a single output
         if rank == self.rank and (labels.shape[1] != 1 or self.columns < 2 or not self.classes):

@@ -111,6 +111,7 @@ class NetworkCore(JavaNames):
         accepts = [FeaturesCheck(self.conf, number) for number in range(len(self.conf.input_names))]
         who, outputs = type(self).__name__, len(self.conf.output_nodes)
         self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, outputs, shared.aligned)
+        self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
         vectors.updater.watch.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
@@ -226,6 +227,8 @@ class NetworkCore(JavaNames):
 
     def formed(self, data: Any) -> Any:
         """Return a minibatch whose labels are as the losses take them, itself where they are already."""
+        if self.batch.takes(data):
+            return data
         if isinstance(data, DataSet):
             return self.classes.formed_set(data)
         labels = [
@@ -239,17 +242,7 @@ class NetworkCore(JavaNames):
         """Raise DTypeError unless it is a minibatch as this network takes them."""
         if not isinstance(data, self.data_types):
             kinds = " or a ".join(kind.__name__ for kind in self.data_types)
-            raise nd.DTypeError(f"{who}: expected a {kinds}, got {shown(data)}. Wrap arrays as DataSet(x, y).")
-
-    def clear_masks(self) -> None:
-        """Forget the masks of the minibatch that is set."""
-        self.check_init()
-        self.batch.set_masks((), ())
-
-    def clear(self) -> None:
-        """Forget the minibatch that is set."""
-        self.check_init()
-        self.batch.clear()
+            raise nd.DTypeError(f"{who}: expected a {kinds}, got {type(data).__name__}. Wrap arrays as DataSet(x, y).")
 
     def step_on(self, data: Any) -> StepInput:
         """Set a minibatch; return the input of a step on it. On the network's backend, with its lock."""

@@ -180,6 +180,16 @@ class Inside(Inference):
         """Count an epoch, for own loops; `end_epoch` tells the listeners too."""
         self.epoch_count += 1
 
+    def clear_masks(self) -> None:
+        """Forget the masks of the minibatch that is set."""
+        self.check_init()
+        self.batch.set_masks((), ())
+
+    def clear(self) -> None:
+        """Forget the minibatch that is set."""
+        self.check_init()
+        self.batch.clear()
+
 
 class UpdaterOfNetwork(JavaNames):
     """The updater of a network by itself: the gradient becomes the update that is subtracted from the parameters.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arguments import checked
@@ -15,6 +15,9 @@ from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..step.minibatch import as_features
 from .network import Network
+
+if TYPE_CHECKING:
+    from .graph import ComputationGraph
 
 
 class MultiLayerNetwork(Network):
@@ -36,9 +39,7 @@ class MultiLayerNetwork(Network):
 
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
-        super().__init__(conf)
-        if params is not None:
-            self.init(params)
+        super().__init__(conf, params)
 
     java_names: ClassVar[dict[str, str]] = {
         "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
@@ -85,17 +86,6 @@ class MultiLayerNetwork(Network):
         self.check_init()
         return self.layers[-1]
 
-    def layer_size(self, layer: int) -> int:
-        """Return the n_out of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
-
-    def layer_input_size(self, layer: int) -> int:
-        """Return the n_in of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
-
-    def _size_of(self, layer: int, name: str) -> int:
-        return getattr(self.conf.layers[layer].innermost, name, None) or 0
-
     @checked
     def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:
         """Return the activations of layer `stop` for ``x``, the input of layer `start`, outside of training.
@@ -121,6 +111,23 @@ class MultiLayerNetwork(Network):
         with self.lock, self.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
             return nd.copy(self.forward((x,), training, start=first, stop=last + 1).outputs[-1])
+
+    def to_computation_graph(self) -> ComputationGraph:
+        """Return the graph that this network is: input "in", vertices "0", "1", ..., one after the other.
+
+        An independent copy with the parameters, counters, generator, and states of updater and optimizer: it computes
+        and trains on as this network does.
+
+        Notes
+        -----
+        Source: DL4J ``MultiLayerNetwork.toComputationGraph``. Differs: Java forgets seed, counters and the settings of
+        the network as opposed to its layers'.
+        """
+        conf = self.conf.with_counts(self.iteration_count, self.epoch_count)
+        from ..conf.graph import ComputationGraphConfiguration
+        from .graph import ComputationGraph
+
+        return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(conf)))
 
     # ---- one minibatch
 

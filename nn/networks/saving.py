@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, TypeVar
 
 import nd
 from nd.arguments import Natural, checked
@@ -14,8 +14,7 @@ from optimize.step_result import StepResult
 
 from .core import NetworkCore
 
-if TYPE_CHECKING:
-    pass
+Other = TypeVar("Other", bound=NetworkCore)
 
 
 class Saved(NetworkCore):
@@ -75,10 +74,14 @@ class Saved(NetworkCore):
 
     def clone(self) -> Self:
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
+        with self.lock:
+            return self.copied_into(type(self)(self.conf.with_counts(self.iteration_count, self.epoch_count)))
+
+    def copied_into(self, twin: Other) -> Other:
+        """Make a network of the same nodes an independent copy, but for its configuration; return it."""
         params, state = self.params(), self.updater_state()
         with self.lock, self.on_backend():
             self.updater.watch.give_up(self)
-            twin = type(self)(self.conf.with_counts(self.iteration_count, self.epoch_count))
             twin.make(params, self.random.copy())
             twin.class_names = self.class_names
             nd.assign(twin.updater_state(), state)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..conf.graph import ComputationGraphConfiguration
     from ..conf.input_type import InputType
     from ..conf.multilayer import MultiLayerConfiguration
-    from ..conf.node_conf import NodeTypes
+    from ..conf.nodes import NodeTypes
 
 _OF_CHAINS = ("layer", "type", "in -> out", "parameters")
 _OF_GRAPHS = ("vertex", "type", "inputs", "in -> out", "activations", "parameters")

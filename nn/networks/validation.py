@@ -68,7 +68,7 @@ class Validation:
         data = self._sets[0]
         self._check_labelled(data)
         with of_validation():
-            self.network.loss_and_outputs(data.get_range(0, 1))
+            self.network.loss_and_outputs(data.get_range(0, 1) if data.num_examples() else data)
 
     def _check_labelled(self, batch: Any) -> None:
         """Raise errors unless it is a minibatch with labels."""

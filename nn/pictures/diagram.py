@@ -11,7 +11,7 @@ from ..layers.normalization.batch_normalization import BatchNormalization
 
 if TYPE_CHECKING:
     from ..conf.input_type import InputType
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 _WINDOWS = (("kernel_size", ""), ("stride", "stride "))
 """Field -> what stands before it."""

@@ -14,7 +14,7 @@ from .dot import dot_of
 from .svg import svg_of
 
 if TYPE_CHECKING:
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 WRITERS = {"dot": dot_of, "gv": dot_of, "svg": svg_of}
 """Ending of a file's name -> its text, of a Diagram."""

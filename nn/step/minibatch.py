@@ -16,7 +16,7 @@ from nd.typing import Array
 if TYPE_CHECKING:
     from nd.dataset import MultiDataSet
 
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
     from .worker import SharedNodes
 
 Arrays = tuple[Array, ...]
@@ -67,7 +67,7 @@ class StepInput:
 
     @property
     def examples(self) -> int:
-        """N: rows of the first labels, of which networks that stack their inputs have more; without them of features."""
+        """N: rows of the first labels, of which networks that stack inputs have more; without them of features."""
         return (self.labels or self.features)[0].shape[0]
 
     def labels_mask(self, output: int) -> Array | None:
@@ -198,6 +198,11 @@ class Minibatch:
         Of the network.
     aligned : bool
         Whether row i of everything is example i; not so where vertices stack examples or take them apart.
+
+    Attributes
+    ----------
+    rank, columns : int
+        Of the labels of a single output, where they are known.
     """
 
     def __init__(
@@ -211,6 +216,7 @@ class Minibatch:
     ) -> None:
         self.who, self.dtype, self.buffers, self.accepts, self.outputs = who, dtype, buffers, accepts, outputs
         self.aligned = aligned
+        self.rank = self.columns = 0
         self.clear()
 
     def clear(self) -> None:
@@ -276,6 +282,16 @@ class Minibatch:
         self.features_masks, self.labels_masks = (
             tuple(None if mask is None else nd.as_array(mask, self.dtype) for mask in masks) or (None,) * count
             for _, masks, count in groups
+        )
+
+    def takes(self, data: Any) -> bool:
+        """Tell whether a DataSet's labels have a column for each of several outputs, as the loss takes them."""
+        labels = data.labels
+        return (
+            type(data) is DataSet
+            and labels is not None
+            and len(labels.shape) == self.rank
+            and (labels.shape[1] == self.columns > 1)
         )
 
     def set(self, data: DataSet | MultiDataSet) -> None:

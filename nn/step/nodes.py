@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..layers.convolution.pooled_convolution import paired
 
 if TYPE_CHECKING:
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
     from ..conf.preprocessors import InputPreProcessor
     from .params import ParamLayout
 

@@ -12,6 +12,7 @@ from nd.typing import Array
 from ..layers.runtime import Context
 from ..vertices.runtime import NetworkInput, VertexContext
 from .nodes import NETWORK_INPUT, Node
+from .pass_memory import PassMemory, last_readers
 
 if TYPE_CHECKING:
     from ..layers.runtime import Kept
@@ -73,7 +74,8 @@ class Propagation:
         self.params = [layout.views_of(node.position, params) for node in nodes]
         self.grads = [layout.views_of(node.position, gradient) for node in nodes]
         self._input_names = tuple(input_names)
-        self._buffers = [nd.Buffers(dtype) for _ in nodes]
+        self._buffers = [nd.Buffers(dtype) for _ in nodes]  # of passes that keep everything
+        self._arena, self._ended = nd.Arena(dtype), last_readers(nodes, self.outputs)
         self._features = nd.Buffers(dtype)  # in activation order
 
     # ---- forward
@@ -89,6 +91,7 @@ class Propagation:
         stop: int | None = None,
         unmasked: Sequence[int] = (),
         fresh: bool = False,
+        memory: PassMemory | None = None,
     ) -> ForwardPass:
         """Run nodes start .. stop - 1.
 
@@ -105,12 +108,16 @@ class Propagation:
             Nodes whose layer gets no mask.
         fresh : bool
             Take new memory, which the next run leaves.
+        memory : PassMemory, optional
+            Take memory from there, and say when a node has run. Without it nodes have memory of their own, which stays
+            as it is until they run again.
         """
         given = self._arrivals(features, masks, start, fresh)
         passed = ForwardPass([], [], state, [])
         state_after, first_state = list(state), 0
         for number, node in enumerate(self.nodes[start:stop], start):
             buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
+            buffer = buffer if memory is None else memory.of(number)
             own = slice(first_state, first_state + node.states)
             run = self._join if node.joins else self._run
             arrival, kept, state_after[own] = run(number, node, given, tuple(state[own]), training, buffer, unmasked)
@@ -118,6 +125,8 @@ class Propagation:
             passed.outputs.append(arrival.x)
             passed.kept.append(kept)
             passed.examples.append(given[node.inputs[0]].examples)
+            if memory is not None:
+                memory.after_forward(number, arrival.x, arrival.mask)
         return passed._replace(state=tuple(state_after))
 
     def _arrivals(self, features: Sequence[Array], masks: Masks, start: int, fresh: bool) -> dict[int, Arrival]:
@@ -200,11 +209,17 @@ class Propagation:
         """
         masks = [step.labels_mask(output) for output in range(len(self.outputs))]
         unmasked = [node for node, mask in zip(self.outputs, masks, strict=True) if mask is not None]
-        passed = self.forward(step.features, training, step.features_masks, step.state, unmasked=unmasked, fresh=fresh)
+        memory = None if fresh else self._pass_memory(way_back=False)
+        passed = self.forward(
+            step.features, training, step.features_masks, step.state, unmasked=unmasked, fresh=fresh, memory=memory
+        )
         outs = []
         for number, mask in zip(self.outputs, masks, strict=True):
             out, masks_output = passed.outputs[number], getattr(self.nodes[number].layer, "masks_output", True)
-            outs.append(out if mask is None or not masks_output else nd.muli(out, _over(mask, out)))
+            if mask is not None and masks_output:  # in other memory, as another output may be a view of this one
+                masked = None if fresh else self._buffers[number]("masked_output", tuple(out.shape))
+                out = nd.multiply(out, _over(mask, out), masked)
+            outs.append(out)
         return outs
 
     # ---- backward
@@ -217,12 +232,19 @@ class Propagation:
         The losses of several outputs are added. `on_forward` is called with the features and all activations after the
         forward pass.
         """
-        passed = self.forward(step.features, True, step.features_masks, step.state)
+        memory = self._pass_memory(way_back=True) if on_forward is None else None  # who looks at activations keeps them
+        passed = self.forward(step.features, True, step.features_masks, step.state, memory=memory)
         if on_forward is not None:
             on_forward(step.features, passed.outputs)
         loss, deltas = self.loss_and_deltas(step, passed)
-        self.backward(passed, deltas)
+        if memory is not None:
+            memory.keep((loss, *passed.state))
+        self.backward(passed, deltas, memory=memory)
         return loss, passed.state
+
+    def _pass_memory(self, way_back: bool) -> PassMemory | None:
+        """Return the memory of a pass; None in eager mode, where nodes keep theirs for whoever looks at it."""
+        return None if nd.is_eager() else PassMemory(self._arena, self.nodes, self._ended, way_back)
 
     def loss_and_deltas(self, step: StepInput, passed: ForwardPass) -> tuple[Array, dict[int, Array]]:
         """Return the summed loss ``[]`` of all outputs, and dL/dz of each by the number of its node."""
@@ -245,26 +267,37 @@ class Propagation:
         return loss
 
     def backward(
-        self, passed: ForwardPass, deltas: Mapping[int, Array], to_input: bool = False, external: bool = False
+        self,
+        passed: ForwardPass,
+        deltas: Mapping[int, Array],
+        to_input: bool = False,
+        external: bool = False,
+        memory: PassMemory | None = None,
     ) -> list[Array | None]:
         """Fill the gradient from the deltas of nodes with a loss; return dL/d(features) of every input.
 
         Nothing is computed above which there is nothing to train, unless `to_input` asks for dL/d(features). `external`
-        says that the deltas are dL/d(activations) of the nodes, whatever they are.
+        says that the deltas are dL/d(activations) of the nodes, whatever they are. The `memory` that the nodes took
+        theirs from is told when a node is through.
 
-        As in Java, a layer with a loss takes no gradient from what reads its activations.
+        A layer with a loss whose activations others read gets the gradients of both. Differs: in Java such a graph
+        cannot be trained.
         """
-        epsilons: dict[int, Array] = dict(deltas)  # by the number of the node
+        losses = {} if external else deltas
+        epsilons: dict[int, Array] = dict(deltas) if external else {}  # by the number of the node
         for number in reversed(range(len(self.nodes))):
-            node, epsilon = self.nodes[number], epsilons.pop(number, None)
-            if epsilon is None:  # nothing that the loss knows of, or nothing to train here and above
-                continue
-            is_delta = number in deltas and not external
-            belows = self._belows(number, epsilon, passed, is_delta, to_input)
+            node, epsilon, delta = self.nodes[number], epsilons.pop(number, None), losses.get(number)
+            if delta is not None and epsilon is not None:
+                delta = node.layer.with_epsilon(delta, epsilon, passed.kept[number])
+            gradient = epsilon if delta is None else delta
+            belows: Sequence[Array | None] = (None,) * len(node.inputs)
+            if gradient is not None:  # something that the loss knows of, and something to train here or above
+                belows = self._belows(number, gradient, passed, delta is not None, to_input)
             for source, below in zip(node.inputs, belows, strict=True):
-                if below is None or (source in deltas and not external):
-                    continue
-                epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
+                if below is not None:
+                    epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
+            if memory is not None:
+                memory.after_backward(number, [epsilon for source, epsilon in epsilons.items() if source not in deltas])
         return [epsilons.get(NETWORK_INPUT - place) for place in range(len(self._input_names))]
 
     def _belows(

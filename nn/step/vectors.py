@@ -16,7 +16,7 @@ from ..networks.weights import Fans, init_weight
 from .gradient import DefaultGradient
 
 if TYPE_CHECKING:
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
     from ..layers.base import BaseLayerConf
     from .params import ParamSpec, ParamView
 

@@ -15,14 +15,14 @@ from nd.typing import Array
 from optimize.step_result import StepResult
 
 from ..conf.input_type import InputType
-from ..conf.node_conf import NodeTypes
+from ..conf.nodes import NodeTypes
 from ..vertices.runtime import VertexRuntime
 from .minibatch import StepInput
 from .nodes import fused, nodes_of
 from .propagation import OnForward, Propagation
 
 if TYPE_CHECKING:
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
     from .vectors import FlatVectors
 
 State = tuple[Array, ...]

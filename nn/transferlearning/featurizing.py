@@ -1,20 +1,33 @@
-"""TransferLearningHelper: the activations of frozen layers, computed once."""
+"""TransferLearningHelper: training on the activations of frozen layers, computed once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import nd
-from nd.arguments import Natural, checked
-from nd.dataset import DataSet, DataSetIterator, ListDataSetIterator
+from nd.arguments import Natural, checked, converted
+from nd.dataset import (
+    DataSet,
+    DataSetIterator,
+    ExistingMultiDataSetIterator,
+    ListDataSetIterator,
+    MultiDataSet,
+    MultiDataSetIterator,
+)
 from nd.java_names import JavaNames
+from nd.rules import rule_of
 from nd.typing import Array
 
-from ..layers import FrozenLayer
+from ..networks.graph import ComputationGraph
 from ..networks.history import History
 from ..networks.multilayer import MultiLayerNetwork
+from ..step.minibatch import parts_of_data
+from ..step.params import ParamView
+from .border import border_of_graph, border_of_layers
+
+Data = DataSet | MultiDataSet
+_TILL: Any = rule_of(Natural | None)
 
 
 class TransferLearningHelper(JavaNames):
@@ -22,139 +35,175 @@ class TransferLearningHelper(JavaNames):
 
     Parameters
     ----------
-    network : MultiLayerNetwork
+    network : MultiLayerNetwork or ComputationGraph
         After `init`. Its parameters follow those of the part that this helper trains.
-    frozen_till : int, optional
-        The last layer that is not trained; by default the highest `FrozenLayer`.
+    frozen_till : int or str, optional
+        The last layer that is not trained, by default the highest `FrozenLayer`; of a graph the name of a vertex, which
+        is not trained, nor is what leads to it, nor what is frozen.
+    *more : str
+        More vertices.
 
     Raises
     ------
-    ConfigurationError
+    ConfigurationError, ChoiceError
         There is no such layer, no frozen one, or none above.
 
     Notes
     -----
-    The part starts from the network's parameters, counts and, where all that has state is in it, updater state, and
-    hands them back after training, with the score. As in Java, this seeds the network's generator and draws its
-    weights, which are overwritten. Source: DL4J ``TransferLearningHelper``. Differs: `network` keeps its configuration,
-    where Java freezes its layers; preprocessors above the border stay with their layers.
+    The part starts from the network's parameters, counts and updater state, and hands them back after training, with
+    the score. As in Java, this seeds the network's generator and draws its weights, which are overwritten. The inputs
+    of a graph's part are the vertices and inputs that it reads, sorted by name. Source: DL4J
+    ``TransferLearningHelper``. Differs: `network` keeps its configuration, where Java freezes its layers; preprocessors
+    above the border stay with their layers; masks of features are handed on, where Java refuses them; of several
+    inputs Java trains on another order than it featurises.
     """
 
     @checked
-    def __init__(self, network: MultiLayerNetwork, frozen_till: Natural | None = None) -> None:
+    def __init__(self, network: MultiLayerNetwork | ComputationGraph, frozen_till: Any = None, *more: str) -> None:
         self.network, self.conf = network, network.conf
-        self.frozen_till = self._checked(frozen_till)
-        layout, border = self.conf.layout(), self.frozen_till + 1
-        self._split = next((view.start for view in layout.views if view.layer >= border), layout.length)
-        params = network.params()
+        conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
+        if isinstance(network, ComputationGraph):
+            kind: Any = ComputationGraph
+            border = border_of_graph(conf, () if frozen_till is None else (frozen_till, *more))
+        else:
+            kind = MultiLayerNetwork
+            border = border_of_layers(conf, converted(type(self).__name__, "frozen_till", _TILL, frozen_till))
+            self.frozen_till = border.nodes_below[-1]
+        self._border, layout, params = border, self.conf.layout(), network.params()
         with network.on_backend():
-            below = self._part(0, border)
-            below = replace(below, layers=tuple(layer.innermost for layer in below.layers))  # which may run as one
-            self._frozen = MultiLayerNetwork(below).init(nd.copy(params[:, : self._split]))
-            self._tail = MultiLayerNetwork(self._part(border, len(self.conf.layers))).init()
+            below = [view.flat(params) for number in border.nodes_below for view in layout.of_layer(number)]
+            self._frozen = kind(border.below).init(nd.concat(below) if below else nd.zeros(1, 0))
+            self._tail = kind(border.above).init()
             network.random.set_state(self._tail.random.get_state())
             self._tail.random = network.random  # both are the one network that is trained
             self._tail.class_names = network.class_names
             nd.random.set_random(network.random)
-            self._tail.set_params(params[:, self._split :])
-            if self._shares_state():
-                self._tail.set_updater_state(network.updater_state())
-
-    def _checked(self, frozen_till: Natural | None) -> int:
-        layers = self.conf.layers
-        if frozen_till is None:
-            frozen = [index for index, layer in enumerate(layers) if isinstance(layer, FrozenLayer)]
-            if not frozen:
-                raise nd.ConfigurationError(
-                    "TransferLearningHelper: a layer must be frozen, got none. Pass frozen_till, or a network made "
-                    "with TransferLearning(net, feature_extractor=...)."
-                )
-            return frozen[-1]
-        if not 0 <= frozen_till < len(layers) - 1:
-            raise nd.ConfigurationError(
-                f"TransferLearningHelper: frozen_till must be 0..{len(layers) - 2}, got {frozen_till!r}."
-            )
-        return frozen_till
-
-    def _part(self, start: int, stop: int) -> Any:
-        """Return the configuration of some of the layers."""
-        conf, types = self.conf, self.conf.layer_types()
-        border_type = conf.input_type if start == 0 or types is None else types[start - 1][1]
-        return replace(
-            conf,
-            layers=conf.layers[start:stop],
-            preprocessors={i - start: conf.preprocessors[i] for i in conf.preprocessors if start <= i < stop},
-            input_type=border_type,
-            iteration_count=self.network.iteration_count,
-            epoch_count=self.network.epoch_count,
-        )
-
-    def _shares_state(self) -> bool:
-        return tuple(self._tail.updater_state().shape) == tuple(self.network.updater_state().shape)
+            of_tail = self._tail.conf.layout()
+            self._pairs: list[tuple[ParamView, ParamView]] = [
+                pair
+                for own, number in enumerate(border.nodes_above)
+                for pair in zip(of_tail.of_layer(own), layout.of_layer(number), strict=True)
+            ]
+            for own, whole in self._pairs:
+                _copy(network, whole, self._tail, own)
 
     def unfrozen_mln(self) -> MultiLayerNetwork:
         """Return the layers above the border as a network of their own; it takes listeners."""
+        return self._tail_of(MultiLayerNetwork, "unfrozen_graph")
+
+    def unfrozen_graph(self) -> ComputationGraph:
+        """Return the vertices above the border as a graph of their own; it takes listeners."""
+        return self._tail_of(ComputationGraph, "unfrozen_mln")
+
+    def _tail_of(self, kind: type, other: str) -> Any:
+        if not isinstance(self._tail, kind):
+            raise nd.ConfigurationError(
+                f"TransferLearningHelper: the network must be a {kind.__name__}, got a {type(self._tail).__name__}. "
+                f"Call {other}()."
+            )
         return self._tail
 
     @checked
-    def featurize(self, data: DataSet | Iterable[DataSet]) -> Any:
+    def featurize(self, data: Data | Iterable[Data]) -> Any:
         """Return data whose features are the border's activations, outside of training.
 
         Parameters
         ----------
-        data : DataSet, or DataSetIterator or other iterable of them
+        data : DataSet or MultiDataSet, or iterator or other iterable of them
 
         Returns
         -------
-        DataSet, or ListDataSetIterator over as many minibatches
-            Its features lie on the host, with the mask that reaches the border, None if none does. Labels and their
-            mask stay.
+        DataSet or MultiDataSet, or an iterator over as many minibatches
+            Its features lie on the host, with the masks that reach the border, None where none does. Labels and their
+            masks stay. A DataSet where one was given and the part above has one input.
 
         Raises
         ------
         DataError
             The iterator is empty.
         """
-        if isinstance(data, DataSet):
-            features, mask = self._features(data)
-            return DataSet(features, data.labels, mask, data.labels_mask)
-        if not isinstance(data, Iterable) or hasattr(data, "shape"):
+        if isinstance(data, self.network.data_types):
+            return self._featurized(data)
+        if not isinstance(data, Iterable) or hasattr(data, "shape") or isinstance(data, MultiDataSet):
             raise nd.DTypeError(f"featurize: expected a DataSet or an iterator of them, got {data!r}.")
         batches = [self.featurize(batch) for batch in data]
         if not batches:
             raise nd.DataError("featurize: the iterator must have at least one minibatch, got none.")
+        if isinstance(batches[0], MultiDataSet):
+            return ExistingMultiDataSetIterator(batches)
         return ListDataSetIterator(batches)
 
-    def _features(self, data: DataSet) -> tuple[Array, Array | None]:
-        net = self._frozen
+    def _featurized(self, data: Any) -> Any:
+        parts, border, count = parts_of_data(data), self._border, len(self.conf.input_names)
+        if len(parts.features) != count:
+            raise nd.DataError(f"featurize: expected features of {count} inputs, got {len(parts.features)}.")
+        given = parts.features_masks or (None,) * count
+        activations = self._activations(
+            [parts.features[number] for number in border.inputs_below],
+            [given[number] for number in border.inputs_below],
+        )
+        features, masks = zip(
+            *((parts.features[-1 - at], given[-1 - at]) if at < 0 else activations[at] for at in border.sources),
+            strict=True,
+        )
+        if isinstance(data, DataSet) and len(features) == 1:
+            return DataSet(features[0], data.labels, masks[0], data.labels_mask)
+        labels = None if not parts.labels else list(parts.labels)
+        masked = any(mask is not None for mask in masks)
+        return MultiDataSet(list(features), labels, list(masks) if masked else None, _listed(parts.labels_masks))
+
+    def _activations(self, features: list[Any], masks: list[Any]) -> list[tuple[Array, Array | None]]:
+        """Return the activations at the border, and the masks that reach it, on the host."""
+        net: Any = self._frozen
         with net.on_backend():
-            if data.features_mask is None:
-                return nd.to_host(net.output(data.features)), None
-            (mask,) = net.masks_of_outputs(data)
+            if all(mask is None for mask in masks):
+                return [(nd.to_host(array), None) for array in net.predicted(features)]
+            reached = net.masks_of_outputs(MultiDataSet(features, None, masks))
             batch = net.batch.another(nd.fresh_buffers(net.dtype))
-            batch.set_features((data.features,))
-            batch.set_masks((data.features_mask,), ())
+            batch.set_features(features)
+            batch.set_masks(masks, ())
             batch.check_features()
             result = net.forward(batch.features, False, batch.features_masks)
-            return nd.to_host(nd.copy(result.outputs[-1])), mask
+            arrays = [nd.to_host(nd.copy(result.outputs[number])) for number in net.conf.output_nodes]
+            return list(zip(arrays, reached, strict=True))
 
     @checked
-    def fit_featurized(self, data: DataSet | DataSetIterator | Iterable[DataSet], epochs: Natural = 1) -> History:
+    def fit_featurized(
+        self, data: Data | DataSetIterator | MultiDataSetIterator | Iterable[Data], epochs: Natural = 1
+    ) -> History:
         """Train the layers above the border, and hand their parameters to the network.
 
-        Parameters, errors and the return value as in `MultiLayerNetwork.fit`; the data are from `featurize`.
+        Parameters, errors and the return value as in the network's `fit`; the data are from `featurize`.
         """
         network, tail = self.network, self._tail
         try:
             return tail.fit(data, epochs=epochs)
         finally:
             with network.on_backend():
-                nd.assign(network.params()[:, self._split :], tail.params())
-                if self._shares_state():
-                    network.set_updater_state(tail.updater_state())
+                for own, whole in self._pairs:
+                    _copy(tail, own, network, whole)
             network.iteration_count, network.epoch_count = tail.iteration_count, tail.epoch_count
             network.last, network.history, network.class_names = tail.last, tail.history, tail.class_names
 
-    def output_from_featurized(self, features: Any) -> Array:
-        """Return the network's output for features ``[N, ...]`` from `featurize`."""
-        return self._tail.output(features)
+    def output_from_featurized(self, *features: Any) -> Any:
+        """Return the network's output for features ``[N, ...]`` from `featurize`.
+
+        Of a graph, for features of every input of the part above, one by one or as a list, a list of its outputs; for a
+        single array the only output.
+        """
+        single = len(features) == 1 and hasattr(features[0], "shape")
+        if isinstance(self._tail, ComputationGraph) and single:
+            return self._tail.output_single(*features)
+        return self._tail.output(*features)
+
+
+def _listed(masks: Any) -> list[Any] | None:
+    return list(masks) if any(mask is not None for mask in masks or ()) else None
+
+
+def _copy(source: Any, view: ParamView, target: Any, to: ParamView) -> None:
+    """Copy a parameter and the updater's states of it."""
+    nd.assign(to.flat(target.params()), view.flat(source.params()))
+    theirs = source.updater.states_of(view.start, view.stop), target.updater.states_of(to.start, to.stop)
+    for state, place in zip(*theirs, strict=True):
+        nd.assign(place, state)

@@ -256,10 +256,6 @@ class AttentionVertex(VertexConf):
     runtime: ClassVar = AttentionRuntime
     fewest_inputs: ClassVar[int] = 3
     most_inputs: ClassVar[int | None] = 3
-    shape_fields: ClassVar[dict[str, Any]] = {
-        "n_in_keys": None, "n_in_values": None, "n_in_queries": None, "n_out": None, "head_size": None, "n_heads": 1,
-        "project_input": False,
-    }  # fmt: skip
     form: ClassVar[JavaForm] = VertexConf.form.more(
         {
             "biasUpdater": ("bias_updater", "updater"),

@@ -24,7 +24,7 @@ Shape = tuple[int, ...]
 
 
 class ReshapeRuntime(VertexRuntime):
-    """A copy each way, in the order in which the numbers are read."""
+    """A view or a copy each way, in the order in which the numbers are read."""
 
     pure = splits = True
 
@@ -84,8 +84,11 @@ class ReshapeRuntime(VertexRuntime):
         return tuple(count // known if size == -1 else size for size in wanted)
 
     def _reshaped(self, x: Array, shape: Shape, ctx: VertexContext, name: str) -> Array:
-        """Return a copy of x in another shape: one memory, seen in both."""
-        memory, order = ctx.buffer(name, (x.size,)), self.conf.reshape_order
+        """Return x in another shape: as it lies where examples stay what they are, else one memory, seen in both."""
+        order = self.conf.reshape_order
+        if order == "c" and shape[0] == x.shape[0]:
+            return nd.reshape(nd.to_activation_order(x, lambda _, wanted: ctx.buffer(name, wanted)), shape)
+        memory = ctx.buffer(name, (x.size,))
         nd.assign(nd.reshape_view(memory, tuple(x.shape), order), x)
         return nd.reshape_view(memory, shape, order)
 

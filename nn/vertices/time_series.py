@@ -219,7 +219,7 @@ class ReverseTimeSeriesVertex(VertexConf):
     Notes
     -----
     Input and output ``[N, C, T]``; the mask stays. Source: DL4J ``ReverseTimeSeriesVertex``. Differs: steps that do
-    not count may lie before and behind those that do, where Java fails.
+    not count may lie before and behind those that do; Java then writes into another example's steps.
     """
 
     mask_array_input: str | None = None

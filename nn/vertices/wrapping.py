@@ -134,7 +134,7 @@ class LayerVertex(VertexConf):
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         It is no layer.
 
     Notes
@@ -142,7 +142,7 @@ class LayerVertex(VertexConf):
     It has no runtime. Source: DL4J ``LayerVertex``.
     """
 
-    layer: Any
+    layer: LayerConf
     preprocessor: InputPreProcessor | None = None
     java_names: ClassVar[dict[str, str]] = {"layer_conf": "layer", "pre_processor": "preprocessor"}
     form: ClassVar[JavaForm] = VertexConf.form.more(
@@ -151,17 +151,13 @@ class LayerVertex(VertexConf):
     )
 
     def __post_init__(self) -> None:
+        if not isinstance(self.layer, LayerConf) and isinstance(getattr(self.layer, "layer", None), LayerConf):
+            object.__setattr__(self, "layer", self.layer.layer)
         super().__post_init__()
-        layer = getattr(self.layer, "layer", None) if not isinstance(self.layer, LayerConf) else self.layer
-        if not isinstance(layer, LayerConf):
-            raise nd.ConfigurationError(f"LayerVertex: layer must be a layer configuration, got {self.layer!r}.")
-        object.__setattr__(self, "layer", layer)
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
-        specs: tuple[ParamSpec, ...] = self.layer.param_specs()
-        return specs
+        return self.layer.param_specs()
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         given = input_types[0] if self.preprocessor is None else self.preprocessor.output_type(input_types[0])
-        out: InputType = self.layer.output_type(label, given)
-        return out
+        return self.layer.output_type(label, given)

@@ -3,7 +3,6 @@
 NUMPY_IN_ND = {
     "nd/files/archives.py",
     "nd/dataset/by_class.py",
-    "nd/dataset/by_value.py",
     "nd/dataset/checks.py",
     "nd/dataset/class_labels.py",
     "nd/dataset/csv_iterator.py",
@@ -11,6 +10,7 @@ NUMPY_IN_ND = {
     "nd/dataset/dataset.py",
     "nd/dataset/digits.py",
     "nd/dataset/example_weights.py",
+    "nd/dataset/examples.py",
     "nd/dataset/fetch.py",
     "nd/dataset/image_iterator.py",
     "nd/dataset/iris.py",
@@ -18,6 +18,7 @@ NUMPY_IN_ND = {
     "nd/dataset/kfold.py",
     "nd/dataset/merging.py",
     "nd/dataset/mnist.py",
+    "nd/dataset/multi_storage.py",
     "nd/dataset/normalizers/arrays.py",
     "nd/dataset/normalizers/base.py",
     "nd/dataset/normalizers/body.py",

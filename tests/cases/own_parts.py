@@ -177,6 +177,9 @@ class Tilted(VertexConf):
 PARTS: tuple[type, ...] = (
     Wavy, Stretched, Halving, Heavy, Blocks, Shrinking, AtMost, Twice, TwoPoints, Enough, ScaledDense, Tilted,
 )  # fmt: skip
+OF_GRAPHS = (Tilted,)
+"""Those that a chain of layers cannot have."""
+OF_CHAINS = tuple(part for part in PARTS if part not in OF_GRAPHS)
 for part in PARTS:
     register(part)
 

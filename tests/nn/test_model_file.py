@@ -100,13 +100,14 @@ def test_a_graph_is_described(reference):
     assert [layer.n_params for layer in model.layers] == [3 * 16 + 4 * 19 + 16, 2 * (4 * 16 + 4 * 19 + 16), 25]
     assert model.document["vertices"]["0"]["LayerVertex"]["layerConf"]["layer"].keys() == {"gravesLSTM"}
     assert model.configuration["vertices"]["0"]["layerConf"]["layer"]["@class"].endswith(".GravesLSTM")
-    assert model.unsupported[0][0] == "vertices"
+    assert [path for path, _ in model.unsupported] == ["vertices.0.layerConf.layer", "vertices.1.layerConf.layer"]
 
 
 def test_a_graph_is_no_multi_layer_network(reference):
     path = reference / "regression" / "071" / "071_ModelSerializer_Regression_CG_LSTM_1.zip"
     with pytest.raises(
-        nd.FormatError, match=r"got a ComputationGraphConfiguration\. Read its file with ModelFile\.read"
+        nd.FormatError,
+        match=r"expected a MultiLayerNetwork, got a ComputationGraph\. Read it with ComputationGraph\.load",
     ):
         MultiLayerNetwork.load(path)
 

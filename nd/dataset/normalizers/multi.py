@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-import numpy as np
 
 from backends.errors import ConfigurationError, DataError
 from nd.arguments import checked, shown
@@ -267,13 +265,13 @@ class FittedMultiNormalizer(Learner, MultiNormalizer):
             raise DataError(f"{self.who(method)}: expected {group} that were fitted, got none. Call {before}fit first.")
         return self.fitted[group]
 
-    def row(self, method: str, group: str, index: int, name: str) -> np.ndarray:
-        """Return numbers [columns] of one array, float64; DataError if it was not fitted."""
+    def rows_of(self, method: str, group: str, index: int) -> Mapping[str, Array]:
+        """Return name -> numbers [columns] of one array, float64; DataError if it was not fitted."""
         known = self.fitted_group(group, method)
         at = check_count(self.who(method), "index", index, 0)
         if at not in known:
             raise DataError(f"{self.who(method)}: index must be one of {sorted(known)}, got {at}.")
-        return known[at].fitted("features", method)[name]
+        return known[at].fitted("features", method)
 
     def set_rows(self, method: str, group: str, rows: Any) -> None:
         """Set pairs of rows, one for each array of a group.

@@ -6,8 +6,6 @@ import struct
 from collections.abc import Mapping
 from typing import BinaryIO, NamedTuple, Self
 
-import numpy as np
-
 from backends.errors import ConfigurationError, FormatError
 from nd.arguments import Natural, checked
 from nd.dataset.normalizers.base import FittedNormalizer
@@ -16,6 +14,7 @@ from nd.dataset.normalizers.min_max import NormalizerMinMaxScaler
 from nd.dataset.normalizers.multi import FittedMultiNormalizer
 from nd.dataset.normalizers.standardize import NormalizerStandardize
 from nd.files.serde_buffers import CORRUPT, read_number
+from nd.typing import Array
 
 _NONE, _STANDARDIZE, _MIN_MAX = range(3)  # as in a file
 _GROUPS = ("features", "labels")
@@ -112,7 +111,7 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
                 "standardize_all_outputs(), say, or make a normalizer without."
             )
 
-    def get_input_stats(self, index: int) -> Mapping[str, np.ndarray]:
+    def get_input_stats(self, index: int) -> Mapping[str, Array]:
         """Return name -> numbers [columns] of an input, "mean" and "std" or "lower" and "upper".
 
         Raises
@@ -120,11 +119,11 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
         DataError
             It was not fitted.
         """
-        return self._stats("get_input_stats", "features", index)
+        return self.rows_of("get_input_stats", "features", index)
 
-    def get_output_stats(self, index: int) -> Mapping[str, np.ndarray]:
+    def get_output_stats(self, index: int) -> Mapping[str, Array]:
         """Return name -> numbers [columns] of an output; see `get_input_stats`."""
-        return self._stats("get_output_stats", "labels", index)
+        return self.rows_of("get_output_stats", "labels", index)
 
     def new_normalizer(self, group: str, index: int) -> FittedNormalizer | None:
         strategy = self._of_one[group].get(index, self._of_all[group])
@@ -184,10 +183,6 @@ class MultiNormalizerHybrid(FittedMultiNormalizer):
         self.fitted = {}
         return self
 
-    def _stats(self, method: str, group: str, index: int) -> Mapping[str, np.ndarray]:
-        self.fitted_group(group, method)
-        return {name: self.row(method, group, index, name) for name in self.fitted[group][index].rows}
-
 
 def _write_strategy(stream: BinaryIO, strategy: _Strategy | None) -> None:
     stream.write(struct.pack(">i", _NONE if strategy is None else strategy.kind))
@@ -202,9 +197,9 @@ def _read_strategy(stream: BinaryIO) -> _Strategy | None:
     return _Strategy(kind, *read_numbers(stream, 2)) if kind == _MIN_MAX else _Strategy(kind)
 
 
-def _read_rows(stream: BinaryIO) -> dict[int, tuple[int, np.ndarray, np.ndarray]]:
+def _read_rows(stream: BinaryIO) -> dict[int, tuple[int, Array, Array]]:
     """Read index -> kind and two rows of numbers, in the order of the file."""
-    rows = {}
+    rows: dict[int, tuple[int, Array, Array]] = {}
     for _ in range(_read_count(stream)):
         index = _read_index(stream)
         rows[index] = (_read_kind(stream, _STANDARDIZE), read_row(stream), read_row(stream))

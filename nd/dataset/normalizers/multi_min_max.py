@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import BinaryIO, Self
 
-import numpy as np
-
 from nd.arguments import checked
 from nd.dataset.normalizers.body import read_numbers, write_numbers
 from nd.dataset.normalizers.min_max import NormalizerMinMaxScaler, check_range
 from nd.dataset.normalizers.uniform_multi import UniformMultiNormalizer
+from nd.typing import Array
 
 
 class MultiNormalizerMinMaxScaler(UniformMultiNormalizer):
@@ -48,21 +47,21 @@ class MultiNormalizerMinMaxScaler(UniformMultiNormalizer):
     def single(self) -> NormalizerMinMaxScaler:
         return NormalizerMinMaxScaler(self.target_min, self.target_max)
 
-    def get_min(self, index: int) -> np.ndarray:
+    def get_min(self, index: int) -> Array:
         """Return the smallest numbers of an input [columns], float64; DataError if it was not fitted."""
-        return self.row("get_min", "features", index, "lower")
+        return self.rows_of("get_min", "features", index)["lower"]
 
-    def get_max(self, index: int) -> np.ndarray:
+    def get_max(self, index: int) -> Array:
         """Return the largest numbers of an input [columns], float64; DataError if it was not fitted."""
-        return self.row("get_max", "features", index, "upper")
+        return self.rows_of("get_max", "features", index)["upper"]
 
-    def get_label_min(self, index: int) -> np.ndarray:
+    def get_label_min(self, index: int) -> Array:
         """Return the smallest numbers of an output [columns], float64; DataError if it was not fitted."""
-        return self.row("get_label_min", "labels", index, "lower")
+        return self.rows_of("get_label_min", "labels", index)["lower"]
 
-    def get_label_max(self, index: int) -> np.ndarray:
+    def get_label_max(self, index: int) -> Array:
         """Return the largest numbers of an output [columns], float64; DataError if it was not fitted."""
-        return self.row("get_label_max", "labels", index, "upper")
+        return self.rows_of("get_label_max", "labels", index)["upper"]
 
     def write_settings(self, stream: BinaryIO) -> None:
         write_numbers(stream, self.target_min, self.target_max)

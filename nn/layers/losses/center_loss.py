@@ -57,6 +57,10 @@ class CenterLossRuntime(OutputRuntime):
         away = self._away(labels, kept)
         return loss + self._distance(away, mask, kept.context), CenterDelta(delta, away, labels, mask)
 
+    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> Any:
+        """Do as every layer with a loss; centers take no part."""
+        return delta._replace(delta=super().with_epsilon(delta.delta, epsilon, kept))
+
     def backward_delta(self, delta: Any, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Continue from the result of `loss_and_delta`; also write the steps of the centers."""
         delta, away, labels, mask = delta

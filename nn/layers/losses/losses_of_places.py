@@ -65,7 +65,11 @@ class OfPlacesMixin(OutputMixin):
         of_rows = super().score_array(*self._as_rows(labels, kept, mask))
         return nd.sum(nd.reshape(of_rows, (-1, kept.cache.a.shape[0])), 0)
 
-    def delta_of(self, epsilon: Array, cache: Cache) -> Array:
+    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> Any:
+        """Do as every layer with a loss; the delta's rows are places."""
+        return nd.addi(delta, rows_of_places(self.delta_of(epsilon, kept.cache, kept.context)))
+
+    def delta_of(self, epsilon: Array, cache: Cache, ctx: Context) -> Array:
         """Return dL/dz for ``epsilon = dL/da``, both of the activations' shape; the activation is over channels."""
         if not self.activation.over_rows:
             return self.activating.backprop(cache.z, cache.a, epsilon)
@@ -142,7 +146,7 @@ class LossOfPlacesRuntime(OfPlacesMixin, LossRuntime):
         return super().backward_delta(from_rows_of_places(delta, cache.x.shape), cache, params, grads, ctx)
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
-        return super().backward_delta(self.delta_of(epsilon, cache), cache, params, grads, ctx)
+        return super().backward_delta(self.delta_of(epsilon, cache, ctx), cache, params, grads, ctx)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,15 @@ class OcnnCache(NamedTuple):
     a: Array
 
 
+class OcnnDelta(NamedTuple):
+    """Start of the backward pass: gradients ``[N, 1]`` of the outputs."""
+
+    of_loss: Array
+    """Of the loss alone, in which r is too."""
+    of_all: Array
+    """With what readers of the outputs hand back."""
+
+
 class Outputs:
     """The outputs of one epoch of training, as many as fit."""
 
@@ -106,7 +115,7 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
             raise nd.ShapeError(f"{self.label}: mask must be {list(out.shape)}, got {list(mask.shape)}. Reshape it.")
         return nd.muli(short, mask)
 
-    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, Array]:
+    def loss_and_delta(self, labels: Array, kept: Kept, mask: Array | None) -> tuple[Array, OcnnDelta]:
         """Return the loss and its gradient ``dL/d(out) [N, 1]``; moves r when an epoch has begun."""
         self._follow(kept)
         loss = self.summed_loss(labels, kept, mask)
@@ -114,7 +123,12 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
         delta = nd.greater(short, 0.0, kept.context.buffer("delta", tuple(short.shape)))
         if mask is not None:
             nd.muli(delta, mask)
-        return loss, nd.muli(delta, -1.0 / (self.conf.nu * delta.shape[0]))
+        nd.muli(delta, -1.0 / (self.conf.nu * delta.shape[0]))
+        return loss, OcnnDelta(delta, delta)
+
+    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> OcnnDelta:
+        """Do as every layer with a loss; no activation is applied to the outputs."""
+        return delta._replace(of_all=nd.addi(epsilon, delta.of_all))
 
     def at(self, iteration: int, epoch: int) -> None:
         """Hear which epoch it is."""
@@ -137,14 +151,14 @@ class OcnnRuntime(OutputMixin, LayerRuntime):
     # ---- backward
 
     def backward_delta(
-        self, delta: Array, cache: OcnnCache, params: Params, grads: Params, ctx: Context
+        self, delta: OcnnDelta, cache: OcnnCache, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
         """Continue from ``dL/d(out) [N, 1]``; the weights and r are in the loss themselves too."""
-        below = self.backward(delta, cache, params, grads, ctx)
+        below = self.backward(delta.of_all, cache, params, grads, ctx)
         for name in ("w", "v"):
             nd.addi(grads[name], params[name])
         nd.fill(grads["r"], -1.0)
-        nd.subi(grads["r"], nd.sum(delta))
+        nd.subi(grads["r"], nd.sum(delta.of_loss))
         return below
 
     def backward(self, epsilon: Array, cache: OcnnCache, params: Params, grads: Params, ctx: Context) -> Array | None:

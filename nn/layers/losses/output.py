@@ -29,6 +29,7 @@ class OutputMixin:
     conf: Any
     label: str
     activation: Activation
+    activation_gradient: Callable[..., Array]
     backward_delta: Callable[..., Array | None]
     taken_back: Callable[..., Array | None]
 
@@ -79,6 +80,20 @@ class OutputMixin:
             refuse_returned(f"loss {type(self.conf.loss).__name__}: score", loss, nd.sum(a))
         return loss
 
+    def with_epsilon(self, delta: Any, epsilon: Array, kept: Kept) -> Any:
+        """Add to the gradient from `loss_and_delta` what readers of the activations hand back; one for both.
+
+        Parameters
+        ----------
+        delta : object
+            From `loss_and_delta`, used up.
+        epsilon : array of the activations' shape
+            dL/d(activations), used up.
+        kept : Kept
+        """
+        cache = kept.cache
+        return nd.addi(delta, self.activation_gradient(epsilon, cache.z, cache.a, kept.context))
+
     def backpropagate_delta(self, delta: Array, kept: Kept, grads: Params) -> Array | None:
         """Write the gradients, from the result of `loss_and_delta`; return dL/dx, None where nobody needs it."""
         return self.taken_back(self.backward_delta, delta, kept, grads)
@@ -121,6 +136,7 @@ class LossRuntime(OutputMixin, LayerRuntime):
     """An activation and a loss, without parameters."""
 
     pure = splits = True
+    masks_activations = False
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         if not ctx.activates:

@@ -48,10 +48,12 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
         return a, cache
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
-        delta = self.delta_of(epsilon, cache)
-        if ctx.mask is not None:
-            nd.muli(delta, self.over_places(ctx.mask, tuple(delta.shape)))
+        delta = self.delta_of(epsilon, cache, ctx)
         return self.backward_delta(rows_of_places(delta), cache, params, grads, ctx)
+
+    def delta_of(self, epsilon: Array, cache: Cache, ctx: Context) -> Array:
+        delta = super().delta_of(epsilon, cache, ctx)
+        return delta if ctx.mask is None else nd.muli(delta, self.over_places(ctx.mask, tuple(delta.shape)))
 
     def backward_delta(self, delta: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         """Continue from ``delta = dL/dz [T * N, n_out]``."""

@@ -222,7 +222,9 @@ def test_early_stopping_on_featurised_digits():
 
 
 def test_networks_and_borders_that_cannot_be():
-    with pytest.raises(nd.ConfigurationError, match="Helper: network must be a MultiLayerNetwork, got 3"):
+    with pytest.raises(
+        nd.ConfigurationError, match="Helper: network must be a MultiLayerNetwork or a ComputationGraph, got 3"
+    ):
         TransferLearningHelper(3)
     with pytest.raises(nd.ConfigurationError, match=r"a layer must be frozen, got none\. Pass frozen_till"):
         TransferLearningHelper(network(None))

@@ -113,7 +113,7 @@ def test_getters_have_javas_names():
         (lambda: FrozenVertex(DenseLayer(n_out=2)), nd.NdError, "underlying must be"),
         (lambda: FrozenVertex(LayerVertex(DenseLayer(n_out=2))), nd.ConfigurationError, "with FrozenLayer"),
         (lambda: FrozenVertex(FrozenVertex(StackVertex())), nd.ConfigurationError, "Once will do"),
-        (lambda: LayerVertex(StackVertex()), nd.ConfigurationError, "layer must be a layer configuration"),
+        (lambda: LayerVertex(StackVertex()), nd.NdError, "layer must be a LayerConf, got StackVertex"),
         (lambda: AttentionVertex(n_heads=2), nd.ConfigurationError, "n_heads must be 1 .* got 2. Set project_input"),
         (
             lambda: AttentionVertex(n_out=5, n_heads=2, project_input=True),

@@ -34,7 +34,9 @@ from nn import (
 )
 from nn.conf.legacy import modernise
 from nn.files.findings import Unsupported
+from nn.files.param_tables import VERTEX_TABLES, param_specs_of_vertex
 from nn.files.vertices_json import vertex_from_json, vertex_to_json
+from nn.vertices import VERTICES
 from optimize import Adam, WeightDecay
 from optimize.schedules import StepSchedule
 from tests.cases.own_parts import Tilted
@@ -178,6 +180,12 @@ def test_fields_that_are_missing_or_spelled_another_way(data, conf):
 def test_the_form_of_older_releases(old, conf):
     modern = modernise({"vertices": {"v": old}}).document["vertices"]["v"]
     assert vertex_from_json(modern) == conf
+
+
+def test_a_file_alone_says_the_parameters_that_the_configuration_has():
+    of_file = [(spec.name, spec.shape, spec.order) for spec in param_specs_of_vertex(ATTENTION)]
+    assert of_file == [(spec.name, spec.shape, spec.order) for spec in ATTENDING.param_specs()]
+    assert sorted(VERTEX_TABLES) == sorted(VERTICES.class_names)
 
 
 def test_the_least_distance_is_written_where_it_is_not_javas():

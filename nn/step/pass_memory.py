@@ -1,0 +1,112 @@
+"""The memory of one pass through the nodes of a network, given back to an arena as soon as nobody reads it any more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import nd
+from nd.typing import Array
+
+if TYPE_CHECKING:
+    from nd.execution.arena import Block
+
+    from .nodes import Node
+
+
+def last_readers(nodes: Sequence[Node], outputs: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return, for every node, those whose activations nobody reads once it has run; outputs of the network are none."""
+    last = {number: number for number in range(len(nodes))}
+    last |= {source: number for number, node in enumerate(nodes) for source in node.inputs if source >= 0}
+    ended: list[list[int]] = [[] for _ in nodes]
+    for number, reader in last.items():
+        if number not in outputs:
+            ended[reader].append(number)
+    return [tuple(numbers) for numbers in ended]
+
+
+class PassMemory:
+    """Memory of the nodes, during one pass. Nothing that an earlier pass on the same arena was given is valid any more.
+
+    Parameters
+    ----------
+    arena : Arena
+        Nobody else uses it meanwhile.
+    nodes : sequence of Node
+    ended : sequence of tuple of int
+        From `last_readers`.
+    way_back : bool
+        Whether activations stay until a backward pass has come to their node.
+
+    Notes
+    -----
+    Activations, masks and gradients may be views of what came in: whether they are is seen from their addresses.
+    """
+
+    def __init__(
+        self, arena: nd.Arena, nodes: Sequence[Node], ended: Sequence[tuple[int, ...]], way_back: bool
+    ) -> None:
+        self._arena, self._nodes, self._ended, self._way_back = arena, nodes, ended, way_back
+        self._leases: dict[int, nd.Lease] = {}
+        self._under: dict[int, list[Block]] = {}  # blocks in which the activations or the mask of a node lie
+        self._readers: Counter[Block] = Counter()  # nodes that have a block in the above
+        self._waiting: list[Block] = []  # of nodes that are through, under gradients that go on
+        arena.begin()
+
+    def of(self, number: int) -> nd.Lease:
+        """Return the memory of a node."""
+        lease = self._leases[number] = nd.Lease(self._arena)
+        return lease
+
+    def after_forward(self, number: int, x: Array, mask: Array | None) -> None:
+        """Where there is no way back, give back a node's scratch, and what it was the last to read.
+
+        Parameters
+        ----------
+        number : int
+        x, mask : array
+            Activations of the node, and their mask.
+        """
+        if self._way_back:
+            return
+        arrays = (x,) if mask is None else (x, mask)
+        own = self._leases.pop(number).blocks
+        sources = self._nodes[number].inputs
+        arrived = dict.fromkeys(block for source in sources for block in self._under.get(source, ()))
+        kept = [block for block in own if _any_lies_in(block, arrays)]
+        self._arena.give_back(block for block in own if block not in kept)
+        under = self._under[number] = kept + [block for block in arrived if _any_lies_in(block, arrays)]
+        self._readers.update(under)
+        for ended in self._ended[number]:
+            for block in self._under.pop(ended):
+                self._readers[block] -= 1
+                if not self._readers[block]:
+                    self._arena.give_back((block,))
+
+    def keep(self, arrays: Iterable[Array]) -> None:
+        """Keep results of the pass, losses and states, until the next one begins."""
+        results = tuple(arrays)
+        for lease in self._leases.values() if results else ():
+            lease.blocks[:] = [block for block in lease.blocks if not _any_lies_in(block, results)]
+
+    def after_backward(self, number: int, epsilons: Iterable[Array]) -> None:
+        """Give back the memory of a node that is through, but for what lies under gradients that go on.
+
+        Parameters
+        ----------
+        number : int
+        epsilons : iterable of array
+            Those that nodes above have yet to take; not those of losses, which lie in the memory of their nodes.
+        """
+        waiting, self._waiting = [*self._waiting, *self._leases.pop(number).blocks], []
+        arrays = tuple(epsilons)
+        for block in waiting:
+            if _any_lies_in(block, arrays):
+                self._waiting.append(block)
+            else:
+                self._arena.give_back((block,))
+
+
+def _any_lies_in(block: Block, arrays: tuple[Array, ...]) -> bool:
+    return any(nd.may_share_memory(block.memory, array) for array in arrays)
