@@ -264,11 +264,14 @@ class MultiLayerConfiguration(Checked):
 
     @checked
     def layer_types(self, input_type: InputType | None = None) -> list[tuple[InputType, InputType]] | None:
-        """Return the types of every layer's input and output, None if no input type is known and none is given."""
+        """Return the types of every layer's input and output, the channels first as layers compute.
+
+        None if no input type is known and none is given.
+        """
         current = self.input_type or input_type
         if current is None:
             return None
-        types = []
+        current, types = current.computed, []
         for index, layer in enumerate(self.layers):
             if index in self.preprocessors:
                 current = self.preprocessors[index].output_type(current)

@@ -20,6 +20,7 @@ from optimize.api import listens
 from optimize.constraints import Constraining
 from optimize.step_result import StepResult
 
+from ..conf.data_formats import outward
 from ..layers.losses.output import OutputMixin
 from ..step.gradient import DefaultGradient
 from ..step.minibatch import FeaturesCheck, Minibatch, StepInput
@@ -52,8 +53,8 @@ class NetworkCore(JavaNames):
     """
 
     not_copied: ClassVar[frozenset[str]] = frozenset({
-        "_solver", "_vectors", "backend", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
-        "lock", "outputs", "progress", "propagation", "shared_nodes", "state",
+        "_solver", "_vectors", "backend", "batch", "feature_buffers", "formats", "gradients", "last", "layers",
+        "listeners", "lock", "outputs", "progress", "propagation", "shared_nodes", "state",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
 
@@ -109,7 +110,7 @@ class NetworkCore(JavaNames):
         accepts = FeaturesCheck(self.conf)
         self.batch = Minibatch(self.dtype, nd.Buffers(self.dtype), accepts)
         self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
-        vectors.updater.watch.doubt = accepts.doubt
+        self.formats, vectors.updater.watch.doubt = accepts.formats, accepts.doubt
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
         vectors.draw_weights(generator) if params is None else self.set_params(params)
@@ -224,12 +225,12 @@ class NetworkCore(JavaNames):
     def get_input(self) -> Array:
         """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
         self.check_init()
-        return self.batch.features
+        return outward(self.batch.features, self.formats.input)
 
     def get_labels(self) -> Array:
         """Return the labels of the minibatch that is set; None before."""
         self.check_init()
-        return self.batch.labels
+        return outward(self.batch.labels, self.formats.behind[-1])
 
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
@@ -299,9 +300,10 @@ class NetworkCore(JavaNames):
     def _show(self, activations: list[Array]) -> None:
         """Let listeners look at activations; whatever they ask the network for must leave that memory alone."""
         self.watched = True
+        told = list(map(outward, activations, (self.formats.input, *self.formats.behind)))
         try:
             for listener in self.listeners:
-                listener.on_forward_pass(self, activations)
+                listener.on_forward_pass(self, told)
         finally:
             self.watched = False
 
@@ -358,7 +360,7 @@ class NetworkCore(JavaNames):
             step = self.other_step(self.classes.formed_set(data))
             forward = self.forward(step.features, training, step.features_mask)
             loss = last.summed_loss(step.labels, forward.kept[-1], loss_mask(step, forward))
-            return nd.copy(loss), nd.copy(forward.outputs[-1])
+            return nd.copy(loss), outward(nd.copy(forward.outputs[-1]), self.formats.behind[-1])
 
     def forward(self, x: Array, training: bool, mask: Array | None = None, **span: Any) -> Any:
         """Run nodes one by one, with the noise of the iteration in force; see `Propagation.forward`."""

@@ -12,6 +12,7 @@ from nd.dataset import DataSet, DataSetIterator
 from nd.rules import SWITCH, rule_of
 from nd.typing import Array
 
+from ..conf.data_formats import inward, outward
 from ..conf.output_layers import check_classifier
 from ..step.minibatch import Minibatch, as_features
 from .core import NetworkCore
@@ -61,19 +62,20 @@ class Inference(NetworkCore):
                     raise
                 raise _no_features(x) from error
             batch.set_masks(features_mask, labels_mask)
-            step = batch.step_without_labels(self.shared_nodes)
+            step, data_format = batch.step_without_labels(self.shared_nodes), self.formats.behind[-1]
             if not train:
-                return self.outputs.output(step)
+                return outward(self.outputs.output(step), data_format)
             with nd.random.drawing(self.random):
                 self.shared_nodes.at(self.iteration_count, self.epoch_count)
-                return nd.copy(self.propagation.output(step, training=True, fresh=self.watched))
+                return outward(nd.copy(self.propagation.output(step, training=True, fresh=self.watched)), data_format)
 
     def mask_of_outputs(self, features_mask: Any, examples: int) -> Array | None:
         """Return the mask that reaches the outputs from one of the features, on the host; None for none."""
         self.check_init()
         with self.on_backend():
-            mask = self.propagation.mask_behind(nd.as_array(features_mask, self.dtype), examples)
-            return None if mask is None else nd.to_host(mask)
+            mask = inward(nd.as_array(features_mask, self.dtype), self.formats.input)
+            mask = self.propagation.mask_behind(mask, examples)
+            return None if mask is None else outward(nd.to_host(mask), self.formats.behind[-1])
 
     def predict(self, x: Any) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
@@ -90,7 +92,7 @@ class Inference(NetworkCore):
             return self._named_classes(self.output(x.features), names)
         out = self.output(x)
         with self.on_backend():
-            return nd.argmax(out, 1)
+            return nd.argmax(inward(out, self.formats.behind[-1]), 1)
 
     def predict_labels(self, x: Any) -> list[str]:
         """Return the name of the most probable class of each example; a single output is class 1 above 0.5.
@@ -120,7 +122,7 @@ class Inference(NetworkCore):
         if isinstance(x, bool):  # Java's (train) and (train, clear the input)
             x, train = None, x
         if x is None:
-            x = self.batch.features if self.vectors else None
+            x = self.get_input() if self.vectors else None
             if x is None:
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_input come first, got none.")
         return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
@@ -142,8 +144,9 @@ class Inference(NetworkCore):
         with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
             self.batch.accepts.check(tuple(features.shape))
-            forward = self.forward(features, train, stop=layer + 1)
-            return [nd.copy(activations) for activations in (features, *forward.outputs)]
+            forward = self.forward(inward(features, self.formats.input), train, stop=layer + 1)
+            outputs = map(outward, forward.outputs, self.formats.behind)
+            return [nd.copy(activations) for activations in (features, *outputs)]
 
     @checked
     def evaluate(self, data: Any, labels: Any = None, top_n: Count = 1) -> Evaluation:
@@ -238,10 +241,10 @@ class Inference(NetworkCore):
 
     def _show_outputs(self, batch: DataSet, evaluations: Sequence[Any]) -> None:
         """Show the outputs for a minibatch, computed once, to all evaluations."""
-        labels = self.classes.formed(batch.labels)  # type: ignore[arg-type]
         output = nd.to_host(self.output(batch.features, features_mask=batch.features_mask))
+        seen = self.classes.compared(self.classes.formed(batch.labels), output, batch.labels_mask)  # type: ignore[arg-type]
         for evaluation in evaluations:
-            evaluation.eval(labels, output, batch.labels_mask)
+            evaluation.eval(*seen)
 
 
 def _no_features(x: Any) -> nd.DTypeError:

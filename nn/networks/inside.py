@@ -13,6 +13,7 @@ from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
 from optimize.step_result import StepResult
 
+from ..conf.data_formats import inward, outward
 from ..step.gradient import DefaultGradient
 from ..step.minibatch import as_features
 from ..step.propagation import loss_mask
@@ -87,7 +88,9 @@ class Inside(Inference):
         self.check_init()
         with self.lock, self.on_backend(), nd.random.drawing(self.random):
             x = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
-            return nd.copy(self.forward(x, training, start=first, stop=last + 1).outputs[-1])
+            x = inward(x, (self.formats.input, *self.formats.behind)[first])
+            out = self.forward(x, training, start=first, stop=last + 1).outputs[-1]
+            return nd.copy(outward(out, self.formats.behind[last]))
 
     # ---- parameters
 
@@ -194,7 +197,7 @@ class Inside(Inference):
             averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
             gradients = [vectors.updater.gradient]
             self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, watch, averaged=averaged)
-            return Pair(self.gradient(), nd.copy(epsilon))
+            return Pair(self.gradient(), outward(nd.copy(epsilon), self.formats.input))
 
     def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
         """Backpropagate errors that come from outside, for the minibatch that is set: `set_input` or `feed_forward`.
@@ -224,12 +227,13 @@ class Inside(Inference):
         random = self.random if self.drawn_before is None else self.drawn_before.copy()
         with self.lock, self.on_backend(), nd.random.drawing(random):
             forward = self.forward(self.batch.features, True, self.batch.features_mask)
-            delta, out = nd.copy(nd.as_array(epsilon, self.dtype)), forward.outputs[-1]
+            delta = inward(nd.copy(nd.as_array(epsilon, self.dtype)), self.formats.behind[-1])
+            out = forward.outputs[-1]
             if tuple(delta.shape) != tuple(out.shape):
                 raise nd.ShapeError(f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}.")
             examples = self.batch.features.shape[0]
             of_features: Array | Any = self.propagation.backward(forward, delta, examples, to_input=True, external=True)
-            return Pair(self.gradient(), nd.copy(of_features))
+            return Pair(self.gradient(), outward(nd.copy(of_features), self.formats.input))
 
     @checked
     def update(self, gradient: DefaultGradient) -> None:

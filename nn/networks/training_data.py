@@ -11,6 +11,8 @@ from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
 
+from ..conf.data_formats import inward, outward
+
 if TYPE_CHECKING:
     from .multilayer import MultiLayerNetwork
 
@@ -112,7 +114,8 @@ def weighted(
     """
     if batch.labels is None:
         raise nd.DataError(f"{who}: weights need labels, got none.")
-    labels = host_labels(network.classes.formed(batch.labels))
+    data_format = network.formats.behind[-1]
+    labels = inward(host_labels(network.classes.formed(batch.labels)), data_format)
     weights: Any = 1.0
     if class_weights is not None:
         weights = weights_of_classes(labels, class_weights)
@@ -121,5 +124,5 @@ def weighted(
     mask = batch.labels_mask
     if mask is None and batch.features_mask is not None:  # which would reach the loss by itself
         mask = network.mask_of_outputs(batch.features_mask, labels.shape[0])
-    mask = weighted_mask(who, weights, mask, labels.shape)
+    mask = outward(weighted_mask(who, weights, inward(mask, data_format), labels.shape), data_format)
     return DataSet(batch.features, batch.labels, batch.features_mask, mask)

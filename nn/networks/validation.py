@@ -91,7 +91,7 @@ class Validation:
                 if evaluation is not None:
                     mask = batch.labels_mask if self._weights is None else self._masks[number]
                     labels: Array | Any = batch.labels
-                    evaluation.eval(network.classes.formed(labels), nd.to_host(output), mask)
+                    evaluation.eval(*network.classes.compared(network.classes.formed(labels), nd.to_host(output), mask))
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")

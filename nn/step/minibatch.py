@@ -12,6 +12,7 @@ from nd.checks import describe_shape
 from nd.dataset import DataSet
 from nd.typing import Array
 
+from ..conf.data_formats import ChainFormats, arranged, channels_last, inward
 from ..layers.base import label_of
 
 if TYPE_CHECKING:
@@ -130,6 +131,10 @@ class FeaturesCheck:
     def __init__(self, conf: MultiLayerConfiguration) -> None:
         self.rows_are_series = conf.rows_are_series
         self._type, self._label = conf.input_type, label_of(0, conf.layers[0])
+        self.formats = ChainFormats(conf)
+        ends = (self.formats.input, self.formats.behind[-1])
+        self.last = tuple(name if channels_last(name) else None for name in ends)
+        """Formats of features and labels where these have the channels last."""
         self._allowed: list[tuple[int | None, ...]] = []
         first: Any = conf.layers[0].innermost
         self.rows: int | None = first.n_in if getattr(first, "takes_indices", False) else None
@@ -137,7 +142,8 @@ class FeaturesCheck:
         if self._type is not None and self.rows is None:
             self._allowed = [self._type.shape]
             if 0 in conf.preprocessors:  # features in the form that it would give them pass it
-                self._allowed.append(conf.preprocessors[0].output_type(self._type).shape)
+                passing = conf.preprocessors[0].output_type(self._type.computed).shape
+                self._allowed.append(arranged(passing, self.formats.input))
         self.fitting: tuple[int, ...] | None = None
         """The shape of an example that was checked last, and fits: such a minibatch is not checked again."""
 
@@ -201,15 +207,16 @@ class Minibatch:
         features = staged if staged is not None else x if ready else _features_array(x, self.dtype)
         if features.shape[1:] != self.accepts.fitting:
             self.accepts.check(tuple(features.shape))
-        self.features, self._own[0] = features, staged is not None
+        last = self.accepts.last[0]
+        self.features, self._own[0] = inward(features, last) if last else features, staged is not None
 
     def set_labels(self, y: Any) -> None:
         """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
-        if is_ready(y, self.dtype):
-            self.labels, self._own[1] = y, False
-            return
-        staged = self._staged("labels", y)
-        self.labels, self._own[1] = nd.as_array(y, self.dtype) if staged is None else staged, staged is not None
+        ready = is_ready(y, self.dtype)
+        staged = None if ready else self._staged("labels", y)
+        labels = staged if staged is not None else y if ready else nd.as_array(y, self.dtype)
+        last = self.accepts.last[1]
+        self.labels, self._own[1] = inward(labels, last) if last else labels, staged is not None
 
     def _staged(self, name: str, data: Any) -> Array | None:
         """Return host data in this object's buffers, where the backend copies them while the host goes on."""
@@ -217,13 +224,17 @@ class Minibatch:
 
     def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
         """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their shape; None for none."""
-        self.features_mask = None if features_mask is None else nd.as_array(features_mask, self.dtype)
-        self.labels_mask = None if labels_mask is None else nd.as_array(labels_mask, self.dtype)
+        self.features_mask, self.labels_mask = (
+            None if mask is None else inward(nd.as_array(mask, self.dtype), last)
+            for mask, last in zip((features_mask, labels_mask), self.accepts.last, strict=True)
+        )
 
     def takes(self, data: DataSet) -> bool:
         """Tell whether labels have a column for each of several outputs, as the loss takes them."""
         labels = data.labels
-        return labels is not None and len(labels.shape) == self.rank and labels.shape[1] == self.columns > 1
+        if labels is None or len(labels.shape) != self.rank:
+            return False
+        return labels.shape[-1 if self.accepts.last[1] else 1] == self.columns > 1
 
     def set(self, data: DataSet) -> None:
         """Set everything from a DataSet; raise DataError if it has no labels."""

@@ -12,6 +12,7 @@ from nd.arguments import Checked, Natural, checked
 from nd.typing import Array
 from optimize.builder import Builder, item_verb
 
+from ..conf.data_formats import settled_chain
 from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
 from ..conf.network import MultiLayerConfiguration
@@ -19,12 +20,11 @@ from ..conf.output_layers import check_output_layers
 from ..conf.preprocessors import (
     Cnn3DToFeedForwardPreProcessor,
     CnnToFeedForwardPreProcessor,
-    CnnToRnnPreProcessor,
     FeedForwardToCnn3DPreProcessor,
     FeedForwardToCnnPreProcessor,
     InputPreProcessor,
-    RnnToCnnPreProcessor,
 )
+from ..conf.series_preprocessors import CnnToRnnPreProcessor, RnnToCnnPreProcessor
 from ..conf.stacking import check_order, check_preprocessors
 from ..layers import (
     CapsuleLayer,
@@ -325,10 +325,11 @@ class _Editing:
         if validate_output_layers:
             check_output_layers(self.layers)
         base = self.fine_tune.of_network(self.old.base)
+        layers, preprocessors = settled_chain(self.layers, self.preprocessors)
         conf = MultiLayerConfiguration(
             base=replace(base, validate_output_layer_config=validate_output_layers),
-            layers=tuple(self.layers),
-            preprocessors=dict(sorted(self.preprocessors.items())),
+            layers=layers,
+            preprocessors=preprocessors,
             input_type=self.input_type,
         )
         network = MultiLayerNetwork(conf).init()
