@@ -179,7 +179,7 @@ class LayerConf(Checked):
         """
         chosen = agreed_format(label, self.data_format, self.formats, incoming)
         name = "data_format" if len(self.formats) > 1 else "input_format"
-        value = chosen if not self.formats or chosen in self.formats else self.data_format
+        value = chosen if not self.formats or chosen in self.formats else self.data_format or self.formats[0]
         if getattr(self, name, value) == value:
             return self, chosen
         known: Any = {name: value}

@@ -284,6 +284,10 @@ class BatchNormalization(SameSizeConf):
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type) if isinstance(input_type, ConvolutionalFlatType) else None
 
+    @property
+    def said_format(self) -> str | None:
+        return self.data_format if data_formats.channels_last(self.data_format) else None  # NCHW is said of rows too
+
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         return self.with_n_in(label, input_type.shape[0])
 
