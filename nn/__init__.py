@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from .conf.enums import PoolingType as PoolingType
     from .conf.enums import Updater as Updater
     from .conf.enums import WeightInit as WeightInit
+    from .conf.graph import ComputationGraphConfiguration as ComputationGraphConfiguration
     from .conf.input_type import InputType as InputType
-    from .conf.network import MultiLayerConfiguration as MultiLayerConfiguration
+    from .conf.multilayer import MultiLayerConfiguration as MultiLayerConfiguration
     from .conf.network import NeuralNetConfiguration as NeuralNetConfiguration
     from .conf.parts import register as register
     from .conf.parts import unregister as unregister
@@ -50,8 +51,10 @@ if TYPE_CHECKING:
     from .files.model_file import LayerDescription as LayerDescription
     from .files.model_file import ModelFile as ModelFile
     from .files.serializer import add_normalizer_to_model as add_normalizer_to_model
+    from .files.serializer import load as load
     from .files.serializer import restore_normalizer as restore_normalizer
     from .layers import *  # noqa: F403
+    from .networks.graph import ComputationGraph as ComputationGraph
     from .networks.multilayer import MultiLayerNetwork as MultiLayerNetwork
     from .networks.weights import ScaledWeightInit as ScaledWeightInit
     from .step.gradient import DefaultGradient as DefaultGradient
@@ -59,8 +62,9 @@ if TYPE_CHECKING:
     from .transferlearning import FineTuneConfiguration as FineTuneConfiguration
     from .transferlearning import TransferLearning as TransferLearning
     from .transferlearning import TransferLearningHelper as TransferLearningHelper
+    from .vertices import *  # noqa: F403
 else:
-    from . import layers
+    from . import layers, vertices
 
     _NAMES = {
         "conf.distributions": (
@@ -72,8 +76,10 @@ else:
             "Activation ConvolutionMode GradientNormalization LossFunction OptimizationAlgorithm PoolingType "
             "Updater WeightInit"
         ),
+        "conf.graph": "ComputationGraphConfiguration",
         "conf.input_type": "InputType",
-        "conf.network": "MultiLayerConfiguration NeuralNetConfiguration",
+        "conf.multilayer": "MultiLayerConfiguration",
+        "conf.network": "NeuralNetConfiguration",
         "conf.parts": "register unregister",
         "conf.preprocessors": (
             "Cnn3DToFeedForwardPreProcessor CnnToFeedForwardPreProcessor FeedForwardToCnn3DPreProcessor "
@@ -85,12 +91,14 @@ else:
         "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
         "files.findings": "ModelFileWarning",
         "files.model_file": "LayerDescription ModelFile",
-        "files.serializer": "add_normalizer_to_model restore_normalizer",
+        "files.serializer": "add_normalizer_to_model load restore_normalizer",
         "layers": " ".join(layers.__all__),
+        "networks.graph": "ComputationGraph",
         "networks.multilayer": "MultiLayerNetwork",
         "networks.weights": "ScaledWeightInit",
         "step.gradient": "DefaultGradient Gradient",
         "transferlearning": "FineTuneConfiguration TransferLearning TransferLearningHelper",
+        "vertices": " ".join(vertices.__all__),
     }
-    __getattr__, __dir__ = names_on_demand(__name__, _NAMES, modules="conf layers transferlearning")
-    __all__ = sorted(" ".join((*_NAMES.values(), "layers transferlearning")).split())
+    __getattr__, __dir__ = names_on_demand(__name__, _NAMES, modules="conf layers transferlearning vertices")
+    __all__ = sorted(" ".join((*_NAMES.values(), "layers transferlearning vertices")).split())

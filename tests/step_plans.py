@@ -10,7 +10,7 @@ def workers_of(net, shape, training=True):
     computer = net.gradients if training else net.outputs
     with nd.use_backend(net.backend):
         features = nd.create_uninitialized(*shape, dtype="uint8")
-        return [list(parts) for parts in computer.plans.of(StepInput(features)).workers]
+        return [list(parts) for parts in computer.plans.of(StepInput((features,))).workers]
 
 
 def split_small_minibatches(monkeypatch):

@@ -95,7 +95,7 @@ def test_dir_gives_the_names_before_they_are_imported():
 
 
 def test_nothing_is_imported_before():
-    packages = ("nd.dataset", "nd.evaluation", "nn", "nn.layers", "optimize", "optimize.listeners")
+    packages = ("nd.dataset", "nd.evaluation", "nn", "nn.layers", "nn.vertices", "optimize", "optimize.listeners")
     loaded = set(in_a_process(f"import sys, {', '.join(packages)}; print(*sys.modules)").split())
     for package in packages:
         _, table, _ = lists(package)

@@ -50,7 +50,7 @@ def test_data_sets(copied):
 
 
 def rows(iterator):
-    return [data.features.tolist() for data in iterator]
+    return [np.array(data.features).tolist() for data in iterator]
 
 
 def minibatches():
@@ -72,7 +72,7 @@ def test_iterators_stand_where_they_stood(kind, copied):
     assert twin.state() == iterator.state()
     left = rows(iterator)
     assert rows(twin) == left
-    assert len(left) > 0 or kind == "singleton"
+    assert len(left) > 0 or kind.endswith("singleton")
     for each in (twin, iterator):
         each.reset()
     assert rows(twin) == rows(iterator)

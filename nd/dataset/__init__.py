@@ -12,15 +12,33 @@ if TYPE_CHECKING:
     from .dataframe_iterator import DataFrameDataSetIterator
     from .dataset import DataSet, one_hot
     from .digits import DigitsDataSetIterator
+    from .early_termination import EarlyTerminationDataSetIterator
     from .existing import ExistingDataSetIterator
     from .generator_iterator import GeneratorDataSetIterator
     from .iris import IrisDataSetIterator
-    from .iterator import DataSetIterator, EarlyTerminationDataSetIterator, ListDataSetIterator
+    from .iterator import DataSetIterator
     from .kfold import KFoldIterator
+    from .list_iterator import ListDataSetIterator
     from .mnist import MnistDataSetIterator
+    from .multi_data_set import MultiDataSet
+    from .multi_iterator import MultiDataSetIterator, MultiDataSetIteratorAdapter, MultiDataSetWrapperIterator
+    from .multi_iterators import (
+        AsyncMultiDataSetIterator,
+        EarlyTerminationMultiDataSetIterator,
+        ExistingMultiDataSetIterator,
+        GeneratorMultiDataSetIterator,
+        ListMultiDataSetIterator,
+        SingletonMultiDataSetIterator,
+    )
+    from .multi_numpy import NumpyMultiDataSetIterator
     from .multiple_epochs import MultipleEpochsIterator
     from .normalizers import (
+        ImageMultiPreProcessingScaler,
         ImagePreProcessingScaler,
+        MultiNormalizer,
+        MultiNormalizerHybrid,
+        MultiNormalizerMinMaxScaler,
+        MultiNormalizerStandardize,
         Normalizer,
         NormalizerMinMaxScaler,
         NormalizerStandardize,
@@ -28,7 +46,7 @@ if TYPE_CHECKING:
     )
     from .npz_iterator import NpzDataSetIterator
     from .numpy_iterator import NumpyDataSetIterator
-    from .pre_processor import DataSetPreProcessor
+    from .pre_processor import DataSetPreProcessor, MultiDataSetPreProcessor
     from .sampling import SamplingDataSetIterator
     from .singleton import SingletonDataSetIterator
 else:
@@ -40,20 +58,30 @@ else:
             "dataframe_iterator": "DataFrameDataSetIterator",
             "dataset": "DataSet one_hot",
             "digits": "DigitsDataSetIterator",
+            "early_termination": "EarlyTerminationDataSetIterator",
             "existing": "ExistingDataSetIterator",
             "generator_iterator": "GeneratorDataSetIterator",
             "iris": "IrisDataSetIterator",
-            "iterator": "DataSetIterator EarlyTerminationDataSetIterator ListDataSetIterator",
+            "iterator": "DataSetIterator",
             "kfold": "KFoldIterator",
+            "list_iterator": "ListDataSetIterator",
             "mnist": "MnistDataSetIterator",
+            "multi_data_set": "MultiDataSet",
+            "multi_iterator": "MultiDataSetIterator MultiDataSetIteratorAdapter MultiDataSetWrapperIterator",
+            "multi_iterators": (
+                "AsyncMultiDataSetIterator EarlyTerminationMultiDataSetIterator ExistingMultiDataSetIterator "
+                "GeneratorMultiDataSetIterator ListMultiDataSetIterator SingletonMultiDataSetIterator"
+            ),
+            "multi_numpy": "NumpyMultiDataSetIterator",
             "multiple_epochs": "MultipleEpochsIterator",
             "normalizers": (
-                "ImagePreProcessingScaler Normalizer NormalizerMinMaxScaler NormalizerStandardize "
-                "VGG16ImagePreProcessor"
+                "ImageMultiPreProcessingScaler ImagePreProcessingScaler MultiNormalizer MultiNormalizerHybrid "
+                "MultiNormalizerMinMaxScaler MultiNormalizerStandardize Normalizer NormalizerMinMaxScaler "
+                "NormalizerStandardize VGG16ImagePreProcessor"
             ),
             "npz_iterator": "NpzDataSetIterator",
             "numpy_iterator": "NumpyDataSetIterator",
-            "pre_processor": "DataSetPreProcessor",
+            "pre_processor": "DataSetPreProcessor MultiDataSetPreProcessor",
             "sampling": "SamplingDataSetIterator",
             "singleton": "SingletonDataSetIterator",
         },
@@ -61,6 +89,7 @@ else:
 
 __all__ = [
     "AsyncDataSetIterator",
+    "AsyncMultiDataSetIterator",
     "CsvDataSetIterator",
     "DataFrameDataSetIterator",
     "DataSet",
@@ -68,21 +97,37 @@ __all__ = [
     "DataSetPreProcessor",
     "DigitsDataSetIterator",
     "EarlyTerminationDataSetIterator",
+    "EarlyTerminationMultiDataSetIterator",
     "ExistingDataSetIterator",
+    "ExistingMultiDataSetIterator",
     "GeneratorDataSetIterator",
+    "GeneratorMultiDataSetIterator",
+    "ImageMultiPreProcessingScaler",
     "ImagePreProcessingScaler",
     "IrisDataSetIterator",
     "KFoldIterator",
     "ListDataSetIterator",
+    "ListMultiDataSetIterator",
     "MnistDataSetIterator",
+    "MultiDataSet",
+    "MultiDataSetIterator",
+    "MultiDataSetIteratorAdapter",
+    "MultiDataSetPreProcessor",
+    "MultiDataSetWrapperIterator",
+    "MultiNormalizer",
+    "MultiNormalizerHybrid",
+    "MultiNormalizerMinMaxScaler",
+    "MultiNormalizerStandardize",
     "MultipleEpochsIterator",
     "Normalizer",
     "NormalizerMinMaxScaler",
     "NormalizerStandardize",
     "NpzDataSetIterator",
     "NumpyDataSetIterator",
+    "NumpyMultiDataSetIterator",
     "SamplingDataSetIterator",
     "SingletonDataSetIterator",
+    "SingletonMultiDataSetIterator",
     "VGG16ImagePreProcessor",
     "one_hot",
 ]

@@ -1,4 +1,4 @@
-"""AsyncDataSetIterator: read ahead in another thread."""
+"""Prefetching: read ahead in another thread, and AsyncDataSetIterator."""
 
 from __future__ import annotations
 
@@ -8,65 +8,23 @@ from collections import deque
 from collections.abc import Sized
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Self, cast
 from weakref import WeakValueDictionary
 
 from backends.errors import DataError
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, position_of, refuse_num
+from nd.dataset.iterator import Batch, DataSetIterator, MinibatchIterator, State, position_of, refuse_num
 from nd.interrupts import Held
 
 
-class AsyncDataSetIterator(DataSetIterator):
-    """Prefetch the minibatches of another iterator in a daemon thread; their order stays the same.
+class Prefetching(MinibatchIterator[Batch]):
+    """Shared by iterators that read another one ahead; see `AsyncDataSetIterator`."""
 
-    Parameters
-    ----------
-    base : DataSetIterator
-        Leave it alone while this iterator uses it: the thread stands up to `queue_size` + 1 minibatches further than
-        the last one handed out.
-    queue_size : int
-        Number of minibatches held ready.
-
-    Raises
-    ------
-    ArgumentError
-        `base` is no DataSetIterator, or `queue_size` is less than 1.
-
-    Notes
-    -----
-    An exception in the base comes out of `has_next` or `next`, as the object that it is and with its traceback, after
-    the minibatches before it; it comes out again until `reset`.
-
-    Stopping early loses nothing: prefetched minibatches are handed out when this object is used again, after
-    ``break`` as after `close`. Only `reset`, and dropping this object, discard it; the base then stands behind the
-    discarded minibatches, so reset it before reading on from it directly. The thread ends with the data, at `close`
-    (or the end of a ``with`` block), and when this object is garbage collected; a program may exit at any time. Where
-    Ctrl-C ends the ``with`` block and the base is slow, the thread ends with the minibatch that it is reading; another
-    iterator over the base waits for that.
-
-    `state` is that of the base after the minibatch that was handed out last, whatever has been prefetched.
-
-    `pre_processor` runs in the consumer's thread; one that is set on `base` is part of the prefetching.
-
-    Source: org.deeplearning4j.datasets.iterator.AsyncDataSetIterator. Differs: without a queue_size 4 minibatches are
-    prefetched, in Java 8, which hold twice the memory and are no faster.
-
-    Examples
-    --------
-    >>> from nd.dataset import ListDataSetIterator
-    >>> base = ListDataSetIterator(DataSet([[1.0], [2.0], [3.0]]), batch=2)
-    >>> with AsyncDataSetIterator(base) as iterator:
-    ...     print([data_set.num_examples() for data_set in iterator])
-    [2, 1]
-    """
-
-    @checked
-    def __init__(self, base: DataSetIterator, queue_size: Count = 4) -> None:
+    def __init__(self, base: MinibatchIterator[Batch], queue_size: int) -> None:
         self._base = base
         self._base_lock = threading.Lock()
-        self._channel = _Channel(queue_size)
+        self._channel = _Channel(queue_size, type(self).__name__)
         self._thread: threading.Thread | None = None
         self._begun_at: State | DataError | None = None  # where the base stood; None before anything was read
         self._last: _Item | None = None  # the item that was handed out last
@@ -78,7 +36,7 @@ class AsyncDataSetIterator(DataSetIterator):
         self._channel.drop(self._last)  # completes a `next` that Ctrl-C cut short
         return self._channel.wait_for_item()
 
-    def next(self, num: int | None = None) -> DataSet:
+    def next(self, num: int | None = None) -> Batch:
         """Return the base's next minibatch.
 
         Raises
@@ -139,7 +97,7 @@ class AsyncDataSetIterator(DataSetIterator):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        AsyncDataSetIterator.__init__(self, state["base"], state["queue_size"])
+        Prefetching.__init__(self, state["base"], state["queue_size"])
         self.restore(state["position"])
         self.pre_processor = state["pre_processor"]
 
@@ -167,16 +125,6 @@ class AsyncDataSetIterator(DataSetIterator):
         with self._base_lock:
             return self._base.batch()
 
-    def total_outcomes(self) -> int:
-        """Return the base's."""
-        with self._base_lock:
-            return self._base.total_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the base's."""
-        with self._base_lock:
-            return self._base.input_columns()
-
     def reset_supported(self) -> bool:
         """Tell whether the base's `reset` works."""
         return self._base.reset_supported()
@@ -188,7 +136,7 @@ class AsyncDataSetIterator(DataSetIterator):
     def __len__(self) -> int:
         return len(cast(Sized, self._base))
 
-    def __enter__(self) -> AsyncDataSetIterator:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -214,7 +162,7 @@ class AsyncDataSetIterator(DataSetIterator):
             thread = threading.Thread(
                 target=_produce,
                 args=(self._base, self._base_lock, self._channel),
-                name="AsyncDataSetIterator",
+                name=type(self).__name__,
                 daemon=True,
             )
             with Held():
@@ -226,7 +174,7 @@ class AsyncDataSetIterator(DataSetIterator):
 AT_ONCE = 0.1  # seconds
 _LEFT: WeakValueDictionary[int, threading.Thread] = WeakValueDictionary()
 """id of a base -> the thread that read from it when Ctrl-C came; it keeps the base alive."""
-_Item = tuple[DataSet, State | DataError]  # a minibatch, and where the base stands after it
+_Item = tuple[Any, State | DataError]  # a minibatch, and where the base stands after it
 
 
 class _Channel:
@@ -237,8 +185,8 @@ class _Channel:
     and none is ever missed, whoever swallows one.
     """
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
+    def __init__(self, capacity: int, who: str) -> None:
+        self.capacity, self._who = capacity, who
         self._to_read: SimpleQueue[None] = SimpleQueue()  # wake-ups of the consumer
         self._to_fill: SimpleQueue[None] = SimpleQueue()  # and of the producer
         self.clear()
@@ -285,7 +233,7 @@ class _Channel:
             # raising adds frames to the traceback: start from the producer's every time
             raise self._error.with_traceback(self._traceback)
         if not self._finished:
-            raise DataError("AsyncDataSetIterator: expected a minibatch, got close() from another thread.")
+            raise DataError(f"{self._who}: expected a minibatch, got close() from another thread.")
         return False
 
     def first(self) -> _Item:
@@ -304,7 +252,7 @@ def _wake(wake_ups: SimpleQueue[None]) -> None:
         wake_ups.put(None)
 
 
-def _produce(base: DataSetIterator, base_lock: threading.Lock, channel: _Channel) -> None:
+def _produce(base: MinibatchIterator[Any], base_lock: threading.Lock, channel: _Channel) -> None:
     try:
         going_on = True
         while going_on:
@@ -318,3 +266,64 @@ def _produce(base: DataSetIterator, base_lock: threading.Lock, channel: _Channel
     else:
         if going_on:
             channel.finish()
+
+
+class AsyncDataSetIterator(Prefetching[DataSet], DataSetIterator):
+    """Prefetch the minibatches of another iterator in a daemon thread; their order stays the same.
+
+    Parameters
+    ----------
+    base : DataSetIterator
+        Leave it alone while this iterator uses it: the thread stands up to `queue_size` + 1 minibatches further than
+        the last one handed out.
+    queue_size : int
+        Number of minibatches held ready.
+
+    Raises
+    ------
+    ArgumentError
+        `base` is no DataSetIterator, or `queue_size` is less than 1.
+
+    Notes
+    -----
+    An exception in the base comes out of `has_next` or `next`, as the object that it is and with its traceback, after
+    the minibatches before it; it comes out again until `reset`.
+
+    Stopping early loses nothing: prefetched minibatches are handed out when this object is used again, after
+    ``break`` as after `close`. Only `reset`, and dropping this object, discard it; the base then stands behind the
+    discarded minibatches, so reset it before reading on from it directly. The thread ends with the data, at `close`
+    (or the end of a ``with`` block), and when this object is garbage collected; a program may exit at any time. Where
+    Ctrl-C ends the ``with`` block and the base is slow, the thread ends with the minibatch that it is reading; another
+    iterator over the base waits for that.
+
+    `state` is that of the base after the minibatch that was handed out last, whatever has been prefetched.
+
+    `pre_processor` runs in the consumer's thread; one that is set on `base` is part of the prefetching.
+
+    Source: org.deeplearning4j.datasets.iterator.AsyncDataSetIterator. Differs: without a queue_size 4 minibatches are
+    prefetched, in Java 8, which hold twice the memory and are no faster.
+
+    Examples
+    --------
+    >>> from nd.dataset import ListDataSetIterator
+    >>> base = ListDataSetIterator(DataSet([[1.0], [2.0], [3.0]]), batch=2)
+    >>> with AsyncDataSetIterator(base) as iterator:
+    ...     print([data_set.num_examples() for data_set in iterator])
+    [2, 1]
+    """
+
+    _base: DataSetIterator
+
+    @checked
+    def __init__(self, base: DataSetIterator, queue_size: Count = 4) -> None:
+        super().__init__(base, queue_size)
+
+    def total_outcomes(self) -> int:
+        """Return the base's."""
+        with self._base_lock:
+            return self._base.total_outcomes()
+
+    def input_columns(self) -> int:
+        """Return the base's."""
+        with self._base_lock:
+            return self._base.input_columns()

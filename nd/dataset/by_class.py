@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import checked
 from nd.dataset.checks import check_count
-
-if TYPE_CHECKING:
-    from nd.dataset.dataset import DataSet
+from nd.dataset.examples import Examples
 
 
-class ByClass:
+class ByClass(Examples):
     """Methods for labels [N, classes], where an example's class is the place of its row's largest number."""
 
     features: Any
@@ -37,7 +35,7 @@ class ByClass:
         return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
     @checked
-    def filter_by(self, classes: Sequence[int]) -> DataSet:
+    def filter_by(self, classes: Sequence[int]) -> Self:
         """Return the examples of those classes, in the order of this DataSet.
 
         Raises
@@ -47,10 +45,10 @@ class ByClass:
         ShapeError
             The labels are not [N, classes].
         """
-        return self._rows(self._of("filter_by", classes))
+        return self.get(self._of("filter_by", classes))
 
     @checked
-    def filter_and_strip(self, classes: Sequence[int]) -> DataSet:
+    def filter_and_strip(self, classes: Sequence[int]) -> Self:
         """Return the examples of those classes with one label column a class, in the order of `classes`.
 
         Raises
@@ -70,7 +68,7 @@ class ByClass:
         columns = [check_count("DataSet.filter_and_strip", "a class", number, 0, last) for number in classes]
         if len(set(columns)) < len(columns):
             raise DataError(f"DataSet.filter_and_strip: expected each class once, got {columns}.")
-        chosen: Any = self._rows(self._of("filter_and_strip", columns))
+        chosen: Any = self.get(self._of("filter_and_strip", columns))
         chosen.labels = chosen.labels[:, np.array(columns)]
         if chosen.labels_mask is not None and chosen.labels_mask.shape[1:] == self.labels.shape[1:]:
             chosen.labels_mask = chosen.labels_mask[:, np.array(columns)]
@@ -97,7 +95,7 @@ class ByClass:
         members = [np.flatnonzero(of_class == number) for number in np.unique(of_class)]
         turns = min(len(places) for places in members)
         in_turn = np.stack([places[:turns] for places in members], axis=1).ravel()
-        reordered = self._rows(np.concatenate([in_turn, *(places[turns:] for places in members)]))
+        reordered = self.get(np.concatenate([in_turn, *(places[turns:] for places in members)]))
         self.features, self.labels = reordered.features, reordered.labels
         self.features_mask, self.labels_mask = reordered.features_mask, reordered.labels_mask
 
@@ -124,6 +122,3 @@ class ByClass:
         if len(self.labels.shape) != 2:
             raise ShapeError(f"DataSet.{who}: expected labels [N, classes], got {describe_shape(self.labels.shape)}.")
         return int(self.labels.shape[1])
-
-    def _rows(self, order: np.ndarray) -> DataSet:
-        raise NotImplementedError

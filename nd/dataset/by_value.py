@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from backends.errors import DataError, describe_shape
+from backends.errors import DataError
 from nd.arguments import checked
 from nd.dataset.checks import AnyArray
-
-if TYPE_CHECKING:
-    from nd.dataset.dataset import DataSet
+from nd.dataset.examples import Examples
 
 
-class ByValue:
-    """Copies, scaling, and a description. A change gives new arrays; those given stay as they were."""
+class ByValue(Examples):
+    """Scaling. A change gives new arrays; those given stay as they were."""
 
     features: AnyArray
     labels: AnyArray | None
     features_mask: AnyArray | None
     labels_mask: AnyArray | None
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the other has the same arrays, of the same dtypes, to 1e-5, as Java compares them."""
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        names = ("features", "labels", "features_mask", "labels_mask")
-        return all(_are_equal(getattr(self, name), getattr(other, name)) for name in names)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def copy(self) -> DataSet:
-        """Return a DataSet with arrays of its own; labels that are the features stay so."""
-        return self._map(lambda array: array.copy())
 
     @checked
     def multiply_by(self, factor: float) -> None:
@@ -78,48 +58,7 @@ class ByValue:
         """Make the features 1 where they are above `cutoff`, else 0, in their dtype."""
         self._change((self.features > cutoff).astype(self.features.dtype))
 
-    def has_mask_arrays(self) -> bool:
-        """Tell whether there is a mask of features or labels."""
-        return self.features_mask is not None or self.labels_mask is not None
-
-    def describe(self) -> str:
-        """Return a line for every array: its shape, its dtype, and the smallest, mean and largest number in it.
-
-        Examples
-        --------
-        >>> from nd.dataset import DataSet
-        >>> print(DataSet([[0.0, 2.0], [4.0, 2.0]], [[1, 0], [0, 1]]).describe())
-        DataSet of 2 examples
-        features [2, 2] float32: 0 to 4, mean 2
-        labels [2, 2] float32: 0 to 1, mean 0.5
-        """
-        from nd.serde import as_host
-
-        lines = [f"DataSet of {self.features.shape[0]} examples"]
-        for name, array in self._present():
-            host, spread = as_host(array), "empty"
-            if host.size:
-                spread = f"{host.min():.6g} to {host.max():.6g}, mean {host.mean(dtype='float64'):.6g}"
-            lines.append(f"{name} {describe_shape(array.shape)} {array.dtype}: {spread}")
-        return "\n".join(lines)
-
     def _change(self, features: AnyArray) -> None:
         if self.labels is self.features:
             self.labels = features
         self.features = features
-
-    def _map(self, function: Callable[[AnyArray], AnyArray]) -> DataSet:
-        raise NotImplementedError
-
-    def _present(self) -> list[tuple[str, AnyArray]]:
-        raise NotImplementedError
-
-
-def _are_equal(one: AnyArray | None, other: AnyArray | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return (
-        one.shape == other.shape
-        and one.dtype == other.dtype
-        and bool(np.allclose(one, other, rtol=0.0, atol=1e-5, equal_nan=True))
-    )

@@ -70,9 +70,9 @@ def check_mergeable(who: str, part: Any, first: Any) -> None:
     """Raise errors unless two arrays of examples can be joined."""
     if type(part) is not type(first):
         kinds = (f"{type(array).__module__}.{type(array).__name__}" for array in (first, part))
-        raise BackendError(f"{who}: expected {next(kinds)}, as in DataSet 0, got {next(kinds)}. Convert one of them.")
+        raise BackendError(f"{who}: expected {next(kinds)}, as in the first, got {next(kinds)}. Convert one of them.")
     if part.dtype != first.dtype:
-        raise DTypeError(f"{who}: expected {first.dtype}, as in DataSet 0, got {part.dtype}. Convert one of them.")
+        raise DTypeError(f"{who}: expected {first.dtype}, as in the first, got {part.dtype}. Convert one of them.")
     if part.shape[1:] != first.shape[1:]:
         expected = describe_shape(["N", *first.shape[1:]])
-        raise ShapeError(f"{who}: expected {expected}, as in DataSet 0, got {describe_shape(part.shape)}.")
+        raise ShapeError(f"{who}: expected {expected}, as in the first, got {describe_shape(part.shape)}.")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from backends.errors import DataError, ShapeError, describe_shape
-from nd.arguments import Count, Natural, checked
+from nd.arguments import Natural, checked
 from nd.dataset.by_class import ByClass
 from nd.dataset.by_value import ByValue
-from nd.dataset.checks import AnyArray, as_array, check_count, from_list
-from nd.dataset.java_random import JavaRandom
-from nd.java_names import JavaNames, java_attribute
+from nd.dataset.checks import AnyArray, as_array, check_count
 
 if TYPE_CHECKING:
+    from nd.dataset.merging import Parts
+    from nd.dataset.multi_data_set import MultiDataSet
     from nd.files.reading import Source
     from nd.files.writing import Target
 
@@ -24,7 +24,7 @@ _MOST_CLASSES = 2**31 - 1  # Java's int
 _FIELDS = ("features", "labels", "features_mask", "labels_mask")
 
 
-class DataSet(ByClass, ByValue, JavaNames):
+class DataSet(ByClass, ByValue):
     """Examples: features, and where there are any, their labels and masks.
 
     Parameters
@@ -79,10 +79,6 @@ class DataSet(ByClass, ByValue, JavaNames):
         self.features_mask: AnyArray | None = arrays[2]
         self.labels_mask: AnyArray | None = arrays[3]
 
-    def __repr__(self) -> str:
-        shown = [f"{name}={describe_shape(a.shape)} {a.dtype}" for name, a in self._present()]
-        return f"DataSet({', '.join(shown)})"
-
     class_names: Sequence[str] | None = None
     """Names of the classes, in the order of the labels' columns."""
     java_names: ClassVar[dict[str, str]] = {
@@ -125,106 +121,6 @@ class DataSet(ByClass, ByValue, JavaNames):
             raise DataError(f"DataSet.num_outcomes: expected labels, got none in {self!r}.")
         return second_axis(self.labels)
 
-    def get_range(self, start: int, stop: int) -> DataSet:
-        """Return the examples `start` to `stop` - 1; the arrays are views of this DataSet's.
-
-        Raises
-        ------
-        DataError
-            Unless 0 <= start < stop <= N.
-        """
-        n = self.num_examples()
-        check_count("DataSet.get_range", "start", start, 0)
-        check_count("DataSet.get_range", "stop", stop, 0)
-        if not start < stop <= n:
-            raise DataError(f"DataSet.get_range: expected 0 <= start < stop <= {n}, got start {start}, stop {stop}.")
-        return self._map(lambda array: array[start:stop, ...])
-
-    @checked
-    def batch_by(self, n: Count) -> list[DataSet]:
-        """Cut into DataSets of `n` examples, the last one smaller if need be; the arrays are views.
-
-        Raises
-        ------
-        ArgumentError
-            `n` is less than 1.
-        """
-        total = self.num_examples()
-        return [self.get_range(start, min(start + n, total)) for start in range(0, total, n)]
-
-    def get(self, index: int | Sequence[int] | np.ndarray) -> DataSet:
-        """Return one example, or those of a list of indices in its order; negative ones count from the end.
-
-        Raises
-        ------
-        DataError
-            There is no such example, or the list is empty.
-        """
-        wanted = np.atleast_1d(from_list("DataSet.get", index))
-        n = self.num_examples()
-        if wanted.dtype.kind not in "iu" or wanted.ndim != 1 or not wanted.size:
-            raise DataError(f"DataSet.get: expected an index or a list of indices, got {index!r}.")
-        if not (-n <= int(wanted.min()) and int(wanted.max()) < n):
-            raise DataError(f"DataSet.get: expected indices from {-n} to {n - 1}, got {index!r}.")
-        return self._rows(wanted)
-
-    def as_list(self) -> list[DataSet]:
-        """Return every example as a DataSet of its own; the arrays are views."""
-        return self.batch_by(1)
-
-    @checked
-    def split_test_and_train(self, n: int | float, random: JavaRandom | None = None) -> SplitTestAndTrain:
-        """Return ``(train, test)``: the first `n` examples, and the rest; the arrays are views.
-
-        Parameters
-        ----------
-        n : int or float
-            Number of examples, or between 0 and 1 a share of them (rounded down).
-        random : JavaRandom, optional
-            Shuffle first, as ND4J does, with the next long of this generator.
-
-        Raises
-        ------
-        DataError
-            `n` leaves nothing for one of the two.
-        """
-        total = self.num_examples()
-        if isinstance(n, float) and 0 < n < 1:
-            n = int(n * total)
-        check_count("DataSet.split_test_and_train", "n", n, 1, total - 1)
-        if random is not None:
-            self.shuffle(random.next_long())
-        return SplitTestAndTrain(self.get_range(0, int(n)), self.get_range(int(n), total))
-
-    @checked
-    def shuffle(self, seed: int = 0) -> None:
-        """Reorder the examples, as ND4J does on a CPU: an example changes places with one other.
-
-        This DataSet then holds new arrays; the arrays given to it keep their order.
-        """
-        shuffled = self._rows(JavaRandom(seed).swapped_pairs(self.num_examples()))
-        for name in _FIELDS:
-            setattr(self, name, getattr(shuffled, name))
-
-    @checked
-    def sample(self, n: Count, seed: int = 0, with_replacement: bool = False) -> DataSet:
-        """Return `n` examples, drawn at random: the first `n` of Java's ``Collections.shuffle`` of all.
-
-        With replacement every example is drawn from all, by Java's ``new Random(seed).nextInt(N)``, and may come again.
-
-        Raises
-        ------
-        ArgumentError
-            `n` is less than 1.
-        DataError
-            Without replacement `n` is more than N.
-        """
-        total, random = self.num_examples(), JavaRandom(seed)
-        if with_replacement:
-            return self._rows(np.array([random.next_int(total) for _ in range(n)]))
-        check_count("DataSet.sample", "n", n, 1, total)
-        return self._rows(random.permutation(total)[:n])
-
     @staticmethod
     @checked
     def merge(data_sets: Iterable[DataSet]) -> DataSet:
@@ -243,8 +139,8 @@ class DataSet(ByClass, ByValue, JavaNames):
         from nd.dataset.merging import checked_sets, merged
 
         sets = checked_sets(data_sets, DataSet)
-        features, features_mask = merged(sets, "features")
-        labels, labels_mask = merged(sets, "labels")
+        features, features_mask = merged(_parts(sets, "features"))
+        labels, labels_mask = merged(_parts(sets, "labels"))
         joined = DataSet(features, labels, features_mask, labels_mask)
         if all(data_set.labels is data_set.features for data_set in sets):
             joined.labels = joined.features
@@ -289,28 +185,22 @@ class DataSet(ByClass, ByValue, JavaNames):
 
         return load_data_set(path)
 
-    def _present(self) -> list[tuple[str, AnyArray]]:
-        fields = ((name, getattr(self, name)) for name in _FIELDS)
-        return [(name, array) for name, array in fields if array is not None]
+    def to_multi_data_set(self) -> MultiDataSet:
+        """Return a MultiDataSet of one input and one output, with these arrays; see `MultiDataSet.to_data_set`."""
+        from nd.dataset.multi_data_set import MultiDataSet
 
-    def _map(self, function: Callable[[AnyArray], AnyArray]) -> DataSet:
-        mapped = {name: function(array) for name, array in self._present()}
-        if self.labels is self.features:
-            mapped["labels"] = mapped["features"]
-        return DataSet(**mapped)
+        return MultiDataSet(
+            [self.features],
+            None if self.labels is None else [self.labels],
+            [self.features_mask],
+            None if self.labels is None else [self.labels_mask],
+        )
 
-    def _rows(self, order: np.ndarray) -> DataSet:
-        return self._map(lambda array: _gather(array, order))
+    def _fields(self) -> list[tuple[str, AnyArray | None]]:
+        return [(name, getattr(self, name)) for name in _FIELDS]
 
-
-class SplitTestAndTrain(NamedTuple):
-    """The two parts of a split DataSet."""
-
-    train: DataSet
-    test: DataSet
-
-    def __getattr__(self, name: str) -> Any:
-        return java_attribute(self, name, {})
+    def _with(self, arrays: list[AnyArray | None]) -> DataSet:
+        return DataSet(*arrays)
 
 
 def one_hot(labels: Any, n: int) -> np.ndarray:
@@ -361,8 +251,8 @@ def second_axis(array: AnyArray) -> int:
     return int(array.shape[1]) if len(array.shape) > 1 else 1
 
 
-def _gather(array: AnyArray, order: np.ndarray) -> AnyArray:
-    """Return the rows of `array` in that order; Fortran order stays Fortran order."""
-    if len(array.shape) > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
-        return np.take(array.T, order, axis=-1).T  # np.take's result is in C order; CuPy has its own
-    return array[order]
+def _parts(sets: list[DataSet], name: str) -> Parts:
+    from nd.dataset.merging import Parts
+
+    arrays, masks = ([getattr(data_set, each) for data_set in sets] for each in (name, f"{name}_mask"))
+    return Parts("DataSet", name, f"{name}_mask", arrays, masks, [data_set.num_examples() for data_set in sets])

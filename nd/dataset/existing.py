@@ -7,28 +7,30 @@ from typing import cast
 
 from backends.errors import DataError, DTypeError
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import DataSetIterator, State, check_data_set, refuse_num, restored_count
+from nd.dataset.iterator import (
+    Batch,
+    DataSetIterator,
+    MinibatchIterator,
+    State,
+    check_data_set,
+    refuse_num,
+    restored_count,
+)
 
 
-class SizedByFirst(DataSetIterator):
+class SizedByFirst(MinibatchIterator[Batch]):
     """Tell sizes of the first minibatch, which is read ahead where nobody has asked for it yet; count minibatches."""
 
     handed_out = 0
     """Minibatches of this epoch that `next` has returned."""
 
-    _sizes: tuple[int, int, int | None] | None = None
-    """Examples, features' and labels' second axis."""
+    _first: int | None = None
+    """Examples of the first minibatch."""
 
-    def note_sizes(self, minibatch: DataSet) -> None:
+    def note_sizes(self, minibatch: Batch) -> None:
         """Remember the sizes of a minibatch, if it is the first."""
-        if self._sizes is None:
-            outcomes = None if minibatch.labels is None else minibatch.num_outcomes()
-            self._sizes = (minibatch.num_examples(), minibatch.num_inputs(), outcomes)
-
-    def _known_sizes(self) -> tuple[int, int, int | None]:
-        if self._sizes is None:
-            self.has_next()
-        return self._sizes or (0, 0, None)
+        if self._first is None:
+            self._first = minibatch.num_examples()
 
     def check_repeatable(self, method: str) -> None:
         """Raise DataError, in the name of a method, where the same minibatches may not come again."""
@@ -47,8 +49,29 @@ class SizedByFirst(DataSetIterator):
         return {"count": self.handed_out}
 
     def batch(self) -> int:
-        """Return the size of the first DataSet, which is read ahead if need be (0 if there is none)."""
-        return self._known_sizes()[0]
+        """Return the size of the first minibatch, which is read ahead if need be (0 if there is none)."""
+        if self._first is None:
+            self.has_next()
+        return self._first or 0
+
+
+class DataSetsSizedByFirst(SizedByFirst[DataSet], DataSetIterator):
+    """The same of DataSets, whose columns the first one tells too."""
+
+    _columns: tuple[int, int | None] | None = None
+    """Features' and labels' second axis."""
+
+    def note_sizes(self, minibatch: DataSet) -> None:
+        """Remember the sizes of a minibatch, if it is the first."""
+        super().note_sizes(minibatch)
+        if self._columns is None:
+            outcomes = None if minibatch.labels is None else minibatch.num_outcomes()
+            self._columns = (minibatch.num_inputs(), outcomes)
+
+    def _known_columns(self) -> tuple[int, int | None]:
+        if self._columns is None:
+            self.has_next()
+        return self._columns or (0, None)
 
     def total_outcomes(self) -> int:
         """Return the length of the first labels' second axis.
@@ -58,15 +81,104 @@ class SizedByFirst(DataSetIterator):
         DataError
             There are no data or no labels.
         """
-        outcomes = self._known_sizes()[2]
+        outcomes = self._known_columns()[1]
         return super().total_outcomes() if outcomes is None else outcomes
 
     def input_columns(self) -> int:
         """Return the length of the first features' second axis (0 if there are no data)."""
-        return self._known_sizes()[1]
+        return self._known_columns()[0]
 
 
-class ExistingDataSetIterator(SizedByFirst):
+class ExistingIterator(SizedByFirst[Batch]):
+    """Shared by iterators over any Python iterable of minibatches; see `ExistingDataSetIterator`."""
+
+    def __init__(self, iterable: Iterable[Batch]) -> None:
+        self._iterable = iterable
+        try:
+            self._source = iter(iterable)
+        except TypeError as error:
+            raise DTypeError(
+                f"{type(self).__name__}: expected an iterable of {self.kind.__name__}s, got {type(iterable).__name__}."
+            ) from error
+        self._restartable = self._source is not iterable
+        self._ahead: Batch | None = None
+        self._ended = False
+
+    def has_next(self) -> bool:
+        """Tell whether a minibatch is left, reading one ahead.
+
+        Raises
+        ------
+        DTypeError
+            The next element is no DataSet (MultiDataSet), None for instance.
+        """
+        if self._ahead is None and not self._ended:
+            self._read_ahead()
+        return self._ahead is not None
+
+    def next(self, num: int | None = None) -> Batch:
+        """Return the next element of the iterable.
+
+        Raises
+        ------
+        DataError
+            None is left, or `num` is given: the iterable decides how large its minibatches are.
+        """
+        refuse_num(self, num)
+        self.check_has_next()
+        self.handed_out += 1
+        minibatch, self._ahead = cast(Batch, self._ahead), None
+        return self.pre_processed(minibatch)
+
+    def reset(self) -> None:
+        """Start the iterable again.
+
+        Raises
+        ------
+        DataError
+            It can be read only once.
+        """
+        if not self._restartable:
+            raise DataError(
+                f"{type(self).__name__}.reset: expected an iterable that can start again, got "
+                f"{type(self._iterable).__name__}, which can be read once. Pass a list, or an object whose __iter__ "
+                "makes a new iterator."
+            )
+        self._ahead, self._ended, self.handed_out = None, False, 0
+        self._source = iter(self._iterable)
+
+    def restore(self, state: State) -> None:
+        self.check_repeatable("restore")
+        count = restored_count(self, state, "count", len(cast(Sequence[Batch], self._iterable)))
+        self._ahead, self._ended, self.handed_out = None, False, count
+        self._source = iter(cast(Sequence[Batch], self._iterable)[count:])
+
+    def check_repeatable(self, method: str) -> None:
+        if not isinstance(self._iterable, Sequence):
+            raise DataError(
+                f"{type(self).__name__}.{method}: expected a list or tuple of {self.kind.__name__}s, whose order is "
+                f"known, got {type(self._iterable).__name__}. Write an iterator with state() and restore(state)."
+            )
+
+    def reset_supported(self) -> bool:
+        """Tell whether the iterable can start again."""
+        return self._restartable
+
+    def __len__(self) -> int:
+        return len(cast(Sized, self._iterable))
+
+    def _read_ahead(self) -> None:
+        try:
+            data_set = next(self._source)
+        except StopIteration:
+            self._ended = True
+            return
+        check_data_set(f"{type(self).__name__}: element", data_set, self.kind)
+        self.note_sizes(data_set)
+        self._ahead = data_set
+
+
+class ExistingDataSetIterator(ExistingIterator[DataSet], DataSetsSizedByFirst):
     """Iterate over any Python iterable of DataSets, one minibatch a DataSet.
 
     Parameters
@@ -84,88 +196,3 @@ class ExistingDataSetIterator(SizedByFirst):
     -----
     Source: org.deeplearning4j.datasets.iterator.ExistingDataSetIterator.
     """
-
-    def __init__(self, iterable: Iterable[DataSet]) -> None:
-        self._iterable = iterable
-        try:
-            self._source = iter(iterable)
-        except TypeError as error:
-            raise DTypeError(
-                f"ExistingDataSetIterator: expected an iterable of DataSets, got {type(iterable).__name__}."
-            ) from error
-        self._restartable = self._source is not iterable
-        self._ahead: DataSet | None = None
-        self._ended = False
-
-    def has_next(self) -> bool:
-        """Tell whether a minibatch is left, reading one ahead.
-
-        Raises
-        ------
-        DTypeError
-            The next element is no DataSet, None for instance.
-        """
-        if self._ahead is None and not self._ended:
-            self._read_ahead()
-        return self._ahead is not None
-
-    def next(self, num: int | None = None) -> DataSet:
-        """Return the next DataSet of the iterable.
-
-        Raises
-        ------
-        DataError
-            None is left, or `num` is given: the iterable decides how large its minibatches are.
-        """
-        refuse_num(self, num)
-        self.check_has_next()
-        self.handed_out += 1
-        minibatch, self._ahead = cast(DataSet, self._ahead), None
-        return self.pre_processed(minibatch)
-
-    def reset(self) -> None:
-        """Start the iterable again.
-
-        Raises
-        ------
-        DataError
-            It can be read only once.
-        """
-        if not self._restartable:
-            raise DataError(
-                f"ExistingDataSetIterator.reset: expected an iterable that can start again, got "
-                f"{type(self._iterable).__name__}, which can be read once. Pass a list, or an object whose __iter__ "
-                "makes a new iterator."
-            )
-        self._ahead, self._ended, self.handed_out = None, False, 0
-        self._source = iter(self._iterable)
-
-    def restore(self, state: State) -> None:
-        self.check_repeatable("restore")
-        count = restored_count(self, state, "count", len(cast(Sequence[DataSet], self._iterable)))
-        self._ahead, self._ended, self.handed_out = None, False, count
-        self._source = iter(cast(Sequence[DataSet], self._iterable)[count:])
-
-    def check_repeatable(self, method: str) -> None:
-        if not isinstance(self._iterable, Sequence):
-            raise DataError(
-                f"ExistingDataSetIterator.{method}: expected a list or tuple of DataSets, whose order is known, got "
-                f"{type(self._iterable).__name__}. Write a DataSetIterator with state() and restore(state)."
-            )
-
-    def reset_supported(self) -> bool:
-        """Tell whether the iterable can start again."""
-        return self._restartable
-
-    def __len__(self) -> int:
-        return len(cast(Sized, self._iterable))
-
-    def _read_ahead(self) -> None:
-        try:
-            data_set = next(self._source)
-        except StopIteration:
-            self._ended = True
-            return
-        check_data_set("ExistingDataSetIterator: element", data_set)
-        self.note_sizes(data_set)
-        self._ahead = data_set

@@ -7,7 +7,7 @@ import numpy as np
 from backends.errors import DataError
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import ListDataSetIterator
+from nd.dataset.list_iterator import ListDataSetIterator
 
 
 class IrisDataSetIterator(ListDataSetIterator):

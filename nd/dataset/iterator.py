@@ -1,49 +1,49 @@
-"""DataSetIterator, and the iterators over DataSets that already exist."""
+"""MinibatchIterator and DataSetIterator, and what iterators over others share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self, TypeVar
 
 from backends.errors import DataError, DTypeError
-from nd.arguments import Count, checked
-from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet
+from nd.dataset.examples import Examples
 from nd.dataset.pre_processor import PreProcessor, pre_processed
 from nd.java_names import JavaNamedABC, JavaNames
 
+Batch = TypeVar("Batch", bound=Examples)
 State = dict[str, Any]
 """Where an iterator stands, in values that JSON has."""
 
 
-class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
-    """Hand out minibatches. A subclass defines `has_next`, `next`, `reset` and `batch`.
+class MinibatchIterator(Iterator[Batch], JavaNames, metaclass=JavaNamedABC):
+    """Hand out minibatches: shared by iterators over DataSets and over MultiDataSets.
 
     Attributes
     ----------
-    pre_processor : DataSetPreProcessor, callable or None
-        Called with a DataSet, and returns the one to hand out. It gets a DataSet object of its own, so it may assign
-        new arrays to it; it must not write into the arrays, which other batches may share. An iterator over another one
-        has its own, which gets the DataSet that the other's returned.
+    pre_processor : pre-processor, callable or None
+        Called with a minibatch, and returns the one to hand out. It gets an object of its own, so it may assign new
+        arrays to it; it must not write into the arrays, which other batches may share. An iterator over another one
+        has its own, which gets the minibatch that the other's returned.
 
     Notes
     -----
     ``for data_set in iterator`` starts where the iterator stands and resets it first only if nothing is left: the rule
     of Deeplearning4j's ``fit``. So the first epoch of a new iterator sees the order that the constructor drew.
-
-    Source: org.nd4j.linalg.dataset.api.iterator.DataSetIterator.
     """
 
+    kind: ClassVar[Any]
+    """DataSet or MultiDataSet."""
+
     pre_processor: PreProcessor | None = None
-    class_names: Sequence[str] | None = None  # of labels that were texts
 
     @abstractmethod
     def has_next(self) -> bool:
         """Tell whether `next` has a minibatch to return."""
 
     @abstractmethod
-    def next(self, num: int | None = None) -> DataSet:
+    def next(self, num: int | None = None) -> Batch:
         """Return the next minibatch, of `num` examples instead of `batch()` where the iterator can do that.
 
         Raises
@@ -62,29 +62,15 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
             The data can be read only once.
         """
 
-    @abstractmethod
     def batch(self) -> int:
-        """Return the number of examples in a minibatch (the last one may have fewer)."""
-
-    def total_outcomes(self) -> int:
-        """Return the number of outcomes, the labels' second axis.
+        """Return the number of examples in a minibatch (the last one may have fewer).
 
         Raises
         ------
         DataError
             It is not known.
         """
-        raise DataError(f"{type(self).__name__}.total_outcomes: expected an iterator that knows it, got one without.")
-
-    def input_columns(self) -> int:
-        """Return the number of inputs, the features' second axis.
-
-        Raises
-        ------
-        DataError
-            It is not known.
-        """
-        raise DataError(f"{type(self).__name__}.input_columns: expected an iterator that knows it, got one without.")
+        raise DataError(f"{type(self).__name__}.batch: expected an iterator that knows it, got one without.")
 
     def reset_supported(self) -> bool:
         """Tell whether `reset` works."""
@@ -95,7 +81,7 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
         return True
 
     def set_pre_processor(self, pre_processor: PreProcessor | None) -> None:
-        """Have every DataSet go through `pre_processor` from now on, a fitted normalizer for instance; None ends that.
+        """Have every minibatch go through `pre_processor` from now on, say a fitted normalizer; None ends that.
 
         Raises
         ------
@@ -137,12 +123,12 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
             "Define state() and restore(state)."
         )
 
-    def __iter__(self) -> DataSetIterator:
+    def __iter__(self) -> Self:
         if not self.has_next():
             self.reset()
         return self
 
-    def __next__(self) -> DataSet:
+    def __next__(self) -> Batch:
         if not self.has_next():
             raise StopIteration
         return self.next()
@@ -156,132 +142,64 @@ class DataSetIterator(Iterator[DataSet], JavaNames, metaclass=JavaNamedABC):
         if not self.has_next():
             raise DataError(f"{type(self).__name__}.next: expected a minibatch, got the end of the data. Call reset().")
 
-    def pre_processed(self, data_set: DataSet) -> DataSet:
+    def pre_processed(self, minibatch: Batch) -> Batch:
         """Return a minibatch as it is handed out, from the pre-processor if there is one."""
         if self.pre_processor is None:
-            return data_set
-        own = DataSet(data_set.features, data_set.labels, data_set.features_mask, data_set.labels_mask)
-        return pre_processed(type(self).__name__, self.pre_processor, own)
+            return minibatch
+        own = minibatch.map_arrays(lambda array: array)
+        return pre_processed(type(self).__name__, self.pre_processor, own, self.kind)
 
 
-class ListDataSetIterator(DataSetIterator):
-    """Iterate over DataSets in memory.
-
-    Parameters
-    ----------
-    data_sets : DataSet or iterable of DataSet
-    batch : int, optional
-        Regroup the examples into minibatches of that many, the last one smaller if need be. Without it every DataSet
-        is one minibatch.
+class DataSetIterator(MinibatchIterator[DataSet]):
+    """Hand out minibatches, DataSets. A subclass defines `has_next`, `next`, `reset` and `batch`.
 
     Attributes
     ----------
-    sets : list of DataSet
-        As given; with a batch all in one.
-    cursor : int
-        Examples handed out with a batch, DataSets without.
-
-    Raises
-    ------
-    DataError
-        There are no examples.
+    pre_processor : DataSetPreProcessor, callable or None
+        See `MinibatchIterator`, as for everything else that is not said here.
 
     Notes
     -----
-    Source: org.deeplearning4j.datasets.iterator.impl.ListDataSetIterator. Differs: Java counts DataSets, not examples
-    (the same where all hold one example), and groups 5 of them where no batch is given.
-
-    Examples
-    --------
-    >>> iterator = ListDataSetIterator(DataSet([[1.0], [2.0], [3.0]]), batch=2)
-    >>> [data_set.features.tolist() for data_set in iterator]
-    [[[1.0], [2.0]], [[3.0]]]
+    Source: org.nd4j.linalg.dataset.api.iterator.DataSetIterator.
     """
 
-    @checked
-    def __init__(self, data_sets: DataSet | Iterable[DataSet], batch: Count | None = None) -> None:
-        sets = [data_sets] if isinstance(data_sets, DataSet) else list(data_sets)
-        for i, data_set in enumerate(sets):
-            check_data_set(f"ListDataSetIterator: element {i}", data_set)
-        if sum(data_set.num_examples() for data_set in sets) == 0:
-            raise DataError(f"ListDataSetIterator: expected examples, got an empty list ({len(sets)} DataSets).")
-        self.sets = sets if batch is None or len(sets) == 1 else [DataSet.merge(sets)]
-        self._size = batch
-        self.cursor = 0
+    kind = DataSet
+    class_names: Sequence[str] | None = None  # of labels that were texts
 
-    def has_next(self) -> bool:
-        """Tell whether a minibatch is left."""
-        return self.cursor < self.total()
+    @abstractmethod
+    def batch(self) -> int:
+        """Return the number of examples in a minibatch (the last one may have fewer)."""
 
-    def next(self, num: int | None = None) -> DataSet:
-        """Return the next minibatch; its arrays are views of the DataSets given.
+    def total_outcomes(self) -> int:
+        """Return the number of outcomes, the labels' second axis.
 
         Raises
         ------
         DataError
-            None is left, or `num` is given to an iterator without a batch.
+            It is not known.
         """
-        self.check_has_next()
-        if self._size is not None:
-            count = self._size if num is None else check_count("ListDataSetIterator.next", "num", num, 1)
-            stop = min(self.cursor + count, self.total())
-            minibatch = self.sets[0].get_range(self.cursor, stop)
-        elif num is None:
-            stop = self.cursor + 1
-            minibatch = self.sets[self.cursor]
-        else:
-            raise DataError(f"ListDataSetIterator.next: num needs an iterator that regroups, got {num}. Pass batch=.")
-        self.cursor = stop
-        return self.pre_processed(minibatch)
-
-    def reset(self) -> None:
-        """Go back to the first minibatch."""
-        self.cursor = 0
-
-    def state(self) -> State:
-        return {"cursor": self.cursor, "total": self.total()}
-
-    def restore(self, state: State) -> None:
-        check_same(self, state, total=self.total())
-        self.cursor = restored_count(self, state, "cursor", self.total())
-
-    def batch(self) -> int:
-        """Return the batch given, else the size of the first DataSet."""
-        return self.sets[0].num_examples() if self._size is None else self._size
-
-    def total_outcomes(self) -> int:
-        """Return the length of the labels' second axis."""
-        return self.sets[0].num_outcomes()
+        raise DataError(f"{type(self).__name__}.total_outcomes: expected an iterator that knows it, got one without.")
 
     def input_columns(self) -> int:
-        """Return the length of the features' second axis."""
-        return self.sets[0].num_inputs()
+        """Return the number of inputs, the features' second axis.
 
-    def __len__(self) -> int:
-        return -(-self.total() // (self._size or 1))
+        Raises
+        ------
+        DataError
+            It is not known.
+        """
+        raise DataError(f"{type(self).__name__}.input_columns: expected an iterator that knows it, got one without.")
 
-    def total(self) -> int:
-        """Return the number of examples with a batch, of DataSets without."""
-        return len(self.sets) if self._size is None else self.sets[0].num_examples()
 
+class WrappingIterator(MinibatchIterator[Batch]):
+    """Shared by iterators over another one: its size and abilities are the base's."""
 
-class WrappingDataSetIterator(DataSetIterator):
-    """Shared by iterators that hand out another one's minibatches: sizes and abilities are the base's."""
-
-    base: DataSetIterator
+    base: MinibatchIterator[Any]
     """The one whose minibatches are handed out."""
 
     def batch(self) -> int:
         """Return the base's."""
         return self.base.batch()
-
-    def total_outcomes(self) -> int:
-        """Return the base's."""
-        return self.base.total_outcomes()
-
-    def input_columns(self) -> int:
-        """Return the base's."""
-        return self.base.input_columns()
 
     def reset_supported(self) -> bool:
         """Tell whether the base's `reset` works."""
@@ -292,64 +210,21 @@ class WrappingDataSetIterator(DataSetIterator):
         return self.base.async_supported()
 
 
-class EarlyTerminationDataSetIterator(WrappingDataSetIterator):
-    """Iterate over the first minibatches of another iterator, again from its beginning after each `reset`.
+class WrappingDataSetIterator(WrappingIterator[DataSet], DataSetIterator):
+    """Shared by iterators that hand out the DataSets of another one: sizes are the base's too."""
 
-    Parameters
-    ----------
-    base : DataSetIterator
-    n : int
-        Number of minibatches handed out until the next reset.
+    base: DataSetIterator
 
-    Raises
-    ------
-    ArgumentError
-        `base` is no DataSetIterator, or `n` is less than 1.
+    def total_outcomes(self) -> int:
+        """Return the base's."""
+        return self.base.total_outcomes()
 
-    Notes
-    -----
-    Source: org.deeplearning4j.datasets.iterator.EarlyTerminationDataSetIterator.
-    """
-
-    @checked
-    def __init__(self, base: DataSetIterator, n: Count) -> None:
-        self.base, self._limit, self._count = base, n, 0
-
-    def has_next(self) -> bool:
-        """Tell whether the base has a minibatch and the limit is not reached."""
-        return self._count < self._limit and self.base.has_next()
-
-    def next(self, num: int | None = None) -> DataSet:
-        """Return the base's next minibatch.
-
-        Raises
-        ------
-        DataError
-            None is left, or the limit is reached.
-        """
-        self.check_has_next()
-        minibatch = self.base.next(num)
-        self._count += 1
-        return self.pre_processed(minibatch)
-
-    def reset(self) -> None:
-        """Reset the base and count from 0."""
-        self.base.reset()
-        self._count = 0
-
-    def state(self) -> State:
-        return {"count": self._count, "base": self.base.state()}
-
-    def restore(self, state: State) -> None:
-        count = restored_count(self, state, "count", self._limit)
-        self.base.restore(state.get("base", {}))
-        self._count = count
-
-    def __len__(self) -> int:
-        return min(self._limit, len(cast(Sized, self.base)))
+    def input_columns(self) -> int:
+        """Return the base's."""
+        return self.base.input_columns()
 
 
-def refuse_num(iterator: DataSetIterator, num: int | None) -> None:
+def refuse_num(iterator: MinibatchIterator[Any], num: int | None) -> None:
     """Raise DataError if a number of examples is asked of an iterator that cannot choose it."""
     if num is not None:
         raise DataError(
@@ -358,7 +233,7 @@ def refuse_num(iterator: DataSetIterator, num: int | None) -> None:
         )
 
 
-def position_of(iterator: DataSetIterator) -> State | DataError:
+def position_of(iterator: MinibatchIterator[Any]) -> State | DataError:
     """Return an iterator's state, or the error that says why it has none, for whoever asks."""
     try:
         return iterator.state()
@@ -366,7 +241,7 @@ def position_of(iterator: DataSetIterator) -> State | DataError:
         return error.with_traceback(None)
 
 
-def check_same(iterator: DataSetIterator, state: State, **own: object) -> None:
+def check_same(iterator: MinibatchIterator[Any], state: State, **own: object) -> None:
     """Raise DataError unless a state is of an iterator over data like `own`."""
     for name, expected in own.items():
         restored = state.get(name) if isinstance(state, dict) else state
@@ -377,7 +252,7 @@ def check_same(iterator: DataSetIterator, state: State, **own: object) -> None:
             )
 
 
-def restored_count(iterator: DataSetIterator, state: State, name: str, most: int | None = None) -> int:
+def restored_count(iterator: MinibatchIterator[Any], state: State, name: str, most: int | None = None) -> int:
     """Return a whole number of a state; raise DataError if it is not there or out of range."""
     count = state.get(name) if isinstance(state, dict) else None
     if not isinstance(count, int) or isinstance(count, bool) or count < 0 or (most is not None and count > most):
@@ -389,7 +264,8 @@ def restored_count(iterator: DataSetIterator, state: State, name: str, most: int
     return count
 
 
-def check_data_set(who: str, value: Any) -> None:
-    """Raise DTypeError unless it is a DataSet."""
-    if not isinstance(value, DataSet):
-        raise DTypeError(f"{who}: expected a DataSet, got {type(value).__name__}. Wrap arrays as DataSet(x, y).")
+def check_data_set(who: str, value: Any, kind: type = DataSet) -> None:
+    """Raise DTypeError unless it is a DataSet, or of another kind."""
+    if not isinstance(value, kind):
+        name = kind.__name__
+        raise DTypeError(f"{who}: expected a {name}, got {type(value).__name__}. Wrap arrays as {name}(x, y).")

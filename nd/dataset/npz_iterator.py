@@ -9,7 +9,7 @@ from typing import Any
 from backends.errors import DataError, DTypeError, ShapeError, describe_shape
 from nd.arguments import Count, checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import State, check_same, restored_count
+from nd.dataset.iterator import State
 from nd.dataset.npz_files import Member, read_arrays, read_headers
 from nd.dataset.numpy_iterator import check_arrays, check_classes, pick
 from nd.dataset.order import FileOrder
@@ -98,17 +98,11 @@ class NpzDataSetIterator(OrderedDataSetIterator):
             self._open = None
         return parts[0] if len(parts) == 1 else DataSet.merge(parts)
 
+    def _signature(self) -> State:
+        return {"lengths": self._lengths}
+
     def _outlines(self) -> dict[str, Member]:
         return self._headers[0]
-
-    def state(self) -> State:
-        return {"cursor": self.cursor, "lengths": self._lengths, "order": self.order.state()}
-
-    def restore(self, state: State) -> None:
-        check_same(self, state, lengths=self._lengths)
-        cursor = restored_count(self, state, "cursor", self.total)
-        self.order.restore(state.get("order"))
-        self.cursor = cursor
 
     def _arrays(self, number: int) -> dict[str, Any]:
         if self._open is None or self._open[0] != number:

@@ -10,7 +10,6 @@ from backends.errors import DataError, ShapeError, describe_shape
 from nd.arguments import Count, checked
 from nd.dataset.checks import as_array
 from nd.dataset.dataset import DataSet, one_hot
-from nd.dataset.iterator import State, check_same, restored_count
 from nd.dataset.order import EpochOrder, Selection
 from nd.dataset.ordered import OrderedDataSetIterator
 
@@ -92,15 +91,6 @@ class NumpyDataSetIterator(OrderedDataSetIterator):
     def _outlines(self) -> dict[str, Any]:
         return self._arrays
 
-    def state(self) -> State:
-        return {"cursor": self.cursor, "examples": self.total, "order": self.order.state()}
-
-    def restore(self, state: State) -> None:
-        check_same(self, state, examples=self.total)
-        cursor = restored_count(self, state, "cursor", self.total)
-        self.order.restore(state.get("order"))
-        self.cursor = cursor
-
 
 def check_arrays(who: str, arrays: dict[str, Any]) -> int:
     """Return the number of examples of named arrays; raise unless all hold as many, at least one."""
@@ -136,13 +126,14 @@ def pick(arrays: dict[str, Any], selection: Selection, classes: int | None) -> D
     Labels that are the features, of an autoencoder, stay so.
     """
     shared = arrays.get("labels") is arrays["features"]
-    picked = {  # a file in memory is read now, where the reading ahead is
-        name: np.array(array[selection]) if isinstance(array, np.memmap) else array[selection, ...]
-        for name, array in arrays.items()
-        if name != "labels" or not shared
-    }
+    picked = {name: rows_of(array, selection) for name, array in arrays.items() if name != "labels" or not shared}
     if shared:
         picked["labels"] = picked["features"]
     if classes is not None:
         picked["labels"] = one_hot(picked["labels"], classes)
     return DataSet(**picked)
+
+
+def rows_of(array: Any, selection: Selection) -> Any:
+    """Return some examples of an array; those of a file in memory are read now, where the reading ahead is."""
+    return np.array(array[selection]) if isinstance(array, np.memmap) else array[selection, ...]

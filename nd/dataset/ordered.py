@@ -7,47 +7,52 @@ from typing import Any
 
 from nd.dataset.checks import check_count
 from nd.dataset.dataset import DataSet, second_axis
-from nd.dataset.iterator import DataSetIterator
+from nd.dataset.iterator import (
+    Batch,
+    DataSetIterator,
+    MinibatchIterator,
+    State,
+    check_same,
+    restored_count,
+)
 from nd.dataset.order import EpochOrder, FileOrder
 
 
-class OrderedDataSetIterator(DataSetIterator):
-    """Hand out examples 0, 1, ... of an order that every epoch may change. Override `_examples` and `_outlines`.
+class OrderedIterator(MinibatchIterator[Batch]):
+    """Hand out examples 0, 1, ... of an order that every epoch may change. Override `_examples`.
 
     Parameters
     ----------
     total, batch : int
         Examples in all, and in a minibatch.
-    classes : int, optional
-        Labels are class numbers below that.
     order : EpochOrder or FileOrder
 
     Attributes
     ----------
     cursor : int
         Examples handed out in this epoch.
-    total, classes, order
+    total, order
         As given.
     """
 
-    def __init__(self, total: int, batch: int, classes: int | None, order: EpochOrder | FileOrder) -> None:
-        self.total, self._batch, self.classes, self.order = total, batch, classes, order
+    def __init__(self, total: int, batch: int, order: EpochOrder | FileOrder) -> None:
+        self.total, self._batch, self.order = total, batch, order
         self.cursor = 0
         order.begin()
 
-    def _examples(self, start: int, stop: int) -> DataSet:
+    def _examples(self, start: int, stop: int) -> Batch:
         """Return examples `start` to `stop` - 1 of this epoch."""
         raise NotImplementedError
 
-    def _outlines(self) -> Mapping[str, Any]:
-        """Return arrays, or their outlines, shaped as all features, and as the labels if there are any, by name."""
-        raise NotImplementedError
+    def _signature(self) -> State:
+        """Return what iterators over the same data have in common."""
+        return {"examples": self.total}
 
     def has_next(self) -> bool:
         """Tell whether examples are left."""
         return self.cursor < self.total
 
-    def next(self, num: int | None = None) -> DataSet:
+    def next(self, num: int | None = None) -> Batch:
         """Return the next minibatch, of `num` examples if given.
 
         Raises
@@ -69,9 +74,41 @@ class OrderedDataSetIterator(DataSetIterator):
         self.cursor = 0
         self.order.begin()
 
+    def state(self) -> State:
+        return {"cursor": self.cursor, **self._signature(), "order": self.order.state()}
+
+    def restore(self, state: State) -> None:
+        check_same(self, state, **self._signature())
+        cursor = restored_count(self, state, "cursor", self.total)
+        self.order.restore(state.get("order"))
+        self.cursor = cursor
+
     def batch(self) -> int:
         """Return the number of examples in a minibatch."""
         return self._batch
+
+    def __len__(self) -> int:
+        return -(-self.total // self._batch)
+
+
+class OrderedDataSetIterator(OrderedIterator[DataSet], DataSetIterator):
+    """The same of DataSets. Override `_examples` and `_outlines`.
+
+    Parameters
+    ----------
+    classes : int, optional
+        Labels are class numbers below that.
+    total, batch, order
+        See `OrderedIterator`.
+    """
+
+    def __init__(self, total: int, batch: int, classes: int | None, order: EpochOrder | FileOrder) -> None:
+        super().__init__(total, batch, order)
+        self.classes = classes
+
+    def _outlines(self) -> Mapping[str, Any]:
+        """Return arrays, or their outlines, shaped as all features, and as the labels if there are any, by name."""
+        raise NotImplementedError
 
     def total_outcomes(self) -> int:
         """Return `num_classes`, else the length of the labels' second axis.
@@ -88,6 +125,3 @@ class OrderedDataSetIterator(DataSetIterator):
     def input_columns(self) -> int:
         """Return the length of the features' second axis."""
         return second_axis(self._outlines()["features"])
-
-    def __len__(self) -> int:
-        return -(-self.total // self._batch)

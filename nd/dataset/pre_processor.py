@@ -1,13 +1,16 @@
-"""Pre-processors: change DataSets on their way out of an iterator."""
+"""Pre-processors: change minibatches on their way out of an iterator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from backends.errors import DTypeError
 from nd.dataset.dataset import DataSet
 from nd.java_names import overridable
+
+if TYPE_CHECKING:
+    from nd.dataset.multi_data_set import MultiDataSet
 
 
 @overridable
@@ -21,22 +24,30 @@ class DataSetPreProcessor(Protocol):
         """Change a DataSet; return it, or another one to hand out instead, or None for the one that was changed."""
 
 
-PreProcessor = Callable[[DataSet], DataSet] | DataSetPreProcessor
+@overridable
+class MultiDataSetPreProcessor(Protocol):
+    """Protocol of pre-processors of MultiDataSets, as `DataSetPreProcessor` of DataSets."""
+
+    def pre_process(self, data_set: MultiDataSet) -> MultiDataSet | None:
+        """Change a MultiDataSet; return it, or another to hand out instead, or None for the one that was changed."""
 
 
-def pre_processed(who: str, pre_processor: PreProcessor, data_set: DataSet) -> DataSet:
-    """Return the DataSet that a pre-processor returns for one, which it may change.
+PreProcessor = Callable[[Any], Any] | DataSetPreProcessor | MultiDataSetPreProcessor
+
+
+def pre_processed(who: str, pre_processor: PreProcessor, data_set: Any, kind: type = DataSet) -> Any:
+    """Return what a pre-processor returns for a DataSet or MultiDataSet, which it may change.
 
     Raises
     ------
     DTypeError
-        A callable returned no DataSet, or a method ``pre_process`` neither one nor None.
+        A callable returned nothing of that `kind`, or a method ``pre_process`` neither that nor None.
     """
     pre_process = getattr(pre_processor, "pre_process", None)
     result = pre_processor(data_set) if pre_process is None else pre_process(data_set) or data_set  # type: ignore[operator]
-    if not isinstance(result, DataSet):
+    if not isinstance(result, kind):
         raise DTypeError(
-            f"{who}: pre_processor must return a DataSet, got {type(result).__name__}. Return the DataSet that it "
-            "changed."
+            f"{who}: pre_processor must return a {kind.__name__}, got {type(result).__name__}. Return the "
+            f"{kind.__name__} that it changed."
         )
     return result

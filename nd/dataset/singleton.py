@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nd.arguments import checked
 from nd.dataset.dataset import DataSet
-from nd.dataset.iterator import ListDataSetIterator
+from nd.dataset.list_iterator import ListDataSetIterator
 
 
 class SingletonDataSetIterator(ListDataSetIterator):

@@ -12,7 +12,7 @@ from nd import ConfigurationError
 from nd.dataset import DataSetIterator
 from nd.evaluation import ROC, Evaluation, EvaluationCalibration, IEvaluation, RegressionEvaluation, ROCMultiClass
 
-from ..networks.multilayer import MultiLayerNetwork
+from ..networks.network import Network
 from .data import add_data_arguments, iterator_of
 from .models import add_lenient, load_network
 
@@ -55,16 +55,14 @@ def run(arguments: argparse.Namespace) -> None:
             print(evaluation.stats())
 
 
-def _evaluate(network: MultiLayerNetwork, data: DataSetIterator, evaluations: list[IEvaluation]) -> None:
+def _evaluate(network: Network, data: DataSetIterator, evaluations: list[IEvaluation]) -> None:
     """Show all predictions to the evaluations; in the labels' unit where that was normalized."""
     normalizer: Any = data.pre_processor
     if normalizer is None or not normalizer.is_fit_label():
         network.do_evaluation(data, *evaluations)
         return
     for batch in data:
-        outputs = normalizer.revert_labels(
-            nd.to_host(network.output(batch.features, features_mask=batch.features_mask))
-        )
+        outputs = normalizer.revert_labels(nd.to_host(network.outputs_of(batch)[0]))
         labels = normalizer.revert_labels(batch.labels)
         for evaluation in evaluations:
             evaluation.eval(labels, outputs, batch.labels_mask)

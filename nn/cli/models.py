@@ -7,8 +7,8 @@ import pathlib
 from typing import Any
 
 from ..files.exchange import read_array_file
-from ..files.serializer import restore_normalizer
-from ..networks.multilayer import MultiLayerNetwork
+from ..files.serializer import load, restore_normalizer
+from ..networks.network import Network
 
 ARRAY_FILES = (".npz", ".safetensors")
 
@@ -25,10 +25,10 @@ def add_lenient(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load_network(arguments: argparse.Namespace) -> MultiLayerNetwork:
+def load_network(arguments: argparse.Namespace) -> Network:
     """Read the network from a model zip or a file of arrays; errors as theirs."""
     path, lenient = arguments.model, getattr(arguments, "lenient", False)
-    return read_array_file(path) if is_array_file(path) else MultiLayerNetwork.load(path, strict=not lenient)
+    return read_array_file(path) if is_array_file(path) else load(path, strict=not lenient)
 
 
 def normalizer_in(path: str) -> Any:

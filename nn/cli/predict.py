@@ -15,7 +15,7 @@ from nd import ConfigurationError
 from nd.dataset import DataSetIterator
 from nd.files.writing import replacing
 
-from ..networks.multilayer import MultiLayerNetwork
+from ..networks.network import Network
 from .data import add_data_arguments, iterator_of
 from .models import add_lenient, load_network
 
@@ -48,12 +48,12 @@ def run(arguments: argparse.Namespace) -> None:
             writer.writerows([_best(row, network.class_names) for row in rows] if arguments.classes else rows)
 
 
-def _predicted(network: MultiLayerNetwork, data: DataSetIterator) -> Iterator[list[list[float]]]:
+def _predicted(network: Network, data: DataSetIterator) -> Iterator[list[list[float]]]:
     """Yield the outputs of every minibatch, one row an example; in the labels' unit where that was normalized."""
     normalizer: Any = data.pre_processor
     reverts = normalizer is not None and normalizer.is_fit_label()
     for batch in data:
-        outputs = nd.to_host(network.output(batch.features, features_mask=batch.features_mask))
+        outputs = nd.to_host(network.outputs_of(batch)[0])
         outputs = normalizer.revert_labels(outputs) if reverts else outputs
         yield outputs.reshape(outputs.shape[0], -1).tolist()
 

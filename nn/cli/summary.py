@@ -11,7 +11,7 @@ from typing import Any
 from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
-from ..conf.network import MultiLayerConfiguration
+from ..conf.multilayer import MultiLayerConfiguration
 from ..files.model_file import ModelFile
 from ..transferlearning.editing import input_type_of
 from .models import is_array_file, load_network

@@ -17,7 +17,8 @@ from .input_type import InputType
 from .preprocessors import InputPreProcessor
 
 if TYPE_CHECKING:
-    from .network import MultiLayerConfiguration, NeuralNetConfiguration
+    from .multilayer import MultiLayerConfiguration
+    from .network import NeuralNetConfiguration
 
 
 def list_verb(builder: Builder, *layers: Any) -> Builder:

@@ -1,15 +1,15 @@
-"""Configuration of networks."""
+"""Settings of a network, and the defaults of its layers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.activations import Activation
-from nd.arguments import Checked, Count, Fraction, IntCount, Long, Natural, NonNegative, checked
+from nd.arguments import Checked, Count, Fraction, IntCount, Long, NonNegative
 from nd.checks import check_choice
 from optimize import LayerConstraint, Regularization, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
@@ -19,13 +19,12 @@ from optimize.solvers import OPTIMIZERS
 from optimize.terminations import TerminationCondition, as_terminations
 
 from ..layers.base import LayerConf, label_of
-from ..step.params import ParamLayout
 from .builder_names import IGNORED_BY_NETWORKS, SETTING_NAMES, UNUSED_OF_NETWORKS
 from .constraints import FIELDS as CONSTRAINT_FIELDS
 from .constraints import normalise_constraints
 from .distributions import Distribution
 from .dropout import IDropout
-from .enums import OF_SERIES, BackpropType, OptimizationAlgorithm
+from .enums import OF_SERIES, OptimizationAlgorithm
 from .input_type import InputType
 from .list_builder import list_verb
 from .output_layers import check_output_layers
@@ -34,6 +33,10 @@ from .preprocessors import InputPreProcessor
 from .stacking import stack
 from .weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from .weight_noise import IWeightNoise
+
+if TYPE_CHECKING:
+    from .graph import ComputationGraphConfiguration
+    from .multilayer import MultiLayerConfiguration
 
 Constraints = LayerConstraint | Sequence[LayerConstraint] | None
 
@@ -195,13 +198,70 @@ class NeuralNetConfiguration(Checked):
         name, of which it finds the last; it takes images of other sizes than the input type's where the layers do not
         notice.
         """
+        from .multilayer import MultiLayerConfiguration
+
         stacked, placed = stack(self, layers, input_type, {} if preprocessors is None else preprocessors)
         if self.validate_output_layer_config:
-            check_output_layers(stacked)
+            check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(stacked))
         base = self if self.layer is None else replace(self, layer=None)
         series = (backprop_type, tbptt_fwd_length, tbptt_back_length)
         more: Any = dict(zip(OF_SERIES, series, strict=True))
         return MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type, **more)
+
+    def graph(
+        self,
+        inputs: Mapping[str, InputType | None] | Sequence[str] | str,
+        nodes: Mapping[str, Any],
+        outputs: Sequence[str] | str,
+        *,
+        preprocessors: Mapping[str, InputPreProcessor] | None = None,
+        allow_disconnected: bool = False,
+        backprop_type: str = "standard",
+        tbptt_fwd_length: Count = 20,
+        tbptt_back_length: Count = 20,
+    ) -> ComputationGraphConfiguration:
+        """Connect layers and vertices to a network that is a graph.
+
+        Parameters
+        ----------
+        inputs : dict of str -> InputType, or sequence of str
+            Names of the network's inputs; their types set every n_in that is not given, and put preprocessors where
+            the kind changes. Features must fit them then.
+        nodes : dict of str -> (layer or vertex, input, ...)
+            By name: what it is, and the names of what comes in. Several inputs of a layer are merged, by a MergeVertex
+            of the name "<layer>-merge". Weights are drawn in this order.
+        outputs : sequence of str
+            Names of the nodes whose activations are the outputs; to train on, each needs a loss.
+        preprocessors : dict of str -> InputPreProcessor, optional
+            Your own, in the place of those that the input types would put there.
+        allow_disconnected : bool
+            Allow inputs and vertices that nothing reads.
+        backprop_type, tbptt_fwd_length, tbptt_back_length
+            As for `list`.
+
+        Raises
+        ------
+        ConfigurationError, ShapeError, ChoiceError
+            A name is taken or unknown, there is a circle, something is read by nothing, or does not fit what comes in.
+
+        Notes
+        -----
+        Source: DL4J ``ComputationGraphConfiguration.GraphBuilder``. Differs: where a given n_in is another than that
+        of what comes in, Java overwrites it.
+        """
+        from .graph_assembly import assemble, graph_of
+
+        graph = graph_of(nodes, {} if preprocessors is None else preprocessors)
+        series = (backprop_type, tbptt_fwd_length, tbptt_back_length)
+        more: Any = dict(zip(OF_SERIES, series, strict=True))
+        return assemble(self, inputs, graph, outputs, allow_disconnected, **more)
+
+
+def graph_verb(builder: Builder) -> Builder:
+    """Go on with a graph of layers and vertices."""
+    from .graph import ComputationGraphConfiguration
+
+    return ComputationGraphConfiguration.GraphBuilder(builder)
 
 
 OF_NETWORKS = (
@@ -211,189 +271,5 @@ OF_NETWORKS = (
 """Fields of `NeuralNetConfiguration` that are no defaults of layers and say how the network trains."""
 
 
-NeuralNetConfiguration.builder_verbs = {"list": list_verb, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}  # type: ignore[attr-defined]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MultiLayerConfiguration(Checked):
-    """A stack of layers, complete: every n_in known, every default taken over.
-
-    Parameters
-    ----------
-    base : NeuralNetConfiguration
-    layers : tuple of LayerConf
-    preprocessors : dict of layer index -> InputPreProcessor
-    input_type : InputType, optional
-        DL4J's JSON has no place for it; model files keep it in an entry of our own.
-    iteration_count, epoch_count : int
-        State of the training, for networks that are saved and loaded.
-    backprop_type, tbptt_fwd_length, tbptt_back_length
-        As in `NeuralNetConfiguration.list`.
-
-    Notes
-    -----
-    Source: DL4J ``MultiLayerConfiguration``.
-    """
-
-    base: NeuralNetConfiguration
-    layers: tuple[LayerConf, ...]
-    preprocessors: Mapping[int, InputPreProcessor] = field(default_factory=dict)
-    input_type: InputType | None = None
-    iteration_count: Natural = 0
-    epoch_count: Natural = 0
-    backprop_type: str = "standard"
-    tbptt_fwd_length: Count = 20
-    tbptt_back_length: Count = 20
-    java_names: ClassVar[dict[str, str]] = {"data_type": "dtype", "input_pre_processors": "preprocessors"}
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether both give the same networks: the defaults of layers and the input type apart, as in Java."""
-        if not isinstance(other, MultiLayerConfiguration):
-            return NotImplemented
-        names = ("layers", "preprocessors", "iteration_count", "epoch_count", *OF_SERIES)
-        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
-            getattr(self.base, name) == getattr(other.base, name) for name in OF_NETWORKS
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        kind = check_choice("MultiLayerConfiguration", "backprop_type", str(self.backprop_type).lower(), BackpropType)
-        object.__setattr__(self, "backprop_type", kind)
-
-    @checked
-    def layer_types(self, input_type: InputType | None = None) -> list[tuple[InputType, InputType]] | None:
-        """Return the types of every layer's input and output, the channels first as layers compute.
-
-        None if no input type is known and none is given.
-        """
-        current = self.input_type or input_type
-        if current is None:
-            return None
-        current, types = current.computed, []
-        for index, layer in enumerate(self.layers):
-            if index in self.preprocessors:
-                current = self.preprocessors[index].output_type(current)
-            out = layer.output_type(label_of(index, layer), current)
-            types.append((current, out))
-            current = out
-        return types
-
-    @checked
-    def get_layer_activation_types(self, input_type: InputType) -> Sequence[InputType]:
-        """Return the type of every layer's output for such an input."""
-        return [out for _, out in replace(self, input_type=None).layer_types(input_type) or ()]
-
-    @property
-    def dtype(self) -> str:
-        """Of parameters and arithmetic."""
-        return self.base.dtype  # type: ignore[return-value]
-
-    @property
-    def seed(self) -> int:
-        """Of the weights and of dropout."""
-        return self.base.seed  # type: ignore[return-value]
-
-    @property
-    def rows_are_series(self) -> bool:
-        """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
-        return 0 not in self.preprocessors and getattr(self.layers[0].innermost, "takes", None) == "series"
-
-    def __call__(self) -> MultiLayerConfiguration:
-        """Return itself: in Java ``net.conf()`` is a method."""
-        return self
-
-    @checked
-    def get_conf(self, layer: int) -> NeuralNetConfiguration:
-        """Return the configuration of one layer, ``get_conf(0).layer``; raise ConfigurationError if there is none."""
-        if not 0 <= layer < len(self.layers):
-            raise nd.ConfigurationError(f"get_conf: layer must be 0..{len(self.layers) - 1}, got {layer}.")
-        return replace(self.base, layer=self.layers[layer])
-
-    def get_confs(self) -> Sequence[NeuralNetConfiguration]:
-        """Return the configurations of all layers."""
-        return [self.get_conf(layer) for layer in range(len(self.layers))]
-
-    @checked
-    def get_input_pre_process(self, layer: int) -> InputPreProcessor | None:
-        """Return the preprocessor of a layer, None where it has none."""
-        return self.preprocessors.get(layer)
-
-    def layout(self) -> ParamLayout:
-        """Return the place of every parameter in the flat vector."""
-        return ParamLayout([layer.param_specs() for layer in self.layers])
-
-    def with_counts(self, iteration_count: int, epoch_count: int) -> MultiLayerConfiguration:
-        """Return a copy with those counts of the training."""
-        return replace(self, iteration_count=iteration_count, epoch_count=epoch_count)
-
-    def to_json(self) -> str:
-        """Return DL4J 1.0's JSON: all settings of every layer; `input_type` and the defaults have no place in it."""
-        from ..files.json import network_to_json
-
-        return network_to_json(self)
-
-    @staticmethod
-    @checked
-    def from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
-        """Read the JSON of any DL4J release since 0.5.
-
-        Parameters
-        ----------
-        text : str
-        strict : bool
-            False: leave out, with a warning, settings that only training needs and this library does not have.
-
-        Raises
-        ------
-        FormatError
-            It is not such a configuration.
-        ConfigurationError, ChoiceError
-            It asks for something that this library does not have.
-        """
-        from ..files.json import network_from_json
-
-        return network_from_json(text, strict)
-
-    # ---- read by a solver
-
-    @property
-    def optimization_algo(self) -> str:
-        """Name of the optimizer."""
-        return self.base.optimization_algo
-
-    @property
-    def step_function(self) -> str | None:
-        """Name of the step function, None for the optimizer's default."""
-        return self.base.step_function
-
-    @property
-    def iterations(self) -> int:
-        """Steps per minibatch."""
-        return self.base.iterations
-
-    @property
-    def minimize(self) -> bool:
-        """Whether the score is to become smaller; else larger."""
-        return self.base.minimize
-
-    @property
-    def max_num_line_search_iterations(self) -> int:
-        """Evaluations of a line search, at most."""
-        return self.base.max_num_line_search_iterations
-
-    @property
-    def terminations(self) -> tuple[TerminationCondition, ...] | None:
-        """Conditions that end the steps on a minibatch early; None for DL4J 0.x's."""
-        return self.base.terminations  # type: ignore[return-value]
-
-    @property
-    def lbfgs_memory(self) -> int:
-        """Steps that LBFGS remembers."""
-        return self.base.lbfgs_memory
-
-    @property
-    def mini_batch(self) -> bool:
-        """Whether gradient and score are divided by the number of examples."""
-        return self.base.mini_batch
+_VERBS = {"graph_builder": graph_verb, "list": list_verb, **PENALTY_VERBS, **WEIGHT_INIT_VERBS}
+NeuralNetConfiguration.builder_verbs = _VERBS  # type: ignore[attr-defined]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any
 
 from nd import ConfigurationError
 from nd.activations import (
@@ -27,7 +28,7 @@ from nd.activations import (
 )
 from nd.losses import Loss, LossBinaryXENT, LossMCXENT
 
-from ..layers.base import BaseLayerConf, LayerConf, label_of
+from ..layers.base import BaseLayerConf
 from ..layers.losses.losses_of_places import CnnLossLayer, RnnLossLayer
 from ..layers.losses.output import LossLayer, OutputLayer
 
@@ -38,8 +39,8 @@ _OUTSIDE_OF_0_TO_1 = frozenset({
 _SWITCH = "To have it all the same, set validate_output_layer_config=False."
 
 
-def check_output_layers(layers: Sequence[LayerConf]) -> None:
-    """Refuse layers with a loss that does not fit on their activation.
+def check_output_layers(layers: Iterable[tuple[str, Any]]) -> None:
+    """Refuse layers, given with their labels, that have a loss which does not fit on their activation.
 
     Raises
     ------
@@ -53,9 +54,9 @@ def check_output_layers(layers: Sequence[LayerConf]) -> None:
     the identity, for its input may be probabilities; activations that it does not list (GELU, Mish and one's own),
     OCNNOutputLayer and Cnn3DLossLayer are not looked at; nor are those that are read from a file.
     """
-    for index, layer in enumerate(layers):
+    for label, layer in layers:
         if isinstance(layer, OutputLayer | LossLayer | RnnLossLayer | CnnLossLayer):
-            _check(label_of(index, layer), layer, layer.activation, layer.loss)  # type: ignore[arg-type]
+            _check(label, layer, layer.activation, layer.loss)  # type: ignore[arg-type]
 
 
 def _check(label: str, layer: BaseLayerConf, activation: Activation, loss: Loss) -> None:
@@ -90,7 +91,7 @@ def exceeds_0_to_1(activation: Activation, has_parameters: bool) -> bool:
     return type(activation) in _OUTSIDE_OF_0_TO_1 and not passed_on
 
 
-def check_classifier(who: str, index: int, layer: LayerConf) -> None:
+def check_classifier(who: str, label: str, layer: Any) -> None:
     """Refuse to evaluate outputs that are no probabilities as a classifier's.
 
     Raises
@@ -104,7 +105,7 @@ def check_classifier(who: str, index: int, layer: LayerConf) -> None:
     """
     if isinstance(layer, BaseLayerConf) and exceeds_0_to_1(layer.activation, isinstance(layer, OutputLayer)):  # type: ignore[arg-type]
         raise ConfigurationError(
-            f"{who}: {label_of(index, layer)} must give probabilities, got the activation "
+            f"{who}: {label} must give probabilities, got the activation "
             f"{type(layer.activation).__name__.lower()}. Use evaluate_regression, or do_evaluation with Evaluation(), "
             "which takes any outputs; or set validate_output_layer_config=False."
         )

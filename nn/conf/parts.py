@@ -18,6 +18,7 @@ from optimize.terminations import TERMINATIONS, TerminationCondition
 from optimize.updaters import UPDATERS
 
 from ..layers import LAYERS, LayerConf, LayerRuntime
+from ..vertices import VERTICES, VertexConf, VertexRuntime
 from .distributions import DISTRIBUTIONS, Distribution
 from .dropout import DROPOUTS, IDropout
 from .preprocessors import PREPROCESSORS, InputPreProcessor
@@ -41,7 +42,7 @@ class Registered(NamedTuple):
     part_class: type
     java_class: str
     form: Any
-    """LayerForm or JavaForm of a layer that was registered with one, else None."""
+    """LayerForm or JavaForm of a layer or vertex that was registered with one, else None."""
 
 
 KINDS: tuple[Kind, ...] = (
@@ -55,6 +56,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("schedule", Schedule, SCHEDULES),
     Kind("termination condition", TerminationCondition, TERMINATIONS),
     Kind("updater", Updater, UPDATERS),
+    Kind("vertex", VertexConf, VERTICES),
     Kind("weight noise", IWeightNoise, WEIGHT_NOISES),
 )
 _REGISTERED: dict[str, dict[str, Registered]] = {kind.name: {} for kind in KINDS}
@@ -67,15 +69,17 @@ def register(part: Class, java_class: str | None = None, form: Any = None) -> Cl
     Parameters
     ----------
     part : type
-        From `LayerConf`, `Activation`, `Loss`, `Updater`, `Schedule`, `IDropout`, `IWeightNoise`, `LayerConstraint`,
-        `InputPreProcessor`, `Distribution` or `TerminationCondition`. A class with fields is a frozen dataclass.
+        From `LayerConf`, `VertexConf`, `Activation`, `Loss`, `Updater`, `Schedule`, `IDropout`, `IWeightNoise`,
+        `LayerConstraint`, `InputPreProcessor`, `Distribution` or `TerminationCondition`. A class with fields is a
+        frozen dataclass.
     java_class : str, optional
         Its name in files, in "@class", where a class in Java goes with it; by default its module and name. Files are
         read by the last part alone.
     form : LayerForm or JavaForm, optional
-        Of a layer: its fields in the files, which the class itself may say as ``form``. By default its inherited fields
-        are written as DL4J writes them, and every field of its own under its camelCase name: None, bool, number, text,
-        another part, and tuples of those. That is also how the fields of everything else are written.
+        Of a layer or vertex: its fields in the files, which the class itself may say as ``form``. By default its
+        inherited fields are written as DL4J writes them, and every field of its own under its camelCase name: None,
+        bool, number, text, another part, and tuples of those. That is also how the fields of everything else are
+        written.
 
     Raises
     ------
@@ -154,17 +158,20 @@ def _checked_kind(part: Any) -> Kind:
         raise ConfigurationError(f"register: expected a class from one of {names}, got {shown(part)}.")
     if part is kind.base or part in kind.library.values():
         raise ConfigurationError(f"register: {part.__name__} is the library's own and known already.")
-    has_fields = bool(vars(part).get("__annotations__")) or "__init__" in vars(part) or issubclass(part, LayerConf)
+    has_fields = (
+        bool(vars(part).get("__annotations__")) or "__init__" in vars(part) or issubclass(part, (LayerConf, VertexConf))
+    )
     if has_fields and not (is_dataclass(part) and "__dataclass_params__" in vars(part)):
         raise ConfigurationError(
             f"register: {part.__name__} must be a dataclass itself, got a plain class. Put "
             "@dataclass(frozen=True, kw_only=True) before it."
         )
     runtime = getattr(part, "runtime", None)
-    if issubclass(part, LayerConf) and not (isinstance(runtime, type) and issubclass(runtime, LayerRuntime)):
-        raise ConfigurationError(
-            f"register: {part.__name__}.runtime must be a class from LayerRuntime, got {shown(runtime)}."
-        )
+    for base, needed in ((LayerConf, LayerRuntime), (VertexConf, VertexRuntime)):
+        if issubclass(part, base) and not (isinstance(runtime, type) and issubclass(runtime, needed)):
+            raise ConfigurationError(
+                f"register: {part.__name__}.runtime must be a class from {needed.__name__}, got {shown(runtime)}."
+            )
     return kind
 
 

@@ -1,45 +1,50 @@
-"""Classes and forms of the layers in files: the library's layers, and those that users register."""
+"""Classes and forms of layers and vertices in files: the library's, and those that users register."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
-from nd import ChoiceError
+from nd import ChoiceError, FormatError
+from nd.on_demand import ClassTable
 
 from ..files.forms import LayerForm, with_codecs
 from ..files.json_values import LOSS, camel_case, own_codec
-from ..layers import LAYERS, BaseLayerConf, LayerConf
+from ..layers import LAYERS, BaseLayerConf
+from ..vertices import VERTICES, VertexConf
 from .parts import Registered, registered, registered_as, registered_names, unknown_part
 
 _OTHER_NAMES = {"Convolution1D": "Convolution1DLayer", "Convolution2D": "ConvolutionLayer"}
 """Java's subclasses that are nothing but a name -> the class."""
+_TABLES: Mapping[str, ClassTable[Any]] = {"layer": LAYERS, "vertex": VERTICES}
+"""Kind of part -> the library's."""
 
 
 class Written(NamedTuple):
-    """A class of layers, its name in files, and its fields there."""
+    """A class of layers or vertices, its name in files, and its fields there."""
 
-    layer_class: type[LayerConf]
+    part_class: Any
     java_class: str
     form: LayerForm
 
 
 @cache
-def _of_library(name: str) -> Written:
-    layer_class = LAYERS.load(name)
-    return Written(layer_class, layer_class.form.java_class(name), _plain_form(layer_class))
+def _of_library(kind: str, name: str) -> Written:
+    part_class = _TABLES[kind].load(name)
+    return Written(part_class, part_class.form.java_class(name), _plain_form(part_class))
 
 
-def written_as(layer: LayerConf) -> Written:
-    """Return the class and form of a layer in files; raise ConfigurationError where nobody has said it."""
-    layer_class = type(layer)
-    if layer_class in LAYERS.values():
-        return _of_library(layer_class.__name__)
-    own = registered("layer", layer_class)
+def written_as(part: Any) -> Written:
+    """Return the class and form of a layer or vertex in files; raise ConfigurationError where nobody has said it."""
+    part_class, kind = type(part), "vertex" if isinstance(part, VertexConf) else "layer"
+    if part_class in _TABLES[kind].values():
+        return _of_library(kind, part_class.__name__)
+    own = registered(kind, part_class)
     if own is None:
-        raise unknown_part("layer", layer_class)
+        raise unknown_part(kind, part_class)
     return _written_as_registered(own)
 
 
@@ -52,33 +57,55 @@ def layer_of(data: dict[str, Any]) -> Written:
     """Return the class and form of an object with "@class"; raise ChoiceError if it is none that is known."""
     name = str(data.get("@class", data.get("type"))).rpartition(".")[2]
     name = _OTHER_NAMES.get(name, name)
-    if name in LAYERS.class_names:
-        return _of_library(name)
-    own = registered_as("layer", name)
-    if own is not None:
-        return _written_as_registered(own)
+    known = _known("layer", name)
+    if known is not None:
+        return known
     from ..files.param_tables import PARAM_TABLES
 
     if name in PARAM_TABLES:
         raise ChoiceError(f"layer: {name} is a layer of Deeplearning4j that this library cannot run yet.")
-    near = difflib.get_close_matches(name, [*LAYERS.class_names, *registered_names("layer")], n=1)
+    raise _unknown("layer", name, data)
+
+
+def vertex_of(data: Any) -> Written:
+    """Return the class and form of an object with "@class"; raise ChoiceError if it is none that is known."""
+    java = data.get("@class") if isinstance(data, dict) else None
+    if not isinstance(java, str):
+        raise FormatError(f"vertex: expected an object with '@class', got {str(data)[:200]}.")
+    name = java.rpartition(".")[2]
+    known = _known("vertex", name)
+    if known is None:
+        raise _unknown("vertex", name, data)
+    return known
+
+
+def _known(kind: str, name: str) -> Written | None:
+    """Return a class of the library, or a user's own; None where there is none of that name."""
+    if name in _TABLES[kind].class_names:
+        return _of_library(kind, name)
+    own = registered_as(kind, name)
+    return None if own is None else _written_as_registered(own)
+
+
+def _unknown(kind: str, name: str, data: dict[str, Any]) -> ChoiceError:
+    near = difflib.get_close_matches(name, [*_TABLES[kind].class_names, *registered_names(kind)], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ChoiceError(
-        f"layer: unknown class {data.get('@class')!r}.{hint} Make a layer of your own known with nn.register."
+    return ChoiceError(
+        f"{kind}: unknown class {data.get('@class')!r}.{hint} Make a {kind} of your own known with nn.register."
     )
 
 
-def _plain_form(layer_class: type[LayerConf]) -> LayerForm:
+def _plain_form(part_class: Any) -> LayerForm:
     """Return the form that a class says; else that of the class it comes from, with every field of its own."""
-    inherited = with_codecs(layer_class.form)
-    if "form" in vars(layer_class):
+    inherited = with_codecs(part_class.form)
+    if "form" in vars(part_class):
         return inherited
     written = dict(inherited.fields)
     handled = {"unused", *(field for field, _ in written.values())}
-    if issubclass(layer_class, BaseLayerConf):
+    if issubclass(part_class, BaseLayerConf):
         handled |= {field.name for field in fields(BaseLayerConf)}  # penalties have a place of their own
-    for field in fields(layer_class):
+    for field in fields(part_class):
         if field.init and field.name not in handled:
-            key, codec = camel_case(field.name), own_codec(f"{layer_class.__name__}.{field.name}")
+            key, codec = camel_case(field.name), own_codec(f"{part_class.__name__}.{field.name}")
             written |= {"lossFn": ("loss", LOSS)} if field.name == "loss" else {key: (field.name, codec)}
     return inherited._replace(fields=written)

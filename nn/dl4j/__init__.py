@@ -51,10 +51,12 @@ from .file_iterators import ExistingMiniBatchDataSetIterator, MiniBatchFileDataS
 from .gradient_check import GradientCheckUtil
 from .iterators import (  # type: ignore[assignment]
     AsyncDataSetIterator,
+    AsyncMultiDataSetIterator,
     DoublesDataSetIterator,
     FloatsDataSetIterator,
     INDArrayDataSetIterator,
     IteratorDataSetIterator,
+    IteratorMultiDataSetIterator,
     ListDataSetIterator,
     MnistDataSetIterator,
     MultipleEpochsIterator,
@@ -70,7 +72,13 @@ from .listeners import (
 )
 from .nd4j import Arrays, Collections, Nd4j, Random
 from .own_parts import BaseActivationFunction, IDropout, ILossFunction
-from .preprocessors import CombinedPreProcessor, CompositeDataSetPreProcessor
+from .preprocessors import (
+    CombinedMultiDataSetPreProcessor,
+    CombinedPreProcessor,
+    CompositeDataSetPreProcessor,
+    CompositeMultiDataSetPreProcessor,
+    ImageMultiPreProcessingScaler,
+)
 from .random_iterator import RandomDataSetIterator
 from .records import CSVRecordReader, FileSplit, RecordReaderDataSetIterator
 from .serializer import ModelSerializer

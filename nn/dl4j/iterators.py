@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import nd
 from nd import ConfigurationError, DataError, dataset
 from nd.arguments import Count, checked, shown
-from nd.dataset import DataSet, DataSetIterator
+from nd.dataset import DataSet, DataSetIterator, MultiDataSet, MultiDataSetIterator
 from nd.dataset.checks import as_array, check_count
 from nd.dataset.iterator import State, check_same, restored_count
 
 _MOST_EPOCHS = 2**31 - 1  # Java's int
 
 
-def _merged(data_sets: Sequence[DataSet]) -> DataSet:
-    """Return a new DataSet of several, or the one that there is."""
-    return data_sets[0] if len(data_sets) == 1 else DataSet.merge(data_sets)
+def _merged(data_sets: Sequence[Any]) -> Any:
+    """Return a new DataSet (MultiDataSet) of several, or the one that there is."""
+    return data_sets[0] if len(data_sets) == 1 else type(data_sets[0]).merge(data_sets)
 
 
 class ListDataSetIterator(dataset.ListDataSetIterator):
@@ -158,8 +158,21 @@ class IteratorDataSetIterator(dataset.GeneratorDataSetIterator):
         return self._batch
 
 
-def _regrouped(data_sets: Iterable[DataSet], batch: int) -> Iterator[DataSet]:
-    waiting: list[DataSet] = []
+class IteratorMultiDataSetIterator(dataset.GeneratorMultiDataSetIterator):
+    """The same of MultiDataSets. Source: DL4J ``IteratorMultiDataSetIterator``."""
+
+    @checked
+    def __init__(self, data_sets: Iterable[MultiDataSet], batch: Count) -> None:
+        super().__init__(_regrouped(dataset.ExistingMultiDataSetIterator(data_sets), batch))
+        self._batch = batch
+
+    def batch(self) -> int:
+        """Return the number of examples in a minibatch."""
+        return self._batch
+
+
+def _regrouped(data_sets: Iterable[Any], batch: int) -> Iterator[Any]:
+    waiting: list[Any] = []
     missing = batch
     for data_set in data_sets:
         rest = data_set
@@ -247,5 +260,19 @@ class AsyncDataSetIterator(dataset.AsyncDataSetIterator):
     @checked
     def __init__(
         self, base: DataSetIterator, queue_size: Count = 8, use_workspace: bool = True, device_id: int | None = None
+    ) -> None:
+        super().__init__(base, queue_size)
+
+
+class AsyncMultiDataSetIterator(dataset.AsyncMultiDataSetIterator):
+    """The same of MultiDataSets. Source: DL4J ``AsyncMultiDataSetIterator``."""
+
+    @checked
+    def __init__(
+        self,
+        base: MultiDataSetIterator,
+        queue_size: Count = 8,
+        use_workspace: bool = True,
+        device_id: int | None = None,
     ) -> None:
         super().__init__(base, queue_size)

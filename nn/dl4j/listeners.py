@@ -18,7 +18,7 @@ from optimize.builder import Builder
 from optimize.earlystopping.iteration_conditions import SECONDS
 from optimize.listeners.checkpoint_folder import Checkpoint, find_checkpoint
 
-from ..conf.network import MultiLayerConfiguration
+from ..conf.multilayer import MultiLayerConfiguration
 from ..networks.multilayer import MultiLayerNetwork
 
 

@@ -24,18 +24,18 @@ from .own_settings import ENTRY, written
 from .serializer import read_own, restore, write_entries
 
 if TYPE_CHECKING:
-    from ..networks.multilayer import MultiLayerNetwork
+    from ..networks.network import Network
 
 OPTIMIZER_STATE = "ndwrightOptimizer.bin"
 CARRIED_STATE = "ndwrightState.bin"
 
 
-def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: bool = True) -> None:
+def write_checkpoint(network: Network, path: Target, save_updater: bool = True) -> None:
     """Write a network and the progress of its training.
 
     Parameters
     ----------
-    network : MultiLayerNetwork
+    network : MultiLayerNetwork or ComputationGraph
         May be in the middle of `fit`: call this from a listener's `iteration_done` or `on_epoch_end`.
     path : path or binary file object
         A file is replaced only when the new one is complete on the disk.
@@ -71,7 +71,7 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     learned = network.current_solver().optimizer.get_state()
     numbers = [number.hex() for number in learned.numbers]
     epochs = network.epoch_count + fits.epoch_over
-    counted = network.conf.with_counts(network.iteration_count, epochs)
+    counted = network.conf.with_counts(network.iteration_count, epochs).as_initialised()
     text, document, _ = written(counted, network.class_names)
     document |= {"progress": progress.to_json(), "optimizer": numbers}
     try:
@@ -87,7 +87,7 @@ def write_checkpoint(network: MultiLayerNetwork, path: Target, save_updater: boo
     write_entries(network, path, text, save_updater, more, compressed=False)
 
 
-def read_checkpoint(path: Source, number: int | None = None) -> MultiLayerNetwork:
+def read_checkpoint(path: Source, number: int | None = None, kind: type[Network] | None = None) -> Any:
     """Read a network whose next `fit` continues bit for bit like a run that was never stopped.
 
     Parameters
@@ -96,6 +96,8 @@ def read_checkpoint(path: Source, number: int | None = None) -> MultiLayerNetwor
         Of a file, or of `CheckpointListener`'s folder.
     number : int, optional
         Of the checkpoint in the folder; without it the newest that is complete.
+    kind : type, optional
+        MultiLayerNetwork or ComputationGraph; without it whichever the file has.
 
     Raises
     ------
@@ -117,11 +119,11 @@ def read_checkpoint(path: Source, number: int | None = None) -> MultiLayerNetwor
         path = find_checkpoint(path, number)  # type: ignore[arg-type]
     elif number is not None:
         raise nd.ConfigurationError(f"load_checkpoint: a number needs a folder, got {number} and the file {path}.")
-    return reading("load_checkpoint", path, _read)
+    return reading("load_checkpoint", path, lambda name, archive: _read(name, archive, kind))
 
 
-def _read(path: str, archive: zipfile.ZipFile) -> MultiLayerNetwork:
-    network = restore(path, archive, load_updater=True)
+def _read(path: str, archive: zipfile.ZipFile, kind: type[Network] | None) -> Network:
+    network = restore(path, archive, load_updater=True, kind=kind)
     if ENTRY not in archive.namelist():
         return network
     document = read_own(path, archive)
@@ -140,9 +142,7 @@ def _read(path: str, archive: zipfile.ZipFile) -> MultiLayerNetwork:
     return network
 
 
-def _carried(
-    network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, shapes: tuple[Any, ...]
-) -> tuple[Any, ...]:
+def _carried(network: Network, path: str, archive: zipfile.ZipFile, shapes: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the states that the layers carry into the next segment, arrays of those shapes."""
     if not shapes:
         return ()
@@ -155,7 +155,7 @@ def _carried(
     )
 
 
-def _teach(network: MultiLayerNetwork, path: str, archive: zipfile.ZipFile, written: Any) -> None:
+def _teach(network: Network, path: str, archive: zipfile.ZipFile, written: Any) -> None:
     """Give the network's optimizer the vectors and numbers that it had learned."""
     try:
         numbers = tuple(map(float.fromhex, written if isinstance(written, list) else [None]))

@@ -13,17 +13,17 @@ from nd.files.archives import reading_arrays, write_arrays
 from .own_settings import read, written
 
 if TYPE_CHECKING:
-    from ..networks.multilayer import MultiLayerNetwork
+    from ..networks.network import Network
 
 UPDATER_STATE = "updater_state"
 
 
-def write_array_file(network: MultiLayerNetwork, path: str | os.PathLike[str], save_updater: bool = True) -> None:
+def write_array_file(network: Network, path: str | os.PathLike[str], save_updater: bool = True) -> None:
     """Write the parameters under their names, ``"0_W"``, in their own shapes.
 
     Parameters
     ----------
-    network : MultiLayerNetwork
+    network : MultiLayerNetwork or ComputationGraph
     path : path
         Ends in ``.npz`` or ``.safetensors``; replaced only when the new file is complete.
     save_updater : bool
@@ -51,7 +51,7 @@ def write_array_file(network: MultiLayerNetwork, path: str | os.PathLike[str], s
     write_arrays(path, arrays, {"configuration": text, "settings": json.dumps(document)})
 
 
-def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
+def read_array_file(path: str | os.PathLike[str]) -> Network:
     """Read a file of `write_array_file`, on the current backend; no weights are drawn.
 
     Raises
@@ -63,7 +63,7 @@ def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
     ConfigurationError, ChoiceError
         The configuration asks for something that this library does not have; another ending; a package is missing.
     """
-    from ..networks.multilayer import MultiLayerNetwork
+    from .serializer import kind_of
 
     with reading_arrays(path) as file:
         if "configuration" not in file.metadata:
@@ -79,7 +79,7 @@ def read_array_file(path: str | os.PathLike[str]) -> MultiLayerNetwork:
         vector = nd.zeros(1, layout.length, dtype=dtype)
         for view, array in zip(layout.views, arrays, strict=True):
             nd.assign(view.of(vector), array)
-        network = MultiLayerNetwork(conf).init(vector)
+        network = kind_of(conf)(conf).init(vector)
         network.class_names = names
         if UPDATER_STATE in file.names:
             shape = tuple(network.updater_state().shape)

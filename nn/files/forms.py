@@ -1,4 +1,4 @@
-"""Codecs of layers' forms: those that `JavaForm` names, ready to write and read."""
+"""Codecs of layers' and vertices' forms: those that `JavaForm` names, ready to write and read."""
 
 from __future__ import annotations
 
@@ -6,18 +6,33 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from nd import ConfigurationError
+from nd import ConfigurationError, FormatError
 from nd.checks import check_choice
 
 from ..conf.java_form import Codec, JavaForm
 from ..networks.weights import WEIGHT_INITS
+from .findings import Findings
 from .json_inits import WEIGHT_INIT
-from .json_values import ACTIVATION, LOSS, MODE, NORMALIZATION, NUMBER, PAIR, PLAIN, POOLING, UPDATER, Json, number
+from .json_values import (
+    ACTIVATION,
+    LOSS,
+    MODE,
+    NORMALIZATION,
+    NUMBER,
+    PAIR,
+    PLAIN,
+    POOLING,
+    UPDATER,
+    Json,
+    number,
+    regularization_from_json,
+    regularization_to_json,
+)
 from .noise_json import CONSTRAINTS_LIST, DROPOUT, WEIGHT_NOISE
 
 
 class LayerForm(NamedTuple):
-    """Written form of a layer, as `JavaForm`, with its codecs."""
+    """Written form of a layer or a vertex, as `JavaForm`, with its codecs."""
 
     fields: dict[str, tuple[str, Codec]]
     constants: Json
@@ -36,6 +51,40 @@ def _decode_wrapped(data: Any) -> Any:
     from .json import layer_from_json
 
     return layer_from_json(data)
+
+
+def _encode_layer_conf(layer: Any) -> Any:
+    return {"layer": _encode_wrapped(layer)}
+
+
+def _decode_layer_conf(data: Any) -> Any:
+    if not isinstance(data, dict) or "layer" not in data:
+        raise FormatError(f"configuration: layerConf must be an object with a layer, got {str(data)[:200]}.")
+    return _decode_wrapped(data["layer"])
+
+
+def _encode_preprocessor(preprocessor: Any) -> Any:
+    from .json import PREPROCESSOR
+
+    return PREPROCESSOR.encode(preprocessor)
+
+
+def _decode_preprocessor(data: Any) -> Any:
+    from .json import PREPROCESSOR
+
+    return PREPROCESSOR.decode(data)
+
+
+def _encode_vertex(vertex: Any) -> Any:
+    from .vertices_json import vertex_to_json
+
+    return vertex_to_json(vertex)
+
+
+def _decode_vertex(data: Any) -> Any:
+    from .vertices_json import vertex_from_json
+
+    return vertex_from_json(data)
 
 
 def _init_to_json(init: Any) -> str | None:
@@ -57,13 +106,20 @@ CODECS: dict[str, Codec] = {
     "dropout": DROPOUT,
     "init name": Codec(_init_to_json, _init_from_json),
     "layer": Codec(_encode_wrapped, _decode_wrapped),
+    "layer conf": Codec(_encode_layer_conf, _decode_layer_conf),
     "loss": LOSS,
     "mode": MODE,
     "normalization": NORMALIZATION,
     "number": NUMBER,
+    "number or none": Codec(lambda value: value, lambda value: None if value is None else number(value)),
     "pair": PAIR,
+    "penalties": Codec(
+        lambda penalties: regularization_to_json(penalties or ()),
+        lambda data: regularization_from_json("vertex", data) or None,
+    ),
     "plain": PLAIN,
     "pooling": POOLING,
+    "preprocessor": Codec(_encode_preprocessor, _decode_preprocessor),
     "real": Codec(float, number),
     "size": Codec(lambda size: size or 0, lambda size: size or None),  # a size not inferred yet is 0 in Java
     "sizes": Codec(
@@ -72,6 +128,7 @@ CODECS: dict[str, Codec] = {
     ),
     "updater": UPDATER,
     "upper": Codec(lambda name: name.upper(), lambda name: name.lower()),
+    "vertex": Codec(_encode_vertex, _decode_vertex),
     "weight init": WEIGHT_INIT,
     "weight noise": WEIGHT_NOISE,
 }
@@ -86,3 +143,20 @@ def with_codecs(form: JavaForm | LayerForm) -> LayerForm:
         key: (field, CODECS[codec] if isinstance(codec, str) else codec) for key, (field, codec) in form.fields.items()
     }
     return LayerForm(fields, dict(form.constants), form.package, form.absent, form.derived)
+
+
+OTHER_SPELLINGS = {
+    "nheads": "nHeads", "nin": "nIn", "ninKeys": "nInKeys", "ninQueries": "nInQueries", "ninValues": "nInValues",
+    "nout": "nOut",
+}  # fmt: skip
+"""Key that Lombok's getters give -> the field's own name, which some releases write."""
+
+
+def read_fields(findings: Findings, form: LayerForm, data: Json, absent: Mapping[str, Any]) -> Json:
+    """Return field -> value of those that an object has, and of those in `absent`, by their keys; note the others."""
+    values = {}
+    for key, (field, codec) in form.fields.items():
+        spelled = key if key in data else OTHER_SPELLINGS.get(key, key)
+        if spelled in data or key in absent:
+            values[field] = findings.read((spelled,), codec.decode, data.get(spelled, absent.get(key)))
+    return values

@@ -7,7 +7,7 @@ never dropped: a file that asks for it would otherwise train differently.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -20,13 +20,15 @@ from ..conf.data_formats import settled_chain
 from ..conf.enums import JAVA_BACKPROP_TYPES
 from ..conf.java_form import CUDNN
 from ..conf.legacy import Dropped, Modern, modernise
-from ..conf.network import MultiLayerConfiguration, NeuralNetConfiguration
-from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor, WithFormat
+from ..conf.multilayer import MultiLayerConfiguration
+from ..conf.network import NeuralNetConfiguration
+from ..conf.nodes import NetworkConfiguration
+from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor
 from ..conf.registration import layer_of, written_as
 from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
-from .findings import MISSING, Finding, Findings, Unsupported, only_for_training, path_text, warn_of, without
-from .forms import LayerForm
+from .findings import MISSING, Findings, Path, Unsupported, only_for_training, path_text, warn_of, without
+from .forms import OTHER_SPELLINGS, LayerForm, read_fields
 from .json_fields import JAVA_INT, parse
 from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
 from .own_schedules import take_own
@@ -47,13 +49,14 @@ _UNUSED_OF_NETWORKS = {
     "cacheMode": "NONE", "inferenceWorkspaceMode": "ENABLED", "trainingWorkspaceMode": "ENABLED",
 }  # fmt: skip
 """The same of the network itself, with the values of Java's builder."""
-_MUST_BE = {"legacyBatchScaledL2": False}
+_MAPS = {"biasParams", "vertexInputs", "vertices", "weightParams"}
+"""Maps whose order tells the order of vertices, and of a vertex's parameters."""
+_MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
 _ABSENT = {
     "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
     "hasBias": True, "inferInputLength": False,
 }  # fmt: skip
 """Java's values of missing fields, where they are not the dataclass's defaults."""
-_OTHER_SPELLINGS = {"nin": "nIn", "nout": "nOut"}
 _NEEDED = ("activation", "updater", "weight_init", "bias_init")
 """The fields that no layer with parameters may lack, where its `needed` names no others."""
 
@@ -75,15 +78,11 @@ def layer_from_json(data: Json) -> LayerConf:
     """Read a layer; raise ConfigurationError where it asks for a part that this library does not have."""
     java_name = class_name("layer", data)
     layer_class, _, form = layer_of(data)
-    findings, values = Findings(), {}
+    findings = Findings()
     expected = {**{key: value for key, value in form.constants.items() if key not in _UNUSED}, **_MUST_BE}
     for key, only in expected.items():
         findings.read((key,), _refuse_other, java_name, key, data.get(key, only), only)
-    absent = {**_ABSENT, **form.absent}
-    for key, (field, codec) in form.fields.items():
-        spelled = key if key in data else _OTHER_SPELLINGS.get(key, key)
-        if spelled in data or key in absent:
-            values[field] = findings.read((spelled,), codec.decode, data.get(spelled, absent.get(key)))
+    values = read_fields(findings, form, data, {**_ABSENT, **form.absent})
     if issubclass(layer_class, BaseLayerConf):
         for key, field in (("regularization", "regularization"), ("regularizationBias", "regularization_bias")):
             penalties = findings.read((key,), regularization_from_json, java_name, data.get(key))
@@ -95,7 +94,7 @@ def layer_from_json(data: Json) -> LayerConf:
 def _unused(data: Json, form: LayerForm) -> Json:
     """Return a file's fields of a layer that has none for them, but those that are written anyway."""
     known = {"@class", "type", "regularization", "regularizationBias", *form.fields, *form.derived, *_DERIVED_BY_JAVA}
-    known |= {_OTHER_SPELLINGS.get(key, key) for key in form.fields}
+    known |= {OTHER_SPELLINGS.get(key, key) for key in form.fields}
     unused = {}
     for key, value in data.items():
         other = key in _UNUSED and value != form.constants[key] if key in form.constants else key not in known
@@ -137,16 +136,17 @@ PREPROCESSOR = part_codec(
 )  # fmt: skip
 
 
-def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
-    base, layer = conf.base, conf.layers[index]
-    names = [spec.name for spec in layer.param_specs()]
+def conf_to_json(conf: NetworkConfiguration, layer: LayerConf | None) -> Json:
+    """Return the settings of a network around one layer, as DL4J writes them; None for those of the whole."""
+    base = conf.base
+    names = [] if layer is None else [spec.name for spec in layer.param_specs()]
     names = [*names[1:], "b"] if names[:1] == ["b"] else names  # Java lists a convolution's bias last
     return {
         "cacheMode": base.unused.get("cacheMode", "NONE"),
         "dataType": _DATA_TYPES[str(base.dtype)],
         "epochCount": conf.epoch_count,
         "iterationCount": conf.iteration_count,
-        "layer": layer_to_json(layer),
+        "layer": None if layer is None else layer_to_json(layer),
         "maxNumLineSearchIterations": base.max_num_line_search_iterations,
         "miniBatch": base.mini_batch,
         "minimize": base.minimize,
@@ -157,7 +157,7 @@ def _conf_to_json(conf: MultiLayerConfiguration, index: int) -> Json:
     }
 
 
-def network_to_json(conf: MultiLayerConfiguration) -> str:
+def network_to_json(conf: NetworkConfiguration) -> str:
     """Return the configuration as DL4J 1.0 writes it."""
     text, schedules = java_and_own(conf)
     own = own_settings(conf.base) | {path: schedule["@class"] for path, schedule in schedules.items()}
@@ -167,35 +167,60 @@ def network_to_json(conf: MultiLayerConfiguration) -> str:
     return text
 
 
-def java_and_own(conf: MultiLayerConfiguration) -> tuple[str, Json]:
+def java_and_own(conf: NetworkConfiguration) -> tuple[str, Json]:
     """Return JSON that Java can read, and the schedules that it does not have: path in the JSON -> schedule."""
+    from .graph_json import graph_document
+
+    of_graph: Any = graph_document  # which is asked by what the configuration has, as its class costs imports
+    of_kind = of_graph(conf) if hasattr(conf, "vertices") else _layers_document(conf)
     document = {
         "backpropType": next(java for java, own in JAVA_BACKPROP_TYPES.items() if own == conf.backprop_type),
-        "confs": [_conf_to_json(conf, index) for index in range(len(conf.layers))],
         "dataType": _DATA_TYPES[str(conf.base.dtype)],
         "epochCount": conf.epoch_count,
-        "inputPreProcessors": {str(index): PREPROCESSOR.encode(p) for index, p in conf.preprocessors.items()},
         "iterationCount": conf.iteration_count,
         "tbpttBackLength": conf.tbptt_back_length,
         "tbpttFwdLength": conf.tbptt_fwd_length,
         "validateOutputLayerConfig": conf.base.validate_output_layer_config,
+        **of_kind,
     }
     document |= {key: conf.base.unused.get(key, usual) for key, usual in _UNUSED_OF_NETWORKS.items()}
     schedules = take_own(document)
-    return json.dumps(document, indent=2, sort_keys=True, separators=(",", " : ")), schedules
+    return json.dumps(_sorted(document), indent=2, separators=(",", " : ")), schedules
+
+
+def _layers_document(conf: Any) -> Json:
+    return {
+        "confs": [conf_to_json(conf, layer) for layer in conf.layers],
+        "inputPreProcessors": {str(index): PREPROCESSOR.encode(p) for index, p in conf.preprocessors.items()},
+    }
+
+
+def _sorted(value: Any, key: str = "") -> Any:
+    """Return a document with the fields of everything sorted; those that are maps in Java keep their order."""
+    if isinstance(value, list):
+        return [_sorted(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    keys = list(value) if key in _MAPS else sorted(value)
+    return {name: _sorted(value[name], name) for name in keys}
 
 
 def network_from_json(text: str, strict: bool = True) -> MultiLayerConfiguration:
     """Read a configuration; see `MultiLayerConfiguration.from_json`."""
-    document, dropped = _reader(_parsed)(text)
-    _warn_of_dropped(dropped)
+    document, dropped = reader(_parsed)(text)
+    return configuration_of(document, dropped, network_of_document, strict)
+
+
+def configuration_of(document: Json, dropped: list[Dropped], read: Callable[[Json], Any], strict: bool) -> Any:
+    """Return a configuration by `read` from a document in 1.0's form; warn of what is left out."""
+    warn_of_dropped(dropped)
     try:
-        return _reader(_network)(document)
+        return reader(read)(document)
     except Unsupported as error:
         if strict or not all(only_for_training(finding.path) for finding in error.findings):
             raise error.settled() from error
         warn_of([str(finding) for finding in error.findings], "left out, which training would need")
-        return _reader(_network)(without(document, error.findings))
+        return reader(read)(without(document, error.findings))
 
 
 def _parsed(text: str) -> Modern:
@@ -203,8 +228,8 @@ def _parsed(text: str) -> Modern:
     if not isinstance(document, dict) or not isinstance(document.get("confs"), list) or not document["confs"]:
         if isinstance(document, dict) and "vertices" in document:
             raise FormatError(
-                "configuration: expected DL4J's MultiLayerConfiguration, got a ComputationGraphConfiguration. Read its "
-                "file with ModelFile.read."
+                "configuration: expected DL4J's MultiLayerConfiguration, got a ComputationGraphConfiguration. Read it "
+                "with ComputationGraphConfiguration.from_json, its file with ComputationGraph.load or nn.load."
             )
         raise FormatError(
             "configuration: expected DL4J's MultiLayerConfiguration as JSON with 'confs', got "
@@ -213,80 +238,87 @@ def _parsed(text: str) -> Modern:
     return modernise(document)
 
 
-def network_document(text: str) -> tuple[Json, Json]:
-    """Return the configuration of any kind of network, parsed, and the same in 1.0's form; warn of dropped fields.
-
-    Raises
-    ------
-    FormatError
-        It is no configuration of a network.
-    """
-    document = parse(text)
-    confs = document.get("confs") if isinstance(document, dict) else None
-    is_graph = isinstance(document, dict) and "vertices" in document and "networkInputs" in document
-    if not (is_graph or (isinstance(confs, list) and confs)):
-        raise FormatError(
-            "configuration: expected 'confs' of a MultiLayerConfiguration, or 'vertices' and 'networkInputs' of a "
-            "ComputationGraphConfiguration, got neither. Is it another kind of file?"
-        )
-    modern, dropped = _reader(modernise)(document)
-    _warn_of_dropped(dropped)
-    return document, modern
-
-
-def _warn_of_dropped(dropped: list[Dropped]) -> None:
+def warn_of_dropped(dropped: list[Dropped]) -> None:
+    """Warn of settings of an older file that Java 1.0 drops."""
     lines = [path_text(path) for path, _ in dropped]
     warn_of(lines, "Deeplearning4j 1.0 has no place for what this older file says of")
 
 
-def unsupported_in_layer(data: Any) -> list[Finding]:
-    """Return the parts of a layer, in 1.0's form, that this library does not have."""
+def network_of_document(data: Json) -> MultiLayerConfiguration:
+    """Return the configuration of a document in 1.0's form; raise Unsupported with all findings."""
     findings = Findings()
-    _reader(findings.read)((), layer_from_json, data)
-    return findings.entries
+    confs: dict[Path, Json] = {("confs", index): conf for index, conf in enumerate(data["confs"])}
+    noted = note_settings(findings, data, confs)
+    layers = read_layers(findings, confs)
+    stored = data.get("inputPreProcessors") or {}
+    preprocessors = {
+        int(index): findings.read(("inputPreProcessors", index), PREPROCESSOR.decode, p)
+        for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
+    }
+    findings.settle()
+    for index, layer in enumerate(layers):
+        check_layer(label_of(index, layer), layer)
+    return MultiLayerConfiguration(layers=tuple(layers), preprocessors=preprocessors, **settings_of(data, noted))
 
 
-def unsupported_in(document: Json) -> list[Finding]:
-    """Return the parts of a network's configuration, in 1.0's form, that this library does not have."""
-    try:
-        _reader(_network)(document)
-    except Unsupported as error:
-        return error.findings
-    except FormatError:
-        raise
-    except NdError as error:
-        return [Finding((), error)]
-    return []
+def check_layer(label: str, layer: LayerConf) -> None:
+    """Raise FormatError where a layer of a file lacks something that it needs to be run."""
+    layer.check(label)
+    inner = layer.innermost
+    for field in getattr(inner, "needed", _NEEDED) if isinstance(inner, BaseLayerConf) else ():
+        if getattr(inner, field) is None:
+            raise FormatError(f"configuration: {label} must have {field}, got none.")
 
 
-def _network(data: Json) -> MultiLayerConfiguration:
-    findings, confs = Findings(), data["confs"]
+def read_layers(findings: Findings, confs: Mapping[Path, Json]) -> list[LayerConf]:
+    """Return the layers of the settings around them, path -> settings."""
+    return [findings.read((*path, "layer"), layer_from_json, conf["layer"]) for path, conf in confs.items()]
+
+
+def note_settings(findings: Findings, data: Json, confs: Mapping[Path, Json]) -> dict[str, Any]:
+    """Return what `settings_of` takes: of the network, and of the first of the settings around layers."""
     kind = data.get("backpropType") or "Standard"
     findings.read(("backpropType",), check_choice, "configuration", "backpropType", kind, JAVA_BACKPROP_TYPES)
-    base, layers, preprocessors = _network_parts(findings, data, confs)
-    layers, preprocessors = settled_chain(layers, preprocessors)
-    for index, layer in enumerate(layers):
-        layer.check(label_of(index, layer))
-        inner = layer.innermost
-        for field in getattr(inner, "needed", _NEEDED) if isinstance(inner, BaseLayerConf) else ():
-            if getattr(inner, field) is None:
-                raise FormatError(f"configuration: {label_of(index, layer)} must have {field}, got none.")
+    dtype = findings.read(("dataType",), _dtype_from_json, data.get("dataType"))
+    path, first = next(iter(confs.items()), ((), {}))
+    algorithm = str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower()
+    where = (*path, "optimizationAlgo")
+    findings.read(where, check_choice, "configuration", "optimization_algo", algorithm, OPTIMIZERS)
+    steps = [
+        findings.read((*path, "stepFunction"), _step_function_from_json, conf.get("stepFunction"))
+        for path, conf in confs.items()
+    ]
+    return {"kind": kind, "dtype": dtype, "algorithm": algorithm, "step": steps[0] if steps else None, "first": first}
+
+
+def settings_of(data: Json, noted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the network itself, arguments of its configuration."""
     counts = [data.get(key, 0) for key in ("iterationCount", "epochCount")]
     if any(type(count) is not int or not 0 <= count <= JAVA_INT for count in counts):
         raise FormatError(f"configuration: iterationCount and epochCount must be 0 to {JAVA_INT}, got {counts}.")
-    return MultiLayerConfiguration(
-        base=base,
-        layers=layers,
-        preprocessors=preprocessors,
-        iteration_count=counts[0],
-        epoch_count=counts[1],
-        backprop_type=JAVA_BACKPROP_TYPES[kind],
-        tbptt_fwd_length=20 if data.get("tbpttFwdLength") is None else data["tbpttFwdLength"],
-        tbptt_back_length=20 if data.get("tbpttBackLength") is None else data["tbpttBackLength"],
+    first = noted["first"]
+    base = NeuralNetConfiguration(
+        seed=first.get("seed"),
+        dtype=noted["dtype"],
+        mini_batch=_flag(first, "miniBatch"),
+        minimize=_flag(first, "minimize"),
+        optimization_algo=noted["algorithm"],
+        step_function=noted["step"],
+        max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
+        validate_output_layer_config=_flag(data, "validateOutputLayerConfig"),
+        unused={key: data[key] for key, usual in _UNUSED_OF_NETWORKS.items() if data.get(key) not in (None, usual)},
     )
+    return {
+        "base": base,
+        "iteration_count": counts[0],
+        "epoch_count": counts[1],
+        "backprop_type": JAVA_BACKPROP_TYPES[noted["kind"]],
+        "tbptt_fwd_length": 20 if data.get("tbpttFwdLength") is None else data["tbpttFwdLength"],
+        "tbptt_back_length": 20 if data.get("tbpttBackLength") is None else data["tbpttBackLength"],
+    }
 
 
-def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
+def reader(function: Callable[..., Any]) -> Callable[..., Any]:
     """Turn an error that a malformed document causes in Python code into a FormatError."""
 
     def read(*arguments: Any) -> Any:
@@ -304,40 +336,6 @@ def _reader(function: Callable[..., Any]) -> Callable[..., Any]:
             raise FormatError(f"configuration: malformed, {error}.") from error
 
     return read
-
-
-def _network_parts(findings: Findings, data: Json, confs: list[Json]) -> tuple[Any, Any, Any]:
-    """Return settings, layers and preprocessors; raise Unsupported with all findings."""
-    first = confs[0]
-    dtype = findings.read(("dataType",), _dtype_from_json, data.get("dataType"))
-    algorithm = str(first.get("optimizationAlgo", "STOCHASTIC_GRADIENT_DESCENT")).lower()
-    where = ("confs", 0, "optimizationAlgo")
-    findings.read(where, check_choice, "configuration", "optimization_algo", algorithm, OPTIMIZERS)
-    steps = [
-        findings.read(("confs", index, "stepFunction"), _step_function_from_json, conf.get("stepFunction"))
-        for index, conf in enumerate(confs)
-    ]
-    layers = tuple(
-        findings.read(("confs", index, "layer"), layer_from_json, conf["layer"]) for index, conf in enumerate(confs)
-    )
-    stored = data.get("inputPreProcessors") or {}
-    preprocessors = {
-        int(index): findings.read(("inputPreProcessors", index), PREPROCESSOR.decode, p)
-        for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
-    }
-    findings.settle()
-    base = NeuralNetConfiguration(
-        seed=first.get("seed"),
-        dtype=dtype,
-        mini_batch=_flag(first, "miniBatch"),
-        minimize=_flag(first, "minimize"),
-        optimization_algo=algorithm,
-        step_function=steps[0],
-        max_num_line_search_iterations=first.get("maxNumLineSearchIterations", 5),
-        validate_output_layer_config=_flag(data, "validateOutputLayerConfig"),
-        unused={key: data[key] for key, usual in _UNUSED_OF_NETWORKS.items() if data.get(key) not in (None, usual)},
-    )
-    return base, layers, preprocessors
 
 
 def _flag(data: Json, key: str) -> bool:

@@ -14,12 +14,12 @@ from nd.checks import check_choice
 from nd.files.reading import Source
 from nd.typing import Array
 
+from ..conf.graph_order import stored_order, topological_order
 from ..conf.legacy import detect_version
 from ..step.params import ParamSpec
+from .any_kind import network_document, unsupported_in
 from .archive import has_entry, read_text, read_vector, reading
 from .findings import path_text
-from .graph_order import stored_order, topological_order
-from .json import network_document, unsupported_in, unsupported_in_layer
 from .json_fields import Json, class_of, size
 from .param_tables import param_specs_of, param_specs_of_vertex
 from .serializer import COEFFICIENTS, CONFIGURATION, NO_PARAMS, UPDATER_STATE, read_normalizer
@@ -27,7 +27,6 @@ from .serializer import COEFFICIENTS, CONFIGURATION, NO_PARAMS, UPDATER_STATE, r
 MULTI_LAYER, GRAPH = "MultiLayerNetwork", "ComputationGraph"
 _MOST_STATES = 3
 """Numbers that an updater keeps for each parameter, at most (AMSGrad)."""
-_IN_A_GRAPH = "a network that is a graph cannot be run; its arrays and configuration can be read"
 
 
 @dataclass(frozen=True)
@@ -180,21 +179,9 @@ class ModelFile:
     def unsupported(self) -> tuple[tuple[str, str], ...]:
         """Obstacles to running the network in ndwright: JSON path in 1.0's form, and why.
 
-        Empty when ``MultiLayerNetwork.load`` can open the file.
+        Empty when `nn.load` can open the file.
         """
-        if self.kind == MULTI_LAYER:
-            unsupported = unsupported_in(self.configuration)
-            return tuple((path_text(finding.path), str(finding.error)) for finding in unsupported)
-        findings = [("vertices", f"ComputationGraph: {_IN_A_GRAPH}.")]
-        for name, vertex in self.configuration["vertices"].items():
-            conf = vertex.get("layerConf") if isinstance(vertex, dict) else None
-            if isinstance(conf, dict):
-                path = ("vertices", name, "layerConf", "layer")
-                findings += [
-                    (path_text((*path, *finding.path)), str(finding.error))
-                    for finding in unsupported_in_layer(conf.get("layer"))
-                ]
-        return tuple(findings)
+        return tuple((path_text(finding.path), str(finding.error)) for finding in unsupported_in(self.configuration))
 
 
 def _read(path: Any, archive: zipfile.ZipFile) -> ModelFile:

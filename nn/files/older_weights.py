@@ -30,12 +30,14 @@ def turn_older_weights(network: MultiLayerNetwork, configuration: str) -> None:
     configuration : str
         The file's JSON.
     """
-    series = [index for index, layer in enumerate(network.conf.layers) if type(layer.innermost) is Convolution1DLayer]
+    nodes = network.conf.nodes
+    series = [index for index, node in enumerate(nodes) if type(node.conf.innermost) is Convolution1DLayer]
     if not series:
         return
-    confs = parse(configuration).get("confs")
+    document = parse(configuration)
     for index in series:
-        if _marked(confs[index]):
+        written = document["confs"][index] if "confs" in document else document["vertices"][nodes[index].name]
+        if _marked(written):
             continue
         (weights,) = (view for view in network.conf.layout().of_layer(index) if view.spec.name == "W")
         shape = weights.spec.shape

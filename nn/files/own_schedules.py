@@ -25,7 +25,7 @@ def take_own(document: Any, path: str = "") -> Json:
         return schedules
     key: Any
     for key, value in list(document.items() if isinstance(document, dict) else enumerate(document)):
-        path_to_value = f"{path}/{key}"
+        path_to_value = f"{path}/{_escaped(str(key))}"
         if not _not_in_java(value):
             schedules |= take_own(value, path_to_value)
             continue
@@ -44,16 +44,26 @@ def _not_in_java(value: Any) -> bool:
     return isinstance(value, dict) and str(value.get("@class", "")).rpartition(".")[2] in NOT_IN_JAVA
 
 
+def _escaped(key: str) -> str:
+    """Return a key as a step of a path, as in a JSON pointer: names of vertices may have slashes."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _unescaped(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~")
+
+
 def put_own(document: Any, taken: Any) -> None:
     """Put back the schedules that `take_own` returned; raise FormatError where a path leads nowhere."""
     if not isinstance(taken, dict):
         raise FormatError(f"configuration: expected path -> schedule, got {str(taken)[:100]}.")
     for path, value in taken.items():
         *steps, last = path.split("/")[1:] or [""]
+        last = _unescaped(last)
         parent = document
         for step in steps:
             inside = dict(enumerate(parent)) if isinstance(parent, list) else parent
-            key: Any = int(step) if isinstance(parent, list) and step.isdigit() else step
+            key: Any = int(step) if isinstance(parent, list) and step.isdigit() else _unescaped(step)
             parent = inside.get(key) if isinstance(inside, dict) else None
         if not isinstance(parent, dict) or not (last in parent or _PLAIN.get(last) in parent):
             raise FormatError(f"configuration: expected a place for a schedule at {path!r}, got none.")

@@ -17,7 +17,8 @@ from .json_values import of_own_fields, own_fields
 from .own_schedules import put_own
 
 if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration, NeuralNetConfiguration
+    from ..conf.network import NeuralNetConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 ENTRY = "ndwright.json"
 VERSION = 1
@@ -44,23 +45,25 @@ def to_document(base: NeuralNetConfiguration) -> dict[str, Any]:
     return {"version": VERSION, **settings}
 
 
-def written(conf: MultiLayerConfiguration, names: Sequence[str] | None) -> tuple[str, dict[str, Any], bool]:
+def written(conf: NetworkConfiguration, names: Sequence[str] | None) -> tuple[str, dict[str, Any], bool]:
     """Return Java's JSON of a configuration, our document beside it, and whether anything in that is not the default.
 
     `names` are those of the classes. Schedules that Java does not have are in the document, by their place in the JSON,
     and so is the input type, so that a network that was read refuses the features that it did not take before.
     """
+    from ..conf.multilayer import MultiLayerConfiguration
     from .json import java_and_own
 
     text, schedules = java_and_own(replace(conf, base=plain(conf.base)))
     more: dict[str, Any] = {"schedules": schedules} if schedules else {}
     more |= {"class_names": list(names)} if names else {}
-    kind = next((name for name, known in INPUT_TYPES.items() if type(conf.input_type) is known), None)
-    more |= {"input_type": {"kind": kind, **asdict(conf.input_type)}} if kind else {}  # type: ignore[arg-type]
+    types = [_written_type(kind) for kind in conf.network_input_types()]
+    if all(types):
+        more |= {"input_type": types[0]} if isinstance(conf, MultiLayerConfiguration) else {"input_types": types}
     return text, {**to_document(conf.base), **more}, bool(own_settings(conf.base) or more)
 
 
-def read(text: str, document: Any, strict: bool = True) -> tuple[MultiLayerConfiguration, list[str] | None]:
+def read(text: str, document: Any, strict: bool = True) -> tuple[NetworkConfiguration, list[str] | None]:
     """Return the configuration and the names of the classes that `written` wrote; without a document Java's alone.
 
     Raises
@@ -68,21 +71,37 @@ def read(text: str, document: Any, strict: bool = True) -> tuple[MultiLayerConfi
     FormatError
         The document is none, of a newer version, or does not fit the text.
     """
-    from ..conf.network import MultiLayerConfiguration
+    from ..conf.multilayer import MultiLayerConfiguration
+    from .any_kind import any_network_from_json
 
     if document is None:
-        return MultiLayerConfiguration.from_json(text, strict), None
+        return any_network_from_json(text, strict), None
     _check_version(document)
     schedules, names = document.get("schedules"), document.get("class_names")
     if schedules is not None:
         stored = parse(text)
         put_own(stored, schedules)
         text = json.dumps(stored)
-    conf = MultiLayerConfiguration.from_json(text, strict)
+    conf: Any = any_network_from_json(text, strict)
     if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FormatError(f"{ENTRY}: class_names must be a list of texts, got {str(names)[:100]}.")
-    base, input_type = completed(conf.base, document), _input_type(document.get("input_type"))
-    return replace(conf, base=base, input_type=input_type), names
+    base = completed(conf.base, document)
+    if isinstance(conf, MultiLayerConfiguration):
+        return replace(conf, base=base, input_type=_input_type(document.get("input_type"))), names
+    return replace(conf, base=base, input_types=_input_types(document.get("input_types"), len(conf.inputs))), names
+
+
+def _written_type(input_type: Any) -> dict[str, Any] | None:
+    kind = next((name for name, known in INPUT_TYPES.items() if type(input_type) is known), None)
+    return {"kind": kind, **asdict(input_type)} if kind else None
+
+
+def _input_types(written: Any, count: int) -> tuple[InputType, ...] | None:
+    if written is None:
+        return None
+    if not isinstance(written, list) or len(written) != count or None in written:
+        raise FormatError(f"{ENTRY}: input_types must be those of {count} inputs, got {written!r:.200}.")
+    return tuple(kind for kind in map(_input_type, written) if kind is not None)
 
 
 def _input_type(written: Any) -> InputType | None:

@@ -22,7 +22,10 @@ from .older_weights import turn_older_weights
 from .own_settings import ENTRY, read, written
 
 if TYPE_CHECKING:
+    from ..conf.nodes import NetworkConfiguration
+    from ..networks.graph import ComputationGraph
     from ..networks.multilayer import MultiLayerNetwork
+    from ..networks.network import Network
 
 CONFIGURATION = "configuration.json"
 COEFFICIENTS = "coefficients.bin"
@@ -36,7 +39,7 @@ _NORMALIZER_HEADER = b"\x00\x0aNORMALIZER"
 
 
 def write_model(
-    network: MultiLayerNetwork,
+    network: Network,
     path: Target,
     save_updater: bool = True,
     normalizer: Any = None,
@@ -45,7 +48,7 @@ def write_model(
 
     Parameters
     ----------
-    network : MultiLayerNetwork
+    network : MultiLayerNetwork or ComputationGraph
     path : path or binary file object
         A file is replaced only when the new one is complete. A file object is written to where it stands, and
         need not be seekable.
@@ -67,7 +70,7 @@ def write_model(
     that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``, where there
     is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
-    conf = network.conf.with_counts(network.iteration_count, network.epoch_count)
+    conf = network.conf.with_counts(network.iteration_count, network.epoch_count).as_initialised()
     text, document, needed = written(conf, network.class_names)
     more = {ENTRY: json.dumps(document).encode()} if needed else {}
     if normalizer is not None:
@@ -76,7 +79,7 @@ def write_model(
 
 
 def write_entries(
-    network: MultiLayerNetwork,
+    network: Network,
     path: Target,
     configuration: str,
     save_updater: bool,
@@ -97,7 +100,7 @@ def write_entries(
     write_archive("save", path, {**entries, **more}, compressed)
 
 
-def check_saveable(network: MultiLayerNetwork) -> None:
+def check_saveable(network: Network) -> None:
     """Raise ConfigurationError where a file could not hold the network: a part of one's own is not registered, say."""
     text, document, _ = written(network.conf, network.class_names)
     _read_back(text, json.dumps(document).encode())
@@ -117,7 +120,26 @@ def _read_back(text: str, beside: bytes | None) -> str:
     return text
 
 
+def load(path: Source, load_updater: bool = True, strict: bool = True) -> Network:
+    """Read a network of either kind from a model zip; parameters, errors and warnings as `restore_model`."""
+    return restore_model(path, load_updater, strict)
+
+
 def restore_multi_layer_network(path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
+    """Read a MultiLayerNetwork, see `restore_model`; FormatError where the file has a ComputationGraph."""
+    from ..networks.multilayer import MultiLayerNetwork
+
+    return restore_model(path, load_updater, strict, MultiLayerNetwork)
+
+
+def restore_computation_graph(path: Source, load_updater: bool = True, strict: bool = True) -> ComputationGraph:
+    """Read a ComputationGraph, see `restore_model`; FormatError where the file has a MultiLayerNetwork."""
+    from ..networks.graph import ComputationGraph
+
+    return restore_model(path, load_updater, strict, ComputationGraph)
+
+
+def restore_model(path: Source, load_updater: bool = True, strict: bool = True, kind: Any = None) -> Any:
     """Read a network on the current backend; no weights are drawn.
 
     Parameters
@@ -130,13 +152,16 @@ def restore_multi_layer_network(path: Source, load_updater: bool = True, strict:
     strict : bool
         False: parts only for training that this library does not have (a dropout, a constraint, an updater of another
         kind) are left out with a `ModelFileWarning`. Parts that predictions depend on are always refused.
+    kind : type, optional
+        MultiLayerNetwork or ComputationGraph; without it whichever the file has.
 
     Raises
     ------
     FileNotFoundError
         There is no such file.
     FormatError
-        It is no model zip, is truncated or corrupt, has unsafe entries, or does not fit its own configuration.
+        It is no model zip, is truncated or corrupt, has unsafe entries, does not fit its own configuration, or has the
+        other kind of network.
     ConfigurationError, ChoiceError
         The configuration asks for something that this library does not have. One thing has its own error; several
         are listed in one ConfigurationError, with their paths in the JSON.
@@ -155,14 +180,20 @@ def restore_multi_layer_network(path: Source, load_updater: bool = True, strict:
     ``ModelSerializer.restoreMultiLayerNetwork``. Differs: parameters of 16 bits are read as float32, in which NumPy
     computes faster.
     """
-    return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict))
+    return reading("load", path, lambda name, archive: restore(name, archive, load_updater, strict, kind))
 
 
-def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: bool = True) -> MultiLayerNetwork:
-    """Read a network from an open archive."""
-    from ..networks.multilayer import MultiLayerNetwork
-
+def restore(
+    path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: bool = True, kind: type[Network] | None = None
+) -> Network:
+    """Read a network, of that kind where one is given, from an open archive."""
     text = read_text(path, archive, CONFIGURATION)
+    of_file = _kind_in(text)
+    if kind is not None and not issubclass(kind, of_file):
+        raise FormatError(
+            f"{path}: expected a {kind.__name__}, got a {of_file.__name__}. Read it with {of_file.__name__}.load, or "
+            "either kind with nn.load."
+        )
     conf, names = read(text, read_own(path, archive), strict)
     n = conf.layout().length
     if n:
@@ -170,7 +201,7 @@ def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: boo
         conf = replace(conf, base=replace(conf.base, dtype=str(params.dtype)))
     else:
         params = nd.zeros(1, 0, dtype=conf.base.dtype)
-    network = MultiLayerNetwork(conf).init(params)
+    network = of_file(conf).init(params)
     network.class_names = names
     if load_updater and has_entry(archive, UPDATER_STATE):
         _restore_state(path, archive, network, strict)
@@ -178,12 +209,30 @@ def restore(path: Any, archive: zipfile.ZipFile, load_updater: bool, strict: boo
     return network
 
 
+def kind_of(conf: NetworkConfiguration) -> Any:
+    """Return the class of the networks of a configuration."""
+    from ..conf.graph import ComputationGraphConfiguration
+    from ..networks.graph import ComputationGraph
+    from ..networks.multilayer import MultiLayerNetwork
+
+    return ComputationGraph if isinstance(conf, ComputationGraphConfiguration) else MultiLayerNetwork
+
+
+def _kind_in(text: str) -> Any:
+    """Return the class of the networks of a configuration in a file, before it is read."""
+    from ..networks.graph import ComputationGraph
+    from ..networks.multilayer import MultiLayerNetwork
+    from .any_kind import is_graph
+
+    return ComputationGraph if is_graph(text) else MultiLayerNetwork
+
+
 def read_own(path: Any, archive: zipfile.ZipFile) -> Any:
     """Return the entry that this library has added to the archive, None where there is none."""
     return json.loads(read_text(path, archive, ENTRY)) if has_entry(archive, ENTRY) else None
 
 
-def _restore_state(path: Any, archive: zipfile.ZipFile, network: MultiLayerNetwork, strict: bool) -> None:
+def _restore_state(path: Any, archive: zipfile.ZipFile, network: Network, strict: bool) -> None:
     n = network.updater_state().shape[1]
     if n == 0:
         return

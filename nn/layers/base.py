@@ -34,7 +34,7 @@ from ..conf.penalties import (
 from ..conf.preprocessors import InputPreProcessor, to_rows
 from ..conf.weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from ..conf.weight_noise import IWeightNoise
-from ..step.params import ParamSpec
+from ..step.params import ParamSpec, shapes_of
 from .runtime import LayerRuntime
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class LayerConf(Checked):
 
     def param_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return name -> shape, in the order of the flat vector."""
-        return {spec.name: spec.shape for spec in self.param_specs()}
+        return shapes_of(self.param_specs())
 
     def check(self, label: str) -> None:
         """Raise ConfigurationError unless the layer is complete, so that parameters can be created."""

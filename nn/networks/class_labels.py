@@ -16,15 +16,17 @@ from nd.typing import Array
 from ..conf.data_formats import ChainFormats, channels_last, inward, outward
 
 if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 
 class ClassLabels:
-    """The labels that the last layer of a network stands for.
+    """The labels that the layer of an output stands for.
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
+    conf : NetworkConfiguration
+    output : int
+        Number of the output.
 
     Attributes
     ----------
@@ -39,10 +41,14 @@ class ClassLabels:
         Of the classes, in the order of their numbers; None until they are known.
     """
 
-    def __init__(self, conf: MultiLayerConfiguration) -> None:
-        last: Any = conf.layers[-1].innermost
-        sizes = [getattr(layer.innermost, "n_out", None) for layer in conf.layers]
-        self.columns = int(next((size for size in reversed(sizes) if size), 0))
+    def __init__(self, conf: NetworkConfiguration, output: int = 0) -> None:
+        nodes, number = conf.nodes, conf.output_nodes[output]
+        last: Any = nodes[number].conf.innermost
+        self.columns = 0
+        while number >= 0 and not self.columns:  # that of the nearest layer before, where the last one has none
+            node = nodes[number]
+            self.columns = int(getattr(node.conf.innermost, "n_out", None) or 0)
+            number = node.inputs[0] if len(node.inputs) == 1 else -1
         axes = getattr(last.runtime, "axes", None) or getattr(last, "axes", None)  # of places
         self.rank = 2 + (len(axes) if isinstance(axes, tuple) else 0)
         data_format = ChainFormats(conf).behind[-1]

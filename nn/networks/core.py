@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd.arguments import checked, converted, shown
-from nd.dataset import DataSet
+from nd.dataset import DataSet, MultiDataSet
 from nd.java_names import JavaNames
 from nd.random import Random
-from nd.rules import INTEGER, SWITCH, Refused
+from nd.rules import SWITCH
 from nd.state import computing, within
 from nd.typing import Array
 from optimize import Listener, NetworkUpdater, Solver
@@ -23,9 +23,9 @@ from optimize.step_result import StepResult
 from ..conf.data_formats import outward
 from ..layers.losses.output import OutputMixin
 from ..step.gradient import DefaultGradient
-from ..step.minibatch import FeaturesCheck, Minibatch, StepInput
+from ..step.minibatch import FeaturesCheck, Minibatch, StepInput, parts_of_data
 from ..step.predictions import OutputComputer
-from ..step.propagation import Propagation, loss_mask
+from ..step.propagation import ForwardPass
 from ..step.vectors import FlatVectors, copy_vector
 from ..step.worker import GradientComputer, SharedNodes
 from .class_labels import ClassLabels
@@ -38,7 +38,7 @@ class NetworkCore(JavaNames):
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
+    conf : NetworkConfiguration
 
     Attributes
     ----------
@@ -57,6 +57,8 @@ class NetworkCore(JavaNames):
         "listeners", "lock", "outputs", "progress", "propagation", "shared_nodes", "state",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
+    data_types: ClassVar[tuple[type, ...]] = (DataSet,)
+    """Of minibatches that the network takes."""
 
     def __init__(self, conf: Any) -> None:
         self.conf = conf
@@ -71,7 +73,7 @@ class NetworkCore(JavaNames):
         self.random = Random(conf.base.seed or 0)
         self.lock = threading.RLock()
         self.progress = FitProgress()
-        self.classes = ClassLabels(conf)
+        self.classes_of = tuple(ClassLabels(conf, output) for output in range(len(conf.output_nodes)))
         self._vectors: FlatVectors | None = None
         self._solver: Solver | None = None
         self.drawn_before: Random | None = None  # where it stood before the last feed_forward in training
@@ -101,16 +103,17 @@ class NetworkCore(JavaNames):
         self.backend = nd.backend()
         self._vectors = vectors = FlatVectors(self.conf)
         shared = self.shared_nodes = SharedNodes(self.conf, vectors)
-        self.propagation = Propagation(shared.nodes, vectors.layout, vectors.params, vectors.gradient, self.dtype)
+        self.propagation = shared.propagation(vectors.params, vectors.gradient, fused=False)
         self.gradients = GradientComputer(shared, self.propagation)
         self.outputs = OutputComputer(shared)
         self.layers = [node.layer for node in shared.nodes]
         for node, views in zip(shared.nodes, self.propagation.params, strict=True):
             node.layer.params.update(views)
-        accepts = FeaturesCheck(self.conf)
-        self.batch = Minibatch(self.dtype, nd.Buffers(self.dtype), accepts)
+        accepts = [FeaturesCheck(self.conf, number) for number in range(len(self.conf.input_names))]
+        who, outputs = type(self).__name__, len(self.conf.output_nodes)
+        self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, outputs, shared.aligned)
         self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
-        self.formats, vectors.updater.watch.doubt = accepts.formats, accepts.doubt
+        vectors.updater.watch.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
         self._solver = None
         vectors.draw_weights(generator) if params is None else self.set_params(params)
@@ -181,7 +184,10 @@ class NetworkCore(JavaNames):
 
     @checked
     def param_table(self, backprop_params_only: bool = False) -> dict[str, Array]:
-        """Return key -> view: ``"0_W"`` is the weight of layer 0, in its own shape; all are trained by backprop."""
+        """Return key -> view in its own shape: ``"0_W"`` is the weight of layer 0, ``"conv1_W"`` that of a vertex.
+
+        All are trained by backprop.
+        """
         return dict(self.vectors.param_table)
 
     @checked
@@ -215,40 +221,35 @@ class NetworkCore(JavaNames):
 
     # ---- one minibatch
 
-    def set_input(self, x: Any) -> None:
-        """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
-        self.check_init()
-        with self.lock, self.on_backend():
-            self.batch.set_features(x)
-        self.batch_size = self.batch.features.shape[0]
+    @property
+    def classes(self) -> ClassLabels:
+        """The labels of the first output."""
+        return self.classes_of[0]
 
-    def get_input(self) -> Array:
-        """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
-        self.check_init()
-        return outward(self.batch.features, self.formats.input)
+    def formed(self, data: Any) -> Any:
+        """Return a minibatch whose labels are as the losses take them, itself where they are already."""
+        if self.batch.takes(data):
+            return data
+        if isinstance(data, DataSet):
+            return self.classes.formed_set(data)
+        labels = [
+            classes.formed(labels) for classes, labels in zip(self.classes_of, data.labels or (), strict=False)
+        ] + list(data.labels or ())[len(self.classes_of) :]
+        if all(after is before for after, before in zip(labels, data.labels or (), strict=True)):
+            return data
+        return MultiDataSet(data.features, labels, data.features_masks, data.labels_masks)
 
-    def get_labels(self) -> Array:
-        """Return the labels of the minibatch that is set; None before."""
-        self.check_init()
-        return outward(self.batch.labels, self.formats.behind[-1])
+    def check_minibatch(self, who: str, data: Any) -> None:
+        """Raise DTypeError unless it is a minibatch as this network takes them."""
+        if not isinstance(data, self.data_types):
+            kinds = " or a ".join(kind.__name__ for kind in self.data_types)
+            raise nd.DTypeError(f"{who}: expected a {kinds}, got {type(data).__name__}. Wrap arrays as DataSet(x, y).")
 
-    def set_labels(self, y: Any) -> None:
-        """Set the minibatch's labels ``[N, n_out]``."""
-        self.check_init()
-        with self.lock, self.on_backend():
-            self.batch.set_labels(y)
-
-    def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
-        """Set the minibatch's masks; see `DataSet` for their shapes. None for none."""
-        self.check_init()
-        with self.lock, self.on_backend():
-            self.batch.set_masks(features_mask, labels_mask)
-
-    def step_on(self, data: DataSet) -> StepInput:
+    def step_on(self, data: Any) -> StepInput:
         """Set a minibatch; return the input of a step on it. On the network's backend, with its lock."""
         self.batch.set(data)
         step = self.batch.step()
-        self.batch_size = step.features.shape[0]
+        self.batch_size = step.examples
         return step
 
     def carrying(self, segment: StepInput, number: int) -> StepInput:
@@ -257,9 +258,9 @@ class NetworkCore(JavaNames):
             return segment
         return segment.with_state((self.state if number else ()) or self.shared_nodes.initial_state(segment.examples))
 
-    def other_step(self, data: DataSet) -> StepInput:
+    def other_step(self, data: Any) -> StepInput:
         """Return the input of a computation on other data than the minibatch that is set, which stays."""
-        batch = Minibatch(self.dtype, nd.fresh_buffers(self.dtype), self.batch.accepts)
+        batch = self.batch.another(nd.fresh_buffers(self.dtype))
         batch.set(data)
         return batch.step()
 
@@ -283,7 +284,7 @@ class NetworkCore(JavaNames):
             They do not fit the network.
         """
         if step is None:
-            self.last_layer()
+            self.check_losses()
             with self.lock, self.on_backend(), nd.random.drawing(self.random):
                 result = self.compute_gradient_and_score(self.carrying(self.batch.step(), 0))
                 result.gradient()
@@ -297,15 +298,20 @@ class NetworkCore(JavaNames):
             self._show_gradient(result)
         return result
 
-    def _show(self, activations: list[Array]) -> None:
+    def _show(self, features: Sequence[Array], activations: list[Array]) -> None:
         """Let listeners look at activations; whatever they ask the network for must leave that memory alone."""
+        shown_ones = self.named_activations(features, activations)
         self.watched = True
         told = list(map(outward, activations, (self.formats.input, *self.formats.behind)))
         try:
             for listener in self.listeners:
-                listener.on_forward_pass(self, told)
+                listener.on_forward_pass(self, shown_ones)
         finally:
             self.watched = False
+
+    def named_activations(self, features: Sequence[Array], activations: list[Array]) -> Any:
+        """Return features and activations in the form that this kind of network has for them."""
+        return [*features, *activations]
 
     def _show_gradient(self, result: StepResult) -> None:
         looked_at = listens(self.listeners, self.iteration_count, "on_backward_pass")
@@ -317,15 +323,16 @@ class NetworkCore(JavaNames):
             with computing(self.backend):  # it may be another one now
                 self.gradients.workers[0].observe(result.loss)
 
-    def last_layer(self) -> Any:
-        """Return the last layer; raise ConfigurationError unless it has a loss."""
+    def check_losses(self) -> None:
+        """Raise ConfigurationError unless every output is of a layer with a loss."""
         self.check_init()
-        last = self.layers[-1]
-        if not isinstance(last, OutputMixin):
-            raise nd.ConfigurationError(
-                f"{last.label}: the last layer must have a loss to train on. End with an OutputLayer or a LossLayer."
-            )
-        return last
+        for number in self.conf.output_nodes:
+            layer = self.layers[number]
+            if not isinstance(layer, OutputMixin):
+                raise nd.ConfigurationError(
+                    f"{layer.label}: the last layer must have a loss to train on. End with an OutputLayer or a "
+                    "LossLayer."
+                )
 
     # ---- scores
 
@@ -338,13 +345,15 @@ class NetworkCore(JavaNames):
         if training is not False:
             training = converted("score", "training", SWITCH, training, False)
         if data is not None:
-            batch = self.classes.data_set("score", *data) if isinstance(data, tuple) and len(data) == 2 else data
-            if not isinstance(batch, DataSet):
+            batch: Any = data
+            if isinstance(data, tuple) and len(data) == 2:
+                batch = self.classes.data_set("score", *data)
+            if not isinstance(data, tuple) and not isinstance(batch, self.data_types):
                 raise nd.DTypeError(f"score: data must be a DataSet or (features, labels), got {shown(data)}.")
-            if batch.labels is None:
+            if not parts_of_data(batch).labels:
                 raise nd.DataError("score: a data set needs labels to be scored, got none. Give DataSet(x, y).")
-            loss, _ = self.loss_and_output(batch, training)
-            return self.score_from(loss, batch.num_examples())
+            loss, _ = self.loss_and_outputs(batch, training)
+            return self.score_from(loss, parts_of_data(batch).labels[0].shape[0])
         if self.last is None:
             return float("nan")
         if self.last.scored:
@@ -353,20 +362,22 @@ class NetworkCore(JavaNames):
         watch.score_asked(self)
         return score
 
-    def loss_and_output(self, data: DataSet, training: bool = False) -> tuple[Array, Array]:
+    def loss_and_outputs(self, data: Any, training: bool = False) -> tuple[Array, list[Array]]:
         """Return the summed loss ``[]`` and the outputs of other data than the minibatch that is set, which stays."""
-        last = self.last_layer()
+        self.check_losses()
         with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            step = self.other_step(self.classes.formed_set(data))
-            forward = self.forward(step.features, training, step.features_mask)
-            loss = last.summed_loss(step.labels, forward.kept[-1], loss_mask(step, forward))
-            return nd.copy(loss), outward(nd.copy(forward.outputs[-1]), self.formats.behind[-1])
+            step = self.other_step(self.formed(data))
+            passed = self.forward(step.features, training, step.features_masks)
+            loss = self.propagation.summed_loss(step, passed)
+            return nd.copy(loss), [nd.copy(passed.outputs[number]) for number in self.conf.output_nodes]
 
-    def forward(self, x: Array, training: bool, mask: Array | None = None, **span: Any) -> Any:
+    def forward(
+        self, features: Sequence[Array], training: bool, masks: tuple[Array | None, ...] = (), **span: Any
+    ) -> ForwardPass:
         """Run nodes one by one, with the noise of the iteration in force; see `Propagation.forward`."""
         self.shared_nodes.at(self.iteration_count, self.epoch_count)
-        state = self.shared_nodes.initial_state(x.shape[0])
-        return self.propagation.forward(x, training, mask, state, fresh=self.watched, **span)
+        state = self.shared_nodes.initial_state(features[0].shape[0])
+        return self.propagation.forward(features, training, masks, state, fresh=self.watched, **span)
 
     def score_from(self, loss: Array, examples: int) -> float:
         """Return the score of so many examples with that summed loss."""
@@ -387,14 +398,3 @@ class NetworkCore(JavaNames):
     @class_names.setter
     def class_names(self, names: Sequence[str] | None) -> None:
         self.classes.names = names
-
-    def checked_layer(self, who: str, layer: Any) -> int:
-        """Return the number of a layer; raise ConfigurationError if there is no such one."""
-        count = len(self.conf.layers)
-        try:
-            number: int = INTEGER.convert(layer)
-        except Refused:
-            number = -1
-        if not 0 <= number < count:
-            raise nd.ConfigurationError(f"{who}: layer must be 0..{count - 1}, got {layer!r}.")
-        return number

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, Natural, checked, converted, shown
-from nd.dataset import DataSet, DataSetIterator
+from nd.dataset import DataSet, DataSetIterator, MultiDataSetIterator
 from nd.rules import SWITCH, rule_of
 from nd.typing import Array
 
 from ..conf.data_formats import inward, outward
 from ..conf.output_layers import check_classifier
-from ..step.minibatch import Minibatch, as_features
+from ..step.minibatch import parts_of_data
 from .core import NetworkCore
 
 if TYPE_CHECKING:
@@ -27,55 +27,58 @@ _NAMES: Any = rule_of(Sequence[str])
 class Inference(NetworkCore):
     """Outside of training: predictions, activations, evaluation."""
 
-    def output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
-        """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend.
-
-        Parameters
-        ----------
-        x : array ``[N, ...]``, or DataSetIterator
-            Of an iterator the features of all minibatches, with their masks.
-        train : bool
-            Compute as in training: with dropout, weight noise, and the statistics of these examples.
-        features_mask, labels_mask : array, optional
-            As for `DataSet`. The activations are multiplied by the labels' mask; without one, those of layers that
-            mask by the features'.
-
-        Raises
-        ------
-        ShapeError
-            The features or a mask do not fit the network.
-        """
+    def predicted(
+        self,
+        xs: Sequence[Any],
+        train: bool = False,
+        features_masks: Sequence[Any] = (),
+        labels_masks: Sequence[Any] = (),
+    ) -> tuple[Array, ...]:
+        """Return the activations of every output for features of every input, new arrays: `output` of any network."""
         self.check_init()
         if type(train) is not bool:
             train = converted("output", "train", SWITCH, train, False)
-        if isinstance(x, DataSetIterator):
-            with self.on_backend():
-                return nd.concat([self.output(batch.features, train, batch.features_mask) for batch in x])
         with self.lock, self.on_backend():
             # Features in another order than the backend's are copied; what listeners look at must stay as it is.
-            buffers = nd.fresh_buffers(self.dtype) if self.watched else self.feature_buffers
-            batch = Minibatch(self.dtype, buffers, self.batch.accepts)
+            batch = self.batch.another(nd.fresh_buffers(self.dtype) if self.watched else self.feature_buffers)
             try:
-                batch.set_features(x)
+                batch.set_features(xs)
             except nd.DTypeError as error:
-                if hasattr(x, "shape") or "masked" in str(error):
+                if all(hasattr(x, "shape") for x in xs) or "masked" in str(error):
                     raise
-                raise _no_features(x) from error
-            batch.set_masks(features_mask, labels_mask)
-            step, data_format = batch.step_without_labels(self.shared_nodes), self.formats.behind[-1]
+                raise _no_features(next(x for x in xs if not hasattr(x, "shape"))) from error
+            batch.set_masks(features_masks, labels_masks)
+            step = batch.step_without_labels(self.shared_nodes)
             if not train:
-                return outward(self.outputs.output(step), data_format)
+                return self.outputs.outputs(step)
             with nd.random.drawing(self.random):
                 self.shared_nodes.at(self.iteration_count, self.epoch_count)
-                return outward(nd.copy(self.propagation.output(step, training=True, fresh=self.watched)), data_format)
+                outputs = self.propagation.output(step, training=True, fresh=self.watched)
+                return tuple(nd.copy(array) for array in outputs)
 
-    def mask_of_outputs(self, features_mask: Any, examples: int) -> Array | None:
-        """Return the mask that reaches the outputs from one of the features, on the host; None for none."""
+    def outputs_of(self, data: Any) -> tuple[Array, ...]:
+        """Return the outputs for the features of a minibatch, with their masks."""
+        parts = parts_of_data(data)
+        return self.predicted(parts.features, False, parts.features_masks)
+
+    def masks_of_outputs(self, data: Any) -> list[Array | None]:
+        """Return the masks that reach the outputs from those of a minibatch's features, on the host; None for none."""
         self.check_init()
         with self.on_backend():
-            mask = inward(nd.as_array(features_mask, self.dtype), self.formats.input)
-            mask = self.propagation.mask_behind(mask, examples)
-            return None if mask is None else outward(nd.to_host(mask), self.formats.behind[-1])
+            batch = self.batch.another(nd.fresh_buffers(self.dtype))
+            parts = parts_of_data(data)
+            batch.set_features(parts.features)
+            batch.set_masks(parts.features_masks, ())
+            masks = self.propagation.masks_behind(batch.features, batch.features_masks)
+            return [None if mask is None else nd.to_host(mask) for mask in masks]
+
+    def single_output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
+        """Return the activations of a network of one input and one output for ``x [N, ...]``, or for an iterator."""
+        if isinstance(x, DataSetIterator):
+            with self.on_backend():
+                return nd.concat([self.single_output(batch.features, train, batch.features_mask) for batch in x])
+        masks = (() if mask is None else (mask,) for mask in (features_mask, labels_mask))
+        return self.predicted((x,), train, *masks)[0]
 
     def predict(self, x: Any) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
@@ -89,8 +92,8 @@ class Inference(NetworkCore):
                     "predict: of a DataSet the names of its classes are returned, which must be known, got none. For "
                     "the numbers of the classes call predict(data.features)."
                 )
-            return self._named_classes(self.output(x.features), names)
-        out = self.output(x)
+            return self._named_classes(self.outputs_of(x)[0], names)
+        out = self.single_output(x)
         with self.on_backend():
             return nd.argmax(inward(out, self.formats.behind[-1]), 1)
 
@@ -102,7 +105,7 @@ class Inference(NetworkCore):
         ConfigurationError
             The names are not known, or the last layer has no classes of examples.
         """
-        return self._named_classes(self.output(x), self.class_names)
+        return self._named_classes(self.single_output(x), self.class_names)
 
     def _named_classes(self, out: Array, names: Sequence[str] | None) -> list[str]:
         if names is None or self.classes.rank > 2:
@@ -114,137 +117,141 @@ class Inference(NetworkCore):
         return [names[row[0] > _HALF if len(row) == 1 else row.index(max(row))] for row in rows]
 
     @checked
-    def feed_forward(self, x: Any = None, train: bool = False) -> list[Array]:
-        """Return ``[x, activations of layer 0, of layer 1, ...]``, new arrays.
-
-        Without x of the minibatch that `set_input` has set; ``feed_forward(True)`` is that in training, as in Java.
-        """
-        if isinstance(x, bool):  # Java's (train) and (train, clear the input)
-            x, train = None, x
-        if x is None:
-            x = self.get_input() if self.vectors else None
-            if x is None:
-                raise nd.ConfigurationError("feed_forward: features must be given, or set_input come first, got none.")
-        return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
-
-    @checked
-    def feed_forward_to_layer(self, layer: int, x: Any, train: bool = False) -> list[Array]:
-        """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
-
-        Raises
-        ------
-        ConfigurationError
-            There is no such layer.
-        """
-        self.check_init()
-        if not 0 <= layer < len(self.layers):
-            raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
-        if train:
-            self.drawn_before = self.random.copy()
-        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
-            features = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
-            self.batch.accepts.check(tuple(features.shape))
-            forward = self.forward(inward(features, self.formats.input), train, stop=layer + 1)
-            outputs = map(outward, forward.outputs, self.formats.behind)
-            return [nd.copy(activations) for activations in (features, *outputs)]
-
-    @checked
-    def evaluate(self, data: Any, labels: Any = None, top_n: Count = 1) -> Evaluation:
-        """Compare predictions with labels: of a DataSet, of all minibatches of an iterator, or of arrays.
+    def evaluate(self, data: Any, labels: Any = None, top_n: Count = 1, *, output: Any = 0) -> Evaluation:
+        """Compare predictions with labels: of a minibatch, of all minibatches of an iterator, or of arrays.
 
         Time steps, pixels and voxels count one by one; the features' mask goes through the network, and what the
         labels' mask leaves out does not count. `labels` beside features are as for `fit`; beside a DataSet or an
         iterator they are the names of the classes, for the report, which else has those that the data or the network
-        know. With `top_n` a label among so many most probable classes counts as right for `top_n_accuracy`.
+        know. With `top_n` a label among so many most probable classes counts as right for `top_n_accuracy`. `output`
+        is the name or the number of a ComputationGraph's output.
 
         Raises
         ------
         ConfigurationError
-            The last layer gives no probabilities, and the configuration says to look.
+            The output's layer gives no probabilities, and the configuration says to look.
         DataError
             The iterator is empty, labels are missing, or masks leave none of them.
         """
-        self._check_classifier("evaluate")
+        number = self._check_classifier("evaluate", output)
         names = None
-        if isinstance(data, (DataSet, DataSetIterator)) and labels is not None:
+        if isinstance(data, (*self.data_types, DataSetIterator, MultiDataSetIterator)) and labels is not None:
             names, labels = converted("evaluate", "labels", _NAMES, labels), None
         if labels is not None:
             data = self.classes.data_set("evaluate", data, labels)
-        names = names or getattr(data, "class_names", None) or self.class_names
+        names = names or getattr(data, "class_names", None) or self.classes_of[number].names
         counting = nd.evaluation.Evaluation(list(names) if names else None, top_n)
-        (evaluation,) = self._evaluate("evaluate", data, counting)
-        if not evaluation.num_row_counter:
+        self._evaluate("evaluate", data, {number: [counting]})
+        if not counting.num_row_counter:
             raise nd.DataError("evaluate: the masks must leave labels to compare with, got none that count.")
-        return evaluation
+        return counting
 
     @checked
     def evaluate_regression(
-        self, data: DataSet | Iterable[DataSet], column_names: Sequence[str] | None = None
+        self, data: Any, column_names: Sequence[str] | None = None, *, output: Any = 0
     ) -> RegressionEvaluation:
         """Compare outputs with labels column by column; `column_names` are for the report. Errors as `evaluate`."""
-        (evaluation,) = self._evaluate("evaluate_regression", data, nd.evaluation.RegressionEvaluation(column_names))
-        return evaluation
+        regression = nd.evaluation.RegressionEvaluation(column_names)
+        self._evaluate("evaluate_regression", data, {self._output_number("evaluate_regression", output): [regression]})
+        return regression
 
     @checked
-    def evaluate_roc(self, data: DataSet | Iterable[DataSet], threshold_steps: Natural = 0) -> ROC:
-        """Return the ROC of a network with one or two outputs, exact with 0 steps. Errors as `evaluate`."""
-        self._check_classifier("evaluate_roc")
-        (evaluation,) = self._evaluate("evaluate_roc", data, nd.evaluation.ROC(threshold_steps))
-        return evaluation
+    def evaluate_roc(self, data: Any, threshold_steps: Natural = 0, *, output: Any = 0) -> ROC:
+        """Return the ROC of an output with one or two columns, exact with 0 steps. Errors as `evaluate`."""
+        roc = nd.evaluation.ROC(threshold_steps)
+        self._evaluate("evaluate_roc", data, {self._check_classifier("evaluate_roc", output): [roc]})
+        return roc
 
     @checked
-    def evaluate_roc_multi_class(
-        self, data: DataSet | Iterable[DataSet], threshold_steps: Natural = 0
-    ) -> ROCMultiClass:
+    def evaluate_roc_multi_class(self, data: Any, threshold_steps: Natural = 0, *, output: Any = 0) -> ROCMultiClass:
         """Return the ROC of every class against the rest, exact with 0 steps. Errors as `evaluate`."""
-        self._check_classifier("evaluate_roc_multi_class")
-        (evaluation,) = self._evaluate("evaluate_roc_multi_class", data, nd.evaluation.ROCMultiClass(threshold_steps))
-        return evaluation
+        roc = nd.evaluation.ROCMultiClass(threshold_steps)
+        number = self._check_classifier("evaluate_roc_multi_class", output)
+        self._evaluate("evaluate_roc_multi_class", data, {number: [roc]})
+        return roc
 
-    def do_evaluation(self, data: DataSet | Iterable[DataSet], *evaluations: IEvaluation) -> tuple[IEvaluation, ...]:
+    def do_evaluation(self, data: Any, *evaluations: Any) -> tuple[IEvaluation, ...]:
         """Show the predictions for all minibatches to several evaluations, in one pass.
 
         Parameters
         ----------
-        data : DataSet or iterable of DataSet
+        data : DataSet or MultiDataSet, or iterable of them
         *evaluations : IEvaluation
-            They are added to, and returned.
+            Of the first output; or one dict of an output's name or number -> IEvaluation, or several of them. They
+            are added to, and returned.
 
         Raises
         ------
         DataError
             The iterator is empty, or labels are missing.
         """
-        return self._evaluate("do_evaluation", data, *evaluations)
+        of_outputs: dict[int, list[Any]] = {0: list(evaluations)}
+        if len(evaluations) == 1 and isinstance(evaluations[0], Mapping):
+            of_outputs = {
+                self._output_number("do_evaluation", output): [*several] if isinstance(several, Iterable) else [several]
+                for output, several in evaluations[0].items()
+            }
+        self._evaluate("do_evaluation", data, of_outputs)
+        return tuple(evaluation for several in of_outputs.values() for evaluation in several)
 
-    def _check_classifier(self, who: str) -> None:
+    def _output_number(self, who: str, output: Any) -> int:
+        """Return the number of an output, given by number or name; raise ChoiceError if there is none."""
+        nodes = self.conf.nodes
+        names = [nodes[number].name for number in self.conf.output_nodes]
+        if type(output) is int and 0 <= output < len(names):
+            return output
+        if isinstance(output, str):
+            return names.index(nd.checks.check_choice(who, "output", output, names))
+        raise nd.ChoiceError(f"{who}: output must be 0..{len(names) - 1} or one of {names}, got {shown(output)}.")
+
+    def _check_classifier(self, who: str, output: Any) -> int:
+        number = self._output_number(who, output)
         if self.conf.base.validate_output_layer_config:
-            check_classifier(who, len(self.conf.layers) - 1, self.conf.layers[-1])
+            node = self.conf.nodes[self.conf.output_nodes[number]]
+            check_classifier(who, node.label, node.conf)
+        return number
 
-    def _evaluate(self, who: str, data: DataSet | Iterable[DataSet], *evaluations: Any) -> tuple[Any, ...]:
+    def _evaluate(self, who: str, data: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
         self.check_init()
-        for evaluation in evaluations:
+        for evaluation in (one for several in of_outputs.values() for one in several):
             if isinstance(evaluation, type) or not hasattr(evaluation, "eval"):
                 name = evaluation.__name__ if isinstance(evaluation, type) else type(evaluation).__name__
                 raise nd.DTypeError(f"{who}: expected evaluations, as Evaluation() makes one, got {name}.")
         count = 0
         with self.on_backend():
-            for batch in _data_sets(who, data):
-                if batch.labels is None:
-                    raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
-                with naming_nan(who, self, batch.features):
-                    self._show_outputs(batch, evaluations)
+            for batch in self._minibatches(who, data):
+                with naming_nan(who, self, batch):
+                    self._show_outputs(who, batch, of_outputs)
                 count += 1
         if not count:
             raise nd.DataError(f"{who}: the iterator must have at least one minibatch, got none.")
-        return evaluations
 
-    def _show_outputs(self, batch: DataSet, evaluations: Sequence[Any]) -> None:
+    def _minibatches(self, who: str, data: Any) -> Iterator[Any]:
+        single = isinstance(data, self.data_types)
+        if not isinstance(data, Iterable) and not single:
+            raise nd.DTypeError(
+                f"{who}: expected a DataSet or an iterator of them, got {type(data).__name__}. Wrap arrays as "
+                "DataSet(x, y)."
+            )
+        for batch in [data] if single else data:
+            if not isinstance(batch, self.data_types):
+                raise nd.DTypeError(
+                    f"{who}: expected a DataSet, got {type(batch).__name__}. Wrap arrays as DataSet(x, y)."
+                )
+            yield batch
+
+    def _show_outputs(self, who: str, batch: Any, of_outputs: Mapping[int, Sequence[Any]]) -> None:
         """Show the outputs for a minibatch, computed once, to all evaluations."""
-        output = nd.to_host(self.output(batch.features, features_mask=batch.features_mask))
-        seen = self.classes.compared(self.classes.formed(batch.labels), output, batch.labels_mask)  # type: ignore[arg-type]
-        for evaluation in evaluations:
-            evaluation.eval(*seen)
+        parts = parts_of_data(batch)
+        if not parts.labels:
+            raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
+        outputs = self.outputs_of(batch)
+        for number, evaluations in of_outputs.items():
+            labels = self.classes_of[number].formed(parts.labels[number])
+            mask = parts.labels_masks[number] if parts.labels_masks else None
+            output = nd.to_host(outputs[number])
+            for evaluation in evaluations:
+                evaluation.eval(labels, output, mask)
 
 
 def _no_features(x: Any) -> nd.DTypeError:
@@ -254,24 +261,12 @@ def _no_features(x: Any) -> nd.DTypeError:
 
 
 @contextmanager
-def naming_nan(who: str, network: NetworkCore, features: Any) -> Iterator[None]:
-    """Raise DataError in the place of the NumericError of predictions, where the features are not finite."""
+def naming_nan(who: str, network: NetworkCore, data: Any) -> Iterator[None]:
+    """Raise DataError in the place of the NumericError of predictions, where the features of data are not finite."""
     try:
         yield
     except nd.NumericError as error:
         with network.on_backend():
-            if nd.all_finite(nd.as_array(features, network.dtype)):
+            if all(nd.all_finite(nd.as_array(x, network.dtype)) for x in parts_of_data(data).features):
                 raise
         raise nd.DataError(f"{who}: features must be finite, got NaN or infinity in them. Clean the data.") from error
-
-
-def _data_sets(who: str, data: Any) -> Iterator[DataSet]:
-    if not isinstance(data, Iterable) and not isinstance(data, DataSet):
-        raise nd.DTypeError(
-            f"{who}: expected a DataSet or an iterator of them, got {type(data).__name__}. Wrap arrays as "
-            "DataSet(x, y)."
-        )
-    for batch in [data] if isinstance(data, DataSet) else data:
-        if not isinstance(batch, DataSet):
-            raise nd.DTypeError(f"{who}: expected a DataSet, got {type(batch).__name__}. Wrap arrays as DataSet(x, y).")
-        yield batch

@@ -1,9 +1,9 @@
-"""The inside of a network, for programs: layers, parameters, scores of examples, gradients of their own errors."""
+"""The inside of a network, for programs: parameters, scores of examples, gradients of their own errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import nd
 from nd.arguments import checked, shown
@@ -15,12 +15,8 @@ from optimize.step_result import StepResult
 
 from ..conf.data_formats import inward, outward
 from ..step.gradient import DefaultGradient
-from ..step.minibatch import as_features
 from ..step.propagation import loss_mask
 from .inference import Inference
-
-if TYPE_CHECKING:
-    from ..layers.runtime import LayerRuntime
 
 
 class Inside(Inference):
@@ -30,67 +26,6 @@ class Inside(Inference):
     def default_configuration(self) -> Any:
         """The settings of the network as a whole, with the defaults of its layers."""
         return self.conf.base
-
-    # ---- layers
-
-    @property
-    def n_layers(self) -> int:
-        """Number of layers."""
-        return len(self.conf.layers)
-
-    @property
-    def layer_wise_configurations(self) -> Any:
-        """The configuration, with the counts as they are now."""
-        return self.conf.with_counts(self.iteration_count, self.epoch_count)
-
-    @property
-    def layer_names(self) -> list[str]:
-        """Names of the layers."""
-        return [layer.name for layer in self.conf.layers]
-
-    def get_output_layer(self) -> LayerRuntime:
-        """Return the last layer at work."""
-        self.check_init()
-        return self.layers[-1]
-
-    def layer_size(self, layer: int) -> int:
-        """Return the n_out of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
-
-    def layer_input_size(self, layer: int) -> int:
-        """Return the n_in of a layer; 0 for one that has none."""
-        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
-
-    def _size_of(self, layer: int, name: str) -> int:
-        return getattr(self.conf.layers[layer].innermost, name, None) or 0
-
-    @checked
-    def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:
-        """Return the activations of layer `stop` for ``x``, the input of layer `start`, outside of training.
-
-        Raises
-        ------
-        ConfigurationError
-            There are no such layers, or the first comes after the last.
-        """
-        first, last = (self.checked_layer("activate_selected_layers", layer) for layer in (start, stop))
-        if first > last:
-            raise nd.ConfigurationError(f"activate_selected_layers: start must be at most stop, got {start}, {stop}.")
-        return self._activations_of(first, last, x, False)
-
-    @checked
-    def activation_from_prev_layer(self, layer: int, x: Any, training: bool = False) -> Array:
-        """Return the activations of one layer for ``x``, the activations of the layer below; errors as above."""
-        layer = self.checked_layer("activation_from_prev_layer", layer)
-        return self._activations_of(layer, layer, x, training)
-
-    def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
-        self.check_init()
-        with self.lock, self.on_backend(), nd.random.drawing(self.random):
-            x = as_features(x, self.dtype, nd.fresh_buffers(self.dtype))
-            x = inward(x, (self.formats.input, *self.formats.behind)[first])
-            out = self.forward(x, training, start=first, stop=last + 1).outputs[-1]
-            return nd.copy(outward(out, self.formats.behind[last]))
 
     # ---- parameters
 
@@ -120,22 +55,25 @@ class Inside(Inference):
     # ---- scores
 
     @checked
-    def score_examples(self, data: DataSet, add_regularization_terms: bool = True) -> Array:
-        """Return the score of each example, ``[N, 1]``, outside of training.
+    def score_examples(self, data: Any, add_regularization_terms: bool = True) -> Array:
+        """Return the score of each example, ``[N, 1]``, outside of training; those of several outputs are added.
 
         Parameters
         ----------
-        data : DataSet
+        data : DataSet or MultiDataSet
         add_regularization_terms : bool
             Add the penalties, undivided, to the score of each example.
         """
-        last = self.last_layer()
-        penalty = self.calc_regularization_score() if add_regularization_terms else 0.0
+        self.check_losses()
+        self.check_minibatch("score_examples", data)
+        total: Array | Any = self.calc_regularization_score() if add_regularization_terms else 0.0
         with self.lock, self.on_backend(), nd.random.drawing(self.random):
-            step = self.other_step(self.classes.formed_set(data))
-            forward = self.forward(step.features, False, step.features_mask)
-            scores = last.score_array(step.labels, forward.kept[-1], loss_mask(step, forward))
-            return nd.reshape(nd.add(scores, penalty), (-1, 1))
+            step = self.other_step(self.formed(data))
+            passed = self.forward(step.features, False, step.features_masks)
+            for output, number in enumerate(self.conf.output_nodes):
+                mask, layer = loss_mask(step, passed, output, number), self.layers[number]
+                total = nd.add(layer.score_array(step.labels[output], passed.kept[number], mask), total)
+            return nd.reshape(total, (-1, 1))
 
     @checked
     def calc_regularization_score(self, backprop_params_only: bool = True) -> float:
@@ -171,7 +109,7 @@ class Inside(Inference):
             raise nd.DataError("f1_score: data must have labels, got none.")
         evaluation = nd.evaluation.Evaluation()
         with self.on_backend():
-            evaluation.eval(data.labels, nd.to_host(self.output(data.features)))
+            evaluation.eval(data.labels, nd.to_host(self.single_output(data.features)))
         return evaluation.f1()
 
     def gradient_and_score(self) -> Pair:
@@ -180,60 +118,45 @@ class Inside(Inference):
 
     # ---- steps
 
-    def calculate_gradients(
-        self, features: Any, labels: Any, features_mask: Any = None, labels_mask: Any = None
-    ) -> Pair:
-        """Return the gradient, as `gradient` does, and that of the features, ``[N, ...]``, both sums over examples."""
-        self.set_input(features)
-        self.set_labels(labels)
-        self.set_masks(features_mask, labels_mask)
-        last, step = self.last_layer(), self.batch.step()
+    def gradients_of_set(self) -> tuple[Array | None, ...]:
+        """Compute the gradient of the minibatch that is set; return dL/d(features) of every input, new arrays."""
+        self.check_losses()
+        step = self.batch.step()
         with self.lock, self.on_backend(), nd.random.drawing(self.random):
-            forward = self.forward(step.features, True, step.features_mask)
-            loss, delta = last.loss_and_delta(step.labels, forward.kept[-1], loss_mask(step, forward))
-            epsilon: Array | Any = self.propagation.backward(forward, delta, step.examples, to_input=True)
+            passed = self.forward(step.features, True, step.features_masks)
+            loss, deltas = self.propagation.loss_and_deltas(step, passed)
+            epsilons = self.propagation.backward(passed, deltas, to_input=True)
             vectors = self.vectors
             penalty = vectors.penalty_sum.at(self.iteration_count, self.epoch_count)
             averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
             gradients = [vectors.updater.gradient]
             self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, watch, averaged=averaged)
-            return Pair(self.gradient(), outward(nd.copy(epsilon), self.formats.input))
+            return tuple(None if epsilon is None else nd.copy(epsilon) for epsilon in epsilons)
 
-    def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
-        """Backpropagate errors that come from outside, for the minibatch that is set: `set_input` or `feed_forward`.
+    def backpropagated(self, epsilons: Sequence[Any]) -> tuple[Array | None, ...]:
+        """Take errors of the outputs back, for the minibatch that is set; return dL/d(features), new arrays.
 
-        Parameters
-        ----------
-        epsilon : array of the activations' shape
-            dL/d(activations of the last layer).
-        workspace_manager : object
-            Java's; not used.
-
-        Returns
-        -------
-        gradient : DefaultGradient
-            As `gradient`, sums over examples. `update` of ``get_updater()`` turns it into the update to subtract.
-        epsilon : array ``[N, ...]``
-            dL/d(features).
-
-        Notes
-        -----
-        Dropout and weight noise are those of the last `feed_forward` in training. Source: DL4J
-        ``MultiLayerNetwork.backpropGradient``.
+        Dropout and weight noise are those of the last `feed_forward` in training.
         """
         self.check_init()
-        if self.batch.features is None:
+        batch, outputs = self.batch, self.conf.output_nodes
+        if not batch.features:
             raise nd.ConfigurationError("backprop_gradient: set_input must come first. Call set_input(features).")
+        if len(epsilons) != len(outputs):
+            raise nd.ShapeError(f"backprop_gradient: expected {len(outputs)} epsilons, got {len(epsilons)}.")
         random = self.random if self.drawn_before is None else self.drawn_before.copy()
         with self.lock, self.on_backend(), nd.random.drawing(random):
-            forward = self.forward(self.batch.features, True, self.batch.features_mask)
-            delta = inward(nd.copy(nd.as_array(epsilon, self.dtype)), self.formats.behind[-1])
-            out = forward.outputs[-1]
-            if tuple(delta.shape) != tuple(out.shape):
-                raise nd.ShapeError(f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}.")
-            examples = self.batch.features.shape[0]
-            of_features: Array | Any = self.propagation.backward(forward, delta, examples, to_input=True, external=True)
-            return Pair(self.gradient(), outward(nd.copy(of_features), self.formats.input))
+            passed = self.forward(batch.features, True, batch.features_masks)
+            deltas = {}
+            for number, epsilon in zip(outputs, epsilons, strict=True):
+                delta, out = nd.copy(nd.as_array(epsilon, self.dtype)), passed.outputs[number]
+                if tuple(delta.shape) != tuple(out.shape):
+                    raise nd.ShapeError(
+                        f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}."
+                    )
+                deltas[number] = delta
+            belows = self.propagation.backward(passed, deltas, to_input=True, external=True)
+            return tuple(None if below is None else nd.copy(below) for below in belows)
 
     @checked
     def update(self, gradient: DefaultGradient) -> None:
@@ -260,7 +183,8 @@ class Inside(Inference):
 
     def clear_masks(self) -> None:
         """Forget the masks of the minibatch that is set."""
-        self.set_masks()
+        self.check_init()
+        self.batch.set_masks((), ())
 
     def clear(self) -> None:
         """Forget the minibatch that is set."""

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import nd
 from nd.arguments import checked
+from nd.java_names import Pair
+from nd.rules import INTEGER, Refused
+from nd.typing import Array
 
-from ..conf.network import MultiLayerConfiguration
+from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
-from .inside import Inside
-from .saving import Saved
-from .trainable import Trainable
+from ..step.minibatch import as_features
+from .network import Network
 
 _HEADINGS = ("layer", "type", "in -> out", "parameters")
 """Of the columns of `summary`."""
-
-
-class Network(Trainable, Inside, Saved):
-    """Shared by all networks: training, prediction, a look inside, files and copies."""
 
 
 class MultiLayerNetwork(Network):
@@ -40,28 +39,13 @@ class MultiLayerNetwork(Network):
 
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
-        super().__init__(conf)
-        if params is not None:
-            self.init(params)
+        super().__init__(conf, params)
 
     java_names: ClassVar[dict[str, str]] = {
         "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
         "input_mini_batch_size": "batch_size", "nlayers": "n_layers", "set_layer_mask_arrays": "set_masks",
         "set_parameters": "set_params",
     }  # fmt: skip
-
-    def clone(self) -> MultiLayerNetwork:
-        """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
-        params, state = self.params(), self.updater_state()
-        with self.lock, self.on_backend():
-            self.updater.watch.give_up(self)
-            twin = MultiLayerNetwork(self.conf.with_counts(self.iteration_count, self.epoch_count))
-            twin.make(params, self.random.copy())
-            twin.class_names = self.class_names
-            nd.assign(twin.updater_state(), state)
-            if self.solver is not None:
-                twin.current_solver().optimizer.set_state(self.solver.optimizer.get_state())
-        return twin
 
     @checked
     def get_layer(self, index: int | str) -> LayerRuntime:
@@ -79,6 +63,189 @@ class MultiLayerNetwork(Network):
         if not 0 <= index < len(self.layers):
             raise nd.ConfigurationError(f"get_layer: index must be 0..{len(self.layers) - 1}, got {index}.")
         return self.layers[index]
+
+    # ---- layers
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers."""
+        return len(self.conf.layers)
+
+    @property
+    def layer_wise_configurations(self) -> Any:
+        """The configuration, with the counts as they are now."""
+        return self.conf.with_counts(self.iteration_count, self.epoch_count)
+
+    @property
+    def layer_names(self) -> list[str]:
+        """Names of the layers."""
+        return [layer.name for layer in self.conf.layers]
+
+    def get_output_layer(self) -> LayerRuntime:
+        """Return the last layer at work."""
+        self.check_init()
+        return self.layers[-1]
+
+    @checked
+    def activate_selected_layers(self, start: int, stop: int, x: Any) -> Array:
+        """Return the activations of layer `stop` for ``x``, the input of layer `start`, outside of training.
+
+        Raises
+        ------
+        ConfigurationError
+            There are no such layers, or the first comes after the last.
+        """
+        first, last = (self.checked_layer("activate_selected_layers", layer) for layer in (start, stop))
+        if first > last:
+            raise nd.ConfigurationError(f"activate_selected_layers: start must be at most stop, got {start}, {stop}.")
+        return self._activations_of(first, last, x, False)
+
+    @checked
+    def activation_from_prev_layer(self, layer: int, x: Any, training: bool = False) -> Array:
+        """Return the activations of one layer for ``x``, the activations of the layer below; errors as above."""
+        layer = self.checked_layer("activation_from_prev_layer", layer)
+        return self._activations_of(layer, layer, x, training)
+
+    def _activations_of(self, first: int, last: int, x: Any, training: bool) -> Array:
+        self.check_init()
+        with self.lock, self.on_backend(), nd.random.drawing(self.random):
+            x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
+            return nd.copy(self.forward((x,), training, start=first, stop=last + 1).outputs[-1])
+
+    # ---- one minibatch
+
+    def set_input(self, x: Any) -> None:
+        """Set the minibatch's features ``[N, ...]``, from the host or from the network's backend."""
+        self.check_init()
+        with self.lock, self.on_backend():
+            self.batch.set_features((x,))
+        self.batch_size = self.batch.features[0].shape[0]
+
+    def get_input(self) -> Array | None:
+        """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
+        self.check_init()
+        return next(iter(self.batch.features), None)
+
+    def get_labels(self) -> Array | None:
+        """Return the labels of the minibatch that is set; None before."""
+        self.check_init()
+        return next(iter(self.batch.labels), None)
+
+    def set_labels(self, y: Any) -> None:
+        """Set the minibatch's labels ``[N, n_out]``."""
+        self.check_init()
+        with self.lock, self.on_backend():
+            self.batch.set_labels((y,))
+
+    def set_masks(self, features_mask: Any = None, labels_mask: Any = None) -> None:
+        """Set the minibatch's masks; see `DataSet` for their shapes. None for none."""
+        self.check_init()
+        with self.lock, self.on_backend():
+            self.batch.set_masks((features_mask,), (labels_mask,))
+
+    # ---- activations and gradients
+
+    def output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
+        """Return the last layer's activations for ``x [N, ...]``, a new array on the network's backend.
+
+        Parameters
+        ----------
+        x : array ``[N, ...]``, or DataSetIterator
+            Of an iterator the features of all minibatches, with their masks.
+        train : bool
+            Compute as in training: with dropout, weight noise, and the statistics of these examples.
+        features_mask, labels_mask : array, optional
+            As for `DataSet`. The activations are multiplied by the labels' mask; without one, those of layers that
+            mask by the features'.
+
+        Raises
+        ------
+        ShapeError
+            The features or a mask do not fit the network.
+        """
+        return self.single_output(x, train, features_mask, labels_mask)
+
+    @checked
+    def feed_forward(self, x: Any = None, train: bool = False) -> list[Array]:
+        """Return ``[x, activations of layer 0, of layer 1, ...]``, new arrays.
+
+        Without x of the minibatch that `set_input` has set; ``feed_forward(True)`` is that in training, as in Java.
+        """
+        if isinstance(x, bool):  # Java's (train) and (train, clear the input)
+            x, train = None, x
+        if x is None:
+            x = self.get_input()
+            if x is None:
+                raise nd.ConfigurationError("feed_forward: features must be given, or set_input come first, got none.")
+        return self.feed_forward_to_layer(len(self.conf.layers) - 1, x, train)
+
+    @checked
+    def feed_forward_to_layer(self, layer: int, x: Any, train: bool = False) -> list[Array]:
+        """Return ``[x, activations of layer 0, ..., of that layer]``, new arrays.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such layer.
+        """
+        self.check_init()
+        if not 0 <= layer < len(self.layers):
+            raise nd.ConfigurationError(f"feed_forward_to_layer: layer must be 0..{len(self.layers) - 1}, got {layer}.")
+        if train:
+            self.drawn_before = self.random.copy()
+        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            features = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
+            self.batch.accepts[0].check(tuple(features.shape))
+            forward = self.forward((features,), train, stop=layer + 1)
+            return [nd.copy(activations) for activations in (features, *forward.outputs)]
+
+    def calculate_gradients(
+        self, features: Any, labels: Any, features_mask: Any = None, labels_mask: Any = None
+    ) -> Pair:
+        """Return the gradient, as `gradient` does, and that of the features, ``[N, ...]``, both sums over examples."""
+        self.set_input(features)
+        self.set_labels(labels)
+        self.set_masks(features_mask, labels_mask)
+        (epsilon,) = self.gradients_of_set()
+        return Pair(self.gradient(), epsilon)
+
+    def backprop_gradient(self, epsilon: Any, workspace_manager: Any = None) -> Pair:
+        """Backpropagate errors that come from outside, for the minibatch that is set: `set_input` or `feed_forward`.
+
+        Parameters
+        ----------
+        epsilon : array of the activations' shape
+            dL/d(activations of the last layer).
+        workspace_manager : object
+            Java's; not used.
+
+        Returns
+        -------
+        gradient : DefaultGradient
+            As `gradient`, sums over examples. `update` of ``get_updater()`` turns it into the update to subtract.
+        epsilon : array ``[N, ...]``
+            dL/d(features).
+
+        Notes
+        -----
+        Dropout and weight noise are those of the last `feed_forward` in training. Source: DL4J
+        ``MultiLayerNetwork.backpropGradient``.
+        """
+        (of_features,) = self.backpropagated([epsilon])
+        return Pair(self.gradient(), of_features)
+
+    def layer_keys(self) -> Sequence[int]:
+        return range(len(self.conf.layers))
+
+    def checked_layer(self, who: str, layer: Any) -> int:
+        count = len(self.conf.layers)
+        try:
+            number: int = INTEGER.convert(layer)
+        except Refused:
+            number = -1
+        if not 0 <= number < count:
+            raise nd.ConfigurationError(f"{who}: layer must be 0..{count - 1}, got {layer!r}.")
+        return number
 
     def summary(self) -> str:
         """Return a table: layer, type, shapes in and out, parameters, and their total."""

@@ -15,7 +15,7 @@ from optimize.step_result import StepResult
 from .core import NetworkCore
 
 if TYPE_CHECKING:
-    from .multilayer import MultiLayerNetwork
+    pass
 
 
 class Saved(NetworkCore):
@@ -48,11 +48,11 @@ class Saved(NetworkCore):
 
     @classmethod
     @checked
-    def load(cls, path: Source, load_updater: bool = True, strict: bool = True) -> MultiLayerNetwork:
-        """Read a model zip of any DL4J release since 0.5; see `nn.files.serializer.restore_multi_layer_network`."""
-        from ..files.serializer import restore_multi_layer_network
+    def load(cls, path: Source, load_updater: bool = True, strict: bool = True) -> Self:
+        """Read a model zip of any DL4J release since 0.5; see `nn.files.serializer.restore_model`."""
+        from ..files.serializer import restore_model
 
-        return restore_multi_layer_network(path, load_updater, strict)
+        return restore_model(path, load_updater, strict, cls)
 
     @checked
     def save_checkpoint(self, path: Target, save_updater: bool = True) -> None:
@@ -65,13 +65,26 @@ class Saved(NetworkCore):
 
     @classmethod
     @checked
-    def load_checkpoint(cls, path: Source, number: Natural | None = None) -> MultiLayerNetwork:
+    def load_checkpoint(cls, path: Source, number: Natural | None = None) -> Self:
         """Read a checkpoint, or from a folder the newest complete one, or that number; see `nn.files.checkpoint`."""
         from ..files.checkpoint import read_checkpoint
 
-        return read_checkpoint(path, number)
+        return read_checkpoint(path, number, cls)  # type: ignore[arg-type]
 
     # ---- copies
+
+    def clone(self) -> Self:
+        """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
+        params, state = self.params(), self.updater_state()
+        with self.lock, self.on_backend():
+            self.updater.watch.give_up(self)
+            twin = type(self)(self.conf.with_counts(self.iteration_count, self.epoch_count))
+            twin.make(params, self.random.copy())
+            twin.class_names = self.class_names
+            nd.assign(twin.updater_state(), state)
+            if self.solver is not None:
+                twin.current_solver().optimizer.set_state(self.solver.optimizer.get_state())
+        return twin
 
     def __getstate__(self) -> dict[str, Any]:
         """Return arrays of its own: another thread may train on while they are written."""
@@ -99,11 +112,9 @@ class Saved(NetworkCore):
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        from .multilayer import MultiLayerNetwork
-
         network: Any = self
         kept = state["kept"]
-        MultiLayerNetwork.__init__(network, kept["conf"])
+        NetworkCore.__init__(network, kept["conf"])
         vars(network).update(kept)
         if "params" not in state:
             return

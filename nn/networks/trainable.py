@@ -9,14 +9,12 @@ from typing import Any
 
 import nd
 from nd.arguments import Count, Natural, NonNegative, checked, shown
-from nd.dataset import DataSet
 from nd.state import in_force
-from nd.typing import Array
 from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
 from ..conf.enums import BackpropType
-from ..step.minibatch import StepInput
+from ..step.minibatch import StepInput, parts_of_data
 from .core import NetworkCore
 from .history import History
 from .training import Training
@@ -174,14 +172,17 @@ class Trainable(NetworkCore):
         conf = self.conf
         if conf.backprop_type == BackpropType.STANDARD:
             return [step]
-        labels: Array = step.labels
-        times = step.features.shape[-1]
-        if step.features.ndim != 3 or labels.ndim != 3 or labels.shape[2] != times:
+        series = [array for array in (*step.features, *step.labels) if array.ndim == 3]
+        lengths = {array.shape[2] for array in series}
+        needed = 1 + len(step.features) if len(step.features) == 1 else 1
+        if len(lengths) != 1 or len(series) < needed:
+            shapes = [[list(array.shape) for array in group] for group in (step.features, step.labels)]
             raise nd.ShapeError(
                 f"{type(self).__name__}: truncated backprop needs features [N, C, T] and labels [N, n_out, T], got "
-                f"{list(step.features.shape)} and {list(labels.shape)}. Set backprop_type='standard' for others."
+                f"{' and '.join(', '.join(map(str, group)) for group in shapes)}. Set backprop_type='standard' for "
+                "others."
             )
-        length = conf.tbptt_fwd_length
+        (times,), length = lengths, conf.tbptt_fwd_length
         return [step.times(slice(start, min(start + length, times))) for start in range(0, times, length)]
 
     def begin_fit(self, call: Any) -> None:
@@ -196,37 +197,33 @@ class Trainable(NetworkCore):
         if self.progress.call is call:
             self.progress.call = None
 
-    def fit_batch(self, data: DataSet) -> None:
-        """Train on one minibatch.
+    def fit_batch(self, data: Any) -> None:
+        """Train on one minibatch, a DataSet or a MultiDataSet as `fit` takes them.
 
         Raises
         ------
         DTypeError
-            It is no DataSet.
+            It is neither.
         ConfigurationError
             A call of fit runs.
         """
         if self.solver is None:
-            self.last_layer()
-        if not isinstance(data, DataSet):
+            self.check_losses()
+        if not isinstance(data, self.data_types):
             raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
+        if not parts_of_data(data).labels:  # type: ignore[arg-type]
+            raise nd.DataError("fit_batch: a data set needs labels to be trained on, got none. Give DataSet(x, y).")
         fits = self.progress
         with self.lock, in_force(self.backend, self.random):
             if fits.call is not None:
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
                 fits.forget()
-            segments = self.segments(self.step_on(data if self.batch.takes(data) else self._formed(data)))
+            segments = self.segments(self.step_on(self.formed(data)))
             last, solver = len(segments) - 1, self.current_solver()
             for number, segment in enumerate(segments):
                 result = solver.optimize(0, self.carrying(segment, number))
                 self.state = () if number == last or result is None else result.state
-
-    def _formed(self, data: DataSet) -> DataSet:
-        """Return a minibatch of `fit_batch` with formed labels."""
-        if data.labels is None:
-            raise nd.DataError("fit_batch: a data set needs labels to be trained on, got none. Give DataSet(x, y).")
-        return self.classes.formed_set(data)
 
     @checked
     def end_epoch(self, count: bool = True) -> None:
@@ -241,13 +238,14 @@ class Trainable(NetworkCore):
 
     # ---- learning rates
 
-    def set_learning_rate(self, *rate: float | Schedule | int | Mapping[int, float | Schedule]) -> None:
+    def set_learning_rate(self, *rate: float | Schedule | int | str | Mapping[int | str, float | Schedule]) -> None:
         """Change the learning rate of all layers, or of one, also in the middle of `fit`.
 
         Parameters
         ----------
         *rate
-            A number or a Schedule for all layers; or a layer's number, and what it gets; or a dict of both.
+            A number or a Schedule for all layers; or a layer's number, in a graph its name, and what it gets; or a
+            dict of both.
 
         Raises
         ------
@@ -261,24 +259,24 @@ class Trainable(NetworkCore):
         says nothing where there is no rate to be changed.
         """
         self.check_init()
-        layers = list(self.conf.layers)
+        confs: list[Any] = [node.conf for node in self.conf.nodes]
         for number, value in self._rates_of_layers(rate).items():
             if not self._has_rate(number):
                 raise nd.ConfigurationError(
-                    f"set_learning_rate: layer {number} must have an updater with a learning rate, got "
-                    f"{getattr(layers[number], 'updater', None)!r}."
+                    f"set_learning_rate: {self.conf.nodes[number].label} must have an updater with a learning rate, "
+                    f"got {getattr(confs[number], 'updater', None)!r}."
                 )
-            layers[number] = replace(layers[number], updater=replace(layers[number].updater, learning_rate=value))
-        self.conf = replace(self.conf, layers=tuple(layers))
+            confs[number] = replace(confs[number], updater=replace(confs[number].updater, learning_rate=value))
+        self.conf = self.conf.with_confs(confs)
         if self.solver is not None:  # which keeps what it has learned of the objective
             self.solver.conf = self.conf
         with self.on_backend():
             self.vectors.set_updaters(self.conf)
 
     def _rates_of_layers(self, rate: tuple[Any, ...]) -> dict[int, Any]:
-        """Return layer -> rate for the arguments of `set_learning_rate`, at least one."""
+        """Return node -> rate for the arguments of `set_learning_rate`, at least one."""
         if len(rate) == 1 and not isinstance(rate[0], Mapping):
-            rates = {number: rate[0] for number in range(len(self.conf.layers)) if self._has_rate(number)}
+            rates = {number: rate[0] for number in range(len(self.conf.nodes)) if self._has_rate(number)}
             if not rates:
                 raise nd.ConfigurationError(
                     "set_learning_rate: a layer must have a learning rate, got a network without."
@@ -291,12 +289,25 @@ class Trainable(NetworkCore):
             raise nd.ConfigurationError("set_learning_rate: expected a rate for a layer, got an empty dict.")
         return {self.checked_layer("set_learning_rate", layer): value for layer, value in pairs}
 
-    def get_learning_rate(self, layer: int) -> float | None:
+    def get_learning_rate(self, layer: int | str) -> float | None:
         """Return the learning rate of a layer's weights now, None where it has none; see `set_learning_rate`."""
-        layer = self.checked_layer("get_learning_rate", layer)
-        if not self._has_rate(layer):
+        number = self.checked_layer("get_learning_rate", layer)
+        if not self._has_rate(number):
             return None
-        return self.conf.layers[layer].updater.learning_rate_at(self.iteration_count, self.epoch_count)
+        updater: Any = self.conf.nodes[number].conf
+        return updater.updater.learning_rate_at(self.iteration_count, self.epoch_count)
 
-    def _has_rate(self, layer: int) -> bool:
-        return hasattr(getattr(self.conf.layers[layer], "updater", None), "learning_rate")
+    def learning_rates(self) -> dict[int | str, float | None]:
+        """Return the learning rates of all layers now, by their numbers, in a graph by their names."""
+        return {layer: self.get_learning_rate(layer) for layer in self.layer_keys()}
+
+    def _has_rate(self, number: int) -> bool:
+        return hasattr(getattr(self.conf.nodes[number].conf, "updater", None), "learning_rate")
+
+    def layer_keys(self) -> Sequence[int | str]:
+        """Return what layers are called by: their numbers, in a graph their names."""
+        raise NotImplementedError
+
+    def checked_layer(self, who: str, layer: Any) -> int:
+        """Return the number of the node of a layer; raise ConfigurationError if there is no such one."""
+        raise NotImplementedError

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
-from nd.dataset import AsyncDataSetIterator, DataSet, DataSetIterator
-from nd.dataset.iterator import State, check_data_set, position_of
+from nd.dataset.iterator import MinibatchIterator, State, position_of
 from nd.interrupts import Handling, Held
 from nd.state import in_force
 from optimize import Listener, ProgressBarListener, Solver
 
 from .history import History
 from .progress import Progress
-from .training_data import FitSettings, training_data, weighted
+from .training_data import FitSettings, prefetching, training_data, weighted
 from .validation import Validation
 
 if TYPE_CHECKING:
-    from .multilayer import MultiLayerNetwork
+    from .network import Network
 
 NOTHING_MORE = FitSettings()
 
@@ -32,14 +31,14 @@ class Training:
 
     Parameters
     ----------
-    network : MultiLayerNetwork
+    network : Network
     data, labels, epochs
         As in `MultiLayerNetwork.fit`.
     settings : FitSettings
     """
 
     def __init__(
-        self, network: MultiLayerNetwork, data: Any, labels: Any, epochs: int, settings: FitSettings = NOTHING_MORE
+        self, network: Network, data: Any, labels: Any, epochs: int, settings: FitSettings = NOTHING_MORE
     ) -> None:
         self.network, self.epochs = network, epochs
         self._done = 0  # epochs
@@ -50,7 +49,7 @@ class Training:
         self._before: State | nd.DataError | None = None  # where the source stood before that minibatch
         self._segment = 0  # of the minibatch that is trained on: the first without series in segments
         self._segments = 1
-        self._source: DataSetIterator | None = None
+        self._source: MinibatchIterator[Any] | None = None
         self._data = training_data(network, data, labels, settings)
         self.single, self.iterator = self._data.single, self._data.iterator
         self._validation: Validation | None = None
@@ -93,7 +92,7 @@ class Training:
         network, held = self.network, Held()
         try:
             with in_force(network.backend, network.random):
-                network.last_layer()
+                network.check_losses()
                 self._run_and_leave(network.current_solver(), held)
         finally:
             held.__exit__()
@@ -221,7 +220,7 @@ class Training:
         if awaited.fitting not in ("", kind):
             raise nd.ConfigurationError(
                 f"fit: the checkpoint was written while fit trained on one {awaited.fitting}, got one {kind}. "
-                "To train on something else, read the network alone with MultiLayerNetwork.load(path)."
+                "To train on something else, read the network alone with nn.load(path)."
             )
         if self._source is not None and (awaited.fitting or not self._data.cut):
             self._restore(self._source, awaited)
@@ -234,18 +233,18 @@ class Training:
         network.progress.awaited = None
 
     @staticmethod
-    def _restore(source: DataSetIterator, awaited: Progress) -> None:
+    def _restore(source: MinibatchIterator[Any], awaited: Progress) -> None:
         if awaited.iterator is None and awaited.within:
             raise nd.DataError(
                 "fit: the checkpoint was written within an epoch, and its iterator could not say where it stood "
-                f"({awaited.obstacle}) To begin an epoch instead, read the network with MultiLayerNetwork.load(path)."
+                f"({awaited.obstacle}) To begin an epoch instead, read the network with nn.load(path)."
             )
         if awaited.iterator is not None:
             source.restore(awaited.iterator)
 
     # ---- the loops
 
-    def _fit_single(self, solver: Solver, batch: DataSet) -> None:
+    def _fit_single(self, solver: Solver, batch: Any) -> None:
         self._resume()
         fits = self.network.progress
         while self._done < self.epochs and fits.stop_reason is None:
@@ -255,7 +254,7 @@ class Training:
             self._done, self._began, self._segment = self._done + 1, self.network.iteration_count, 0
         solver.finish()
 
-    def _train_on(self, batch: DataSet, solver: Solver) -> None:
+    def _train_on(self, batch: Any, solver: Solver) -> None:
         network = self.network
         segments = network.segments(network.step_on(batch))
         self._segments = len(segments)
@@ -281,7 +280,7 @@ class Training:
         with ExitStack() as stack:
             source = iterator
             if source.async_supported():
-                source = stack.enter_context(AsyncDataSetIterator(source))
+                source = stack.enter_context(prefetching(source))
             self._before, self._source = position_of(source), source
             self._resume()
             self._before = position_of(source)
@@ -295,7 +294,7 @@ class Training:
         elif iterator.reset_supported():
             iterator.reset()
 
-    def _fit_epoch(self, solver: Solver, source: DataSetIterator) -> None:
+    def _fit_epoch(self, solver: Solver, source: MinibatchIterator[Any]) -> None:
         network = self.network
         if self._epoch is None:
             if not source.has_next() and (self._done or source.reset_supported()):
@@ -313,7 +312,7 @@ class Training:
         network.end_epoch()
         self._done, self._epoch = self._done + 1, None
 
-    def _fit_batches(self, solver: Solver, source: DataSetIterator) -> bool:
+    def _fit_batches(self, solver: Solver, source: MinibatchIterator[Any]) -> bool:
         """Train on the rest of an epoch; tell whether its last minibatch was reached."""
         network, weights = self.network, self._data.class_weights
         while True:
@@ -323,10 +322,10 @@ class Training:
             if network.progress.stop_reason is not None:
                 return False
             batch = source.next()
-            if type(batch) is not DataSet:
-                check_data_set("fit", batch)
+            if not isinstance(batch, network.data_types):
+                network.check_minibatch("fit", batch)
             network.last_etl_ms = 1000.0 * (time.perf_counter() - asked)
             if weights is not None:
                 batch = weighted(network, "fit", batch, weights)
-            self._train_on(batch if network.batch.takes(batch) else network.classes.formed_set(batch), solver)
+            self._train_on(network.formed(batch), solver)
             self._before, self._began, self._segment = position_of(source), network.iteration_count, 0

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.arguments import shown
-from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator
+from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator, MultiDataSet, MultiDataSetIterator
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
+from nd.dataset.iterator import MinibatchIterator
+
+from ..step.minibatch import parts_of_data
 
 from ..conf.data_formats import inward, outward
 
 if TYPE_CHECKING:
-    from .multilayer import MultiLayerNetwork
+    from .network import Network
 
 _SEEDS_APART = 1_000_003
 
@@ -35,13 +38,13 @@ class TrainingData(NamedTuple):
     `cut` says that fit itself has made the iterator; `class_weights` are for every minibatch of one that was given.
     """
 
-    single: DataSet | None
-    iterator: DataSetIterator | None = None
+    single: DataSet | MultiDataSet | None
+    iterator: MinibatchIterator[Any] | None = None
     cut: bool = False
     class_weights: list[float] | None = None
 
 
-def training_data(network: MultiLayerNetwork, data: Any, labels: Any, settings: FitSettings) -> TrainingData:
+def training_data(network: Network, data: Any, labels: Any, settings: FitSettings) -> TrainingData:
     """Return the data of a call of fit as one minibatch or an iterator, weighted.
 
     Raises
@@ -49,9 +52,12 @@ def training_data(network: MultiLayerNetwork, data: Any, labels: Any, settings: 
     DTypeError, DataError, ShapeError, ConfigurationError
         It is neither, or something does not go with it.
     """
-    if isinstance(data, DataSetIterator) and labels is not None:
+    if isinstance(data, (DataSetIterator, MultiDataSetIterator)) and labels is not None:
         remedy = f"Say epochs={labels!r}." if isinstance(labels, int) else "Leave them out, or give arrays."
         raise nd.DTypeError(f"fit: an iterator brings its labels, got {shown(labels)} beside it. {remedy}")
+    if isinstance(data, MultiDataSet):
+        network.check_minibatch("fit", data)
+        return _single(network, _weighted_by(network, data, settings), settings)
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings)
     classes = network.classes
@@ -60,15 +66,24 @@ def training_data(network: MultiLayerNetwork, data: Any, labels: Any, settings: 
         dataset = DataSet(data, data if labels is data else classes.numbers("fit", labels, learn=True))
     if dataset.labels is not None and classes.classes and len(dataset.labels.shape) == classes.rank - 1:
         check_class_numbers("fit", dataset.labels, classes.classes)
-    if settings.class_weight is not None or settings.sample_weight is not None:
-        weights = None if settings.class_weight is None else classes.weights("fit", settings.class_weight)
-        dataset = weighted(network, "fit", dataset, weights, settings.sample_weight)
+    return _single(network, _weighted_by(network, dataset, settings), settings)
+
+
+def _weighted_by(network: Network, data: Any, settings: FitSettings) -> Any:
+    """Return a minibatch with the weights of its classes and examples."""
+    if settings.class_weight is None and settings.sample_weight is None:
+        return data
+    weights = None if settings.class_weight is None else network.classes.weights("fit", settings.class_weight)
+    return weighted(network, "fit", data, weights, settings.sample_weight)
+
+
+def _single(network: Network, data: Any, settings: FitSettings) -> TrainingData:
     if settings.batch_size is None:
-        return TrainingData(classes.formed_set(dataset))
-    return TrainingData(None, _cut(network, dataset, settings), cut=True)
+        return TrainingData(network.formed(data))
+    return TrainingData(None, _cut(network, data, settings), cut=True)
 
 
-def _iterated(network: MultiLayerNetwork, data: Any, settings: FitSettings) -> TrainingData:
+def _iterated(network: Network, data: Any, settings: FitSettings) -> TrainingData:
     if hasattr(data, "shape"):
         raise nd.DataError("fit: features need labels, got features alone. Call fit(features, labels).")
     if not isinstance(data, Iterable):
@@ -79,7 +94,7 @@ def _iterated(network: MultiLayerNetwork, data: Any, settings: FitSettings) -> T
                 f"fit: {name} goes with arrays or a DataSet, got it beside an iterator, which makes its minibatches "
                 "itself. Leave it out."
             )
-    iterator = data if isinstance(data, DataSetIterator) else ExistingDataSetIterator(data)
+    iterator = data if isinstance(data, MinibatchIterator) else existing(network, data)
     names = getattr(data, "class_names", None)
     if network.class_names is None and names:
         network.class_names = names
@@ -87,42 +102,75 @@ def _iterated(network: MultiLayerNetwork, data: Any, settings: FitSettings) -> T
     return TrainingData(None, iterator, class_weights=weights)
 
 
-def _cut(network: MultiLayerNetwork, dataset: DataSet, settings: FitSettings) -> DataSetIterator:
-    """Return minibatches of a DataSet, in an order of its own for every epoch that the network has ever had."""
-    from nd.dataset.numpy_iterator import NumpyDataSetIterator
+def existing(network: Network, data: Iterable[Any]) -> MinibatchIterator[Any]:
+    """Return an iterator over the minibatches of an iterable, of the kind that the network needs or that it holds."""
+    several = len(network.conf.input_names) > 1 or len(network.classes_of) > 1
+    if several or (isinstance(data, Sequence) and data and isinstance(data[0], MultiDataSet)):
+        from nd.dataset import ExistingMultiDataSetIterator
 
+        if MultiDataSet in network.data_types:
+            return ExistingMultiDataSetIterator(data)
+    return ExistingDataSetIterator(data)
+
+
+def prefetching(source: MinibatchIterator[Any]) -> Any:
+    """Return an iterator that reads another one ahead in a thread, of the same kind."""
+    from nd.dataset import AsyncDataSetIterator, AsyncMultiDataSetIterator
+
+    if isinstance(source, MultiDataSetIterator):
+        return AsyncMultiDataSetIterator(source)
+    return AsyncDataSetIterator(source)  # type: ignore[arg-type]
+
+
+def _cut(network: Network, data: Any, settings: FitSettings) -> MinibatchIterator[Any]:
+    """Return minibatches of a data set, in an order of its own for every epoch that the network has ever had."""
+    from nd.dataset import NumpyDataSetIterator, NumpyMultiDataSetIterator
+
+    seed = (network.conf.base.seed or 0) + _SEEDS_APART * network.epoch_count
+    order: dict[str, Any] = {"shuffle": settings.shuffle, "seed": seed}
+    if isinstance(data, MultiDataSet):
+        masks = {"features_masks": data.features_masks, "labels_masks": data.labels_masks}
+        return NumpyMultiDataSetIterator(data.features, data.labels, settings.batch_size, **masks, **order)  # type: ignore[arg-type]
     return NumpyDataSetIterator(
-        dataset.features,
-        dataset.labels,
+        data.features,
+        data.labels,
         settings.batch_size,  # type: ignore[arg-type]
-        features_mask=dataset.features_mask,
-        labels_mask=dataset.labels_mask,
-        shuffle=settings.shuffle,
-        seed=(network.conf.base.seed or 0) + _SEEDS_APART * network.epoch_count,
+        features_mask=data.features_mask,
+        labels_mask=data.labels_mask,
+        **order,
     )
 
 
 def weighted(
-    network: MultiLayerNetwork, who: str, batch: DataSet, class_weights: list[float] | None, sample_weight: Any = None
-) -> DataSet:
-    """Return a DataSet with weights of its examples in the mask of its labels.
+    network: Network, who: str, batch: Any, class_weights: list[float] | None, sample_weight: Any = None
+) -> Any:
+    """Return a minibatch with weights of its examples in the masks of its labels.
 
     Raises
     ------
-    ShapeError, DataError, DTypeError
-        They do not fit, or there are no labels.
+    ShapeError, DataError, DTypeError, ConfigurationError
+        They do not fit, there are no labels, or there are weights of classes and several outputs.
     """
-    if batch.labels is None:
+    parts = parts_of_data(batch)
+    if not parts.labels:
         raise nd.DataError(f"{who}: weights need labels, got none.")
-    data_format = network.formats.behind[-1]
-    labels = inward(host_labels(network.classes.formed(batch.labels)), data_format)
-    weights: Any = 1.0
-    if class_weights is not None:
-        weights = weights_of_classes(labels, class_weights)
-    if sample_weight is not None:
-        weights = weights * weights_of_examples(f"{who}: sample_weight", sample_weight, labels.shape)
-    mask = batch.labels_mask
-    if mask is None and batch.features_mask is not None:  # which would reach the loss by itself
-        mask = network.mask_of_outputs(batch.features_mask, labels.shape[0])
-    mask = outward(weighted_mask(who, weights, inward(mask, data_format), labels.shape), data_format)
-    return DataSet(batch.features, batch.labels, batch.features_mask, mask)
+    if class_weights is not None and len(parts.labels) > 1:
+        raise nd.ConfigurationError(
+            f"{who}: class_weight is for networks with one output, got {len(parts.labels)}. Give sample_weight."
+        )
+    reached = network.masks_of_outputs(batch) if any(mask is not None for mask in parts.features_masks) else None
+    masks = []
+    for number, given in enumerate(parts.labels):
+        labels = host_labels(network.classes_of[number].formed(given))
+        weights: Any = 1.0
+        if class_weights is not None:
+            weights = weights_of_classes(labels, class_weights)
+        if sample_weight is not None:
+            weights = weights * weights_of_examples(f"{who}: sample_weight", sample_weight, labels.shape)
+        mask = parts.labels_masks[number] if parts.labels_masks else None
+        if mask is None and reached is not None:  # which would reach the loss by itself
+            mask = reached[number]
+        masks.append(weighted_mask(who, weights, mask, labels.shape))
+    if isinstance(batch, DataSet):
+        return DataSet(batch.features, batch.labels, batch.features_mask, masks[0])
+    return MultiDataSet(batch.features, batch.labels, batch.features_masks, masks)

@@ -7,17 +7,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import nd
-from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator
-from nd.dataset.iterator import check_data_set
+from nd.dataset import DataSet
+from nd.dataset.iterator import MinibatchIterator
 from nd.evaluation import Evaluation
 from nd.typing import Array
 
+from ..step.minibatch import parts_of_data
 from .inference import naming_nan
-from .training_data import weighted
+from .training_data import existing, weighted
 
 if TYPE_CHECKING:
     from .history import History
-    from .multilayer import MultiLayerNetwork
+    from .network import Network
 
 
 class Validation:
@@ -25,8 +26,9 @@ class Validation:
 
     Parameters
     ----------
-    network : MultiLayerNetwork
+    network : Network
     data : (features, labels), (features, labels, weights), DataSet, DataSetIterator or other iterable of DataSet
+        For a ComputationGraph also MultiDataSets.
         Weights ``[N]`` are of the examples, in the score only.
     batch_size : int, optional
         Examples at once, of arrays and of a DataSet.
@@ -37,21 +39,21 @@ class Validation:
         It is nothing of that, or does not fit the network.
     """
 
-    def __init__(self, network: MultiLayerNetwork, data: Any, batch_size: int | None) -> None:
+    def __init__(self, network: Network, data: Any, batch_size: int | None) -> None:
         self.network, self._weights = network, None
-        self._iterator: DataSetIterator | None = None
-        self._sets: list[DataSet] = []
-        self._masks: list[Any] = []  # of the labels, without weights
+        self._iterator: MinibatchIterator[Any] | None = None
+        self._sets: list[Any] = []
+        self._unweighted: list[Any] = []  # the same minibatches, without weights
         if isinstance(data, tuple) and 2 <= len(data) <= 3 and not isinstance(data[0], DataSet):
             dataset = network.classes.data_set("validation_data", data[0], data[1])
             self._weights = data[2] if len(data) > 2 else None
             self._sets = self._cut(dataset, batch_size)
-        elif isinstance(data, DataSet):
+        elif isinstance(data, network.data_types):
             self._sets = self._cut(data, batch_size)
-        elif isinstance(data, DataSetIterator):
+        elif isinstance(data, MinibatchIterator):
             self._iterator = data
         elif isinstance(data, Iterable) and not hasattr(data, "shape"):
-            self._iterator = ExistingDataSetIterator(data)
+            self._iterator = existing(network, data)
         else:
             raise nd.DTypeError(
                 f"fit: validation_data must be (features, labels), a DataSet or an iterator, got {type(data).__name__}."
@@ -64,18 +66,23 @@ class Validation:
         if not self._sets:
             raise nd.DataError("fit: validation_data must have at least one example, got none.")
         data = self._sets[0]
-        check_labelled(data)
-        parts = data.features, data.labels, data.features_mask, data.labels_mask
+        self._check_labelled(data)
         with of_validation():
-            self.network.loss_and_output(DataSet(*(None if part is None else part[:1, ...] for part in parts)))
+            self.network.loss_and_outputs(data.get_range(0, 1) if data.num_examples() else data)
 
-    def _cut(self, dataset: DataSet, batch_size: int | None) -> list[DataSet]:
+    def _check_labelled(self, batch: Any) -> None:
+        """Raise errors unless it is a minibatch with labels."""
+        self.network.check_minibatch("fit: validation_data", batch)
+        if not parts_of_data(batch).labels:
+            raise nd.DataError("fit: validation_data must have labels, got none. Give (features, labels).")
+
+    def _cut(self, dataset: Any, batch_size: int | None) -> list[Any]:
         """Return minibatches; with weights, these are in the masks of the labels."""
         if self._weights is None:
             return [dataset] if batch_size is None else dataset.batch_by(batch_size)
         with_weights = weighted(self.network, "validation_data", dataset, None, self._weights)
         size = dataset.num_examples() if batch_size is None else batch_size
-        self._masks = [batch.labels_mask for batch in dataset.batch_by(size)]
+        self._unweighted = dataset.batch_by(size)
         return with_weights.batch_by(size)
 
     def add_to(self, history: History) -> None:
@@ -85,13 +92,13 @@ class Validation:
         total: Array | Any = None
         examples = 0
         for number, batch in enumerate(self._minibatches()):
-            check_labelled(batch)
-            with naming_nan("fit: validation_data", network, batch.features), of_validation():
-                loss, output = network.loss_and_output(batch)
+            self._check_labelled(batch)
+            with naming_nan("fit: validation_data", network, batch), of_validation():
+                loss, outputs = network.loss_and_outputs(batch)
                 if evaluation is not None:
-                    mask = batch.labels_mask if self._weights is None else self._masks[number]
-                    labels: Array | Any = batch.labels
-                    evaluation.eval(*network.classes.compared(network.classes.formed(labels), nd.to_host(output), mask))
+                    parts = parts_of_data(batch if self._weights is None else self._unweighted[number])
+                    mask = parts.labels_masks[0] if parts.labels_masks else None
+                    evaluation.eval(network.classes.formed(parts.labels[0]), nd.to_host(outputs[0]), mask)
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")
@@ -99,7 +106,7 @@ class Validation:
         if evaluation is not None:
             history.validation_accuracy.append(evaluation.accuracy())
 
-    def _minibatches(self) -> Iterator[DataSet]:
+    def _minibatches(self) -> Iterator[Any]:
         if self._iterator is None:
             yield from self._sets
             return
@@ -115,10 +122,3 @@ def of_validation() -> Iterator[None]:
         yield
     except (nd.ShapeError, nd.DTypeError, nd.DataError) as error:
         raise type(error)(f"fit: validation_data: {error}") from error
-
-
-def check_labelled(batch: Any) -> None:
-    """Raise errors unless it is a DataSet with labels."""
-    check_data_set("fit: validation_data", batch)
-    if batch.labels is None:
-        raise nd.DataError("fit: validation_data must have labels, got none. Give (features, labels).")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import nd
 from nd.arrays.creation import is_ready
@@ -12,12 +13,14 @@ from nd.checks import describe_shape
 from nd.dataset import DataSet
 from nd.typing import Array
 
-from ..conf.data_formats import ChainFormats, arranged, channels_last, inward
-from ..layers.base import label_of
-
 if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration
+    from nd.dataset import MultiDataSet
+
+    from ..conf.nodes import NetworkConfiguration
     from .worker import SharedNodes
+
+Arrays = tuple[Array, ...]
+Masks = tuple[Array | None, ...]
 
 
 class StepInput:
@@ -25,7 +28,12 @@ class StepInput:
 
     Parameters
     ----------
-    features, labels, features_mask, labels_mask : array or None
+    features : tuple of array
+        Of every input of the network.
+    labels : tuple of array
+        Of every output; none for a prediction.
+    features_masks, labels_masks : tuple of array or None
+        Of every input and of every output; without them there are none.
     state : tuple of array ``[N, ...]``
         Carried by layers from the segment before.
     own : tuple of bool
@@ -39,66 +47,65 @@ class StepInput:
         Shapes of everything: steps of one key take the same operations.
     """
 
-    __slots__ = ("arrays", "features", "features_mask", "key", "labels", "labels_mask", "own", "state")
+    __slots__ = ("arrays", "features", "features_masks", "key", "labels", "labels_masks", "own", "state")
 
     def __init__(
         self,
-        features: Array,
-        labels: Array | None = None,
-        features_mask: Array | None = None,
-        labels_mask: Array | None = None,
-        state: tuple[Array, ...] = (),
-        own: tuple[bool, ...] = (False, False, False, False),
+        features: Arrays,
+        labels: Arrays = (),
+        features_masks: Masks = (),
+        labels_masks: Masks = (),
+        state: Arrays = (),
+        own: tuple[bool, ...] = (),
     ) -> None:
-        self.features: Array = features
-        self.labels: Array | Any = labels
-        self.features_mask: Array | Any = features_mask
-        self.labels_mask: Array | Any = labels_mask
-        self.state, self.own = state, own
-        self.arrays: tuple[Array | Any, ...] = (features, labels, features_mask, labels_mask, *state)
-        self.key: tuple[object, ...] = (
-            features.shape,
-            None if labels is None else labels.shape,
-            None if features_mask is None else features_mask.shape,
-            None if labels_mask is None else labels_mask.shape,
-        )
-        if state:
-            self.key += tuple(array.shape for array in state)
+        self.features, self.labels, self.state = features, labels, state
+        self.features_masks = features_masks or (None,) * len(features)
+        self.labels_masks = labels_masks or (None,) * len(labels)
+        self.arrays = (*features, *labels, *self.features_masks, *self.labels_masks, *state)
+        self.own = own or (False,) * (len(self.arrays) - len(state))
+        self.key: tuple[object, ...] = tuple(None if array is None else array.shape for array in self.arrays)
 
     @property
     def examples(self) -> int:
-        """N."""
-        return self.features.shape[0]
+        """N: rows of the first labels, of which networks that stack inputs have more; without them of features."""
+        return (self.labels or self.features)[0].shape[0]
+
+    def labels_mask(self, output: int) -> Array | None:
+        """Return the mask of an output's labels, None for none."""
+        return self.labels_masks[output] if self.labels_masks else None
 
     def with_arrays(self, arrays: Sequence[Array | Any]) -> StepInput:
         """Return the same with others in the place of `arrays`."""
-        features, labels, features_mask, labels_mask, *state = arrays
-        return StepInput(features, labels, features_mask, labels_mask, tuple(state), self.own)
+        rest = iter(arrays)
+        groups = (self.features, self.labels, self.features_masks, self.labels_masks, self.state)
+        features, labels, features_masks, labels_masks, state = (tuple(islice(rest, len(group))) for group in groups)
+        return StepInput(features, labels, features_masks, labels_masks, state, self.own)
 
-    def with_state(self, state: tuple[Array, ...]) -> StepInput:
+    def with_state(self, state: Arrays) -> StepInput:
         """Return the same with another state."""
-        return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, state, self.own)
+        return StepInput(self.features, self.labels, self.features_masks, self.labels_masks, state, self.own)
 
     def times(self, steps: slice) -> StepInput:
-        """Return views of some time steps of series ``[N, C, T]`` and of their masks ``[N, T]``."""
-        features_mask, labels_mask = (
-            None if mask is None else mask[:, steps] for mask in (self.features_mask, self.labels_mask)
-        )
-        return StepInput(self.features[:, :, steps], self.labels[:, :, steps], features_mask, labels_mask)
+        """Return views of some time steps of series ``[N, C, T]`` and of their masks ``[N, T]``; the rest as it is."""
+        groups: list[tuple[Any, ...]] = []
+        for series, masks in ((self.features, self.features_masks), (self.labels, self.labels_masks)):
+            timed = [array.ndim == 3 for array in series]
+            groups.append(tuple(x[:, :, steps] if cut else x for x, cut in zip(series, timed, strict=True)))
+            cuts = zip(masks, timed or [True] * len(masks), strict=True)
+            groups.append(tuple(mask[:, steps] if mask is not None and cut else mask for mask, cut in cuts))
+        features, features_masks, labels, labels_masks = groups
+        return StepInput(features, labels, features_masks, labels_masks)
 
     def part(self, rows: slice) -> StepInput:
         """Return views of some of the examples."""
-        if rows.start == 0 and rows.stop == self.features.shape[0]:
+        if rows.start == 0 and rows.stop == self.examples:
             return self
-        features: Any
-        state: list[Any]
-        features, labels, features_mask, labels_mask, *state = (
-            None if array is None else array[rows, ...] for array in self.arrays
-        )
-        return StepInput(features, labels, features_mask, labels_mask, tuple(state))
+        part = self.with_arrays([None if array is None else array[rows, ...] for array in self.arrays])
+        part.own = (False,) * len(self.own)
+        return part
 
 
-def as_features(x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
+def as_features(who: str, x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
     """Bring features ``[N, ...]`` to the current backend, in that dtype and the preferred memory order.
 
     Raises
@@ -106,44 +113,47 @@ def as_features(x: Any, dtype: str, buffers: Callable[..., Array]) -> Array:
     ShapeError
         There is no axis of examples, or no example.
     """
-    return nd.to_activation_order(_features_array(x, dtype), buffers)
+    return nd.to_activation_order(_features_array(who, x, dtype), buffers)
 
 
-def _features_array(x: Any, dtype: str) -> Array:
+def _features_array(who: str, x: Any, dtype: str) -> Array:
     x = nd.as_array(x, dtype)
     if x.ndim < 2 or x.shape[0] == 0:
         raise nd.ShapeError(
-            f"MultiLayerNetwork: expected features [N, ...] with N >= 1, got {list(x.shape)}. "
+            f"{who}: expected features [N, ...] with N >= 1, got {list(x.shape)}. "
             "Give one row per example, also for a single one."
         )
     return x
 
 
 class FeaturesCheck:
-    """The shapes of features that a network takes.
+    """The shapes of features that an input of a network takes.
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
-        With an input type; without one the layers alone say what fits them.
+    conf : NetworkConfiguration
+        With input types; without them the layers alone say what fits them.
+    number : int
+        Of the input.
     """
 
-    def __init__(self, conf: MultiLayerConfiguration) -> None:
-        self.rows_are_series = conf.rows_are_series
-        self._type, self._label = conf.input_type, label_of(0, conf.layers[0])
-        self.formats = ChainFormats(conf)
-        ends = (self.formats.input, self.formats.behind[-1])
-        self.last = tuple(name if channels_last(name) else None for name in ends)
-        """Formats of features and labels where these have the channels last."""
+    def __init__(self, conf: NetworkConfiguration, number: int) -> None:
+        readers = [node for node in conf.nodes if -1 - number in node.inputs]
+        first = readers[0] if len(readers) == 1 else None
+        layer: Any = None if first is None else first.conf.innermost
+        self._type = conf.network_input_types()[number]
+        self._label = f"input {conf.input_names[number]!r}" if first is None else first.label
         self._allowed: list[tuple[int | None, ...]] = []
-        first: Any = conf.layers[0].innermost
-        self.rows: int | None = first.n_in if getattr(first, "takes_indices", False) else None
+        self.rows_are_series = (
+            first is not None and first.preprocessor is None and getattr(layer, "takes", None) == "series"
+        )
+        """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
+        self.rows: int | None = layer.n_in if getattr(layer, "takes_indices", False) else None
         """Of an embedding that the features are indices into."""
         if self._type is not None and self.rows is None:
             self._allowed = [self._type.shape]
-            if 0 in conf.preprocessors:  # features in the form that it would give them pass it
-                passing = conf.preprocessors[0].output_type(self._type.computed).shape
-                self._allowed.append(arranged(passing, self.formats.input))
+            if first is not None and first.preprocessor is not None:  # features in the form that it gives them pass it
+                self._allowed.append(first.preprocessor.output_type(self._type).shape)
         self.fitting: tuple[int, ...] | None = None
         """The shape of an example that was checked last, and fits: such a minibatch is not checked again."""
 
@@ -177,119 +187,188 @@ class Minibatch:
 
     Parameters
     ----------
+    who : str
+        The kind of network, for messages.
     dtype : str
     buffers : callable
         Memory for features that lie in another order.
-    accepts : FeaturesCheck
+    accepts : sequence of FeaturesCheck
+        Of every input of the network.
+    outputs : int
         Of the network.
+    aligned : bool
+        Whether row i of everything is example i; not so where vertices stack examples or take them apart.
+
+    Attributes
+    ----------
+    rank, columns : int
+        Of the labels of a single output, where they are known.
     """
 
-    def __init__(self, dtype: str, buffers: Callable[..., Array], accepts: FeaturesCheck) -> None:
-        self.dtype, self.buffers, self.accepts = dtype, buffers, accepts
+    def __init__(
+        self,
+        who: str,
+        dtype: str,
+        buffers: Callable[..., Array],
+        accepts: Sequence[FeaturesCheck],
+        outputs: int,
+        aligned: bool = True,
+    ) -> None:
+        self.who, self.dtype, self.buffers, self.accepts, self.outputs = who, dtype, buffers, accepts, outputs
+        self.aligned = aligned
         self.rank = self.columns = 0
-        """Of labels, where they are known."""
         self.clear()
 
     def clear(self) -> None:
         """Forget everything."""
-        self.features: Array | Any = None
-        self.labels: Array | Any = None
-        self.features_mask: Array | Any = None
-        self.labels_mask: Array | Any = None
-        self._own = [False] * 4
+        self.features: tuple[Array | Any, ...] = ()
+        self.labels: tuple[Array | Any, ...] = ()
+        self.features_masks: Masks = (None,) * len(self.accepts)
+        self.labels_masks: Masks = (None,) * self.outputs
+        self._own: tuple[tuple[bool, ...], ...] = ((), ())
 
-    def set_features(self, x: Any) -> None:
-        """Set features ``[N, ...]``."""
-        if self.accepts.rows is not None:
-            self.accepts.check_indices(x)  # before they take the place of what was set
+    def another(self, buffers: Callable[..., Array]) -> Minibatch:
+        """Return an empty one of the same network."""
+        return Minibatch(self.who, self.dtype, buffers, self.accepts, self.outputs, self.aligned)
+
+    def set_features(self, xs: Sequence[Any]) -> None:
+        """Set features ``[N, ...]`` of every input."""
+        if len(xs) != len(self.accepts):
+            raise nd.ShapeError(
+                f"{self.who}: expected features of {len(self.accepts)} input(s), got {len(xs)}. Give an array for "
+                "each of them, as MultiDataSet(features, labels) holds them."
+            )
+        pairs = [self._feature(number, x) for number, x in enumerate(xs)]
+        self.features, own = tuple(x for x, _ in pairs), tuple(owned for _, owned in pairs)
+        self._own = (own, self._own[1])
+
+    def _feature(self, number: int, x: Any) -> tuple[Array, bool]:
+        accepts = self.accepts[number]
+        if accepts.rows is not None:
+            accepts.check_indices(x)  # before they take the place of what was set
         ready = is_ready(x, self.dtype) and x.ndim > 1 and x.shape[0] > 0
-        staged = None if ready else self._staged("input", x)
-        features = staged if staged is not None else x if ready else _features_array(x, self.dtype)
-        if features.shape[1:] != self.accepts.fitting:
-            self.accepts.check(tuple(features.shape))
-        last = self.accepts.last[0]
-        self.features, self._own[0] = inward(features, last) if last else features, staged is not None
+        staged = None if ready else self._staged(f"input{number}", x)
+        features = staged if staged is not None else x if ready else _features_array(self.who, x, self.dtype)
+        if features.shape[1:] != accepts.fitting:
+            accepts.check(tuple(features.shape))
+        return features, staged is not None
 
-    def set_labels(self, y: Any) -> None:
-        """Set labels ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
-        ready = is_ready(y, self.dtype)
-        staged = None if ready else self._staged("labels", y)
-        labels = staged if staged is not None else y if ready else nd.as_array(y, self.dtype)
-        last = self.accepts.last[1]
-        self.labels, self._own[1] = inward(labels, last) if last else labels, staged is not None
+    def set_labels(self, ys: Sequence[Any]) -> None:
+        """Set labels of every output: ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
+        if len(ys) != self.outputs:
+            raise nd.ShapeError(
+                f"{self.who}: expected labels of {self.outputs} output(s), got {len(ys)}. Give an array for each of "
+                "them, as MultiDataSet(features, labels) holds them."
+            )
+        labels, own = [], []
+        for number, y in enumerate(ys):
+            staged = None if is_ready(y, self.dtype) else self._staged(f"labels{number}", y)
+            labels.append(nd.as_array(y, self.dtype) if staged is None else staged)
+            own.append(staged is not None)
+        self.labels, self._own = tuple(labels), (self._own[0], tuple(own))
 
     def _staged(self, name: str, data: Any) -> Array | None:
         """Return host data in this object's buffers, where the backend copies them while the host goes on."""
         return nd.staged(data, self.dtype, lambda: self.buffers(name, tuple(data.shape)))
 
-    def set_masks(self, features_mask: Any, labels_mask: Any) -> None:
+    def set_masks(self, features_masks: Sequence[Any], labels_masks: Sequence[Any]) -> None:
         """Set masks: ``[N, 1]``, series ``[N, T]``, images ``[N, 1, H, W]``, labels also their shape; None for none."""
-        self.features_mask, self.labels_mask = (
-            None if mask is None else inward(nd.as_array(mask, self.dtype), last)
-            for mask, last in zip((features_mask, labels_mask), self.accepts.last, strict=True)
+        groups = (("features", features_masks, len(self.accepts)), ("labels", labels_masks, self.outputs))
+        for name, masks, count in groups:
+            if len(masks) not in (0, count):
+                raise nd.ShapeError(
+                    f"{self.who}: expected a mask or None for each of {count} {name}, got {len(masks)}. Give as many."
+                )
+        self.features_masks, self.labels_masks = (
+            tuple(None if mask is None else nd.as_array(mask, self.dtype) for mask in masks) or (None,) * count
+            for _, masks, count in groups
         )
 
-    def takes(self, data: DataSet) -> bool:
-        """Tell whether labels have a column for each of several outputs, as the loss takes them."""
+    def takes(self, data: Any) -> bool:
+        """Tell whether a DataSet's labels have a column for each of several outputs, as the loss takes them."""
         labels = data.labels
-        if labels is None or len(labels.shape) != self.rank:
-            return False
-        return labels.shape[-1 if self.accepts.last[1] else 1] == self.columns > 1
+        return (
+            type(data) is DataSet
+            and labels is not None
+            and len(labels.shape) == self.rank
+            and (labels.shape[1] == self.columns > 1)
+        )
 
-    def set(self, data: DataSet) -> None:
-        """Set everything from a DataSet; raise DataError if it has no labels."""
-        if data.labels is None:
+    def set(self, data: DataSet | MultiDataSet) -> None:
+        """Set everything from a DataSet or MultiDataSet; raise DataError if it has no labels."""
+        parts = parts_of_data(data)
+        if not parts.labels or any(labels is None for labels in parts.labels):
             raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
-        self.set_features(data.features)
-        self.set_labels(data.labels)
-        if data.features_mask is data.labels_mask is None:
-            self.features_mask = self.labels_mask = None
-        else:
-            self.set_masks(data.features_mask, data.labels_mask)
+        self.set_features(parts.features)
+        self.set_labels(parts.labels)
+        self.set_masks(parts.features_masks, parts.labels_masks)
 
     def step(self) -> StepInput:
         """Return the minibatch as the input of a step of training; errors as `check`."""
         self.check()
-        return StepInput(self.features, self.labels, self.features_mask, self.labels_mask, own=tuple(self._own))
+        own = (*self._own[0], *self._own[1], *(False,) * (len(self.features_masks) + len(self.labels_masks)))
+        return StepInput(self.features, self.labels, self.features_masks, self.labels_masks, own=own)
 
     def step_without_labels(self, shared: SharedNodes) -> StepInput:
         """Return the minibatch as the input of a prediction."""
-        self.check_features_mask()
-        own = (self._own[0], False, False, False)
-        state = shared.initial_state(self.features.shape[0])
-        return StepInput(self.features, None, self.features_mask, self.labels_mask, state, own)
+        self.check_features()
+        own = (*self._own[0], *(False,) * (len(self.features_masks) + len(self.labels_masks)))
+        state = shared.initial_state(self.features[0].shape[0])
+        return StepInput(self.features, (), self.features_masks, self.labels_masks, state, own)
 
     def check(self) -> None:
         """Raise unless features and labels are there, one row of everything for each example."""
-        if self.features is None or self.labels is None:
+        if not self.features or not self.labels:
             raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
-        n = self.features.shape[0]
-        if self.labels.shape[:1] != (n,):
-            self._refuse_rows("labels", self.labels, n)
-        if self.labels_mask is not None and self.labels_mask.shape[:1] != (n,):
-            self._refuse_rows("labels' mask", self.labels_mask, n)
-        if self.features_mask is not None:
-            self.check_features_mask()
+        self.check_features()
+        n = self.features[0].shape[0]
+        for number, (labels, mask) in enumerate(zip(self.labels, self.labels_masks, strict=True)):
+            which = "" if self.outputs == 1 else f" of output {number}"
+            n = n if self.aligned else labels.shape[0]
+            if labels.shape[:1] != (n,):
+                self._refuse_rows(f"labels{which}", labels, n)
+            if mask is not None and mask.shape[:1] != (n,):
+                self._refuse_rows(f"labels' mask{which}", mask, n)
 
-    def check_features_mask(self) -> None:
+    def check_features(self) -> None:
+        """Raise ShapeError unless all features have as many examples, and masks fit them."""
+        n = self.features[0].shape[0]
+        for number, (features, mask) in enumerate(zip(self.features, self.features_masks, strict=True)):
+            if features.shape[0] != n and self.aligned:
+                self._refuse_rows(f"features of input {number}", features, n)
+            if mask is not None:
+                self._check_mask(mask, features.shape, self.accepts[number])
+
+    def _check_mask(self, mask: Array, shape: tuple[int, ...], accepts: FeaturesCheck) -> None:
         """Raise ShapeError unless the mask has a number for each row, time step of a series, or place of an image."""
-        if self.features_mask is None:
-            return
-        mask, shape, n = self.features_mask, self.features.shape, self.features.shape[0]
-        rows_are_series = self.accepts.rows_are_series  # mask [N, T], not [N, 1]
+        n, rows_are_series = shape[0], accepts.rows_are_series  # mask [N, T], not [N, 1]
         series = len(shape) == 3 or (len(shape) == 2 and rows_are_series)
         places: tuple[int, ...] = shape[-1:] if series else (1, *shape[2:])
         sizes = tuple(mask.shape)
         fits = len(sizes) == len(places) + 1 and all(f in {1, p} for f, p in zip(sizes[1:], places, strict=True))
         if sizes[:1] != (n,) or not fits or (series and sizes[1:] != places):
             raise nd.ShapeError(
-                f"MultiLayerNetwork: the features' mask must be {[n, *places]}, got {list(sizes)}, for features "
-                f"{list(shape)}."
+                f"{self.who}: the features' mask must be {[n, *places]}, got {list(sizes)}, for features {list(shape)}."
             )
 
-    @staticmethod
-    def _refuse_rows(name: str, array: Array, n: int) -> NoReturn:
+    def _refuse_rows(self, name: str, array: Array, n: int) -> NoReturn:
         raise nd.ShapeError(
-            f"MultiLayerNetwork: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. "
-            "One row per example."
+            f"{self.who}: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. One row per example."
         )
+
+
+class DataParts(NamedTuple):
+    """Features, labels and masks of a data set, each a list."""
+
+    features: Sequence[Any]
+    labels: Sequence[Any]
+    features_masks: Sequence[Any]
+    labels_masks: Sequence[Any]
+
+
+def parts_of_data(data: DataSet | MultiDataSet) -> DataParts:
+    """Return what a DataSet or a MultiDataSet consists of, as lists."""
+    if isinstance(data, DataSet):
+        labels = () if data.labels is None else (data.labels,)
+        return DataParts((data.features,), labels, (data.features_mask,), (data.labels_mask,))
+    return DataParts(data.features, data.labels or (), data.features_masks or (), data.labels_masks or ())

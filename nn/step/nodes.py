@@ -1,80 +1,88 @@
-"""The nodes of a network: its layers in the order in which they run, each with its inputs."""
+"""The nodes of a network: its layers and vertices in the order in which they run, each with its inputs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..layers.base import label_of
 from ..layers.convolution.pooled_convolution import paired
-from ..layers.runtime import LayerRuntime
 
 if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration
+    from ..conf.nodes import NetworkConfiguration
     from ..conf.preprocessors import InputPreProcessor
+    from .params import ParamLayout
 
 NETWORK_INPUT = -1
-"""Stands for the features among the inputs of a node."""
+"""Stands for the first features among the inputs of a node; ``-1 - k`` for those of input k."""
 
 
 class Node(NamedTuple):
-    """A layer in its place.
+    """A layer or vertex in its place.
 
     Attributes
     ----------
     name : str
     position : int
         In the order in which nodes run, which is also that of their parameters in the flat vector.
-    draw_index : int
-        In the order in which Java draws weights.
-    layer : LayerRuntime
+    layer : LayerRuntime or VertexRuntime
         The same object for all workers.
     preprocessor : InputPreProcessor or None
         Applied between the input and the layer.
     inputs : tuple of int
-        Numbers of the nodes whose activations come in, in the list of nodes; `NETWORK_INPUT` for the features.
+        Numbers of the nodes whose activations come in, in the list of nodes; ``-1 - k`` for features.
     needs_epsilon : tuple of bool
         For each input whether there is anything to train above it.
+    trained : bool
+        Whether there is anything to train in the node or above it.
     states : int
         Arrays that the layer carries from one segment of a series to the next.
+    joins : bool
+        Whether it is a vertex, which takes several inputs.
     """
 
     name: str
     position: int
-    draw_index: int
-    layer: LayerRuntime
+    layer: Any
     preprocessor: InputPreProcessor | None
     inputs: tuple[int, ...]
     needs_epsilon: tuple[bool, ...]
+    trained: bool
     states: int
+    joins: bool
 
 
-def chain(conf: MultiLayerConfiguration, lowest: int) -> tuple[Node, ...]:
-    """Return the nodes of a network whose layers follow one another.
+def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...]:
+    """Return the nodes of a network, at work."""
+    from ..vertices.base import VertexConf
 
-    Parameters
-    ----------
-    conf : MultiLayerConfiguration
-    lowest : int
-        The first layer with parameters to train: below it nothing needs a gradient.
-    """
-    nodes = []
-    for index, layer in enumerate(conf.layers):
-        runtime = layer.runtime(layer, label_of(index, layer), conf.base.dtype)  # type: ignore[arg-type]
-        states = len(runtime.initial_state(1))
-        preprocessor, needs_epsilon = conf.preprocessors.get(index), (index > lowest,)
-        name = layer.name or str(index)
-        nodes.append(Node(name, index, index, runtime, preprocessor, (index - 1,), needs_epsilon, states))
+    nodes: list[Node] = []
+    for number, (name, label, layer, inputs, preprocessor, _) in enumerate(conf.nodes):
+        runtime = layer.runtime(layer, label, conf.dtype)
+        needs_epsilon = tuple(source >= 0 and nodes[source].trained for source in inputs)
+        trained, states = any(needs_epsilon) or layout.is_trained(number), len(runtime.initial_state(1))
+        joins = isinstance(layer, VertexConf)
+        nodes.append(Node(name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins))
     return tuple(nodes)
 
 
-def fused(nodes: tuple[Node, ...], lowest: int) -> tuple[Node, ...]:
-    """Return the nodes with a convolution and the pooling after it as one, where they can be."""
+def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
+    """Return the nodes with a convolution and the pooling after it as one, where they can be, and the new outputs.
+
+    They can where nothing but the pooling reads the convolution's activations.
+    """
+    readers = Counter(source for node in nodes for source in node.inputs)
+    readers.update(outputs)
     joined: list[Node] = []
-    for node in nodes:
-        before = joined[-1] if joined and node.preprocessor is None else None
-        pair = None if before is None else paired(before.layer, node.layer, node.position < lowest)
-        if before is not None and pair is not None:
-            joined[-1] = before._replace(layer=pair)
+    places: dict[int, int] = {}  # number before -> number now
+    for number, node in enumerate(nodes):
+        source = node.inputs[0]
+        alone = source >= 0 and node.preprocessor is None and not node.joins and readers[source] == 1
+        pair = paired(nodes[source].layer, node.layer, not node.trained) if alone else None
+        if pair is not None and places[source] == len(joined) - 1:
+            joined[-1] = joined[-1]._replace(layer=pair)
         else:
-            joined.append(node._replace(inputs=(len(joined) - 1,)))
-    return tuple(joined)
+            moved = tuple(places[source] if source >= 0 else source for source in node.inputs)
+            joined.append(node._replace(inputs=moved))
+        places[number] = len(joined) - 1
+    return tuple(joined), tuple(places[number] for number in outputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import nd
@@ -69,19 +69,33 @@ class ParamSpec(Checked):
         return math.prod(self.shape)
 
 
+def shapes_of(specs: Iterable[ParamSpec]) -> dict[str, tuple[int, ...]]:
+    """Return name -> shape, in the order of the flat vector."""
+    return {spec.name: spec.shape for spec in specs}
+
+
 @dataclass(frozen=True)
 class ParamView:
-    """The place of a parameter: ``vector[0, start:stop]``, reshaped."""
+    """The place of a parameter: ``vector[0, start:stop]``, reshaped.
+
+    Parameters
+    ----------
+    layer : int
+        Number of the layer or vertex in the order of the vector.
+    name : str
+        Its name among the parameters' keys.
+    """
 
     layer: int
+    name: str
     spec: ParamSpec
     start: int
     stop: int
 
     @property
     def key(self) -> str:
-        """Name in the network's table: ``"0_W"``."""
-        return f"{self.layer}_{self.spec.name}"
+        """Name in the network's table: ``"0_W"``, in a graph ``"conv1_W"``."""
+        return f"{self.name}_{self.spec.name}"
 
     def flat(self, vector: Array) -> Array:
         """View the parameter as ``[n]``, in the vector's order."""
@@ -98,30 +112,38 @@ class ParamLayout:
     Parameters
     ----------
     specs : sequence, a sequence of ParamSpec for each layer
+    names : sequence of str, optional
+        Of the layers; without it their numbers.
 
     Notes
     -----
     Source: DL4J's ``ParamInitializer`` classes; specs of convolutions put the bias first.
     """
 
-    def __init__(self, specs: Sequence[Sequence[ParamSpec]]) -> None:
+    def __init__(self, specs: Sequence[Sequence[ParamSpec]], names: Sequence[str] | None = None) -> None:
         self.views: list[ParamView] = []
+        self._of_layers: list[list[ParamView]] = []
         offset = 0
         for layer, of_layer in enumerate(specs):
+            name = str(layer) if names is None else names[layer]
+            self._of_layers.append([])
             for spec in of_layer:
-                self.views.append(ParamView(layer, spec, offset, offset + spec.length))
+                self._of_layers[-1].append(ParamView(layer, name, spec, offset, offset + spec.length))
                 offset += spec.length
+            self.views += self._of_layers[-1]
         self.length = offset
-        self.lowest_layer = min((view.layer for view in self.views if view.spec.trainable), default=len(specs))
-        """The first layer that has parameters to train; below it nothing needs a gradient."""
 
     def of_layer(self, layer: int) -> list[ParamView]:
         """Return the views of one layer."""
-        return [view for view in self.views if view.layer == layer]
+        return self._of_layers[layer]
 
     def views_of(self, layer: int, vector: Array) -> dict[str, Array]:
         """Return name -> view of one layer's part of a vector."""
         return {view.spec.name: view.of(vector) for view in self.of_layer(layer)}
+
+    def is_trained(self, layer: int) -> bool:
+        """Tell whether a layer has parameters to train."""
+        return any(view.spec.trainable for view in self.of_layer(layer))
 
     def table(self, vector: Array) -> dict[str, Array]:
         """Return key -> view into `vector`, in its order."""

@@ -12,7 +12,7 @@ from .worker import FORWARD_ONLY, Plans, SharedNodes, Worker
 
 
 class OutputComputer:
-    """The last layer's activations outside of training.
+    """The activations of the outputs outside of training.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ class OutputComputer:
         self.plans = Plans(shared.conf, shared.splits(training=False), FORWARD_ONLY)
         self.workers: list[Worker] = []
 
-    def output(self, step: StepInput) -> Array:
-        """Return a new array ``[N, ...]``."""
+    def outputs(self, step: StepInput) -> tuple[Array, ...]:
+        """Return a new array ``[N, ...]`` for every output."""
         plan = self.plans.of(step)
         while len(self.workers) < len(plan.workers):
             self.workers.append(Worker(self.shared, self.shared.vectors.gradient))
@@ -33,5 +33,5 @@ class OutputComputer:
             partial(worker.outputs, step, parts) for worker, parts in zip(self.workers, plan.workers, strict=False)
         ]
         # Workers with several parts say nothing of their weight: only an undivided minibatch is known to be light.
-        arrays = [array for outputs in nd.run_tasks(tasks, plan.undivided and plan.light) for array in outputs]
-        return arrays[0] if len(arrays) == 1 else nd.concat(arrays)
+        parts = [part for of_worker in nd.run_tasks(tasks, plan.undivided and plan.light) for part in of_worker]
+        return parts[0] if len(parts) == 1 else tuple(nd.concat(arrays) for arrays in zip(*parts, strict=True))

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.typing import Array
 
 from ..layers.runtime import Context
+from ..vertices.runtime import NetworkInput, VertexContext
 from .nodes import NETWORK_INPUT, Node
 
 if TYPE_CHECKING:
     from ..layers.runtime import Kept
-    from .minibatch import StepInput
+    from .minibatch import Arrays, Masks, StepInput
     from .params import ParamLayout
 
-OnForward = Callable[[list[Array]], None]
+OnForward = Callable[[Sequence[Array], list[Array]], None]
 """Called with the features and the activations of all nodes, between forward and backward."""
+
+
+class Arrival(NamedTuple):
+    """What comes out of a node, or out of an input of the network."""
+
+    x: Array
+    mask: Array | None
+    examples: int
 
 
 class ForwardPass(NamedTuple):
@@ -27,10 +37,10 @@ class ForwardPass(NamedTuple):
     """Of every node that ran."""
     kept: list[Kept]
     """Needed by the way back, of every node."""
-    mask: Array | None
-    """Of the last outputs."""
     state: tuple[Array, ...]
     """Of all nodes, after it."""
+    examples: list[int]
+    """Of the inputs of every node."""
 
 
 class Propagation:
@@ -39,132 +49,260 @@ class Propagation:
     Parameters
     ----------
     nodes : sequence of Node
+    outputs : sequence of int
+        Numbers of the nodes whose activations are the network's outputs.
     layout : ParamLayout
     params : array ``[1, n]``
     gradient : array ``[1, n]``
         Receives the gradients of the parameters.
     dtype : str
+    input_names : sequence of str
     """
 
-    def __init__(self, nodes: Sequence[Node], layout: ParamLayout, params: Array, gradient: Array, dtype: str) -> None:
-        self.nodes, self.dtype, self.lowest = nodes, dtype, layout.lowest_layer
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        outputs: Sequence[int],
+        layout: ParamLayout,
+        params: Array,
+        gradient: Array,
+        dtype: str,
+        input_names: Sequence[str] = ("input",),
+    ) -> None:
+        self.nodes, self.outputs, self.dtype = nodes, tuple(outputs), dtype
         self.params = [layout.views_of(node.position, params) for node in nodes]
         self.grads = [layout.views_of(node.position, gradient) for node in nodes]
+        self._input_names = tuple(input_names)
         self._buffers = [nd.Buffers(dtype) for _ in nodes]
         self._features = nd.Buffers(dtype)  # in activation order
 
+    # ---- forward
+
     def forward(
         self,
-        x: Array,
+        features: Sequence[Array],
         training: bool,
-        mask: Array | None = None,
-        state: tuple[Array, ...] = (),
+        masks: Masks = (),
+        state: Arrays = (),
         *,
         start: int = 0,
         stop: int | None = None,
-        last_masked: bool = True,
+        unmasked: Sequence[int] = (),
         fresh: bool = False,
     ) -> ForwardPass:
-        """Run nodes start .. stop - 1, of which the first gets x; `fresh` in new memory, which the next run leaves."""
-        outputs: list[Array] = []
-        kept, state_after, examples = [], list(state), x.shape[0]
-        first_state = 0
-        x = nd.to_activation_order(x, nd.fresh_buffers(self.dtype) if fresh else self._features)
-        given = {start - 1: (x, mask)}  # activations and their mask, by the number of the node
-        for number, node in enumerate(self.nodes[start:stop], start):
-            x, mask = given[node.inputs[0]]
-            buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
-            if node.preprocessor is not None:
-                x = node.preprocessor.pre_process(x, examples, buffer)
-                mask = None if mask is None else node.preprocessor.feed_forward_mask(mask, examples)
-            if not last_masked and number == len(self.nodes) - 1:
-                mask = None
-            ctx = Context(training, buffer, mask, node.needs_epsilon[0])
-            own = slice(first_state, first_state + node.states)
-            x, for_backward, state_after[own] = node.layer.propagate(x, tuple(state[own]), self.params[number], ctx)
-            mask = None if mask is None else node.layer.feed_forward_mask(mask)
-            given[number], first_state = (x, mask), own.stop
-            outputs.append(x)
-            kept.append(for_backward)
-        return ForwardPass(outputs, kept, mask, tuple(state_after))
+        """Run nodes start .. stop - 1.
 
-    def mask_behind(self, mask: Array, examples: int) -> Array | None:
-        """Return the mask of the last node's activations, from that of so many examples' features; None for none."""
-        masks: dict[int, Array | None] = {NETWORK_INPUT: mask}
+        Parameters
+        ----------
+        features : sequence of array
+            Of the network's inputs; with a `start` in a chain that of its first node.
+        training : bool
+        masks : sequence of array or None
+            Of the features.
+        state : tuple of array
+        start, stop : int
+        unmasked : sequence of int
+            Nodes whose layer gets no mask.
+        fresh : bool
+            Take new memory, which the next run leaves.
+        """
+        given = self._arrivals(features, masks, start, fresh)
+        passed = ForwardPass([], [], state, [])
+        state_after, first_state = list(state), 0
+        for number, node in enumerate(self.nodes[start:stop], start):
+            buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
+            own = slice(first_state, first_state + node.states)
+            run = self._join if node.joins else self._run
+            arrival, kept, state_after[own] = run(number, node, given, tuple(state[own]), training, buffer, unmasked)
+            given[number], first_state = arrival, own.stop
+            passed.outputs.append(arrival.x)
+            passed.kept.append(kept)
+            passed.examples.append(given[node.inputs[0]].examples)
+        return passed._replace(state=tuple(state_after))
+
+    def _arrivals(self, features: Sequence[Array], masks: Masks, start: int, fresh: bool) -> dict[int, Arrival]:
+        arrivals = {}
+        for number, x in enumerate(features):
+            buffers: Any = nd.fresh_buffers(self.dtype) if fresh else self._features
+            x = nd.to_activation_order(x, partial(_numbered, buffers, number))
+            arrivals[start - 1 - number] = Arrival(x, masks[number] if masks else None, x.shape[0])
+        return arrivals
+
+    def _run(
+        self,
+        number: int,
+        node: Node,
+        given: Mapping[int, Arrival],
+        state: Arrays,
+        training: bool,
+        buffer: Any,
+        unmasked: Sequence[int],
+    ) -> tuple[Arrival, Kept, Arrays]:
+        """Run a layer, behind its preprocessor."""
+        x, mask, examples = given[node.inputs[0]]
+        if node.preprocessor is not None:
+            x = node.preprocessor.pre_process(x, examples, buffer)
+            mask = None if mask is None else node.preprocessor.feed_forward_mask(mask, examples)
+        if number in unmasked:
+            mask = None
+        ctx = Context(training, buffer, mask, node.needs_epsilon[0])
+        x, kept, state = node.layer.propagate(x, state, self.params[number], ctx)
+        mask = None if mask is None else node.layer.feed_forward_mask(mask)
+        return Arrival(x, mask, examples), kept, state
+
+    def _join(
+        self,
+        number: int,
+        node: Node,
+        given: Mapping[int, Arrival],
+        state: Arrays,
+        training: bool,
+        buffer: Any,
+        unmasked: Sequence[int],
+    ) -> tuple[Arrival, Kept, Arrays]:
+        """Run a vertex."""
+        arriving = [given[source] for source in node.inputs]
+        places = {name: -1 - place for place, name in enumerate(self._input_names)}
+        named = {name: NetworkInput(*given[place][:2]) for name, place in places.items() if place in given}
+        masks = tuple(mask for _, mask, _ in arriving)
+        counts = tuple(count for _, _, count in arriving)
+        ctx = VertexContext(training, buffer, masks, node.needs_epsilon, named, counts[0])
+        xs = tuple(x for x, _, _ in arriving)
+        x, kept, state = node.layer.propagate(xs, state, self.params[number], ctx)
+        return Arrival(x, node.layer.feed_forward_mask(masks, ctx), node.layer.examples(counts)), kept, state
+
+    def masks_behind(self, features: Sequence[Array], masks: Masks) -> list[Array | None]:
+        """Return the masks of the outputs, from those of such features; None for none. Nothing else is computed."""
+        given: dict[int, tuple[Array | None, int]] = {
+            NETWORK_INPUT - number: (masks[number] if masks else None, x.shape[0]) for number, x in enumerate(features)
+        }
+        named = {name: NetworkInput(x, mask) for name, x, mask in zip(self._input_names, features, masks, strict=True)}
         for number, node in enumerate(self.nodes):
-            reached = masks[node.inputs[0]]
-            if node.preprocessor is not None and reached is not None:
-                reached = node.preprocessor.feed_forward_mask(reached, examples)
-            masks[number] = None if reached is None else node.layer.feed_forward_mask(reached)
-        return masks[len(self.nodes) - 1]
+            arriving = [given[source] for source in node.inputs]
+            mask, examples = arriving[0]
+            if node.joins:
+                joined = tuple(mask for mask, _ in arriving)
+                counts = tuple(count for _, count in arriving)
+                ctx = VertexContext(False, nd.fresh_buffers(self.dtype), joined, node.needs_epsilon, named, counts[0])
+                mask, examples = node.layer.feed_forward_mask(joined, ctx), node.layer.examples(counts)
+            elif mask is not None:
+                if node.preprocessor is not None:
+                    mask = node.preprocessor.feed_forward_mask(mask, examples)
+                mask = None if mask is None else node.layer.feed_forward_mask(mask)
+            given[number] = (mask, examples)
+        return [given[number][0] for number in self.outputs]
+
+    def output(self, step: StepInput, training: bool = False, fresh: bool = False) -> list[Array]:
+        """Return the activations ``[N, ...]`` of every output, in memory that is used again unless it is `fresh`.
+
+        They are multiplied by the labels' mask where there is one, which then stands in for the last layer's own;
+        layers of a loss of places alone take none, as in Java.
+        """
+        masks = [step.labels_mask(output) for output in range(len(self.outputs))]
+        unmasked = [node for node, mask in zip(self.outputs, masks, strict=True) if mask is not None]
+        passed = self.forward(step.features, training, step.features_masks, step.state, unmasked=unmasked, fresh=fresh)
+        outs = []
+        for number, mask in zip(self.outputs, masks, strict=True):
+            out, masks_output = passed.outputs[number], getattr(self.nodes[number].layer, "masks_output", True)
+            outs.append(out if mask is None or not masks_output else nd.muli(out, _over(mask, out)))
+        return outs
+
+    # ---- backward
 
     def gradient_and_loss(
         self, step: StepInput, on_forward: OnForward | None = None
     ) -> tuple[Array, tuple[Array, ...]]:
         """Fill the gradient with sums over the examples of a minibatch; return the summed loss, and the state after it.
 
-        `on_forward` is called with the features and all activations after the forward pass.
+        The losses of several outputs are added. `on_forward` is called with the features and all activations after the
+        forward pass.
         """
-        last: Any = self.nodes[-1].layer
-        forward = self.forward(step.features, True, step.features_mask, step.state)
+        passed = self.forward(step.features, True, step.features_masks, step.state)
         if on_forward is not None:
-            on_forward([step.features, *forward.outputs])
-        loss, delta = last.loss_and_delta(step.labels, forward.kept[-1], loss_mask(step, forward))
-        self.backward(forward, delta, step.examples)
-        return loss, forward.state
+            on_forward(step.features, passed.outputs)
+        loss, deltas = self.loss_and_deltas(step, passed)
+        self.backward(passed, deltas)
+        return loss, passed.state
 
-    def output(self, step: StepInput, training: bool = False, fresh: bool = False) -> Array:
-        """Return the last node's activations ``[N, ...]``, in memory that is used again unless it is `fresh`.
+    def loss_and_deltas(self, step: StepInput, passed: ForwardPass) -> tuple[Array, dict[int, Array]]:
+        """Return the summed loss ``[]`` of all outputs, and dL/dz of each by the number of its node."""
+        loss: Array | Any = None
+        deltas = {}
+        for output, number in enumerate(self.outputs):
+            mask = loss_mask(step, passed, output, number)
+            of_output, delta = self.nodes[number].layer.loss_and_delta(step.labels[output], passed.kept[number], mask)
+            loss = of_output if loss is None else loss + of_output
+            deltas[number] = delta
+        return loss, deltas
 
-        They are multiplied by the labels' mask where there is one, which then stands in for the last layer's own;
-        layers of a loss of places alone take none, as in Java.
-        """
-        mask = step.labels_mask
-        forward = self.forward(
-            step.features, training, step.features_mask, step.state, last_masked=mask is None, fresh=fresh
-        )
-        out = forward.outputs[-1]
-        unmasked = mask is None or not self.nodes[-1].layer.masks_output
-        return out if unmasked else nd.muli(out, _over(mask, out))
+    def summed_loss(self, step: StepInput, passed: ForwardPass) -> Array:
+        """Return the summed loss ``[]`` of all outputs."""
+        loss: Array | Any = None
+        for output, number in enumerate(self.outputs):
+            mask = loss_mask(step, passed, output, number)
+            of_output = self.nodes[number].layer.summed_loss(step.labels[output], passed.kept[number], mask)
+            loss = of_output if loss is None else loss + of_output
+        return loss
 
     def backward(
-        self, forward: ForwardPass, delta: Array, examples: int, to_input: bool = False, external: bool = False
-    ) -> Array | None:
-        """Fill the gradient from the last node's delta, of so many examples.
+        self, passed: ForwardPass, deltas: Mapping[int, Array], to_input: bool = False, external: bool = False
+    ) -> list[Array | None]:
+        """Fill the gradient from the deltas of nodes with a loss; return dL/d(features) of every input.
 
-        Nothing is computed below the lowest parameters, unless `to_input` asks for dL/d(features), which is returned.
-        `external` says that delta is dL/d(activations) of the last node, whatever it is.
+        Nothing is computed above which there is nothing to train, unless `to_input` asks for dL/d(features). `external`
+        says that the deltas are dL/d(activations) of the nodes, whatever they are.
+
+        As in Java, a layer with a loss takes no gradient from what reads its activations.
         """
-        epsilons: dict[int, Array] = {len(self.nodes) - 1: delta}  # by the number of the node
+        epsilons: dict[int, Array] = dict(deltas)  # by the number of the node
         for number in reversed(range(len(self.nodes))):
-            node, kept, epsilon = self.nodes[number], forward.kept[number], epsilons.get(number)
-            if epsilon is None:  # nothing that the loss knows of, or nothing to train here and below
+            node, epsilon = self.nodes[number], epsilons.pop(number, None)
+            if epsilon is None:  # nothing that the loss knows of, or nothing to train here and above
                 continue
-            layer: Any = node.layer
-            kept.context.needs_epsilon = to_input or node.needs_epsilon[0]
-            is_delta = number == len(self.nodes) - 1 and not external
-            run = layer.backpropagate_delta if is_delta else layer.backpropagate
-            below = run(epsilon, kept, self.grads[number])
-            if below is None and node.needs_epsilon[0] and not layer.ends_backprop:
-                raise self._no_epsilon(node)
-            if below is not None and node.preprocessor is not None:
-                below = node.preprocessor.backprop(below, examples, kept.context.buffer)
-            if below is not None:
-                source = node.inputs[0]
+            is_delta = number in deltas and not external
+            belows = self._belows(number, epsilon, passed, is_delta, to_input)
+            for source, below in zip(node.inputs, belows, strict=True):
+                if below is None or (source in deltas and not external):
+                    continue
                 epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
-        return epsilons.get(NETWORK_INPUT)
+        return [epsilons.get(NETWORK_INPUT - place) for place in range(len(self._input_names))]
+
+    def _belows(
+        self, number: int, epsilon: Array, passed: ForwardPass, is_delta: bool, to_input: bool
+    ) -> Sequence[Array | None]:
+        """Take a gradient back through a node; return those of its inputs."""
+        node, kept = self.nodes[number], passed.kept[number]
+        layer: Any = node.layer
+        if node.joins:
+            kept.context.needs_epsilons = (True,) * len(node.inputs) if to_input else node.needs_epsilon  # type: ignore[attr-defined]
+            return layer.backpropagate(epsilon, kept, self.grads[number])
+        kept.context.needs_epsilon = to_input or node.needs_epsilon[0]
+        run = layer.backpropagate_delta if is_delta else layer.backpropagate
+        below = run(epsilon, kept, self.grads[number])
+        if below is None and node.needs_epsilon[0] and not layer.ends_backprop:
+            raise self._no_epsilon(node)
+        if below is not None and node.preprocessor is not None:
+            below = node.preprocessor.backprop(below, passed.examples[number], kept.context.buffer)
+        return (below,)
 
     def _no_epsilon(self, node: Node) -> nd.ConfigurationError:
-        """Return the error of a layer that gave no gradient that layers below need, and did not say so."""
+        """Return the error of a layer that gave no gradient that layers above it need, and did not say so."""
+        trained = next(above.position for above in self.nodes if above.trained)
         return nd.ConfigurationError(
-            f"{node.layer.label}: backward must return dL/dx, as layer {self.lowest} below is trained, got "
+            f"{node.layer.label}: backward must return dL/dx, as layer {trained} below is trained, got "
             "None. Return it, or set ends_backprop = True on the runtime."
         )
 
 
-def loss_mask(step: StepInput, forward: ForwardPass) -> Array | None:
-    """Return the labels' mask; as in Java, where there is none, the mask that reached the last layer."""
-    return forward.kept[-1].context.mask if step.labels_mask is None else step.labels_mask
+def loss_mask(step: StepInput, passed: ForwardPass, output: int, number: int) -> Array | None:
+    """Return the mask of an output's labels; as in Java, where there is none, the mask that reached its node."""
+    mask = step.labels_mask(output)
+    return passed.kept[number].context.mask if mask is None else mask
+
+
+def _numbered(buffers: Any, number: int, name: str, shape: tuple[int, ...]) -> Array:
+    """Return memory under a name of an input's own."""
+    return buffers(f"{name}{number}", shape)
 
 
 def _over(mask: Array, out: Array) -> Array:

@@ -12,13 +12,12 @@ from optimize.constraints import Constraining, Placed
 from optimize.gradient_normalization import NormalizedLayer
 from optimize.regularization import merged, penalty_sum
 
-from ..layers.base import label_of
 from ..networks.weights import Fans, init_weight
 from .gradient import DefaultGradient
 
 if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration
-    from ..layers.base import BaseLayerConf, LayerConf
+    from ..conf.nodes import NetworkConfiguration
+    from ..layers.base import BaseLayerConf
     from .params import ParamSpec, ParamView
 
 
@@ -27,7 +26,7 @@ class FlatVectors:
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
+    conf : NetworkConfiguration
 
     Attributes
     ----------
@@ -41,7 +40,7 @@ class FlatVectors:
         Bounds that the parameters are held to after an update.
     """
 
-    def __init__(self, conf: MultiLayerConfiguration) -> None:
+    def __init__(self, conf: NetworkConfiguration) -> None:
         self.conf = conf
         self.layout = conf.layout()
         self.params = nd.zeros(1, self.layout.length, dtype=conf.base.dtype)
@@ -62,26 +61,27 @@ class FlatVectors:
     def _constraining(self) -> Constraining | None:
         placed: list[Placed] = []
         params = nd.traceable(self.params)
-        for index, layer in enumerate(self.conf.layers):
-            views, label = self.layout.views_of(index, params), label_of(index, layer)
-            for constraint in getattr(layer, "constraints", None) or ():
-                constraint.check(layer.param_shapes(), label)
+        for number, node in enumerate(self.conf.nodes):
+            views = self.layout.views_of(number, params)
+            for constraint in getattr(node.conf, "constraints", None) or ():
+                constraint.check(node.conf.param_shapes(), node.label)
                 names = [name for name in views if name in (constraint.params or ())]
-                placed += [Placed(constraint, views[name], f"{label}: {name}") for name in names]
+                placed += [Placed(constraint, views[name], f"{node.label}: {name}") for name in names]
         return Constraining(placed) if placed else None
 
     def draw_weights(self, rng: Random) -> None:
-        """Draw layer after layer, as Java does; biases start at their bias_init."""
-        for view in self.layout.views:
-            draw_param(self._layer_conf(view), view, self.params, rng)
+        """Draw node after node in the order that Java has for it; biases start at their bias_init."""
+        for number, node in sorted(enumerate(self.conf.nodes), key=lambda numbered: numbered[1].draw_index):
+            for view in self.layout.of_layer(number):
+                draw_param(node.conf, view, self.params, rng, node.label)
 
-    def set_updaters(self, conf: MultiLayerConfiguration) -> None:
+    def set_updaters(self, conf: NetworkConfiguration) -> None:
         """Take the updaters of another configuration of the same layers; their state stays."""
         self.conf = conf
         self.updater.set_updaters([segment.updater for segment in self._segments()])
 
     def _layer_conf(self, view: ParamView) -> BaseLayerConf:
-        return self.conf.layers[view.layer]  # type: ignore[return-value]
+        return self.conf.nodes[view.layer].conf  # type: ignore[return-value]
 
     def _segments(self) -> list[Segment]:
         segments = []
@@ -95,11 +95,11 @@ class FlatVectors:
     def _normalized(self) -> list[NormalizedLayer]:
         """Return the layers whose gradient is normalised."""
         normalized = []
-        for number, layer in enumerate(self.conf.layers):
-            views, name = self.layout.of_layer(number), getattr(layer, "gradient_normalization", None)
+        for number, node in enumerate(self.conf.nodes):
+            views, name = self.layout.of_layer(number), getattr(node.conf, "gradient_normalization", None)
             if views and name not in (None, "none"):
                 borders = (*(view.start for view in views), views[-1].stop)
-                threshold = getattr(layer, "gradient_normalization_threshold", None)
+                threshold = getattr(node.conf, "gradient_normalization_threshold", None)
                 normalized.append(NormalizedLayer(str(name), 1.0 if threshold is None else threshold, borders))
         return normalized
 
@@ -118,9 +118,9 @@ def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization,
     return merged(layer.regularization_of(spec.bias)) if spec.penalised and not spec.running else ()
 
 
-def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) -> None:
+def draw_param(layer: Any, view: ParamView, vector: Array, rng: Random, label: str) -> None:
     """Let a parameter start at its own initial value; without one a weight is drawn, a bias has its bias_init."""
-    conf: Any = layer.innermost
+    conf = layer.innermost
     spec, flat = view.spec, view.flat(vector)
     if spec.initial is not None:
         nd.fill(flat, spec.initial)
@@ -132,6 +132,6 @@ def draw_param(layer: LayerConf, view: ParamView, vector: Array, rng: Random) ->
             init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)
         except ZeroDivisionError as error:
             raise nd.ConfigurationError(
-                f"{label_of(view.layer, layer)}: the weight {spec.name!r} must have fan_in and fan_out > 0 to be "
+                f"{label}: the weight {spec.name!r} must have fan_in and fan_out > 0 to be "
                 f"drawn, got {spec.fan_in} and {spec.fan_out}. Give them to its ParamSpec, or bias=True or initial."
             ) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,14 @@ from nd.typing import Array
 from optimize.step_result import StepResult
 
 from ..conf.input_type import InputType
+from ..conf.nodes import NodeTypes
+from ..vertices.runtime import VertexRuntime
 from .minibatch import StepInput
-from .nodes import chain, fused
+from .nodes import fused, nodes_of
 from .propagation import OnForward, Propagation
 
 if TYPE_CHECKING:
-    from ..conf.network import MultiLayerConfiguration
+    from ..conf.nodes import NetworkConfiguration
     from .vectors import FlatVectors
 
 State = tuple[Array, ...]
@@ -33,14 +35,14 @@ class Plans:
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
+    conf : NetworkConfiguration
     splits : bool
         Whether examples meet nowhere.
     products : int
         Matrix products that every one of the forward pass stands for.
     """
 
-    def __init__(self, conf: MultiLayerConfiguration, splits: bool, products: int) -> None:
+    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int) -> None:
         self.conf, self.splits, self.products = conf, splits, products
         self._known: dict[object, nd.WorkPlan] = {}
 
@@ -57,39 +59,48 @@ class Plans:
     def _work(self, step: StepInput) -> nd.Work | None:
         """Return what an example costs; None where something does not fit, which the layers then say of the whole."""
         try:
-            types = self.conf.layer_types(_input_type_of(step.features.shape))
-            if types is None or not self._fit(step, types[-1][1]):
+            types = self.conf.node_types([_input_type_of(x.shape) for x in step.features])
+            if types is None or not self._fit(step, types):
                 return None
-            return work_per_example(self.conf, step.features.shape, self.products)
+            return work_of(self.conf, types, [x.shape for x in step.features], self.products)
         except nd.NdError:
             return None
 
-    def _fit(self, step: StepInput, out: InputType) -> bool:
-        """Tell whether labels and their mask fit the output, so that no part of them will be refused."""
-        loss = getattr(self.conf.layers[-1], "loss", None)
-        if step.labels is None or loss is None:
-            return True
-        places = tuple(step.labels.shape[2:])
-        expected = (step.examples, loss.label_columns(out.shape[0]), *places)
-        masks = {(step.examples, 1), (step.examples, *places), expected, (step.examples, 1, *places)}
-        mask = step.labels_mask
-        return tuple(step.labels.shape) == expected and (mask is None or tuple(mask.shape) in masks)
+    def _fit(self, step: StepInput, types: list[NodeTypes]) -> bool:
+        """Tell whether labels and their masks fit the outputs, so that no part of them will be refused."""
+        nodes = self.conf.nodes
+        for output, number in enumerate(self.conf.output_nodes if step.labels else ()):
+            loss = getattr(nodes[number].conf, "loss", None)
+            labels, mask = step.labels[output], step.labels_mask(output)
+            if loss is None:
+                continue
+            places = tuple(labels.shape[2:])
+            expected = (step.examples, loss.label_columns(types[number].output.shape[0]), *places)
+            masks = {(step.examples, 1), (step.examples, *places), expected, (step.examples, 1, *places)}
+            if tuple(labels.shape) != expected or (mask is not None and tuple(mask.shape) not in masks):
+                return False
+        return True
 
 
-def work_per_example(conf: MultiLayerConfiguration, shape: tuple[int, ...], passes: int) -> nd.Work | None:
-    """Return what a network costs on features of that shape, None where the shape does not tell."""
-    types = conf.layer_types(_input_type_of(shape))
-    if types is None:
-        return None
-    multiplications, largest, parameters = 0, math.prod(shape[1:]), 0
-    for (_, out), layer in zip(types, conf.layers, strict=True):
-        specs = layer.param_specs()
+def work_per_example(conf: NetworkConfiguration, shape: tuple[int, ...], passes: int) -> nd.Work | None:
+    """Return what a network of one input costs on features of that shape, None where the shape does not tell."""
+    types = conf.node_types([_input_type_of(shape)])
+    return None if types is None else work_of(conf, types, [shape], passes)
+
+
+def work_of(
+    conf: NetworkConfiguration, types: list[NodeTypes], shapes: Sequence[tuple[int, ...]], passes: int
+) -> nd.Work:
+    """Return what a network with such activations costs on features of those shapes."""
+    multiplications, largest, parameters = 0, max(math.prod(shape[1:]) for shape in shapes), 0
+    for node, (_, out) in zip(conf.nodes, types, strict=True):
+        specs = node.conf.param_specs()
         size = math.prod(out.sizes)
         positions = size // out.shape[0]
         multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
         parameters += sum(spec.length for spec in specs)
         largest = max(largest, size)
-    element_bytes = 8 if conf.base.dtype == "float64" else 4
+    element_bytes = 8 if conf.dtype == "float64" else 4
     return nd.Work(passes * multiplications, largest * element_bytes, parameters if passes > FORWARD_ONLY else 0)
 
 
@@ -110,24 +121,27 @@ class SharedNodes:
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
+    conf : NetworkConfiguration
     vectors : FlatVectors
 
     Attributes
     ----------
     nodes, fused : tuple of Node
-        One by one, and with those as one that run so faster.
+        One by one, and with those as one that run so faster, with the numbers of the outputs among these.
     pure : bool
         Whether everything may be recorded.
+    aligned : bool
+        Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
     """
 
-    def __init__(self, conf: MultiLayerConfiguration, vectors: FlatVectors) -> None:
+    def __init__(self, conf: NetworkConfiguration, vectors: FlatVectors) -> None:
         self.conf, self.vectors = conf, vectors
         self.dtype: str = conf.base.dtype  # type: ignore[assignment]
         self.pure = is_pure(conf)
-        lowest = vectors.layout.lowest_layer
-        self.nodes = chain(conf, lowest)
-        self.fused = fused(self.nodes, lowest)
+        self.nodes = nodes_of(conf, vectors.layout)
+        self.outputs = conf.output_nodes
+        self.fused = fused(self.nodes, self.outputs)
+        self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
         self.states = sum(node.states for node in self.nodes)
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 
@@ -140,6 +154,12 @@ class SharedNodes:
         """Tell whether parts of a minibatch give what the whole gives."""
         between = all(node.preprocessor is None or node.preprocessor.splits for node in self.nodes)
         return between and all(node.layer.may_split(training) for node in self.nodes)
+
+    def propagation(self, params: Array, gradient: Array, fused: bool) -> Propagation:
+        """Return the nodes at work on such vectors, in memory of their own."""
+        nodes, outputs = self.fused if fused else (self.nodes, self.outputs)
+        names = self.conf.input_names
+        return Propagation(nodes, outputs, self.vectors.layout, params, gradient, self.dtype, names)
 
     def initial_state(self, examples: int) -> State:
         """Return what the nodes carry into the first segment of a series."""
@@ -168,7 +188,7 @@ class Worker:
         (self.square,) = nd.cells(nd.zeros(1, dtype=shared.dtype))
         """The sum of the gradient's squares, where it was observed."""
         self._propagations: dict[bool, Propagation] = {}
-        self._states: dict[object, tuple[Array, ...]] = {}
+        self._memory: dict[object, tuple[Array, ...]] = {}
         self._total: Array | None = None
 
     def observe(self, loss: Array) -> None:
@@ -182,13 +202,10 @@ class Worker:
         propagation = self._propagations.get(eager)
         if propagation is None:
             shared = self._shared
-            params, gradient, nodes = shared.vectors.params, self._vector, shared.nodes
-            if not eager:
-                nodes = shared.fused
-                if shared.pure:
-                    params, gradient = nd.traceable(params), nd.traceable(gradient)
-            propagation = Propagation(nodes, shared.vectors.layout, params, gradient, shared.dtype)
-            self._propagations[eager] = propagation
+            params, gradient = shared.vectors.params, self._vector
+            if not eager and shared.pure:
+                params, gradient = nd.traceable(params), nd.traceable(gradient)
+            propagation = self._propagations[eager] = shared.propagation(params, gradient, fused=not eager)
         return propagation
 
     def gradients(self, step: StepInput, rows: tuple[slice, ...], observe: bool) -> tuple[Array, list[State]]:
@@ -210,7 +227,7 @@ class Worker:
     def gradient_of(self, step: StepInput, observe: bool) -> tuple[Array, State]:
         """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses."""
         key = (step.key, observe)
-        after = self._state_memory(key, step.state) if step.state else ()
+        after = self._memory_like(key, step.state) if step.state else ()
         watch, penalties = self._shared.vectors.updater.watch, self._shared.vectors.penalty_sum
 
         def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
@@ -227,45 +244,56 @@ class Worker:
             arrays, own = (*arrays, *after), (*own, *(False for _ in after), *(True for _ in after))
         return self.recordings.run(key, compute, arrays, own=own), after
 
-    def _state_memory(self, key: object, state: State) -> State:
-        """Return where the state after a step of that key is written."""
-        if not state:
-            return ()
-        if key not in self._states:
-            if len(self._states) >= MOST_KEYS:  # the oldest goes, and the recording that writes it
-                oldest = next(iter(self._states))
-                del self._states[oldest]
+    def _memory_like(self, key: object, arrays: Sequence[Array]) -> tuple[Array, ...]:
+        """Return where a computation of that key writes what is not its result: a state, further outputs."""
+        if key not in self._memory:
+            if len(self._memory) >= MOST_KEYS:  # the oldest goes, and the recording that writes it
+                oldest = next(iter(self._memory))
+                del self._memory[oldest]
                 self.recordings.forget(oldest)
-            self._states[key] = tuple(nd.activation_like(array) for array in state)
-        return self._states[key]
+            self._memory[key] = tuple(nd.activation_like(array) for array in arrays)
+        return self._memory[key]
 
-    def outputs(self, step: StepInput, rows: tuple[slice, ...]) -> list[Array]:
-        """Return the activations of the last layer for each part, new arrays."""
-        return [nd.copy(self._output_of(step.part(part))) for part in rows]
+    def outputs(self, step: StepInput, rows: tuple[slice, ...]) -> list[tuple[Array, ...]]:
+        """Return the activations of every output for each part: new arrays."""
+        return [self._outputs_of(step.part(part)) for part in rows]
 
-    def _output_of(self, step: StepInput) -> Array:
+    def _outputs_of(self, step: StepInput) -> tuple[Array, ...]:
+        """Return new arrays. A recording has one result: others are written where it finds memory for them."""
+        targets = self._memory.get(step.key)
+        if targets is None and len(self._shared.outputs) > 1:
+            with computing(nd.backend()):
+                outputs = self._propagation().output(step)
+            self._memory_like(step.key, outputs[1:])
+            return _copied(outputs)
+        targets = targets or ()
+
         def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
-            return self._propagation().output(step.with_arrays(arrays))
+            first, *others = self._propagation().output(step.with_arrays(arrays))
+            for target, source in zip(arrays[len(step.arrays) :], others, strict=True):
+                nd.assign(target, source)
+            return first
 
-        own = (*step.own, *(False for _ in step.state))
-        return self.recordings.run(step.key, compute, step.arrays, own=own)
+        own = (*step.own, *(False for _ in step.state), *(True for _ in targets))
+        first = self.recordings.run(step.key, compute, (*step.arrays, *targets), own=own)
+        return _copied((first, *targets))
 
 
-def _copied(state: State) -> State:
-    return tuple(map(nd.copy, state))
+def _copied(arrays: Iterable[Array]) -> tuple[Array, ...]:
+    return tuple(map(nd.copy, arrays))
 
 
-def parts_of(conf: MultiLayerConfiguration) -> Iterator[Any]:
+def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
     """Yield everything that a network's forward and backward pass consist of."""
-    yield from conf.preprocessors.values()
-    for outer in conf.layers:
-        layer: Any = outer.innermost
+    for node in conf.nodes:
+        outer: Any = node.conf
+        layer = outer.innermost
         noise = getattr(layer, "weight_noise", None)
-        yield from (outer.runtime, layer.runtime, layer.drop_out, noise, getattr(noise, "distribution", None))
-        yield from (getattr(layer, "activation", None), getattr(layer, "loss", None))
+        yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))
+        yield from (getattr(layer, name, None) for name in ("drop_out", "activation", "loss", "preprocessor"))
 
 
-def is_pure(conf: MultiLayerConfiguration) -> bool:
+def is_pure(conf: NetworkConfiguration) -> bool:
     """Tell whether all parts are."""
     return all(part is None or part.pure for part in parts_of(conf))
 
@@ -311,7 +339,7 @@ class GradientComputer:
         penalty = vectors.updater.watch.penalty(vectors.penalty_sum, iteration, epoch)
         with computing(nd.backend()):
             loss, state = self._node_by_node.gradient_and_loss(
-                step, lambda activations: context.run(on_forward, activations)
+                step, lambda features, activations: context.run(on_forward, features, activations)
             )
             worker = self.workers[0]
             worker.observe(loss)
@@ -356,7 +384,7 @@ class GradientComputer:
     ) -> StepResult:
         watch = self.shared.vectors.updater.watch
         gradients = [worker.gradient for worker in workers] if workers else (self.workers[0].gradient,)
-        examples = step.features.shape[0]
+        examples = step.examples
         result = StepResult(loss, penalty, examples, gradients, watch, squares, self._averaged, state)
         if watch.arguments:
             if not observed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import nd
@@ -12,39 +12,20 @@ from nd.arguments import Checked, Natural, checked
 from nd.typing import Array
 from optimize.builder import Builder, item_verb
 
-from ..conf.data_formats import settled_chain
-from ..conf.distributions import Distribution
 from ..conf.input_type import InputType
-from ..conf.network import MultiLayerConfiguration
+from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.output_layers import check_output_layers
-from ..conf.preprocessors import (
-    Cnn3DToFeedForwardPreProcessor,
-    CnnToFeedForwardPreProcessor,
-    FeedForwardToCnn3DPreProcessor,
-    FeedForwardToCnnPreProcessor,
-    InputPreProcessor,
-)
-from ..conf.series_preprocessors import CnnToRnnPreProcessor, RnnToCnnPreProcessor
+from ..conf.preprocessors import FeedForwardToCnnPreProcessor, InputPreProcessor
 from ..conf.stacking import check_order, check_preprocessors
-from ..layers import (
-    CapsuleLayer,
-    DepthwiseConvolution2D,
-    FeedForwardConf,
-    FrozenLayer,
-    LayerConf,
-    PReLULayer,
-    PrimaryCapsules,
-    SpaceToDepthLayer,
-)
+from ..layers import FeedForwardConf, FrozenLayer, LayerConf
 from ..layers.base import label_of
-from ..layers.same_size import SameSizeConf
+from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
 from ..step.params import ParamLayout
 from ..step.vectors import draw_param
 from .fine_tune import FineTuneConfiguration
-
-Init = str | Distribution | None
-Sizes = int | Sequence[int | Init]
+from .graph_editing import GraphBuilder
+from .resizing import Init, Resizing, Sizes, resized_input
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +93,11 @@ class TransferLearning(Checked):
             TransferLearning, network=network, n_out_replace={}, n_in_replace={}, add_layers=[], input_pre_processors={}
         )
 
+    @staticmethod
+    def GraphBuilder(graph: ComputationGraph) -> GraphBuilder:
+        """Start changes of a graph; see `nn.transferlearning.graph_editing`."""
+        return GraphBuilder(graph)
+
     def build(self) -> MultiLayerNetwork:
         """Make the new network, on the backend of the old one.
 
@@ -141,24 +127,10 @@ class TransferLearning(Checked):
     finish = build
 
 
-_REBUILD = "Or rebuild the layers behind, with remove_layers_from_output and add_layers."
-
-
-def _sizes_for(layer: LayerConf, count: int) -> dict[str, Any]:
-    """Return a layer's sizes where so many numbers or channels come in, and those out where they follow from it."""
-    if isinstance(layer, SameSizeConf):
-        return {"n_in": count, "n_out": count}
-    if isinstance(layer, DepthwiseConvolution2D):
-        return {"n_in": count, "n_out": count * layer.depth_multiplier}
-    if isinstance(layer, PReLULayer):
-        return {"input_shape": (count, *(layer.input_shape or ())[1:])}  # type: ignore[index]
-    if isinstance(layer, PrimaryCapsules):
-        return {"input_channels": count}
-    return {"input_capsules": count} if isinstance(layer, CapsuleLayer) else {"n_in": count}
-
-
-class _Editing:
+class _Editing(Resizing[int]):
     """The layers, preprocessors and parameters of the network that is being built."""
+
+    rebuild = "Or rebuild the layers behind, with remove_layers_from_output and add_layers."
 
     def __init__(self, network: MultiLayerNetwork, fine_tune: FineTuneConfiguration) -> None:
         self.old, self.fine_tune = network.conf, fine_tune
@@ -170,84 +142,38 @@ class _Editing:
             for index in range(len(self.layers))
         ]
 
-    def replace_n_out(self, index: int, n_out: int, init: Init = None, *next_init: Init) -> None:
-        """Give a layer another size, and the next one another n_in."""
-        if len(next_init) > 1:
-            raise nd.ConfigurationError(
-                f"TransferLearning: n_out_replace takes (n_out, weight_init, weight_init of the next layer), got "
-                f"{(n_out, init, *next_init)!r}."
-            )
-        self._restart("n_out_replace", index, init, n_out=n_out)
-        self._pass_on("n_out_replace", index, n_out, next_init[0] if next_init else init)
+    def layer_of(self, who: str, key: int) -> LayerConf:
+        if not 0 <= key < len(self.layers):
+            raise nd.ConfigurationError(f"{who}: layer must be 0..{len(self.layers) - 1}, got {key!r}.")
+        return self.layers[key]
 
-    def _pass_on(self, who: str, index: int, count: int, init: Init) -> None:
-        """Make layers fit on a layer that so many numbers or channels now come out of, up to the first that has
-        a number of its own.
-        """
-        for after in range(index + 1, len(self.layers)):
-            count = self._through(who, after, count)
-            layer = self.layers[after]
-            if isinstance(layer.innermost, SpaceToDepthLayer):
-                count *= layer.innermost.blocks**2
-            elif self.params[after] or isinstance(layer, FeedForwardConf):
-                weighs, sizes = not isinstance(layer, (PReLULayer, SameSizeConf)), _sizes_for(layer, count)
-                self._restart(who, after, init if weighs else None, **sizes)
-                if weighs and "n_out" not in sizes:
-                    return
-                init, count = None if weighs else init, sizes.get("n_out", count)
+    def label(self, key: int) -> str:
+        return label_of(key, self.layers[key])
 
-    def replace_n_in(self, index: int, n_in: int, init: Init = None) -> None:
+    def readers(self, who: str, key: int) -> Sequence[int]:
+        return range(key + 1, min(key + 2, len(self.layers)))
+
+    def preprocessors_of_layers(self) -> dict[int, InputPreProcessor]:
+        return self.preprocessors
+
+    def restart(self, key: int, behind: bool, changes: dict[str, Any]) -> None:
+        layer: Any = self.layers[key]
+        self.layers[key] = replace(layer, **changes)
+        self.params[key] = self._drawn(self.layers[key])
+
+    def replace_n_in(self, key: int, n_in: int, init: Init = None) -> None:
         """Give a layer another n_in; the first layer's is that of the network's inputs."""
-        layer = self.layers[index] if index in range(len(self.layers)) else None
-        sizes = _sizes_for(layer, n_in) if isinstance(layer, FeedForwardConf) else {"n_in": n_in}
-        self._restart("n_in_replace", index, init, **sizes)
-        if "n_out" in sizes:
-            self._pass_on("n_in_replace", index, sizes["n_out"], None)
-        if index == 0 and self.input_type is not None:
-            field = "n" if hasattr(self.input_type, "n") else "channels"
-            self.input_type = replace(self.input_type, **{field: n_in})
-        if index == 0 and isinstance(layer := self.preprocessors.get(0), FeedForwardToCnnPreProcessor):
+        super().replace_n_in(key, n_in, init)
+        if key == 0 and self.input_type is not None:
+            self.input_type = resized_input(self.input_type, n_in)
+        if key == 0 and isinstance(layer := self.preprocessors.get(0), FeedForwardToCnnPreProcessor):
             self.preprocessors[0] = replace(layer, num_channels=n_in)
-
-    def _through(self, who: str, index: int, channels: int) -> int:
-        """Return the number of inputs or channels of a layer, and mend its preprocessor."""
-        preprocessor = self.preprocessors.get(index)
-        if isinstance(
-            preprocessor, (CnnToFeedForwardPreProcessor, Cnn3DToFeedForwardPreProcessor, CnnToRnnPreProcessor)
-        ):
-            mended = self.preprocessors[index] = replace(preprocessor, num_channels=channels)
-            return mended.features
-        if isinstance(
-            preprocessor, (FeedForwardToCnnPreProcessor, FeedForwardToCnn3DPreProcessor, RnnToCnnPreProcessor)
-        ):
-            if preprocessor.features != channels:
-                raise nd.ConfigurationError(
-                    f"TransferLearning: {who}: what comes in must be {preprocessor.features} before {preprocessor!r}, "
-                    f"got {channels}. {_REBUILD}"
-                )
-            return preprocessor.num_channels
-        return channels
-
-    def _restart(self, who: str, index: int, init: Init, **sizes: Any) -> None:
-        """Change a layer's sizes, and draw its parameters."""
-        who = f"TransferLearning: {who}"
-        if not 0 <= index < len(self.layers):
-            raise nd.ConfigurationError(f"{who}: layer must be 0..{len(self.layers) - 1}, got {index!r}.")
-        layer: Any = self.layers[index]
-        if not set(sizes) <= {field.name for field in fields(layer)}:
-            raise nd.ConfigurationError(
-                f"{who}: {label_of(index, layer)} must be a layer with n_in and n_out that is not frozen. {_REBUILD}"
-            )
-        if init is not None:
-            sizes["weight_init"] = init
-        layer = self.layers[index] = replace(layer, **sizes)
-        self.params[index] = self._drawn(layer)
 
     def _drawn(self, layer: LayerConf) -> list[Array]:
         layout = ParamLayout([layer.param_specs()])
         vector = nd.zeros(1, layout.length, dtype=self.old.base.dtype)
         for view in layout.views:
-            draw_param(layer, view, vector, nd.random.get_random())
+            draw_param(layer, view, vector, nd.random.get_random(), f"layer {layer.name!r}")
         return [view.flat(vector) for view in layout.views]
 
     def remove(self, count: int) -> None:
@@ -323,7 +249,7 @@ class _Editing:
     def finish(self, validate_output_layers: bool) -> MultiLayerNetwork:
         """Make the network."""
         if validate_output_layers:
-            check_output_layers(self.layers)
+            check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(self.layers))
         base = self.fine_tune.of_network(self.old.base)
         layers, preprocessors = settled_chain(self.layers, self.preprocessors)
         conf = MultiLayerConfiguration(

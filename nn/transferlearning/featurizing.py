@@ -15,7 +15,6 @@ from nd.typing import Array
 from ..layers import FrozenLayer
 from ..networks.history import History
 from ..networks.multilayer import MultiLayerNetwork
-from ..step.minibatch import Minibatch
 
 
 class TransferLearningHelper(JavaNames):
@@ -131,13 +130,13 @@ class TransferLearningHelper(JavaNames):
         with net.on_backend():
             if data.features_mask is None:
                 return nd.to_host(net.output(data.features)), None
-            batch = Minibatch(net.dtype, nd.fresh_buffers(net.dtype), net.batch.accepts)
-            batch.set_features(data.features)
-            batch.set_masks(data.features_mask, None)
-            batch.check_features_mask()
-            result = net.forward(batch.features, False, batch.features_mask)
-            features = nd.to_host(nd.copy(result.outputs[-1]))
-            return features, None if result.mask is None else nd.to_host(nd.copy(result.mask))
+            (mask,) = net.masks_of_outputs(data)
+            batch = net.batch.another(nd.fresh_buffers(net.dtype))
+            batch.set_features((data.features,))
+            batch.set_masks((data.features_mask,), ())
+            batch.check_features()
+            result = net.forward(batch.features, False, batch.features_masks)
+            return nd.to_host(nd.copy(result.outputs[-1])), mask
 
     @checked
     def fit_featurized(self, data: DataSet | DataSetIterator | Iterable[DataSet], epochs: Natural = 1) -> History:

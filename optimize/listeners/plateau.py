@@ -95,14 +95,14 @@ class ReduceLearningRateOnPlateau(Listener):
         return getattr(getattr(model, "history", None), self.monitor, [])
 
     def _reduce(self, model: Any) -> None:
-        rates = {number: model.get_learning_rate(number) for number in range(len(model.conf.layers))}
+        rates = model.learning_rates()
         if any(isinstance(getattr(updater, "learning_rate", None), Schedule) for updater in model.updater.updaters):
             raise ConfigurationError(
                 f"{type(self).__name__}: learning rates must be numbers, got a schedule. Use one of the two."
             )
         reduced = {
-            number: max(rate * self.factor, self.min_learning_rate)
-            for number, rate in rates.items()
+            layer: max(rate * self.factor, self.min_learning_rate)
+            for layer, rate in rates.items()
             if rate is not None and rate > self.min_learning_rate
         }
         if reduced:

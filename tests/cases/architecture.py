@@ -3,7 +3,6 @@
 NUMPY_IN_ND = {
     "nd/files/archives.py",
     "nd/dataset/by_class.py",
-    "nd/dataset/by_value.py",
     "nd/dataset/checks.py",
     "nd/dataset/class_labels.py",
     "nd/dataset/csv_iterator.py",
@@ -11,6 +10,7 @@ NUMPY_IN_ND = {
     "nd/dataset/dataset.py",
     "nd/dataset/digits.py",
     "nd/dataset/example_weights.py",
+    "nd/dataset/examples.py",
     "nd/dataset/fetch.py",
     "nd/dataset/image_iterator.py",
     "nd/dataset/iris.py",
@@ -18,6 +18,7 @@ NUMPY_IN_ND = {
     "nd/dataset/kfold.py",
     "nd/dataset/merging.py",
     "nd/dataset/mnist.py",
+    "nd/dataset/multi_storage.py",
     "nd/dataset/normalizers/arrays.py",
     "nd/dataset/normalizers/base.py",
     "nd/dataset/normalizers/body.py",
@@ -49,6 +50,7 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "DROPOUTS": ("nn/conf/dropout.py", "nn/conf/dropout.py", "IDropout"),
     "LAYERS": ("nn/layers/__init__.py", "nn/layers", "LayerConf"),
     "LOSSES": ("nd/losses/__init__.py", "nd/losses", "Loss"),
+    "MULTI_NORMALIZERS": ("nd/dataset/normalizers/__init__.py", "nd/dataset/normalizers", "MultiNormalizer"),
     "NORMALIZERS": ("nd/dataset/normalizers/__init__.py", "nd/dataset/normalizers", "Normalizer"),
     "OPS": ("nd/ops/__init__.py", "nd/ops", "Op"),
     "OPTIMIZERS": ("optimize/solvers/__init__.py", "optimize/solvers", "def optimize"),
@@ -57,5 +59,6 @@ REGISTRIES = {  # table -> its file, where what it lists is defined, the common 
     "SCHEDULES": ("optimize/schedules.py", "optimize/schedules.py", "Schedule"),
     "STEP_FUNCTIONS": ("optimize/chunks.py", "optimize/chunks.py", "_step"),
     "UPDATERS": ("optimize/updaters/__init__.py", "optimize/updaters", "Updater"),
+    "VERTICES": ("nn/vertices/__init__.py", "nn/vertices", "VertexConf"),
     "WEIGHT_NOISES": ("nn/conf/weight_noise.py", "nn/conf/weight_noise.py", "IWeightNoise"),
 }

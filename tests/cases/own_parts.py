@@ -14,6 +14,7 @@ from nn.conf.distributions import Distribution
 from nn.conf.preprocessors import InputPreProcessor
 from nn.conf.weight_noise import IWeightNoise
 from nn.layers import LayerConf
+from nn.vertices import VertexConf, VertexRuntime
 from optimize import Adam, LayerConstraint, Schedule, Updater
 from optimize.schedules import StepSchedule
 from optimize.terminations import TerminationCondition
@@ -153,9 +154,32 @@ class ScaledDense(DenseLayer):
     sizes: tuple[int, ...] = ()
 
 
+class TiltedRuntime(VertexRuntime):
+    """A weighted sum each way."""
+
+    def forward(self, xs, params, ctx):
+        return nd.add(nd.multiply(xs[0], self.conf.share), nd.multiply(xs[1], 1.0 - self.conf.share)), None
+
+    def backward(self, epsilon, cache, params, grads, ctx):
+        return [nd.multiply(epsilon, self.conf.share), nd.multiply(epsilon, 1.0 - self.conf.share)]
+
+
+@dataclass(frozen=True)
+class Tilted(VertexConf):
+    """A weighted mean of two inputs."""
+
+    share: float = 0.5
+    half_life: Schedule | None = None
+    runtime = TiltedRuntime
+    fewest_inputs = most_inputs = 2
+
+
 PARTS: tuple[type, ...] = (
-    Wavy, Stretched, Halving, Heavy, Blocks, Shrinking, AtMost, Twice, TwoPoints, Enough, ScaledDense,
+    Wavy, Stretched, Halving, Heavy, Blocks, Shrinking, AtMost, Twice, TwoPoints, Enough, ScaledDense, Tilted,
 )  # fmt: skip
+OF_GRAPHS = (Tilted,)
+"""Those that a chain of layers cannot have."""
+OF_CHAINS = tuple(part for part in PARTS if part not in OF_GRAPHS)
 for part in PARTS:
     register(part)
 

@@ -8,19 +8,19 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import ours, report, theirs
+from . import graphs, ours, report, theirs
 from .contents import forgotten
 from .faults import FAULTS
 from .maven import Missing, Programs
 from .parts import part_rows
-from .rows import mask_rows, random_rows
+from .rows import Row, mask_rows, random_rows
 from .verdict import RELEASES, Verdict, check_faults, faults_of, judge
 
-RANDOM_NETWORKS = 200
+RANDOM_NETWORKS = RANDOM_GRAPHS = 200
 NOT_THERE = 3
 """What the program ends with where Java, Maven or Deeplearning4j cannot be had."""
 
@@ -32,21 +32,15 @@ def timed(what: str) -> Iterator[None]:
     print(f"{time.perf_counter() - start:6.1f} s  {what}", flush=True)
 
 
-def opened_by_java(programs: Programs, folder: Path, release: str) -> tuple[Verdict, list[str]]:
-    """Save networks with everything that this library has, and have Java open, run and train them.
-
-    Returns
-    -------
-    Verdict, and what no network has.
-    """
+def opened_by_java(programs: Programs, folder: Path, release: str, rows: Sequence[Row]) -> Verdict:
+    """Save networks, and have Java open, run and train them."""
     with timed("this library saves and trains its networks"):
-        rows = [*part_rows(), *mask_rows(), *random_rows(RANDOM_NETWORKS)]
         for row in rows:
             ours.save(row, folder / row.name)
     with timed("Java opens, runs and trains them"):
         programs.run("Check", folder)
     results = [ours.compare(row, folder / row.name) for row in rows]
-    return judge(results, ours.TOLERANCES, faults_of(release, FAULTS)), forgotten(row.conf for row in rows)
+    return judge(results, ours.TOLERANCES, faults_of(release, FAULTS))
 
 
 def repeated(programs: Programs, folder: Path, release: str) -> Verdict:
@@ -58,15 +52,35 @@ def repeated(programs: Programs, folder: Path, release: str) -> Verdict:
     return judge(results, theirs.TOLERANCES, faults_of(release, FAULTS))
 
 
+def graphs_in_java(programs: Programs, folder: Path, release: str, rows: Sequence[graphs.Drawn]) -> Verdict:
+    """Have Java build, run and train graphs of ours from their configurations, and open them as they were saved."""
+    with timed("this library saves and trains its graphs"):
+        for row in rows:
+            graphs.save(row, folder / row.name)
+    with timed("Java builds, opens and trains them"):
+        programs.run("Graphs", folder)
+    with timed("this library opens Java's"):
+        results = [graphs.compare(row, folder / row.name) for row in rows]
+    return judge(results, graphs.TOLERANCES, faults_of(release, FAULTS))
+
+
 def check(release: str, folder: Path) -> int:
     """Do all of it in an empty folder; return how many things failed."""
     with timed(f"Maven compiles against Deeplearning4j {release}"):
         programs = Programs(release)
-    opened, missing = opened_by_java(programs, folder / "ours", release)
-    verdicts = opened, repeated(programs, folder / "javas", release)
+    with timed("networks are made"):
+        rows = [*part_rows(), *mask_rows(), *random_rows(RANDOM_NETWORKS)]
+        drawn = graphs.random_graphs(RANDOM_GRAPHS)
+    missing = forgotten([*(row.conf for row in rows), *(each.graph.conf for each in drawn)])
+    verdicts = (
+        opened_by_java(programs, folder / "ours", release, rows),
+        repeated(programs, folder / "javas", release),
+        graphs_in_java(programs, folder / "graphs", release, drawn),
+    )
     proofs = json.loads((folder / "ours" / "proofs.json").read_text())["proofs"]
     print(report.table("Networks of ours, opened, run and trained by Java", verdicts[0], list(ours.TOLERANCES)))
     print(report.table("Networks of Java's in double precision, repeated", verdicts[1], list(theirs.TOLERANCES)))
+    print(report.table("Graphs of ours in double precision, in Java", verdicts[2], list(graphs.TOLERANCES)))
     print(report.faults_met(release, FAULTS, verdicts))
     failures = [f"{part}: no network has one. Write a row." for part in missing]
     failures += check_faults(release, FAULTS, proofs, verdicts)

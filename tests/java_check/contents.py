@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from nn import FrozenLayer, FrozenLayerWithBackprop, MultiLayerConfiguration
+from nn import (
+    ComputationGraphConfiguration,
+    FrozenLayer,
+    FrozenLayerWithBackprop,
+    LayerVertex,
+    MultiLayerConfiguration,
+)
 from nn.conf.dropout import IDropout
 from nn.conf.parts import KINDS
 from nn.conf.weight_noise import IWeightNoise
@@ -40,9 +46,10 @@ def trains_as_java(conf: MultiLayerConfiguration) -> bool:
     return not own_settings(conf.base) and all(schedule.in_java for schedule in schedules)
 
 
-def forgotten(confs: Iterable[MultiLayerConfiguration]) -> list[str]:
+def forgotten(confs: Iterable[MultiLayerConfiguration | ComputationGraphConfiguration]) -> list[str]:
     """Return what the library has, by its registries, and none of these configurations."""
-    seen = {type(part) for conf in confs for part in parts_in(conf)}
+    seen: set[type] = {LayerVertex}  # taken apart when a configuration is made
+    seen |= {type(part) for conf in confs for part in parts_in(conf)}
     return [
         f"{kind.name} {part.__name__}"
         for kind in KINDS

@@ -18,7 +18,9 @@ from .verdict import DERIVATIVES, RELEASES, Fault
 M1, M2 = RELEASES[:1], RELEASES[1:]
 OPENS, RUNS, TRAINS = frozenset({"opens"}), frozenset({"runs"}), frozenset({"trains"})
 """Java fails in it."""
-OUTPUT, TRAINING = frozenset({"output", "score", "zip output"}), frozenset({"scores", "params", "state"})
+OUTPUT = frozenset({"output", "score", "zip output"})
+TRAINED = {"scores", "params", "state", "outputs"}
+TRAINING = frozenset({*TRAINED, *(f"opened {quantity}" for quantity in TRAINED)})
 """Java's numbers are others."""
 GRADIENT = TRAINING | {"gradient"}
 Applies = Callable[[Result], bool]
@@ -32,9 +34,10 @@ LOGARITHMS, NEGATIVES = (
 """Losses that are not finite for the outputs of these activations."""
 ROUNDED = (activations.GELU, activations.HardSigmoid, activations.LeakyReLU, activations.RationalTanh)
 SAME_DIFF = (
-    nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.LocallyConnected1D, nn.LocallyConnected2D, nn.PrimaryCapsules,
+    nn.AttentionVertex, nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.LocallyConnected1D, nn.LocallyConnected2D,
+    nn.PrimaryCapsules,
 )  # fmt: skip
-"""Layers that Java makes of SameDiff."""
+"""Layers and a vertex that Java makes of SameDiff."""
 NOT_IN_SAME_DIFF = (
     activations.HardSigmoid, activations.Mish, activations.RReLU, activations.RationalTanh, activations.ReLU6,
     activations.RectifiedTanh, activations.SELU, activations.Swish, activations.ThresholdedReLU,
@@ -69,18 +72,25 @@ def is_penalised(layer: Any) -> bool:
     return bool(layer.regularization_of(bias=False) or layer.regularization_of(bias=True))
 
 
+def is_held_as_a_whole(vertex: nn.AttentionVertex) -> bool:
+    return vertex.gradient_normalization not in ("none", None) and "param_type" not in vertex.gradient_normalization
+
+
 def is_without_beta(layer: nn.BatchNormalization) -> bool:
     return layer.lock_gamma_beta and layer.gamma != 1.0 and layer.beta == 0.0
 
 
 def begins_with_images(result: Result) -> bool:
+    if not isinstance(result.conf, nn.MultiLayerConfiguration):
+        return False
     return isinstance(result.conf.input_type, ConvolutionalType) and isinstance(result.conf.layers[0], NO_ARRAYS)
 
 
 def masks_what_is_not_finite(result: Result) -> bool:
+    if not result.name.startswith("mask"):
+        return False
     last = result.conf.layers[-1]
-    logarithm = result.name.startswith("mask") and isinstance(last.loss, LOGARITHMS)
-    return logarithm and isinstance(last.activation, NEGATIVES)
+    return isinstance(last.loss, LOGARITHMS) and isinstance(last.activation, NEGATIVES)
 
 
 def masks_steps_of_features_alone(result: Result) -> bool:
@@ -103,6 +113,10 @@ FAULTS = (
           frozenset({"scores"}), "no parameters"),
     Fault("penalties of depthwise layers", "move the weights by other numbers",
           has((nn.DepthwiseConvolution2D, nn.SeparableConvolution2D), is_penalised), TRAINING, "penalty of depthwise"),
+    Fault("penalties of AttentionVertex", "are not in the score", has(nn.AttentionVertex, is_penalised),
+          frozenset({"score", "scores", "opened scores"}), "penalty of a vertex"),
+    Fault("normalisation of AttentionVertex", "its gradient is not held to anything as a whole",
+          has(nn.AttentionVertex, is_held_as_a_whole), TRAINING, "normalisation of a vertex", M1),
     # ---- constraints
     Fault("constraints twice", "each is applied twice: what shrinks by 1e-6 shrinks by 2e-6", has(NORMS), TRAINING,
           "constraints twice", limit=1e-3),

@@ -80,8 +80,9 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "input preprocessor": preprocessor_rows,
     "layer": layer_rows,
     "loss": loss_rows,
+    "vertex": lambda: iter(()),
 }
-"""Kind -> rows of all its parts at once."""
+"""Kind -> rows of all its parts at once; vertices are in graphs."""
 
 
 def rows_of(kind: Kind) -> Iterator[Row]:

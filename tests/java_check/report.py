@@ -12,10 +12,12 @@ SHOWN = 200
 
 def table(title: str, verdict: Verdict, quantities: Sequence[str]) -> str:
     """Return the worst distance of every kind of network and quantity."""
-    lines = [f"\n{title}", f"{'':23}{'networks':>9}" + "".join(f"{name:>11}" for name in quantities)]
+    widths = {name: max(11, len(name) + 2) for name in quantities}
+    lines = [f"\n{title}", f"{'':23}{'networks':>9}" + "".join(f"{name:>{widths[name]}}" for name in quantities)]
     for kind, count in sorted(verdict.networks.items()):
         worst = verdict.worst[kind]
-        cells = [f"{worst[name]:11.1e}" if name in worst else f"{'-':>11}" for name in quantities]
+        texts = {name: f"{worst[name]:.1e}" if name in worst else "-" for name in quantities}
+        cells = [f"{texts[name]:>{widths[name]}}" for name in quantities]
         lines.append(f"{kind:23}{count:9}" + "".join(cells))
     return "\n".join([*lines, f"{'all':23}{sum(verdict.networks.values()):9}"])
 

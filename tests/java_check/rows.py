@@ -191,4 +191,5 @@ def mask_rows() -> Iterator[Row]:
     for kind in ("avg", "max", "pnorm", "sum"):
         yield _masked(f"pooled-{kind}", [same, GlobalPoolingLayer(kind), *TAIL], series, once, steps)
     yield _masked("subsampled", [pooled, GlobalPoolingLayer("avg"), *TAIL], series, once, steps)
+    yield _masked("subsampled-and-convolved", [pooled, same, over_time], series, always, steps, steps)
     yield _masked("pixels", [over_pixels], images, numbers(N, 4, 3, 2) / 2, None, pixels)

@@ -154,7 +154,7 @@ def test_rates_that_are_not():
     net.set_learning_rate(0.2)  # those that have one
     assert [net.get_learning_rate(layer) for layer in range(3)] == [None, 0.2, 0.2]
     for arguments, message in (
-        ((0, 0.1), "layer 0 must have an updater with a learning rate, got AdaDelta"),
+        ((0, 0.1), r"layer 0 \(DenseLayer\) must have an updater with a learning rate, got AdaDelta"),
         ((3, 0.1), r"layer must be 0\.\.2, got 3"),
         (("fast",), "learning_rate must be a number >= 0 or a Schedule, got 'fast'"),
         ((), "expected a rate, or a layer and a rate"),

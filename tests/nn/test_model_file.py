@@ -11,7 +11,7 @@ import pytest
 import nd
 from nd import serde
 from nn import DenseLayer, ModelFile, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-from nn.files.graph_order import hash_set_order, topological_order
+from nn.conf.graph_order import hash_set_order, topological_order
 
 GRAVES = {  # gravesLSTM 3 -> 4, gravesBidirectionalLSTM 4 -> 4, rnnoutput 4 -> 5: four gates, three peepholes
     "0_W": (3, 16), "0_RW": (4, 19), "0_b": (1, 16), "1_WF": (4, 16), "1_RWF": (4, 19), "1_bF": (1, 16),
@@ -100,13 +100,14 @@ def test_a_graph_is_described(reference):
     assert [layer.n_params for layer in model.layers] == [3 * 16 + 4 * 19 + 16, 2 * (4 * 16 + 4 * 19 + 16), 25]
     assert model.document["vertices"]["0"]["LayerVertex"]["layerConf"]["layer"].keys() == {"gravesLSTM"}
     assert model.configuration["vertices"]["0"]["layerConf"]["layer"]["@class"].endswith(".GravesLSTM")
-    assert model.unsupported[0][0] == "vertices"
+    assert [path for path, _ in model.unsupported] == ["vertices.0.layerConf.layer", "vertices.1.layerConf.layer"]
 
 
 def test_a_graph_is_no_multi_layer_network(reference):
     path = reference / "regression" / "071" / "071_ModelSerializer_Regression_CG_LSTM_1.zip"
     with pytest.raises(
-        nd.FormatError, match=r"got a ComputationGraphConfiguration\. Read its file with ModelFile\.read"
+        nd.FormatError,
+        match=r"expected a MultiLayerNetwork, got a ComputationGraph\. Read it with ComputationGraph\.load",
     ):
         MultiLayerNetwork.load(path)
 

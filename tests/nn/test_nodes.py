@@ -24,7 +24,7 @@ def dense():
 
 def propagation(net, nodes):
     vectors = net.vectors
-    return Propagation(nodes, vectors.layout, vectors.params, vectors.gradient, "float64")
+    return Propagation(nodes, (len(nodes) - 1,), vectors.layout, vectors.params, vectors.gradient, "float64")
 
 
 def test_a_chain_names_the_node_before():
@@ -42,7 +42,8 @@ def test_a_node_past_another_gets_the_features_and_gives_the_gradient_back_to_th
     past = propagation(net, (first, second._replace(inputs=(NETWORK_INPUT,)), last))
     expected = propagation(shorter, shorter.shared_nodes.nodes)
     nd.fill(net.vectors.gradient, 7.0)
-    step = StepInput(nd.create(X, dtype="float64"), nd.create(Y, dtype="float64"), mask)
+    x = nd.create(X, dtype="float64")
+    step = StepInput((x,), (nd.create(Y, dtype="float64"),), (mask,))
     loss, _ = past.gradient_and_loss(step)
     expected_loss, _ = expected.gradient_and_loss(step)
     assert float(loss) == float(expected_loss)
@@ -50,4 +51,4 @@ def test_a_node_past_another_gets_the_features_and_gives_the_gradient_back_to_th
     np.testing.assert_array_equal(gradient[count:], nd.to_host(shorter.vectors.gradient)[0])
     assert (gradient[:count] == 7.0).all()
     if mask is not None:
-        np.testing.assert_array_equal(past.mask_behind(mask, 6), mask)
+        np.testing.assert_array_equal(past.masks_behind((x,), (mask,))[0], mask)

@@ -92,7 +92,8 @@ def test_other_iterations_cost_nothing(monkeypatch):
         "optimize.listeners.statistics._described", lambda arrays: looked.append(net.iteration_count) or {}
     )
     shown = []
-    monkeypatch.setattr(net, "_show", lambda activations, show=net._show: shown.append(1) or show(activations))
+    show = net._show
+    monkeypatch.setattr(net, "_show", lambda *activations: shown.append(1) or show(*activations))
     net.set_listeners(listener)
     net.fit(batches(), epochs=2)
     assert len(shown) == 2

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 
 from nd.on_demand import ClassTable, names_on_demand
 
+from .any_normalizer import AnyNormalizer
 from .base import Normalizer
 
 if TYPE_CHECKING:
     from .files import normalizer_from_bytes, normalizer_to_bytes
     from .image_scaler import ImagePreProcessingScaler
     from .min_max import NormalizerMinMaxScaler
+    from .multi import MultiNormalizer
+    from .multi_hybrid import MultiNormalizerHybrid
+    from .multi_image_scaler import ImageMultiPreProcessingScaler
+    from .multi_min_max import MultiNormalizerMinMaxScaler
+    from .multi_standardize import MultiNormalizerStandardize
     from .standardize import NormalizerStandardize
     from .vgg16 import VGG16ImagePreProcessor
 else:
@@ -24,14 +30,26 @@ else:
             "files": "normalizer_from_bytes normalizer_to_bytes",
             "image_scaler": "ImagePreProcessingScaler",
             "min_max": "NormalizerMinMaxScaler",
+            "multi": "MultiNormalizer",
+            "multi_hybrid": "MultiNormalizerHybrid",
+            "multi_image_scaler": "ImageMultiPreProcessingScaler",
+            "multi_min_max": "MultiNormalizerMinMaxScaler",
+            "multi_standardize": "MultiNormalizerStandardize",
             "standardize": "NormalizerStandardize",
             "vgg16": "VGG16ImagePreProcessor",
         },
     )
 
 __all__ = [
+    "MULTI_NORMALIZERS",
     "NORMALIZERS",
+    "AnyNormalizer",
+    "ImageMultiPreProcessingScaler",
     "ImagePreProcessingScaler",
+    "MultiNormalizer",
+    "MultiNormalizerHybrid",
+    "MultiNormalizerMinMaxScaler",
+    "MultiNormalizerStandardize",
     "Normalizer",
     "NormalizerMinMaxScaler",
     "NormalizerStandardize",
@@ -50,3 +68,14 @@ NORMALIZERS: ClassTable[type[Normalizer]] = ClassTable(
     },
 )
 """Name, as ND4J's enum NormalizerType spells it, in lower case -> class."""
+
+MULTI_NORMALIZERS: ClassTable[type[AnyNormalizer]] = ClassTable(
+    __name__,
+    {
+        "image_min_max": "ImageMultiPreProcessingScaler",
+        "multi_hybrid": "MultiNormalizerHybrid",
+        "multi_min_max": "MultiNormalizerMinMaxScaler",
+        "multi_standardize": "MultiNormalizerStandardize",
+    },
+)
+"""The same of normalizers of MultiDataSets."""

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from backends.errors import ConfigurationError, DataError, DTypeError, ShapeError, describe_shape, refuse_masked
-from nd.arguments import checked, shown
+from backends.errors import ConfigurationError, DataError, ShapeError, describe_shape, refuse_masked
+from nd.arguments import checked
 from nd.dataset.dataset import DataSet
 from nd.dataset.existing import ExistingDataSetIterator
 from nd.dataset.iterator import DataSetIterator, check_data_set
+from nd.dataset.normalizers.any_normalizer import AnyNormalizer, Learner
 from nd.dataset.normalizers.arrays import as_numbers
 from nd.dataset.normalizers.statistics import ColumnStatistics
-from nd.java_names import JavaNamedABC, JavaNames
 from nd.typing import Array
 
 if TYPE_CHECKING:
     from nd.files.reading import Source
-    from nd.files.writing import Target
 
 Data = DataSet | DataSetIterator | Iterable[DataSet]
 
 
-class Normalizer(JavaNames, metaclass=JavaNamedABC):
+class Normalizer(AnyNormalizer):
     """Change features, and labels where they are numbers, and change them back.
 
     A change gives a DataSet new arrays: those given to it, and other DataSets that share them, stay as they are.
@@ -40,16 +39,10 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
     are changed once; in Java twice where labels are fitted.
     """
 
-    kind: ClassVar[str]
-    """ND4J's NormalizerType, in a file."""
-
     java_names: ClassVar[dict[str, str]] = {
         "revert_features": "_revert_features_in_place", "revert_labels": "_revert_labels_in_place",
         "transform_label": "_transform_labels_in_place",
     }  # fmt: skip
-
-    fits_labels = False
-    """Whether labels are changed too."""
 
     @checked
     def fit(self, data: Data) -> Self:
@@ -60,21 +53,6 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         data : DataSet, DataSetIterator or iterable of DataSet
         """
         return self
-
-    @checked
-    def fit_label(self, fit: bool = True) -> None:
-        """Say whether labels are changed too; before `fit`.
-
-        Raises
-        ------
-        ArgumentError
-            `fit` is not True or False.
-        """
-        self.fits_labels = fit
-
-    def is_fit_label(self) -> bool:
-        """Tell whether labels are changed too."""
-        return self.fits_labels
 
     def pre_process(self, data_set: DataSet) -> DataSet:
         """Normalize a DataSet, and return it."""
@@ -90,7 +68,7 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         """
         if isinstance(data, DataSet) or not hasattr(data, "dtype"):
             return self.pre_process(data)
-        return self._written("transform", data, self.transform_features(data, mask))
+        return self.written("transform", data, self.transform_features(data, mask))
 
     def revert(self, data_set: DataSet) -> DataSet:
         """Undo `transform`, and return the DataSet. Masked time steps stay 0."""
@@ -120,24 +98,6 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
         """Return the argument of `transform_labels`: labels, or a network's output. Same errors."""
 
-    def save(self, path: Target) -> None:
-        """Write the file that Java's ``NormalizerSerializer.getDefault().restore`` reads; it is there whole or not.
-
-        Parameters
-        ----------
-        path : path or binary file object
-
-        Raises
-        ------
-        DataError
-            Nothing was fitted.
-        OSError
-            The file cannot be written.
-        """
-        from nd.dataset.normalizers.files import save_normalizer
-
-        save_normalizer(self, path)
-
     @staticmethod
     def load(path: Source) -> Normalizer:
         """Return the normalizer of a file that `save`, or Java's ``NormalizerSerializer``, wrote.
@@ -151,48 +111,23 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         FormatError
             The file is truncated or of another kind; also one that Java's serialization alone wrote.
         ConfigurationError
-            Its normalizer is one for several inputs, or a class of somebody's own.
+            Its normalizer is one for several inputs, see `MultiNormalizer`, or a class of somebody's own.
         """
         from nd.dataset.normalizers.files import load_normalizer
 
-        return load_normalizer(path)
-
-    @abstractmethod
-    def write_body(self, stream: BinaryIO) -> None:
-        """Write the body, after the header, in ND4J's form."""
-
-    @classmethod
-    @abstractmethod
-    def read_body(cls, stream: BinaryIO) -> Normalizer:
-        """Read a body that `write_body` wrote."""
+        return load_normalizer("Normalizer.load", path, Normalizer)
 
     def _transform_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
         """Act as Java's ``transformLabel``."""
-        return self._written("transform_labels", labels, self.transform_labels(labels, mask))
+        return self.written("transform_labels", labels, self.transform_labels(labels, mask))
 
     def _revert_features_in_place(self, features: Any, mask: Any = None) -> Array:
         """Act as Java's ``revertFeatures``."""
-        return self._written("revert_features", features, self.revert_features(features, mask))
+        return self.written("revert_features", features, self.revert_features(features, mask))
 
     def _revert_labels_in_place(self, labels: Any, mask: Any = None) -> Array:
         """Act as Java's ``revertLabels``."""
-        return self._written("revert_labels", labels, self.revert_labels(labels, mask))
-
-    def _written(self, method: str, array: Any, numbers: Array) -> Array:
-        """Write numbers into the array that they were computed from; return it."""
-        if not hasattr(array, "dtype") or array.dtype.kind != "f":
-            raise DTypeError(
-                f"{self.who(method)}: expected a DataSet or an array of floats to write into, got {shown(array)}. "
-                "transform_features and the like return new arrays."
-            )
-        if not getattr(getattr(array, "flags", None), "writeable", True):
-            raise DataError(f"{self.who(method)}: expected an array that can be written, got one for reading. Copy it.")
-        array[...] = numbers
-        return array
-
-    def who(self, method: str) -> str:
-        """Return the name of a method for messages."""
-        return f"{type(self).__name__}.{method}"
+        return self.written("revert_labels", labels, self.revert_labels(labels, mask))
 
     def _change(
         self, method: str, data_set: DataSet, on_features: Callable[..., Array], on_labels: Callable[..., Array]
@@ -207,7 +142,7 @@ class Normalizer(JavaNames, metaclass=JavaNamedABC):
         return data_set
 
 
-class FittedNormalizer(Normalizer):
+class FittedNormalizer(Learner, Normalizer):
     """A normalizer with statistics of columns: of features, images by channel, and of labels where `fit_label` is said.
 
     Notes
@@ -218,10 +153,11 @@ class FittedNormalizer(Normalizer):
 
     statistics: ClassVar[type[ColumnStatistics]]
     """The statistics that `fit` gathers."""
+    rows: ClassVar[tuple[str, str]]
+    """Names of the two rows of numbers that a file has, in its order."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, Mapping[str, np.ndarray]] = {}  # "features" and "labels" -> name -> [columns]
-        self._fitting = False
 
     def fit(self, data: Data) -> Self:
         """Learn the statistics of data, in one pass; earlier statistics are forgotten.
@@ -247,10 +183,8 @@ class FittedNormalizer(Normalizer):
         """
         wanted = ("features", "labels") if self.fits_labels else ("features",)
         gathered = {part: self.statistics(f"{self.who('fit')}: {part}") for part in wanted}
-        if isinstance(data, DataSet):
-            self._add(gathered, data)
-        else:
-            self._add_all(gathered, data)
+        for data_set in self.passing(data, DataSetIterator, ExistingDataSetIterator):
+            self._add(gathered, data_set)
         self.numbers = {part: self._finished(statistics) for part, statistics in gathered.items()}
         return self
 
@@ -265,6 +199,20 @@ class FittedNormalizer(Normalizer):
 
     def revert_labels(self, labels: Any, mask: Any = None) -> Array:
         return self._apply("revert_labels", "labels", self._backward, labels, mask) if self.fits_labels else labels
+
+    @abstractmethod
+    def set_feature_stats(self, first: Any, second: Any) -> None:
+        """Set the features' numbers [columns], in the order of `rows`.
+
+        Raises
+        ------
+        ConfigurationError
+            They are not both rows of so many finite numbers.
+        """
+
+    def learn(self, statistics: ColumnStatistics) -> None:
+        """Take over statistics of the features; DataError where a column had no number."""
+        self.numbers["features"] = self._finished(statistics)
 
     @abstractmethod
     def _finished(self, statistics: Any) -> Mapping[str, np.ndarray]:
@@ -290,8 +238,7 @@ class FittedNormalizer(Normalizer):
         return self.numbers[part]
 
     def _apply(self, method: str, part: str, function: Callable[..., Array], x: Any, mask: Any) -> Array:
-        if self._fitting:  # in an iterator under the one that is read
-            raise self._at_work()
+        self.check_not_learning()
         values, who = self.fitted(part, method), self.who(method)
         x = as_numbers(who, x)
         columns = len(next(iter(values.values())))
@@ -301,27 +248,6 @@ class FittedNormalizer(Normalizer):
                 f"got {describe_shape(x.shape)}."
             )
         return function(who, x, mask, values)
-
-    def _add_all(self, gathered: Mapping[str, ColumnStatistics], data: Any) -> None:
-        iterator = data if isinstance(data, DataSetIterator) else ExistingDataSetIterator(data)
-        if iterator.pre_processor is self:
-            raise self._at_work()
-        if iterator.reset_supported():
-            iterator.reset()
-        self._fitting = True
-        try:
-            while iterator.has_next():
-                self._add(gathered, iterator.next())
-        finally:
-            self._fitting = False
-        if iterator.reset_supported():
-            iterator.reset()
-
-    def _at_work(self) -> DataError:
-        return DataError(
-            f"{self.who('fit')}: expected data as they are, got an iterator that this normalizer changes already. "
-            "Fit first, then set_pre_processor."
-        )
 
     def _add(self, gathered: Mapping[str, ColumnStatistics], data_set: DataSet) -> None:
         gathered["features"].add(data_set.features, data_set.features_mask)

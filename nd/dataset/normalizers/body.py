@@ -35,12 +35,22 @@ def read_numbers(stream: BinaryIO, count: int) -> tuple[float, ...]:
     return struct.unpack(f">{count}d", take(stream, 8 * count, "numbers"))
 
 
+def fit_float32(rows: list[np.ndarray]) -> bool:
+    """Tell whether rows lose nothing in float32."""
+    with np.errstate(over="ignore"):  # a number that does not fit is not equal afterwards
+        return all(np.array_equal(row.astype(np.float32), row) for row in rows)
+
+
+def write_row(stream: BinaryIO, row: np.ndarray, narrow: bool) -> None:
+    """Write numbers of columns as an array [1, columns] of float32 where `narrow`, else of float64."""
+    write_array(stream, row[None, :].astype(np.float32 if narrow else np.float64))
+
+
 def write_rows(stream: BinaryIO, rows: list[np.ndarray]) -> None:
     """Write numbers of columns as arrays [1, columns], all in float32 if none loses by it, else in float64."""
-    with np.errstate(over="ignore"):  # a number that does not fit is not equal afterwards
-        narrow = all(np.array_equal(row.astype(np.float32), row) for row in rows)
+    narrow = fit_float32(rows)
     for row in rows:
-        write_array(stream, row[None, :].astype(np.float32 if narrow else np.float64))
+        write_row(stream, row, narrow)
 
 
 def read_row(stream: BinaryIO) -> np.ndarray:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Mapping
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from backends.errors import ConfigurationError, FormatError
 from nd.arguments import checked
-from nd.dataset.normalizers.base import Normalizer
+from nd.dataset.normalizers.any_normalizer import AnyNormalizer
 from nd.files.reading import Source, name_of, opening, read_at_most
 from nd.files.serde_buffers import CORRUPT, read_number, read_utf, utf_bytes
 from nd.files.writing import Target, replacing
@@ -18,12 +18,12 @@ _HEADER = "NORMALIZER"
 _VERSION = 1
 _JAVA_OBJECT = b"\xac\xed"
 _MOST = 64 << 20  # bytes
-_OF_SEVERAL_INPUTS = ("MULTI_HYBRID", "MULTI_MIN_MAX", "MULTI_STANDARDIZE")
 _CUSTOM = "CUSTOM"
+_MULTI = "MULTI_"
 
 
 @checked
-def normalizer_to_bytes(normalizer: Normalizer) -> bytes:
+def normalizer_to_bytes(normalizer: AnyNormalizer) -> bytes:
     """Return the bytes that ND4J's ``NormalizerSerializer`` writes: a file, or ``normalizer.bin`` in a model's.
 
     Raises
@@ -38,7 +38,7 @@ def normalizer_to_bytes(normalizer: Normalizer) -> bytes:
 
 
 @checked
-def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> Normalizer:
+def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> AnyNormalizer:
     """Return the normalizer that `normalizer_to_bytes`, or ND4J's ``NormalizerSerializer``, wrote.
 
     Raises
@@ -46,7 +46,7 @@ def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> Normalizer:
     FormatError
         The bytes are truncated, corrupt or something else; also bytes of Java's serialization alone.
     ConfigurationError
-        The normalizer is one for several inputs (MULTI_...), or a class of somebody's own (CUSTOM).
+        The normalizer is a class of somebody's own (CUSTOM).
     """
     if bytes(data[:2]) == _JAVA_OBJECT:
         raise FormatError(
@@ -59,26 +59,35 @@ def normalizer_from_bytes(data: bytes | bytearray | memoryview) -> Normalizer:
         raise FormatError(f"normalizer_from_bytes: {error}") from error
 
 
-def save_normalizer(normalizer: Normalizer, path: Target) -> None:
+def save_normalizer(normalizer: AnyNormalizer, path: Target) -> None:
     """Write a normalizer to a file that is there whole or not at all; see `Normalizer.save`."""
     content = normalizer_to_bytes(normalizer)
     with replacing(f"{type(normalizer).__name__}.save", path) as stream:
         stream.write(content)
 
 
-def load_normalizer(path: Source) -> Normalizer:
-    """Return the normalizer of a file; see `Normalizer.load`."""
-    with opening("Normalizer.load", path) as stream:
+def load_normalizer(who: str, path: Source, wanted: Any) -> Any:
+    """Return the normalizer of a file; see `Normalizer.load` and `MultiNormalizer.load`."""
+    with opening(who, path) as stream:
         content = read_at_most(stream, _MOST + 1)
     if len(content) > _MOST:
         raise FormatError(f"'{name_of(path)}': a normalizer must have at most {_MOST:,} bytes, got more. {CORRUPT}")
     try:
-        return normalizer_from_bytes(content)
+        normalizer = normalizer_from_bytes(content)
     except (ConfigurationError, FormatError) as error:
         raise type(error)(f"'{name_of(path)}': {error}") from error
+    if not isinstance(normalizer, wanted):
+        other = (
+            "for several inputs. MultiNormalizer" if normalizer.kind.startswith(_MULTI) else "for DataSets. Normalizer"
+        )
+        raise ConfigurationError(
+            f"{who}: '{name_of(path)}': expected a {wanted.__name__}, got a {normalizer.kind} normalizer, which is "
+            f"{other}.load reads it."
+        )
+    return normalizer
 
 
-def _read(stream: BinaryIO) -> Normalizer:
+def _read(stream: BinaryIO) -> AnyNormalizer:
     kind = _read_kind(stream)
     try:
         normalizer = _classes()[kind].read_body(stream)
@@ -104,17 +113,13 @@ def _read_kind(stream: BinaryIO) -> str:
             f"normalizer_from_bytes: expected one of {', '.join(known)}, got a {kind} normalizer that {owner} reads. "
             "Make one of the known ones of its statistics."
         )
-    if kind in _OF_SEVERAL_INPUTS:
-        raise ConfigurationError(
-            f"normalizer_from_bytes: expected one of {', '.join(known)}, got a {kind} normalizer, which is for several "
-            "inputs. Save a normalizer for each of them in Java."
-        )
     if kind not in known:
         raise FormatError(f"the type must be one of {', '.join(known)}, got {kind[:32]!r}. {CORRUPT}")
     return kind
 
 
-def _classes() -> Mapping[str, type[Normalizer]]:
-    from nd.dataset.normalizers import NORMALIZERS
+def _classes() -> Mapping[str, type[AnyNormalizer]]:
+    from nd.dataset.normalizers import MULTI_NORMALIZERS, NORMALIZERS
 
-    return {normalizer.kind: normalizer for normalizer in NORMALIZERS.values()}
+    classes: list[type[AnyNormalizer]] = [*NORMALIZERS.values(), *MULTI_NORMALIZERS.values()]
+    return {each.kind: each for each in reversed(classes)}  # that of DataSets where two have a kind

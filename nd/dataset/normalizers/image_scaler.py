@@ -12,7 +12,7 @@ from nd.dataset.normalizers.body import read_numbers, write_numbers
 from nd.dataset.normalizers.min_max import check_range
 from nd.typing import Array
 
-_Bits = Annotated[int, Range("of 1 to 64", lambda value: 1 <= value <= 64)]
+Bits = Annotated[int, Range("of 1 to 64", lambda value: 1 <= value <= 64)]
 
 
 class ImagePreProcessingScaler(Normalizer):
@@ -50,7 +50,7 @@ class ImagePreProcessingScaler(Normalizer):
     kind = "IMAGE_MIN_MAX"
 
     @checked
-    def __init__(self, min: float = 0.0, max: float = 1.0, max_bits: _Bits = 8) -> None:
+    def __init__(self, min: float = 0.0, max: float = 1.0, max_bits: Bits = 8) -> None:
         self.min, self.max = check_range("ImagePreProcessingScaler", min, max)
         self.max_pixel = float(2**max_bits - 1)
 

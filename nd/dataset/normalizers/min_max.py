@@ -50,6 +50,7 @@ class NormalizerMinMaxScaler(FittedNormalizer):
 
     kind = "MIN_MAX"
     statistics = Bounds
+    rows = ("lower", "upper")
 
     @checked
     def __init__(self, target_min: float = 0.0, target_max: float = 1.0) -> None:
@@ -84,16 +85,16 @@ class NormalizerMinMaxScaler(FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers, or an upper one is below the lower one.
         """
-        self.numbers["features"] = _checked("NormalizerMinMaxScaler.set_feature_stats", lower, upper)
+        self.numbers["features"] = _checked(self.who("set_feature_stats"), lower, upper)
 
     def set_label_stats(self, lower: Any, upper: Any) -> None:
         """Set the labels' bounds [columns], and that labels are to be changed. Same errors."""
-        self.numbers["labels"] = _checked("NormalizerMinMaxScaler.set_label_stats", lower, upper)
+        self.numbers["labels"] = _checked(self.who("set_label_stats"), lower, upper)
         self.fit_label(True)
 
     def write_body(self, stream: BinaryIO) -> None:
         parts = ["features", "labels"] if self.is_fit_label() else ["features"]
-        rows = [self.fitted(part, "save")[name] for part in parts for name in ("lower", "upper")]
+        rows = [self.fitted(part, "save")[name] for part in parts for name in self.rows]
         write_flag(stream, self.is_fit_label())
         write_numbers(stream, self.target_min, self.target_max)
         write_rows(stream, rows)

@@ -51,11 +51,12 @@ class NormalizerStandardize(FittedNormalizer):
 
     kind = "STANDARDIZE"
     statistics = Moments
+    rows = ("mean", "std")
 
     def __init__(self, mean: Any = None, std: Any = None) -> None:
         super().__init__()
         if mean is not None or std is not None:
-            self.numbers["features"] = self._checked("NormalizerStandardize", mean, std)
+            self.numbers["features"] = self._checked(self.called or type(self).__name__, mean, std)
 
     @property
     def mean(self) -> np.ndarray:
@@ -77,6 +78,16 @@ class NormalizerStandardize(FittedNormalizer):
         """Standard deviations of the labels [columns], float64; raise DataError if they were not fitted."""
         return self.fitted("labels", "label_std")["std"]
 
+    def set_feature_stats(self, mean: Any, std: Any) -> None:
+        """Set the features' statistics [columns].
+
+        Raises
+        ------
+        ConfigurationError
+            They are not both rows of so many finite numbers, or a deviation is negative.
+        """
+        self.numbers["features"] = self._checked(self.who("set_feature_stats"), mean, std)
+
     def set_label_stats(self, mean: Any, std: Any) -> None:
         """Set the labels' statistics, and that labels are to be changed.
 
@@ -85,13 +96,13 @@ class NormalizerStandardize(FittedNormalizer):
         ConfigurationError
             They are not both rows of so many finite numbers.
         """
-        self.numbers["labels"] = self._checked("NormalizerStandardize.set_label_stats", mean, std)
+        self.numbers["labels"] = self._checked(self.who("set_label_stats"), mean, std)
         self.fit_label(True)
 
     def write_body(self, stream: BinaryIO) -> None:
         parts = ["features", "labels"] if self.is_fit_label() else ["features"]
         write_flag(stream, self.is_fit_label())
-        write_rows(stream, [self.fitted(part, "save")[name] for part in parts for name in ("mean", "std")])
+        write_rows(stream, [self.fitted(part, "save")[name] for part in parts for name in self.rows])
 
     @classmethod
     def read_body(cls, stream: BinaryIO) -> Self:

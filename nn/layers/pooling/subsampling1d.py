@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import nd
 from nd.arguments import Count, Natural
 from nd.typing import Array
 
@@ -25,7 +24,6 @@ from ..convolution.convolution1d import (
 from ..places import places_of, type_of_places
 from ..runtime import Context, Params
 from .subsampling import SubsamplingLayer, SubsamplingRuntime
-from .window_masks import reduced_mask
 
 
 class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):
@@ -38,17 +36,10 @@ class Subsampling1DRuntime(SeriesWindows, SubsamplingRuntime):
             return x, None
         window = self.windows.over(x, None)
         out, saved = self.pool(as_images(x), window, ctx.buffer)
-        out = as_series(out)
-        if ctx.mask is None:
-            return out, (saved, None)
-        counted = reduced_mask(self.label, self.conf, ctx.mask, ctx.buffer)[:, None, :]
-        return nd.multiply(out, counted, ctx.buffer("a", out.shape)), (saved, counted)
+        return as_series(out), saved
 
     def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
-        saved, counted = cache
-        if ctx.needs_epsilon and counted is not None:
-            nd.muli(epsilon, counted)
-        below = super().backward(as_images(epsilon), saved, params, grads, ctx)
+        below = super().backward(as_images(epsilon), cache, params, grads, ctx)
         return None if below is None else as_series(below)
 
 
@@ -71,8 +62,8 @@ class Subsampling1DLayer(SubsamplingLayer):
 
     Notes
     -----
-    Input ``[N, C, T]``, output ``[N, C, out_t]``. With a mask ``[N, T]`` the activations of the steps that do not count
-    are 0: a step counts where one under its window does; in mode same with stride 1 the mask stays as it is. Equal
+    Input ``[N, C, T]``, output ``[N, C, out_t]``. A mask ``[N, T]`` is handed on and changes no activations, as in
+    Java: a step counts where one under its window does; in mode same with stride 1 the mask stays as it is. Equal
     maxima, dropout and norms of 0 as for `SubsamplingLayer`. Source: DL4J ``Subsampling1DLayer``, also by its name
     ``Pooling1D``.
 

@@ -12,6 +12,7 @@ from nn import DenseLayer, FrozenLayer, InputType, NormalDistribution
 from optimize.earlystopping import EarlyStoppingConfiguration, MaxEpochsTerminationCondition
 from tests.cases.own_parts import Wavy
 
+from .multi_cases import MULTI
 from .prepared import (
     PREPARED,
     binary,
@@ -346,5 +347,5 @@ def _calculator() -> Any:
     return DataSetLossCalculator(iterator())
 
 
-CASES: Makers = {**_FACADE, **_DATA, **_CURVES, **_evaluations(), **_NETWORKS, **_TRAINING}
+CASES: Makers = {**_FACADE, **_DATA, **MULTI, **_CURVES, **_evaluations(), **_NETWORKS, **_TRAINING}
 """Name of a target -> good arguments, or a function of the folder that makes them."""

@@ -36,6 +36,8 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         (
             "nd.activations.Activation", "nd.losses.Loss", "nd.dataset.DataSetIterator", "nd.dataset.Normalizer",
+            "nd.dataset.MultiDataSetIterator", "nd.dataset.MultiNormalizer", "nd.dataset.normalizers.AnyNormalizer",
+            "nd.dataset.MultiDataSetPreProcessor",
             "nd.evaluation.IEvaluation", "nd.ops.ActivationOp", "nd.ops.Broadcast",
             "nd.dataset.DataSetPreProcessor", "nn.IDropout", "nn.IWeightNoise",
             "nn.InputPreProcessor", "nn.LayerConf", "nn.BaseLayerConf", "nn.FeedForwardConf",
@@ -72,12 +74,20 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "check_array", "check_given", "check_labels", "check_lengths", "check_mask", "check_repeatable",
-            "check_same_dtype", "check_source", "computed", "fixed", "hear_gradient", "hear_iteration", "note_sizes",
-            "point", "pre_processed", "steps_of", "through", "value_of", "weigh", "who",
+            "check_array", "check_given", "check_labels", "check_lengths", "check_mask", "check_not_learning",
+            "check_number", "check_repeatable", "check_same_dtype", "check_source", "computed", "fixed", "fitted_group",
+            "hear_gradient", "hear_iteration", "map_arrays", "new_normalizer", "normalizer_of", "note_sizes", "passing",
+            "point", "pre_processed", "read_settings", "rows_of", "set_rows", "single", "steps_of", "through",
+            "value_of", "weigh", "who", "with_rows", "write_settings", "written",
         )], _SHARED,
     ),
-    "nd.dataset.VGG16ImagePreProcessor.fit_label": "has nothing to do but to refuse",
+    **dict.fromkeys(
+        (
+            "nd.dataset.ImageMultiPreProcessingScaler.fit_label", "nd.dataset.ImageMultiPreProcessingScaler.save",
+            "nd.dataset.MultiDataSetWrapperIterator.input_columns",
+            "nd.dataset.MultiDataSetWrapperIterator.total_outcomes", "nd.dataset.VGG16ImagePreProcessor.fit_label",
+        ), "has nothing to do but to refuse",
+    ),
     "*.label_columns": "a loss's author implements it, the network calls it to plan a step",
     "optimize.L1Regularization.score": _STEP,
     "optimize.L2Regularization.score": _STEP,

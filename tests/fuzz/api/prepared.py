@@ -8,14 +8,26 @@ from typing import Any
 import numpy as np
 
 import nd
-from nd.dataset import DataSet, ListDataSetIterator, NormalizerStandardize
+from nd.dataset import (
+    DataSet,
+    ListDataSetIterator,
+    ListMultiDataSetIterator,
+    MultiDataSet,
+    MultiNormalizerHybrid,
+    MultiNormalizerStandardize,
+    NormalizerStandardize,
+)
 from nn import MultiLayerNetwork, TransferLearning
 
-from .values import data_set, network
+from .values import data_set, multi_data_set, network
 
 
 def iterator() -> ListDataSetIterator:
     return ListDataSetIterator(data_set(), 2)
+
+
+def multi_iterator() -> ListMultiDataSetIterator:
+    return ListMultiDataSetIterator(multi_data_set(), 2)
 
 
 def rows() -> Any:
@@ -79,6 +91,22 @@ def saved_data_set(folder: Any) -> Any:
     return path
 
 
+def saved_multi_data_set(folder: Any) -> Any:
+    """Return the path of a MultiDataSet."""
+    path = folder / "multi.bin"
+    if not path.exists():
+        multi_data_set().save(path)
+    return path
+
+
+def saved_multi_normalizer(folder: Any) -> Any:
+    """Return the path of a normalizer of MultiDataSets."""
+    path = folder / "multi_normalizer.bin"
+    if not path.exists():
+        MultiNormalizerStandardize().fit(multi_data_set()).save(path)
+    return path
+
+
 def saved_normalizer(folder: Any) -> Any:
     """Return the path of a normalizer."""
     path = folder / "normalizer.bin"
@@ -119,6 +147,26 @@ def _fitted(name: str) -> Callable[..., Any]:
     return make
 
 
+def _fitted_multi(name: str) -> Callable[..., Any]:
+    def make(**arguments: Any) -> Any:
+        import nd.dataset
+
+        made = getattr(nd.dataset, name)(**arguments)
+        made.fit_label(True)
+        return made.fit(multi_data_set())
+
+    return make
+
+
+def _multi_arrays() -> dict[str, Any]:
+    return {"features": multi_data_set().features, "labels": multi_data_set().labels}
+
+
+def _hybrid(**arguments: Any) -> Any:
+    made = MultiNormalizerHybrid(**arguments).standardize_all_inputs().min_max_scale_all_outputs()
+    return made.fit(multi_data_set())
+
+
 def featurized() -> DataSet:
     return DataSet(np.ones((6, 5), np.float32), data_set().labels)
 
@@ -129,6 +177,10 @@ def frozen() -> MultiLayerNetwork:
 
 PREPARED: dict[str, Callable[..., Any]] = {
     "nd.dataset.DataSet": lambda **arguments: DataSet(**{"labels": data_set().labels, **arguments}),
+    "nd.dataset.MultiDataSet": lambda **arguments: MultiDataSet(**{**_multi_arrays(), **arguments}),
+    "nd.dataset.MultiNormalizerHybrid": _hybrid,
+    "nd.dataset.MultiNormalizerMinMaxScaler": _fitted_multi("MultiNormalizerMinMaxScaler"),
+    "nd.dataset.MultiNormalizerStandardize": _fitted_multi("MultiNormalizerStandardize"),
     "nd.dataset.NormalizerMinMaxScaler": _fitted("NormalizerMinMaxScaler"),
     "nd.dataset.NormalizerStandardize": _fitted("NormalizerStandardize"),
     "nd.evaluation.Evaluation": _evaluated("Evaluation", data_set().labels, probabilities(3)),

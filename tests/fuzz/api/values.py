@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nd.arguments import EVEN_NAN
-from nd.dataset import DataSet, ListDataSetIterator, NormalizerStandardize
+from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet, NormalizerStandardize
 from nd.evaluation import Evaluation
 from nn import DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 from optimize import MaxNormConstraint, Sgd
@@ -26,6 +26,11 @@ def data_set() -> DataSet:
     """Return six examples of four features and three classes."""
     features = np.arange(24.0, dtype=np.float32).reshape(6, 4) / 24.0
     return DataSet(features, np.eye(3, dtype=np.float32)[[0, 1, 2, 0, 1, 2]])
+
+
+def multi_data_set() -> MultiDataSet:
+    """Return six examples of two inputs, four features and three, and one output of three classes."""
+    return MultiDataSet([data_set().features, data_set().labels], [data_set().labels])
 
 
 def configuration() -> Any:

@@ -133,11 +133,11 @@ def test_merge_refuses_what_does_not_fit() -> None:
         DataSet.merge([])
     with pytest.raises(DataError, match="labels in all or none, got none in DataSet 1"):
         DataSet.merge([DataSet(x, x), DataSet(x)])
-    with pytest.raises(ShapeError, match=r"features of DataSet 1: expected \[N, 3\], as in DataSet 0, got \[2, 4\]"):
+    with pytest.raises(ShapeError, match=r"features of DataSet 1: expected \[N, 3\], as in the first, got \[2, 4\]"):
         DataSet.merge([DataSet(x), DataSet(np.zeros((2, 4), np.float32))])
-    with pytest.raises(DTypeError, match="expected float32, as in DataSet 0, got float64"):
+    with pytest.raises(DTypeError, match="expected float32, as in the first, got float64"):
         DataSet.merge([DataSet(x), DataSet(x.astype(np.float64))])
-    with pytest.raises(BackendError, match=r"expected numpy\.ndarray, as in DataSet 0, got numpy\.\S+"):
+    with pytest.raises(BackendError, match=r"expected numpy\.ndarray, as in the first, got numpy\.\S+"):
         DataSet.merge([DataSet(x), DataSet(x.view(np.matrix))])
 
 

@@ -13,21 +13,30 @@ import pytest
 from nd import DataError
 from nd.dataset import (
     AsyncDataSetIterator,
+    AsyncMultiDataSetIterator,
     CsvDataSetIterator,
     DataSet,
     DataSetIterator,
     DigitsDataSetIterator,
     EarlyTerminationDataSetIterator,
+    EarlyTerminationMultiDataSetIterator,
     ExistingDataSetIterator,
+    ExistingMultiDataSetIterator,
     GeneratorDataSetIterator,
     KFoldIterator,
     ListDataSetIterator,
+    ListMultiDataSetIterator,
     MnistDataSetIterator,
+    MultiDataSet,
+    MultiDataSetIteratorAdapter,
+    MultiDataSetWrapperIterator,
     MultipleEpochsIterator,
     NpzDataSetIterator,
     NumpyDataSetIterator,
+    NumpyMultiDataSetIterator,
     SamplingDataSetIterator,
     SingletonDataSetIterator,
+    SingletonMultiDataSetIterator,
 )
 
 X = np.arange(11.0, dtype=np.float32)[:, None]
@@ -45,6 +54,10 @@ FILES = [FOLDER / f"{number}.npz" for number in range(3)]
 
 def shuffled():
     return NumpyDataSetIterator(X, X, 4, shuffle=True, seed=5)
+
+
+def shuffled_multi():
+    return NumpyMultiDataSetIterator([X, X], [X, X], 4, shuffle=True, seed=5)
 
 
 KINDS = {
@@ -66,6 +79,15 @@ KINDS = {
     "early": lambda: EarlyTerminationDataSetIterator(DigitsDataSetIterator(100), 3),
     "existing": lambda: ExistingDataSetIterator(SETS),
     "list": lambda: ListDataSetIterator(SETS),
+    "multi, adapter": lambda: MultiDataSetIteratorAdapter(shuffled()),
+    "multi, ahead": lambda: AsyncMultiDataSetIterator(shuffled_multi(), 3),
+    "multi, back": lambda: MultiDataSetWrapperIterator(MultiDataSetIteratorAdapter(shuffled())),
+    "multi, early": lambda: EarlyTerminationMultiDataSetIterator(shuffled_multi(), 2),
+    "multi, existing": lambda: ExistingMultiDataSetIterator([each.to_multi_data_set() for each in SETS]),
+    "multi, list": lambda: ListMultiDataSetIterator(MultiDataSet([X, X], [X, X]), 3),
+    "multi, numpy": lambda: NumpyMultiDataSetIterator([X, X], [X, X], 4),
+    "multi, shuffled": shuffled_multi,
+    "multi, singleton": lambda: SingletonMultiDataSetIterator(MultiDataSet([X, X], [X])),
     "list, regrouped": lambda: ListDataSetIterator(SETS, 3),
 }
 

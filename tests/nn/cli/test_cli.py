@@ -97,7 +97,7 @@ def test_summary_of_a_network_that_cannot_run_here(capsys, reference):
     assert [line.split() for line in out.splitlines() if line.startswith("0 ")] == [
         ["0", "GravesLSTM", "3", "->", "4", "140", "W", "3x16,", "RW", "4x19,", "b", "1x16", "RmsProp(0.15)"]
     ]
-    assert "unsupported:\n  vertices: ComputationGraph" in out
+    assert "unsupported:\n  vertices.0.layerConf.layer: layer: GravesLSTM is a layer" in out
 
 
 # ---- convert
@@ -288,7 +288,7 @@ def test_an_interrupted_command_leaves_no_file(files, capsys, monkeypatch):
     def interrupt(self, *arguments, **masks):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(MultiLayerNetwork, "output", interrupt)
+    monkeypatch.setattr(MultiLayerNetwork, "outputs_of", interrupt)
     arguments = ("predict", folder / "model.zip", "--csv", folder / "rows.csv", "--skip-lines", 1)
     code, out, error = run(capsys, *arguments, "--out", folder / "out.csv")
     assert (code, out, error) == (130, "", "interrupted\n")

@@ -25,6 +25,13 @@ def network_of_one_layer():
 
 SOUND = {
     "BinomialDistribution": {"number_of_trials": 1, "probability_of_success": 0.5},
+    "ComputationGraphConfiguration": {
+        "base": NeuralNetConfiguration(seed=1),
+        "inputs": ("in",),
+        "outputs": ("out",),
+        "vertices": {"out": DenseLayer()},
+        "vertex_inputs": {"out": ("in",)},
+    },
     "Convolution1DLayer": {"kernel_size": 1},
     "EarlyStoppingConfiguration": {
         "score_calculator": DataSetLossCalculator([]),
@@ -32,9 +39,12 @@ SOUND = {
     },
     "FrozenLayer": {"layer": DenseLayer()},
     "FrozenLayerWithBackprop": {"layer": DenseLayer()},
+    "LayerVertex": {"layer": DenseLayer()},
     "MultiLayerConfiguration": {"base": NeuralNetConfiguration(seed=1), "layers": (DenseLayer(),)},
+    "NetworkConfiguration": {"base": NeuralNetConfiguration(seed=1)},
     "ParamSpec": {"name": "W", "shape": (1, 1)},
     "RampSchedule": {"base_schedule": FixedSchedule(1.0), "num_iter": 3},
+    "ReshapeVertex": {"new_shape": (-1, 1)},
     "ScaledWeightInit": {"name": "identity", "scale": 0.5},
     "TransferLearning": {"network": network_of_one_layer()},
     "_Times": {"schedule": FixedSchedule(1.0), "times": 2},
@@ -129,7 +139,7 @@ def test_the_classes_are_those_that_there_are():
 UNCHECKED = {
     "Checkpoint", "EarlyStoppingResult", "Fans", "IdxFile", "LayerDescription", "ModelFile", "NormalizedLayer",
     "ArrayStatistics", "ParamView", "Progress", "Segment", "StatisticsRecord", "Trial",
-    "_Check", "_ListSettings",
+    "_Check", "_GraphSettings", "_ListSettings",
 }  # fmt: skip
 """Dataclasses that the library fills, and nobody else."""
 

@@ -50,7 +50,7 @@ def test_every_part_is_read_as_it_was_written():
     assert again.layers == conf.layers
     assert again.preprocessors == conf.preprocessors
     written = conf.to_json()
-    for part in own_parts.PARTS:
+    for part in own_parts.OF_CHAINS:
         name = f"tests.cases.own_parts.{part.__name__}"
         assert (f'"{name}"' in written) is (part is not own_parts.Enough), name
 
@@ -109,7 +109,7 @@ def test_random_networks_with_own_parts_go_on_in_a_fresh_process(tmp_path, monke
 
 
 def test_one_that_is_not_registered_is_refused_before_anything_is_written(tmp_path):
-    for part in own_parts.PARTS:
+    for part in own_parts.OF_CHAINS:
         unregister(part)
         try:
             conf = own_parts.configuration(terminations=own_parts.Enough())
@@ -126,7 +126,7 @@ def test_one_that_is_not_registered_is_refused_before_anything_is_written(tmp_pa
 def test_a_file_with_one_that_is_not_registered_says_so():
     conf = own_parts.configuration()
     text = conf.to_json()
-    for part in own_parts.PARTS:
+    for part in own_parts.OF_CHAINS:
         if part is own_parts.Enough:
             continue
         unregister(part)

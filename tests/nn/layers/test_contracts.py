@@ -35,7 +35,7 @@ N = 8  # examples in a minibatch
 COUNTED = np.array([1, 0, 1, 1, 0, 1, 1, 0])
 SILENCES = {
     "CenterLossOutputLayer", "DenseLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer",
-    "EmbeddingSequenceLayer", "GlobalPoolingLayer", "OutputLayer", "RnnOutputLayer", "Subsampling1DLayer",
+    "EmbeddingSequenceLayer", "GlobalPoolingLayer", "OutputLayer", "RnnOutputLayer",
 }  # fmt: skip
 ENDS_MASKS = {"CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "PrimaryCapsules"}
 ROWS_IN = InputType.feed_forward(4)

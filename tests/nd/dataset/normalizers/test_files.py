@@ -107,12 +107,6 @@ def test_a_normalizer_without_statistics_writes_no_file(tmp_path):
     assert (tmp_path / "normalizer.bin").read_bytes() == b"before"
 
 
-@pytest.mark.parametrize("kind", ["MULTI_STANDARDIZE", "MULTI_MIN_MAX", "MULTI_HYBRID"])
-def test_normalizers_for_several_inputs(kind):
-    with pytest.raises(ConfigurationError, match=f"STANDARDIZE, got a {kind} normalizer, which is for several inputs"):
-        normalizer_from_bytes(header(kind) + b"\0" + struct.pack(">2i", 1, -1))
-
-
 def test_normalizers_of_somebodys_own(tmp_path):
     path = tmp_path / "own.bin"
     path.write_bytes(header("CUSTOM") + utf("org.example.MyStrategy") + b"anything")

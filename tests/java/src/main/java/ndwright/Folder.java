@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.nd4j.linalg.api.buffer.DataType;
 import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.dataset.DataSet;
+import org.nd4j.linalg.dataset.MultiDataSet;
 import org.nd4j.linalg.factory.Nd4j;
 
 /** One case on disk: arrays as .npy, texts, and what went wrong. */
@@ -40,6 +41,35 @@ final class Folder {
         return new DataSet(read("x", type), read("y", type), read("xm", type), read("ym", type));
     }
 
+    /** Features, labels and masks of graphs, as x0, y0, xm0, ym0, x1 and so on. */
+    MultiDataSet multiData(DataType type) {
+        INDArray[] features = several("x", count("x"), type), labels = several("y", count("y"), type);
+        return new MultiDataSet(
+                features, labels, masks("xm", features.length, type), masks("ym", labels.length, type));
+    }
+
+    private int count(String name) {
+        int count = 0;
+        while (has(name + count + ".npy")) {
+            count++;
+        }
+        return count;
+    }
+
+    private INDArray[] several(String name, int count, DataType type) {
+        INDArray[] arrays = new INDArray[count];
+        for (int i = 0; i < count; i++) {
+            arrays[i] = read(name + i, type);
+        }
+        return arrays;
+    }
+
+    /** Null where there is none at all. */
+    private INDArray[] masks(String name, int count, DataType type) {
+        INDArray[] masks = several(name, count, type);
+        return Arrays.stream(masks).allMatch(mask -> mask == null) ? null : masks;
+    }
+
     void write(DataSet data) throws IOException {
         write("x", data.getFeatures());
         write("y", data.getLabels());
@@ -48,7 +78,7 @@ final class Folder {
     }
 
     /** An array, null where there is none. */
-    private INDArray read(String name, DataType type) {
+    INDArray read(String name, DataType type) {
         return has(name + ".npy") ? Nd4j.createFromNpyFile(file(name + ".npy")).castTo(type) : null;
     }
 
@@ -56,6 +86,13 @@ final class Folder {
     void write(String name, INDArray array) throws IOException {
         if (array != null) {
             Nd4j.writeAsNumpy(array.dup('c'), file(name + ".npy"));
+        }
+    }
+
+    /** With a number behind the name. */
+    void write(String name, INDArray[] arrays) throws IOException {
+        for (int i = 0; i < arrays.length; i++) {
+            write(name + i, arrays[i]);
         }
     }
 

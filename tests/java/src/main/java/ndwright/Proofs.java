@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.deeplearning4j.nn.api.OptimizationAlgorithm;
+import org.deeplearning4j.nn.conf.GradientNormalization;
 import org.deeplearning4j.nn.conf.MultiLayerConfiguration;
 import org.deeplearning4j.nn.conf.NeuralNetConfiguration;
 import org.deeplearning4j.nn.conf.constraint.MaxNormConstraint;
@@ -20,6 +21,7 @@ import org.deeplearning4j.nn.conf.constraint.MinMaxNormConstraint;
 import org.deeplearning4j.nn.conf.constraint.NonNegativeConstraint;
 import org.deeplearning4j.nn.conf.distribution.NormalDistribution;
 import org.deeplearning4j.nn.conf.dropout.SpatialDropout;
+import org.deeplearning4j.nn.conf.graph.AttentionVertex;
 import org.deeplearning4j.nn.conf.inputs.InputType;
 import org.deeplearning4j.nn.conf.layers.ActivationLayer;
 import org.deeplearning4j.nn.conf.layers.BatchNormalization;
@@ -37,7 +39,9 @@ import org.deeplearning4j.nn.conf.layers.RnnOutputLayer;
 import org.deeplearning4j.nn.conf.layers.SpaceToBatchLayer;
 import org.deeplearning4j.nn.conf.ocnn.OCNNOutputLayer;
 import org.deeplearning4j.nn.conf.weightnoise.WeightNoise;
+import org.deeplearning4j.nn.graph.ComputationGraph;
 import org.deeplearning4j.nn.multilayer.MultiLayerNetwork;
+import org.deeplearning4j.nn.weights.WeightInit;
 import org.nd4j.autodiff.samediff.SameDiff;
 import org.nd4j.linalg.activations.Activation;
 import org.nd4j.linalg.activations.impl.ActivationHardSigmoid;
@@ -73,6 +77,7 @@ final class Proofs {
         proofs.constraints();
         proofs.images();
         proofs.outputs();
+        proofs.graphs();
         Json.write(Map.of("proofs", proofs.said), path);
     }
 
@@ -299,5 +304,29 @@ final class Proofs {
         });
         fails("one class with dropout", base().list(new OCNNOutputLayer.Builder().nIn(5).hiddenLayerSize(3)
                 .activation(Activation.SIGMOID).dropOut(0.7).build()), ROWS, Nd4j.ones(4, 1));
+    }
+
+    private void graphs() {
+        double penalty = attention(base().l2(0.5)).calcRegularizationScore(true);
+        wrong("penalty of a vertex", penalty == 0.0, "weights with l2 add " + penalty + " to the score");
+        double threshold = 1e-9;
+        ComputationGraph clipped = attention(base().updater(new Sgd(1.0)).gradientNormalizationThreshold(threshold)
+                .gradientNormalization(GradientNormalization.ClipElementWiseAbsoluteValue));
+        INDArray start = clipped.params().dup();
+        clipped.fit(new DataSet(SERIES, SERIES));
+        double off = farthest(clipped.params(), start);
+        wrong("normalisation of a vertex", off > 2 * threshold, "gradients held to 1e-9 move weights by " + off);
+    }
+
+    /** A graph in which a vertex alone has weights. */
+    private static ComputationGraph attention(NeuralNetConfiguration.Builder settings) {
+        ComputationGraph graph = new ComputationGraph(settings.graphBuilder().addInputs("x")
+                .addVertex("attention", new AttentionVertex.Builder().nInQueries(3).nInKeys(3).nInValues(3).nOut(3)
+                        .nHeads(1).headSize(2).projectInput(true).weightInit(WeightInit.XAVIER).build(), "x", "x", "x")
+                .addLayer("out", new RnnLossLayer.Builder(LossFunction.MSE).activation(Activation.TANH).build(),
+                        "attention")
+                .setOutputs("out").build());
+        graph.init();
+        return graph;
     }
 }

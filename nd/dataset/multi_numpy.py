@@ -1,0 +1,78 @@
+"""NumpyMultiDataSetIterator: arrays of several inputs and outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backends.errors import DataError
+from nd.arguments import Count, checked
+from nd.dataset.multi_data_set import MultiDataSet
+from nd.dataset.multi_iterator import MultiDataSetIterator
+from nd.dataset.numpy_iterator import rows_of
+from nd.dataset.order import EpochOrder
+from nd.dataset.ordered import OrderedIterator
+
+
+class NumpyMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataSetIterator):
+    """Iterate over arrays of several inputs and outputs, in their order or shuffled anew in every epoch.
+
+    Parameters
+    ----------
+    features : list of arrays, or one array, shape [N, ...] each
+        Never written. Memory maps (``numpy.load(path, mmap_mode="r")``) are read minibatch by minibatch.
+    labels : list of arrays, or one array, shape [N, ...] each, optional
+    batch : int
+        Examples in a minibatch; the last one has the rest.
+    features_masks, labels_masks : list of arrays and None, optional
+        As of `MultiDataSet`.
+    shuffle : bool
+        Take another order in every epoch; a new iterator with the same seed has the same ones.
+    seed : int
+        Of the order, which is that of `NumpyDataSetIterator` with this seed.
+
+    Raises
+    ------
+    ArgumentError
+        `batch` is less than 1, `shuffle` is no bool, or `seed` no whole number.
+    DataError
+        There are no examples, or another number of masks than arrays.
+    ShapeError
+        The arrays hold different numbers of examples.
+    DTypeError
+        An array does not hold numbers.
+
+    Notes
+    -----
+    Without `shuffle` the minibatches are views of the arrays, except those of memory maps. Java has no such iterator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> iterator = NumpyMultiDataSetIterator([np.arange(3.0)[:, None], np.ones((3, 2))], np.eye(3), batch=2)
+    >>> [minibatch.features[0].ravel().tolist() for minibatch in iterator]
+    [[0.0, 1.0], [2.0]]
+    """
+
+    order: EpochOrder
+
+    @checked
+    def __init__(
+        self,
+        features: Any,
+        labels: Any = None,
+        batch: Count = 32,
+        *,
+        features_masks: Any = None,
+        labels_masks: Any = None,
+        shuffle: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self._data = MultiDataSet(features, labels, features_masks, labels_masks)
+        total = self._data.num_examples()
+        if not total:
+            raise DataError(f"{type(self).__name__}: expected examples, got {self._data!r}.")
+        super().__init__(total, batch, EpochOrder(total, seed if shuffle else None))
+
+    def _examples(self, start: int, stop: int) -> MultiDataSet:
+        selection = self.order.select(start, stop)
+        return self._data.map_arrays(lambda array: rows_of(array, selection))

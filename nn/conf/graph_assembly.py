@@ -1,0 +1,179 @@
+"""Making a graph of layers and vertices complete: defaults, merged inputs, sizes, preprocessors, and its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import nd
+from optimize.builder import Builder
+
+from ..layers.base import LayerConf
+from ..vertices.base import VertexConf
+from ..vertices.merging import MergeVertex
+from ..vertices.wrapping import LayerVertex
+from .graph import ComputationGraphConfiguration, node_label
+from .graph_checks import check_structure
+from .graph_order import topological_order
+from .input_type import InputType
+from .output_layers import check_output_layers
+from .preprocessors import InputPreProcessor
+
+if TYPE_CHECKING:
+    from .network import NeuralNetConfiguration
+
+
+class Graph(NamedTuple):
+    """Vertices, their inputs and preprocessors, as they are collected."""
+
+    vertices: dict[str, Any]
+    vertex_inputs: dict[str, tuple[str, ...]]
+    preprocessors: dict[str, InputPreProcessor]
+
+    def add(self, name: str, vertex: Any, inputs: Sequence[str]) -> None:
+        """Add a layer or a vertex; one that takes a single input gets several merged, by "<name>-merge" as in Java.
+
+        Raises
+        ------
+        ConfigurationError
+            The name is taken, or it is no layer and no vertex.
+        """
+        if not isinstance(name, str) or not name:
+            raise nd.ConfigurationError(f"graph: the name of a vertex must be a text, got {name!r}.")
+        if name in self.vertices:
+            raise nd.ConfigurationError(f"graph: every vertex must have its own name, got {name!r} twice. Rename one.")
+        vertex = vertex.build() if isinstance(vertex, Builder) else vertex
+        if isinstance(vertex, LayerVertex):
+            if vertex.preprocessor is not None:
+                self.preprocessors[name] = vertex.preprocessor
+            vertex = vertex.layer
+        if not isinstance(vertex, LayerConf | VertexConf):
+            raise nd.ConfigurationError(f"graph: {name!r} must be a layer or a vertex configuration, got {vertex!r}.")
+        self.vertices[name] = vertex
+        sources = tuple(inputs)
+        if len(sources) > 1 and (isinstance(vertex, LayerConf) or vertex.most_inputs == 1):
+            self.add(f"{name}-merge", MergeVertex(), sources)
+            sources = (f"{name}-merge",)
+        self.vertex_inputs[name] = sources
+
+
+def graph_of(nodes: Mapping[str, Any], preprocessors: Mapping[str, InputPreProcessor]) -> Graph:
+    """Return the graph of ``{name: (layer or vertex, input, ...)}``."""
+    if not isinstance(nodes, Mapping):
+        raise nd.ConfigurationError(f"graph: nodes must map names to (layer or vertex, input, ...), got {nodes!r}.")
+    graph = Graph({}, {}, {})
+    for name, node in nodes.items():
+        parts = tuple(node) if isinstance(node, (tuple, list)) else (node,)
+        inputs = [source for part in parts[1:] for source in ([part] if isinstance(part, str) else part)]
+        graph.add(name, parts[0], inputs)
+    return graph._replace(preprocessors={**graph.preprocessors, **preprocessors})
+
+
+def assemble(
+    base: NeuralNetConfiguration,
+    inputs: Mapping[str, InputType | None] | Sequence[str] | str,
+    graph: Graph,
+    outputs: Sequence[str] | str,
+    allow_disconnected: bool = False,
+    complete: Collection[str] = (),
+    **series: Any,
+) -> ComputationGraphConfiguration:
+    """Return a complete configuration; see `NeuralNetConfiguration.graph`.
+
+    `complete` names vertices that have taken over their defaults already.
+    """
+    names, types = _names_and_types(inputs)
+    outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+    check_structure(names, graph.vertex_inputs, outputs, allow_disconnected)
+    _check_preprocessors(graph)
+    vertices = {
+        name: conf if name in complete else _resolved(base, name, index, conf)
+        for index, (name, conf) in enumerate(graph.vertices.items())
+    }
+    for name, conf in vertices.items():
+        if isinstance(conf, VertexConf):
+            conf.check_inputs(node_label(name, conf), len(graph.vertex_inputs[name]))
+            for source in conf.network_inputs:
+                nd.checks.check_choice(node_label(name, conf), "input of the network", source, names)
+    completed = graph._replace(vertices=vertices)
+    order = [name for name in topological_order(names, graph.vertex_inputs) if name in vertices]
+    _infer(completed, order, dict(zip(names, types, strict=True))) if types else _follow(completed, order)
+    for name, conf in vertices.items():
+        conf.check(node_label(name, conf))
+    if base.validate_output_layer_config:
+        check_output_layers((node_label(name, conf), conf) for name, conf in vertices.items())
+    return ComputationGraphConfiguration(
+        base=base if base.layer is None else replace(base, layer=None),
+        inputs=names,
+        outputs=outputs,
+        vertices=vertices,
+        vertex_inputs=graph.vertex_inputs,
+        preprocessors=completed.preprocessors,
+        input_types=types,
+        **series,
+    )
+
+
+def _names_and_types(inputs: Any) -> tuple[tuple[str, ...], tuple[InputType, ...] | None]:
+    if isinstance(inputs, str):
+        inputs = (inputs,)
+    if not isinstance(inputs, Mapping):
+        return tuple(inputs), None
+    types = tuple(inputs.values())
+    for name, kind in inputs.items():
+        if not isinstance(kind, InputType | None):
+            raise nd.ConfigurationError(f"graph: input {name!r} must have a type made by InputType, got {kind!r}.")
+    if all(kind is None for kind in types):
+        return tuple(inputs), None
+    if any(kind is None for kind in types):
+        raise nd.ConfigurationError(f"graph: all inputs must have a type, or none, got {dict(inputs)}.")
+    return tuple(inputs), types
+
+
+def _check_preprocessors(graph: Graph) -> None:
+    layers = [name for name, conf in graph.vertices.items() if isinstance(conf, LayerConf)]
+    for name, preprocessor in graph.preprocessors.items():
+        nd.checks.check_choice("graph: preprocessors", "layer", name, layers)
+        if not isinstance(preprocessor, InputPreProcessor):
+            raise nd.ConfigurationError(
+                f"graph: preprocessors must be instances of InputPreProcessor, got {preprocessor!r} for {name!r}."
+            )
+
+
+def _resolved(base: NeuralNetConfiguration, name: str, index: int, conf: LayerConf | VertexConf) -> Any:
+    if isinstance(conf, VertexConf):
+        return conf.resolved(base, index)
+    if not type(conf.innermost).__module__.startswith("nn."):
+        from .own_layers import check_class  # which programs without own layers do not need
+
+        check_class(node_label(name, conf), conf.innermost)
+    return replace(conf, name=name).resolved(base, index)
+
+
+def _infer(graph: Graph, order: Sequence[str], types: dict[str, Any]) -> None:
+    """Set every n_in, in place; put preprocessors where the kind changes and there is none yet."""
+    for name in order:
+        conf, arriving = graph.vertices[name], [types[source] for source in graph.vertex_inputs[name]]
+        label = node_label(name, conf)
+        if isinstance(conf, VertexConf):
+            graph.vertices[name] = conf = conf.with_inputs(label, arriving)
+            types[name] = conf.output_type(label, arriving)
+            continue
+        (kind,) = arriving
+        preprocessor = graph.preprocessors.get(name) or conf.preprocessor_for(kind)
+        if preprocessor is not None:
+            graph.preprocessors[name] = preprocessor
+            kind = preprocessor.output_type(kind)
+        graph.vertices[name] = conf = conf.with_inputs(label, kind)
+        types[name] = conf.output_type(label, kind)
+
+
+def _follow(graph: Graph, order: Sequence[str]) -> None:
+    """Without input types, set every n_in that follows from the layer before, in place."""
+    after: dict[str, tuple[str, int] | None] = {}
+    for name in order:
+        conf, sources = graph.vertices[name], graph.vertex_inputs[name]
+        if isinstance(conf, LayerConf):
+            before = None if name in graph.preprocessors else after.get(sources[0])
+            graph.vertices[name], after[name] = conf.following(node_label(name, conf), before)

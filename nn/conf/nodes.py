@@ -1,0 +1,224 @@
+"""Nodes of a configuration, and what the configurations of all kinds of networks share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+from nd.arguments import Checked, Count, Natural
+from nd.checks import check_choice
+from optimize.terminations import TerminationCondition
+
+from ..layers.base import LayerConf
+from ..step.params import ParamLayout
+from .enums import OF_SERIES, BackpropType
+from .input_type import InputType
+from .network import OF_NETWORKS, NeuralNetConfiguration
+from .preprocessors import InputPreProcessor
+
+if TYPE_CHECKING:
+    from ..vertices.base import VertexConf
+
+
+class NodeTypes(NamedTuple):
+    """Types of what comes into a node, behind its preprocessor, and of its activations."""
+
+    inputs: tuple[InputType, ...]
+    output: InputType
+
+
+class NodeConf(NamedTuple):
+    """A layer or vertex in its place.
+
+    Attributes
+    ----------
+    name : str
+        The beginning of its parameters' names: ``"0"``, in a graph the vertex's name.
+    label : str
+        In messages.
+    conf : LayerConf or VertexConf
+    inputs : tuple of int
+        Numbers of the nodes whose activations come in; ``-1 - k`` for input k of the network. A layer has one.
+    preprocessor : InputPreProcessor or None
+        Of a layer.
+    draw_index : int
+        In the order in which Java draws weights.
+    """
+
+    name: str
+    label: str
+    conf: LayerConf | VertexConf
+    inputs: tuple[int, ...]
+    preprocessor: InputPreProcessor | None
+    draw_index: int
+
+    def types(self, arriving: Sequence[InputType]) -> NodeTypes:
+        """Return the types of the inputs, behind the preprocessor, and of the output; errors if they do not fit."""
+        conf: Any = self.conf
+        if not isinstance(conf, LayerConf):
+            return NodeTypes(tuple(arriving), conf.output_type(self.label, arriving))
+        (kind,) = arriving
+        if self.preprocessor is not None:
+            kind = self.preprocessor.output_type(kind)
+        return NodeTypes((kind,), conf.output_type(self.label, kind))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfiguration(Checked):
+    """Shared by the configurations of all kinds of networks, which are complete: every default is taken over.
+
+    Parameters
+    ----------
+    base : NeuralNetConfiguration
+    iteration_count, epoch_count : int
+        State of the training, for networks that are saved and loaded.
+    backprop_type, tbptt_fwd_length, tbptt_back_length
+        As in `NeuralNetConfiguration.list`.
+
+    Notes
+    -----
+    Everything else that computes, saves or trains knows a network by `nodes`, `output_nodes` and `input_names`. The
+    kinds say ``eq=False`` to dataclass: they are compared here.
+    """
+
+    base: NeuralNetConfiguration
+    iteration_count: Natural = 0
+    epoch_count: Natural = 0
+    backprop_type: str = "standard"
+    tbptt_fwd_length: Count = 20
+    tbptt_back_length: Count = 20
+    compared: ClassVar[tuple[str, ...]] = ()
+    """Fields that two configurations of equal networks share, beside those of the training."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kind = check_choice(type(self).__name__, "backprop_type", str(self.backprop_type).lower(), BackpropType)
+        object.__setattr__(self, "backprop_type", kind)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether both give the same networks: the defaults of layers and the input types apart, as in Java."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        names = (*self.compared, "iteration_count", "epoch_count", *OF_SERIES)
+        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
+            getattr(self.base, name) == getattr(other.base, name) for name in OF_NETWORKS
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def nodes(self) -> tuple[NodeConf, ...]:
+        """The layers and vertices in the order in which they run, which is that of their parameters."""
+        raise NotImplementedError
+
+    @property
+    def output_nodes(self) -> tuple[int, ...]:
+        """Numbers of the nodes whose activations are the network's outputs."""
+        raise NotImplementedError
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the network's inputs."""
+        raise NotImplementedError
+
+    def network_input_types(self) -> tuple[InputType | None, ...]:
+        """Return the type of every input, None where it is not known."""
+        raise NotImplementedError
+
+    def with_confs(self, confs: Sequence[Any]) -> Self:
+        """Return a copy with other layers and vertices in the place of those of `nodes`."""
+        raise NotImplementedError
+
+    def node_types(self, input_types: Sequence[InputType | None]) -> list[NodeTypes] | None:
+        """Return the types of every node's inputs, behind its preprocessor, and output; None where one is not known.
+
+        `input_types` stand in for those that the configuration does not have.
+        """
+        own = self.network_input_types()
+        known: dict[int, Any] = {
+            -1 - number: kind or given for number, (kind, given) in enumerate(zip(own, input_types, strict=True))
+        }
+        types = []
+        for number, node in enumerate(self.nodes):
+            arriving = [known[source] for source in node.inputs]
+            if any(kind is None for kind in arriving):
+                return None
+            types.append(node.types(arriving))
+            known[number] = types[-1].output
+        return types
+
+    @property
+    def dtype(self) -> str:
+        """Of parameters and arithmetic."""
+        return self.base.dtype  # type: ignore[return-value]
+
+    @property
+    def seed(self) -> int:
+        """Of the weights and of dropout."""
+        return self.base.seed  # type: ignore[return-value]
+
+    def __call__(self) -> Self:
+        """Return itself: in Java ``net.conf()`` is a method."""
+        return self
+
+    def layout(self) -> ParamLayout:
+        """Return the place of every parameter in the flat vector."""
+        nodes = self.nodes
+        return ParamLayout([node.conf.param_specs() for node in nodes], [node.name for node in nodes])
+
+    def with_counts(self, iteration_count: int, epoch_count: int) -> Self:
+        """Return a copy with those counts of the training."""
+        return replace(self, iteration_count=iteration_count, epoch_count=epoch_count)
+
+    def as_initialised(self) -> Self:
+        """Return the configuration as that of a network that was initialised, which files have."""
+        return self
+
+    def to_json(self) -> str:
+        """Return DL4J 1.0's JSON: all settings of every layer; input types and the defaults have no place in it."""
+        from ..files.json import network_to_json
+
+        return network_to_json(self)
+
+    # ---- read by a solver
+
+    @property
+    def optimization_algo(self) -> str:
+        """Name of the optimizer."""
+        return self.base.optimization_algo
+
+    @property
+    def step_function(self) -> str | None:
+        """Name of the step function, None for the optimizer's default."""
+        return self.base.step_function
+
+    @property
+    def iterations(self) -> int:
+        """Steps per minibatch."""
+        return self.base.iterations
+
+    @property
+    def minimize(self) -> bool:
+        """Whether the score is to become smaller; else larger."""
+        return self.base.minimize
+
+    @property
+    def max_num_line_search_iterations(self) -> int:
+        """Evaluations of a line search, at most."""
+        return self.base.max_num_line_search_iterations
+
+    @property
+    def terminations(self) -> tuple[TerminationCondition, ...] | None:
+        """Conditions that end the steps on a minibatch early; None for DL4J 0.x's."""
+        return self.base.terminations  # type: ignore[return-value]
+
+    @property
+    def lbfgs_memory(self) -> int:
+        """Steps that LBFGS remembers."""
+        return self.base.lbfgs_memory
+
+    @property
+    def mini_batch(self) -> bool:
+        """Whether gradient and score are divided by the number of examples."""
+        return self.base.mini_batch

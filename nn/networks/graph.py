@@ -1,0 +1,248 @@
+"""ComputationGraph: a network that is a graph of layers and vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import nd
+from nd.arguments import checked, converted, shown
+from nd.dataset import DataSet, MultiDataSet, MultiDataSetIterator
+from nd.java_names import Pair
+from nd.rules import SWITCH
+from nd.typing import Array
+
+from ..conf.graph import ComputationGraphConfiguration
+from ..layers.base import LayerConf
+from .network import Network
+
+
+class ComputationGraph(Network):
+    """A network that is a graph of layers and vertices, with several inputs and outputs.
+
+    Parameters
+    ----------
+    conf : ComputationGraphConfiguration
+    params : array ``[1, n]``, optional
+        `init` is called with them.
+
+    Notes
+    -----
+    It is what `MultiLayerNetwork` is, of any directed acyclic graph: vertices run in `topological_order`, in which
+    their parameters lie; the losses of the outputs are added. Where there is one input and one output, it is trained
+    on arrays and DataSets too. Source: DL4J ``ComputationGraph``. Differs: what Java computes wrongly is right here: an
+    activation that others read is not changed by dropout, preprocessors know the number of examples that arrive, and
+    frozen vertices hand gradients on.
+    """
+
+    data_types: ClassVar[tuple[type, ...]] = (DataSet, MultiDataSet)
+    java_names: ClassVar[dict[str, str]] = {
+        "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
+        "input_mini_batch_size": "batch_size", "set_layer_mask_arrays": "set_masks", "set_parameters": "set_params",
+        "topological_sort_order": "topological_order",
+    }  # fmt: skip
+
+    @checked
+    def __init__(self, conf: ComputationGraphConfiguration, params: Any = None) -> None:
+        super().__init__(conf, params)
+
+    # ---- vertices
+
+    def topological_order(self) -> list[str]:
+        """Return the names of inputs and vertices in the order in which they run."""
+        return self.conf.topological_order()
+
+    @property
+    def num_input_arrays(self) -> int:
+        """Number of inputs."""
+        return len(self.conf.inputs)
+
+    @property
+    def num_output_arrays(self) -> int:
+        """Number of outputs."""
+        return len(self.conf.outputs)
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers; vertices that are none do not count."""
+        return len(self.layer_keys())
+
+    @property
+    def layer_names(self) -> list[str]:
+        """Names of the layers, in the order in which they run."""
+        return list(self.layer_keys())
+
+    def layer_keys(self) -> Sequence[str]:
+        return [node.name for node in self.conf.nodes if isinstance(node.conf, LayerConf)]
+
+    def checked_layer(self, who: str, layer: Any) -> int:
+        names = [node.name for node in self.conf.nodes]
+        if layer not in self.layer_keys():
+            raise nd.ConfigurationError(f"{who}: layer must be one of {self.layer_keys()}, got {layer!r}.")
+        return names.index(layer)
+
+    @checked
+    def get_layer(self, name: str) -> Any:
+        """Return a layer at work, by its name: ``graph.get_layer("conv1").pre_output(x)``; ChoiceError if none is."""
+        self.check_init()
+        return self.layers[self._number("get_layer", "layer", name, self.layer_keys())]
+
+    @checked
+    def get_vertex(self, name: str) -> Any:
+        """Return a vertex at work, a layer or another one, by its name; raise ChoiceError if there is none."""
+        self.check_init()
+        return self.layers[self._number("get_vertex", "vertex", name, self.conf.vertices)]
+
+    def _number(self, who: str, kind: str, name: str, known: Any) -> int:
+        nd.checks.check_choice(who, kind, name, known)
+        return [node.name for node in self.conf.nodes].index(name)
+
+    # ---- one minibatch
+
+    def set_inputs(self, *xs: Any) -> None:
+        """Set the minibatch's features, ``[N, ...]`` for every input, from the host or from the network's backend."""
+        self.check_init()
+        with self.lock, self.on_backend():
+            self.batch.set_features(_listed(xs))
+        self.batch_size = self.batch.features[0].shape[0]
+
+    def set_labels(self, *ys: Any) -> None:
+        """Set the minibatch's labels, ``[N, n_out]`` for every output."""
+        self.check_init()
+        with self.lock, self.on_backend():
+            self.batch.set_labels(_listed(ys))
+
+    def set_masks(self, features_masks: Any = None, labels_masks: Any = None) -> None:
+        """Set the minibatch's masks, lists with None where there is no mask; see `MultiDataSet`. None for none."""
+        self.check_init()
+        with self.lock, self.on_backend():
+            self.batch.set_masks(_masks(features_masks), _masks(labels_masks))
+
+    def get_inputs(self) -> list[Array]:
+        """Return the features of the minibatch that is set; empty before."""
+        self.check_init()
+        return list(self.batch.features)
+
+    def get_labels(self) -> list[Array]:
+        """Return the labels of the minibatch that is set; empty before."""
+        self.check_init()
+        return list(self.batch.labels)
+
+    # ---- activations and gradients
+
+    def output(
+        self, *xs: Any, train: bool = False, features_masks: Any = None, labels_masks: Any = None
+    ) -> list[Array]:
+        """Return the activations of every output, new arrays on the network's backend.
+
+        Parameters
+        ----------
+        *xs : array ``[N, ...]``
+            For every input; or one list of them, or a MultiDataSetIterator: of it the features of all minibatches,
+            with their masks.
+        train : bool
+            Compute as in training: with dropout, weight noise, and the statistics of these examples.
+        features_masks, labels_masks : list of array or None, optional
+            As for `MultiDataSet`. Activations are multiplied by the labels' masks; without them, those of layers that
+            mask by what reaches them.
+
+        Raises
+        ------
+        ShapeError
+            The features or a mask do not fit the network.
+        """
+        if len(xs) > 1 and isinstance(xs[0], bool):  # Java's output(train, inputs...)
+            train, xs = xs[0], xs[1:]
+        if len(xs) == 1 and isinstance(xs[0], MultiDataSetIterator):
+            parts = [self.output(*one.features, train=train, features_masks=one.features_masks) for one in xs[0]]
+            with self.on_backend():
+                return [nd.concat(list(arrays)) for arrays in zip(*parts, strict=True)]
+        return list(self.predicted(_listed(xs), train, _masks(features_masks), _masks(labels_masks)))
+
+    def output_single(self, *xs: Any, train: bool = False) -> Array:
+        """Return the activations of the only output; raise ConfigurationError if there are several."""
+        if len(self.conf.outputs) != 1:
+            raise nd.ConfigurationError(
+                f"output_single: the network must have one output, got {list(self.conf.outputs)}. Call output."
+            )
+        return self.output(*xs, train=train)[0]
+
+    def feed_forward(self, *xs: Any, train: bool = False) -> dict[str, Array]:
+        """Return the activations of every input and vertex by name, new arrays, in the order in which they run.
+
+        Without features of the minibatch that `set_inputs` has set, with its masks.
+        """
+        train = converted("feed_forward", "train", SWITCH, train, False)
+        self.check_init()
+        batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))
+        if train:
+            self.drawn_before = self.random.copy()
+        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            if xs:
+                batch.set_features(_listed(xs))
+            if not batch.features:
+                raise nd.ConfigurationError("feed_forward: features must be given, or set_inputs come first, got none.")
+            batch.check_features()
+            passed = self.forward(batch.features, train, batch.features_masks)
+            named = self.named_activations(batch.features, passed.outputs)
+            return {name: nd.copy(array) for name, array in named.items()}
+
+    def named_activations(self, features: Sequence[Array], activations: list[Array]) -> dict[str, Array]:
+        of_vertices = {node.name: array for node, array in zip(self.conf.nodes, activations, strict=True)}
+        return {**dict(zip(self.conf.inputs, features, strict=True)), **of_vertices}
+
+    def calculate_gradients(
+        self, features: Any, labels: Any, features_masks: Any = None, labels_masks: Any = None
+    ) -> Pair:
+        """Return the gradient, as `gradient` does, and those of the features, a list; sums over examples all.
+
+        Features, labels and masks are lists, or single arrays where there is one input, or one output.
+        """
+        self.set_inputs(*_listed((features,)))
+        self.set_labels(*_listed((labels,)))
+        self.set_masks(features_masks, labels_masks)
+        epsilons = self.gradients_of_set()
+        return Pair(self.gradient(), list(epsilons))
+
+    def backprop_gradient(self, *epsilons: Any) -> Pair:
+        """Backpropagate errors that come from outside, for the minibatch that is set: `set_inputs` or `feed_forward`.
+
+        Parameters
+        ----------
+        *epsilons : array of an output's shape
+            dL/d(activations) of every output, whatever its layer is.
+
+        Returns
+        -------
+        gradient : DefaultGradient
+            As `gradient`, sums over examples.
+        epsilons : list of array or None
+            dL/d(features) of every input; None where nothing comes back.
+
+        Notes
+        -----
+        Source: DL4J ``ComputationGraph.backpropGradient``.
+        """
+        below = self.backpropagated(_listed(epsilons))
+        return Pair(self.gradient(), list(below))
+
+    def summary(self) -> str:
+        """Return a table: vertex, its inputs, shapes, parameters, bytes of activations, and totals."""
+        from .graph_summary import summary
+
+        return summary(self.conf)
+
+
+def _listed(arrays: Sequence[Any]) -> list[Any]:
+    """Return arrays that were given one by one, or as one list."""
+    one = arrays[0] if len(arrays) == 1 else None
+    nested = isinstance(one, (list, tuple)) and bool(one) and all(hasattr(array, "shape") for array in one)
+    return list(one) if nested else list(arrays)  # type: ignore[arg-type]
+
+
+def _masks(masks: Any) -> Sequence[Any]:
+    if masks is None:
+        return ()
+    if isinstance(masks, (Mapping, str)):
+        raise nd.DTypeError(f"expected a list with a mask or None for each array, got {shown(masks)}.")
+    return list(masks) if isinstance(masks, (list, tuple)) else [masks]

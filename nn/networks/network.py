@@ -1,0 +1,37 @@
+"""Network: what all kinds of networks are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nd.arguments import checked
+
+from .inside import Inside
+from .saving import Saved
+from .trainable import Trainable
+
+
+class Network(Trainable, Inside, Saved):
+    """Shared by all networks: training, prediction, a look inside, files and copies."""
+
+    def __init__(self, conf: Any, params: Any = None) -> None:
+        super().__init__(conf)
+        if params is not None:
+            self.init(params)
+
+    @checked
+    def layer_size(self, layer: int | str) -> int:
+        """Return the n_out of a layer, by its number, in a graph by its name; 0 for one that has none."""
+        return self._size_of(self.checked_layer("layer_size", layer), "n_out")
+
+    @checked
+    def layer_input_size(self, layer: int | str) -> int:
+        """Return the n_in of a layer, by its number, in a graph by its name; 0 for one that has none."""
+        return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
+
+    def _size_of(self, node: int, name: str) -> int:
+        return getattr(self.conf.nodes[node].conf.innermost, name, None) or 0
+
+    def summary(self) -> str:
+        """Return a table of the network: what it consists of, shapes, parameters."""
+        raise NotImplementedError

@@ -1,0 +1,87 @@
+"""Base of every vertex's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import nd
+from nd.arguments import Checked
+from optimize.builder import Builder
+
+from ..conf.input_type import InputType
+from ..conf.java_form import JavaForm
+from ..step.params import ParamSpec, shapes_of
+from .runtime import VertexRuntime
+
+if TYPE_CHECKING:
+    from ..conf.network import NeuralNetConfiguration
+
+
+@dataclass(frozen=True)
+class VertexConf(Checked):
+    """Configuration of a vertex: a function of the activations of other vertices, in a ComputationGraph.
+
+    The class itself is the base of vertices of one's own, as Java's ``GraphVertex`` is. One without a runtime cannot
+    be run; `nn.register` makes it known to files.
+    """
+
+    runtime: ClassVar[type[VertexRuntime]]
+    fewest_inputs: ClassVar[int] = 1
+    most_inputs: ClassVar[int | None] = 1
+    """None: any number."""
+    form: ClassVar[JavaForm] = JavaForm({}, package="org.deeplearning4j.nn.conf.graph.")
+    """Form in files. A class without one has that of the class it comes from, and its own fields in camelCase."""
+    shape_fields: ClassVar[Mapping[str, Any]] = {}
+
+    @classmethod
+    def Builder(cls, *arguments: Any) -> Builder:
+        """Start DL4J's fluent style for this vertex; arguments set its fields in their order."""
+        return Builder.of(cls, *arguments)
+
+    @property
+    def network_inputs(self) -> tuple[str, ...]:
+        """Names of the network's inputs that the vertex looks at, in `VertexContext.network_inputs`."""
+        return ()
+
+    @property
+    def innermost(self) -> Any:
+        """The vertex that does the work: this one, unless it wraps another."""
+        return self
+
+    def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
+        """Return a copy with every unset value taken from the network's defaults."""
+        return self
+
+    def with_inputs(self, label: str, input_types: Sequence[InputType]) -> Self:
+        """Return a copy whose sizes are those of the inputs; raise ConfigurationError if others were given."""
+        return self
+
+    def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
+        """Return the kind and size of the activations.
+
+        Raises
+        ------
+        ConfigurationError, ShapeError
+            The inputs do not fit the vertex, or one another.
+        """
+        return input_types[0]
+
+    def param_specs(self) -> tuple[ParamSpec, ...]:
+        """Return the parameters in the order of the flat vector."""
+        return ()
+
+    def param_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return name -> shape, in the order of the flat vector."""
+        return shapes_of(self.param_specs())
+
+    def check(self, label: str) -> None:
+        """Raise ConfigurationError unless the vertex is complete, so that parameters can be created."""
+
+    def check_inputs(self, label: str, count: int) -> None:
+        """Raise ConfigurationError unless the vertex takes so many inputs."""
+        fewest, most = self.fewest_inputs, self.most_inputs
+        if count < fewest or (most is not None and count > most):
+            allowed = f"at least {fewest}" if most is None else f"{fewest}" if fewest == most else f"{fewest} to {most}"
+            raise nd.ConfigurationError(f"{label}: expected {allowed} input(s), got {count}. Name others.")

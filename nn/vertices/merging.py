@@ -1,0 +1,201 @@
+"""MergeVertex and SubsetVertex: channels of several inputs side by side, and some of the channels of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import nd
+from nd.arguments import Count, Natural
+from nd.checks import describe_shape
+from nd.typing import Array
+
+from ..conf.input_type import ConvolutionalFlatType, FeedForwardType, InputType
+from ..conf.java_form import JavaForm
+from ..layers.places import type_of_places
+from ..layers.runtime import Params
+from .base import VertexConf
+from .broadcasting import any_counts
+from .runtime import VertexContext, VertexRuntime
+
+Shape = tuple[int, ...]
+
+
+def stretch(x: Array, axis: int, start: int, stop: int) -> Array:
+    """View a stretch of an axis."""
+    return x[*(slice(None) for _ in range(axis)), start:stop, ...]
+
+
+def of_shape(shape: Sequence[Any]) -> InputType:
+    """Return the type of examples of that shape: rows, series, images or volumes."""
+    return FeedForwardType(shape[0]) if len(shape) == 1 else type_of_places(shape[0], shape[1:])
+
+
+class MergeRuntime(VertexRuntime):
+    """A copy forward, views of epsilon backward."""
+
+    pure = splits = True
+
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, list[int]]:
+        shapes = [tuple(x.shape) for x in xs]
+        axis = self.conf.merge_axis
+        _check_rest(self.label, axis, shapes)
+        ends = [0, *accumulate(shape[axis] for shape in shapes)]
+        if len(xs) == 1:
+            return xs[0], ends
+        out = ctx.buffer("a", (*shapes[0][:axis], ends[-1], *shapes[0][axis + 1 :]))
+        for x, start, stop in zip(xs, ends[:-1], ends[1:], strict=True):
+            nd.assign(stretch(out, axis, start, stop), x)
+        return out, ends
+
+    def backward(
+        self, epsilon: Array, cache: list[int], params: Params, grads: Params, ctx: VertexContext
+    ) -> Sequence[Array | None]:
+        between = zip(ctx.needs_epsilons, cache[:-1], cache[1:], strict=True)
+        axis = self.conf.merge_axis
+        return [stretch(epsilon, axis, start, stop) if needed else None for needed, start, stop in between]
+
+    def feed_forward_mask(self, masks: Sequence[Array | None], ctx: VertexContext) -> Array | None:
+        return any_counts(self.label, masks, ctx)
+
+
+def _check_rest(label: str, axis: int, shapes: Sequence[Shape]) -> None:
+    """Raise ShapeError unless shapes differ in one axis alone."""
+    rest = {(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}
+    if len(rest) > 1 or min(map(len, shapes)) <= axis:
+        raise nd.ShapeError(
+            f"{label}: inputs must have one shape but for axis {axis}, got "
+            f"{', '.join(map(describe_shape, shapes))}. Reshape them, or choose other inputs."
+        )
+
+
+@dataclass(frozen=True)
+class MergeVertex(VertexConf):
+    """Its inputs side by side.
+
+    Parameters
+    ----------
+    merge_axis : int
+        1 for channels.
+
+    Notes
+    -----
+    Inputs ``[N, C1, ...]``, ``[N, C2, ...]``, ...; output ``[N, C1 + C2 + ..., ...]``. Of masks, where every input has
+    one, what any of them counts does. Source: DL4J ``MergeVertex``. Differs: the output type is that of the axis that
+    is merged, in Java always that of channels; rows beside series are refused where the network is configured, in Java
+    when it runs; volumes are merged backwards too, which Java's are not.
+    """
+
+    merge_axis: Count = 1
+    runtime: ClassVar = MergeRuntime
+    most_inputs: ClassVar[int | None] = None
+    form: ClassVar[JavaForm] = VertexConf.form.more(
+        {"mergeAxis": ("merge_axis", "plain")},
+        absent={"mergeAxis": 1},
+        derived={"modified": lambda conf: conf.merge_axis != 1},
+    )
+
+    def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
+        if len(input_types) == 1:
+            return input_types[0]
+        flat = next((given for given in input_types if isinstance(given, ConvolutionalFlatType)), None)
+        if flat is not None:
+            raise nd.ConfigurationError(
+                f"{label}: images as rows have no channels to merge, got {flat!r}. Use InputType.convolutional, or "
+                "InputType.feed_forward."
+            )
+        if len({type(given) for given in input_types}) > 1:
+            raise nd.ConfigurationError(
+                f"{label}: inputs must be of one kind, got {list(input_types)}. Put a preprocessor or a layer between."
+            )
+        axis, shapes = self.merge_axis - 1, [given.shape for given in input_types]
+        known = [tuple(-1 if length is None else length for length in shape) for shape in shapes]
+        lengths = {axis: None} | {at: max(column) for at, column in enumerate(zip(*known, strict=True))}
+        filled = [tuple(lengths[at] if n == -1 and at != axis else n for at, n in enumerate(row)) for row in known]
+        _check_rest(f"{label}: examples", axis, filled)
+        merged = [row[axis] for row in known]
+        total = None if -1 in merged else sum(merged)
+        first = [None if length == -1 else length for length in filled[0]]
+        return of_shape((*first[:axis], total, *first[axis + 1 :]))
+
+
+class SubsetRuntime(VertexRuntime):
+    """A view forward, a copy within zeros backward."""
+
+    pure = splits = True
+
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Shape]:
+        (x,) = xs
+        self.conf.check_range(self.label, x.shape[1])
+        return stretch(x, 1, self.conf.from_, self.conf.to + 1), tuple(x.shape)
+
+    def backward(
+        self, epsilon: Array, cache: Shape, params: Params, grads: Params, ctx: VertexContext
+    ) -> Sequence[Array | None]:
+        if not ctx.needs_epsilons[0]:
+            return [None]
+        below = nd.fill(ctx.buffer("epsilon", cache), 0.0)
+        nd.assign(stretch(below, 1, self.conf.from_, self.conf.to + 1), epsilon)
+        return [below]
+
+
+@dataclass(frozen=True)
+class SubsetVertex(VertexConf):
+    """Some of its input's channels, one after the other.
+
+    Parameters
+    ----------
+    from_, to : int
+        The first and the last one.
+
+    Raises
+    ------
+    ConfigurationError
+        The last one comes before the first.
+
+    Notes
+    -----
+    Input ``[N, C, ...]``, output ``[N, to - from_ + 1, ...]``. Source: DL4J ``SubsetVertex``. Differs: the output type
+    of images has the channels that come out, in Java from_ - to + 1; that of series keeps their length; volumes are
+    taken too, and a range beyond the channels is refused for every kind of input.
+
+    Examples
+    --------
+    >>> from nn import InputType
+    >>> SubsetVertex(0, 3).output_type("vertex", [InputType.feed_forward(10)])
+    feed_forward(4)
+    """
+
+    from_: Natural
+    to: Natural
+    runtime: ClassVar = SubsetRuntime
+    java_names: ClassVar[dict[str, str]] = {"from": "from_"}
+    form: ClassVar[JavaForm] = VertexConf.form.more({"from": ("from_", "plain"), "to": ("to", "plain")})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.to < self.from_:
+            raise nd.ConfigurationError(
+                f"SubsetVertex: to must be at least from, {self.from_}, got {self.to}. Both are included."
+            )
+
+    def check_range(self, label: str, channels: int) -> None:
+        """Raise ShapeError unless there are so many channels."""
+        if self.to >= channels:
+            raise nd.ShapeError(
+                f"{label}: from {self.from_} to {self.to} must be among the {channels} channels of the input, 0 to "
+                f"{channels - 1}. Both are included."
+            )
+
+    def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
+        (given,) = input_types
+        if isinstance(given, ConvolutionalFlatType):
+            raise nd.ConfigurationError(
+                f"{label}: images as rows have no channels, got {given!r}. Use InputType.convolutional, or "
+                "InputType.feed_forward."
+            )
+        channels, *places = given.shape
+        self.check_range(label, channels)
+        return of_shape((self.to - self.from_ + 1, *places))
