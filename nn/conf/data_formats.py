@@ -154,28 +154,46 @@ def settled_chain(
     return tuple(done), placed
 
 
-class ChainFormats:
-    """The formats of a network whose layers follow one another.
+class NetworkFormats:
+    """The formats of a network's data.
 
     Parameters
     ----------
-    conf : MultiLayerConfiguration
+    conf : NetworkConfiguration
 
     Attributes
     ----------
-    input : str or None
-        Of the features.
+    inputs, outputs : tuple of str or None
+        Of the features of every input, and of every output's activations and labels.
     behind : list of str or None
-        Of every layer's activations.
+        Of every node's activations.
     """
 
     def __init__(self, conf: Any) -> None:
-        from ..layers.base import label_of
+        types = conf.network_input_types()
+        known: dict[int, str | None] = {-1 - k: None if kind is None else kind.format for k, kind in enumerate(types)}
+        for number, said in _said_of_inputs(conf.nodes).items():
+            known[number] = known[number] or said
+        self.inputs = tuple(known[-1 - k] for k in range(len(types)))
+        for number, node in enumerate(conf.nodes):
+            arriving = next((known[source] for source in node.inputs if known[source] is not None), None)
+            if hasattr(node.conf, "in_format"):
+                _, _, arriving = settled(node.label, node.conf, node.preprocessor, arriving)
+            known[number] = arriving  # vertices keep the kind, or make rows, which have no format
+        self.behind = [known[number] for number in range(len(conf.nodes))]
+        self.outputs = tuple(self.behind[number] for number in conf.output_nodes)
 
-        given = None if conf.input_type is None else conf.input_type.format
-        self.input: str | None = given or stated_format(conf.layers, conf.preprocessors)
-        self.behind: list[str | None] = []
-        current = self.input
-        for index, layer in enumerate(conf.layers):
-            _, _, current = settled(label_of(index, layer), layer, conf.preprocessors.get(index), current)
-            self.behind.append(current)
+
+def _said_of_inputs(nodes: Sequence[Any]) -> dict[int, str]:
+    """Return number of an input of the network, below 0 -> the first format that a layer behind it says."""
+    said: dict[int, str] = {}
+    origins: dict[int, int] = {}
+    for number, node in enumerate(nodes):
+        origin = next((k for k in (origins.get(i, i) for i in node.inputs) if k < 0), 0)
+        own = None if node.preprocessor is None else node.preprocessor.said_format
+        own = own or getattr(getattr(node.conf, "innermost", None), "said_format", None)
+        if origin < 0 and own is None:
+            origins[number] = origin
+        elif origin < 0 and own is not None:
+            said.setdefault(origin, own)
+    return said

@@ -23,7 +23,7 @@ from ..conf.legacy import Dropped, Modern, modernise
 from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.network import NeuralNetConfiguration
 from ..conf.nodes import NetworkConfiguration
-from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor
+from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor, WithFormat
 from ..conf.registration import layer_of, written_as
 from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
@@ -51,7 +51,7 @@ _UNUSED_OF_NETWORKS = {
 """The same of the network itself, with the values of Java's builder."""
 _MAPS = {"biasParams", "vertexInputs", "vertices", "weightParams"}
 """Maps whose order tells the order of vertices, and of a vertex's parameters."""
-_MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
+_MUST_BE = {"legacyBatchScaledL2": False}
 _ABSENT = {
     "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
     "hasBias": True, "inferInputLength": False,
@@ -256,9 +256,10 @@ def network_of_document(data: Json) -> MultiLayerConfiguration:
         for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
     }
     findings.settle()
-    for index, layer in enumerate(layers):
+    settled, preprocessors = settled_chain(layers, preprocessors)
+    for index, layer in enumerate(settled):
         check_layer(label_of(index, layer), layer)
-    return MultiLayerConfiguration(layers=tuple(layers), preprocessors=preprocessors, **settings_of(data, noted))
+    return MultiLayerConfiguration(layers=settled, preprocessors=preprocessors, **settings_of(data, noted))
 
 
 def check_layer(label: str, layer: LayerConf) -> None:

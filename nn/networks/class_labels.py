@@ -13,7 +13,7 @@ from nd.dataset.class_labels import check_class_numbers, class_numbers, name_lis
 from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
 from nd.typing import Array
 
-from ..conf.data_formats import ChainFormats, channels_last, inward, outward
+from ..conf.data_formats import channels_last, inward, outward
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -51,7 +51,7 @@ class ClassLabels:
             number = node.inputs[0] if len(node.inputs) == 1 else -1
         axes = getattr(last.runtime, "axes", None) or getattr(last, "axes", None)  # of places
         self.rank = 2 + (len(axes) if isinstance(axes, tuple) else 0)
-        data_format = ChainFormats(conf).behind[-1]
+        data_format = conf.formats.outputs[output]
         self._last = data_format if channels_last(data_format) else None
         self.classes = self._classes(getattr(last, "loss", None), getattr(last, "activation", None))
         self._names: tuple[str, ...] | None = None

@@ -20,7 +20,7 @@ from optimize.api import listens
 from optimize.constraints import Constraining
 from optimize.step_result import StepResult
 
-from ..conf.data_formats import outward
+from ..conf.data_formats import channels_last, outward
 from ..layers.losses.output import OutputMixin
 from ..step.gradient import DefaultGradient
 from ..step.minibatch import FeaturesCheck, Minibatch, StepInput, parts_of_data
@@ -53,8 +53,8 @@ class NetworkCore(JavaNames):
     """
 
     not_copied: ClassVar[frozenset[str]] = frozenset({
-        "_solver", "_vectors", "backend", "batch", "feature_buffers", "formats", "gradients", "last", "layers",
-        "listeners", "lock", "outputs", "progress", "propagation", "shared_nodes", "state",
+        "_solver", "_vectors", "backend", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
+        "lock", "outputs", "progress", "propagation", "shared_nodes", "state",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
     data_types: ClassVar[tuple[type, ...]] = (DataSet,)
@@ -111,7 +111,8 @@ class NetworkCore(JavaNames):
             node.layer.params.update(views)
         accepts = [FeaturesCheck(self.conf, number) for number in range(len(self.conf.input_names))]
         who, outputs = type(self).__name__, len(self.conf.output_nodes)
-        self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, outputs, shared.aligned)
+        last = [name if channels_last(name) else None for name in self.conf.formats.outputs]
+        self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, outputs, shared.aligned, last)
         self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
         vectors.updater.watch.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
@@ -300,9 +301,10 @@ class NetworkCore(JavaNames):
 
     def _show(self, features: Sequence[Array], activations: list[Array]) -> None:
         """Let listeners look at activations; whatever they ask the network for must leave that memory alone."""
-        shown_ones = self.named_activations(features, activations)
+        formats = self.conf.formats
+        turned = list(map(outward, features, formats.inputs)), list(map(outward, activations, formats.behind))
+        shown_ones = self.named_activations(*turned)
         self.watched = True
-        told = list(map(outward, activations, (self.formats.input, *self.formats.behind)))
         try:
             for listener in self.listeners:
                 listener.on_forward_pass(self, shown_ones)
@@ -369,7 +371,8 @@ class NetworkCore(JavaNames):
             step = self.other_step(self.formed(data))
             passed = self.forward(step.features, training, step.features_masks)
             loss = self.propagation.summed_loss(step, passed)
-            return nd.copy(loss), [nd.copy(passed.outputs[number]) for number in self.conf.output_nodes]
+            outputs = [nd.copy(passed.outputs[number]) for number in self.conf.output_nodes]
+            return nd.copy(loss), list(map(outward, outputs, self.conf.formats.outputs))
 
     def forward(
         self, features: Sequence[Array], training: bool, masks: tuple[Array | None, ...] = (), **span: Any

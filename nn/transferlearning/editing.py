@@ -12,6 +12,7 @@ from nd.arguments import Checked, Natural, checked
 from nd.typing import Array
 from optimize.builder import Builder, item_verb
 
+from ..conf.data_formats import settled_chain
 from ..conf.input_type import InputType
 from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.output_layers import check_output_layers

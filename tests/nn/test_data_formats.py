@@ -33,7 +33,7 @@ from nn import (
     TransferLearning,
     ZeroPadding3DLayer,
 )
-from nn.conf.data_formats import ChainFormats, inward, outward
+from nn.conf.data_formats import inward, outward
 from nn.dl4j import CNN2DFormat
 from optimize import Adam, Listener, Sgd
 from tests.java_runs import FEW, OUTPUT, PARAMETERS, Run, distance
@@ -183,7 +183,7 @@ def assert_same_parameters(first, last):
 @pytest.mark.parametrize("name", STACKS)
 def test_only_the_data_are_turned(name, tmp_path):
     first, last, x, y, last_format = pair(name)
-    assert last.formats.input == last_format
+    assert last.conf.formats.inputs == (last_format,)
     other, labels = turned(x), turned(y)
     assert_same_parameters(first, last)
     np.testing.assert_array_equal(nd.to_host(last.output(other)), turned(nd.to_host(first.output(x))))
@@ -287,7 +287,7 @@ def test_layers_of_another_network_keep_their_format():
         .build()
     )
     assert edited.output(turned(x)).shape == (3, 3)
-    assert edited.formats.behind == ["NHWC"] * 4 + ["rows"] * 2
+    assert edited.conf.formats.behind == ["NHWC"] * 4 + ["rows"] * 2
 
 
 # ---- files without a format, and what cannot be
@@ -330,10 +330,10 @@ def test_the_first_layer_that_says_a_format_says_that_of_the_features():
         Convolution1DLayer(n_in=2, n_out=3, kernel_size=2, data_format="NWC"),
         RnnOutputLayer(n_in=3, n_out=2, loss="mse"),
     )
-    assert (ChainFormats(conf).input, ChainFormats(conf).behind) == ("NWC", ["NWC"] * 3)
+    assert (conf.formats.inputs, conf.formats.behind) == (("NWC",), ["NWC"] * 3)
     normalised = NeuralNetConfiguration(seed=1).list(BatchNormalization(n_in=2, n_out=2), *conf.layers[1:])
     read = MultiLayerConfiguration.from_json(normalised.to_json())  # which says NCHW of the normalisation
-    assert ChainFormats(read).input == "NWC"
+    assert read.formats.inputs == ("NWC",)
     assert read.layers == normalised.layers
     assert MultiLayerNetwork(conf).init().output(np.zeros((2, 5, 2))).shape == (2, 4, 2)
 
