@@ -167,6 +167,10 @@ class NetworkFormats:
         Of the features of every input, and of every output's activations and labels.
     behind : list of str or None
         Of every node's activations.
+    last_of_outputs : tuple of str or None
+        Formats of the outputs that have the channels last.
+    settled : list of pairs
+        Every node's configuration and preprocessor, in the format of what comes in.
     """
 
     def __init__(self, conf: Any) -> None:
@@ -175,13 +179,21 @@ class NetworkFormats:
         for number, said in _said_of_inputs(conf.nodes).items():
             known[number] = known[number] or said
         self.inputs = tuple(known[-1 - k] for k in range(len(types)))
+        self.settled: list[tuple[Any, InputPreProcessor | None]] = []
         for number, node in enumerate(conf.nodes):
             arriving = next((known[source] for source in node.inputs if known[source] is not None), None)
-            if hasattr(node.conf, "in_format"):
-                _, _, arriving = settled(node.label, node.conf, node.preprocessor, arriving)
+            layer, preprocessor = node.conf, node.preprocessor
+            if hasattr(layer, "in_format"):
+                layer, preprocessor, arriving = settled(node.label, layer, preprocessor, arriving)
+            self.settled.append((layer, preprocessor))
             known[number] = arriving  # vertices keep the kind, or make rows, which have no format
         self.behind = [known[number] for number in range(len(conf.nodes))]
         self.outputs = tuple(self.behind[number] for number in conf.output_nodes)
+        self.last_of_outputs = tuple(name if channels_last(name) else None for name in self.outputs)
+
+    def turned(self, features: Sequence[Any], activations: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """View the features of all inputs and the activations of all nodes as users see them."""
+        return list(map(outward, features, self.inputs)), list(map(outward, activations, self.behind))
 
 
 def _said_of_inputs(nodes: Sequence[Any]) -> dict[int, str]:

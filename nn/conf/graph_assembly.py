@@ -113,7 +113,7 @@ def assemble(
         preprocessors=completed.preprocessors,
         input_types=types,
         **series,
-    )
+    ).settled()
 
 
 def _names_and_types(inputs: Any) -> tuple[tuple[str, ...], tuple[InputType, ...] | None]:

@@ -185,9 +185,7 @@ class ComputationGraph(Network):
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_inputs come first, got none.")
             batch.check_features()
             passed = self.forward(batch.features, train, batch.features_masks)
-            formats = self.conf.formats
-            features = list(map(outward, batch.features, formats.inputs))
-            named = self.named_activations(features, list(map(outward, passed.outputs, formats.behind)))
+            named = self.named_activations(*self.conf.formats.turned(batch.features, passed.outputs))
             return {name: nd.copy(array) for name, array in named.items()}
 
     def named_activations(self, features: Sequence[Array], activations: list[Array]) -> dict[str, Array]:

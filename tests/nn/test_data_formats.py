@@ -14,6 +14,8 @@ from nn import (
     BatchNormalization,
     Cnn3DLossLayer,
     CnnLossLayer,
+    ComputationGraph,
+    ComputationGraphConfiguration,
     Convolution1DLayer,
     Convolution3D,
     ConvolutionLayer,
@@ -276,6 +278,23 @@ def test_a_softmax_goes_over_the_channels(layer):
             scores.append(net.score((x, y)))
             params[0, place] -= step
         assert (scores[0] - scores[1]) / 2e-6 == pytest.approx(gradient[0, place], abs=1e-8)
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_graphs_have_formats_of_inputs_and_outputs(name, tmp_path):
+    _, last, x, y, last_format = pair(name)
+    graph, other, labels = ComputationGraph(ComputationGraphConfiguration.of_chain(last.conf)), turned(x), turned(y)
+    graph.init(last.params())
+    assert graph.conf.formats.inputs == (last_format,)
+    np.testing.assert_array_equal(nd.to_host(graph.output(other)[0]), nd.to_host(last.output(other)))
+    for vertex, expected in zip(graph.feed_forward(other).values(), last.feed_forward(other), strict=True):
+        np.testing.assert_array_equal(nd.to_host(vertex), nd.to_host(expected))
+    graph.fit(other, labels)
+    last.fit(other, labels)
+    np.testing.assert_array_equal(nd.to_host(graph.params()), nd.to_host(last.params()))
+    graph.save(tmp_path / "graph.zip")
+    again = type(graph).load(tmp_path / "graph.zip")
+    np.testing.assert_array_equal(nd.to_host(again.output(other)[0]), nd.to_host(graph.output(other)[0]))
 
 
 def test_layers_of_another_network_keep_their_format():
