@@ -72,7 +72,7 @@ def _as_json(model: ModelFile) -> dict[str, Any]:
 
 def _as_text(model: ModelFile) -> str:
     updaters, shapes, flows, inputs = _updaters(model), _shapes(model), _flows(model), _inputs(model)
-    rows = [_HEADINGS]
+    rows: list[tuple[str, ...]] = [_HEADINGS]
     for layer in model.layers:
         sizes_known = layer.n_in is not None or layer.n_out is not None
         flow = flows.get(layer.name) or (f"{layer.n_in or '?'} -> {layer.n_out or '?'}" if sizes_known else "")
