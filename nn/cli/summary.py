@@ -21,7 +21,7 @@ from .models import is_array_file, load_network
 
 if TYPE_CHECKING:
     from ..conf.input_type import InputType
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")
