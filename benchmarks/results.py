@@ -18,7 +18,7 @@ from sections import kept
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
-STEPS = ("lenet_cpu.py", "mlp_cpu.py", "tiny_cpu.py", "inference_cpu.py")
+STEPS = ("lenet_cpu.py", "mlp_cpu.py", "tiny_cpu.py", "residual_cpu.py", "inference_cpu.py")
 
 
 def run(script: str, *arguments: str) -> list[dict[str, float]]:

@@ -35,7 +35,13 @@ def test_help_says_what_is_measured(script):
 
 @pytest.mark.parametrize(
     ("script", "batches"),
-    [("lenet_cpu.py", [3]), ("mlp_cpu.py", [5, 2]), ("tiny_cpu.py", [4]), ("inference_cpu.py", [2])],
+    [
+        ("lenet_cpu.py", [3]),
+        ("mlp_cpu.py", [5, 2]),
+        ("tiny_cpu.py", [4]),
+        ("inference_cpu.py", [2]),
+        ("residual_cpu.py", [2]),
+    ],
 )
 def test_without_a_peer_they_need_no_pytorch(script, batches):
     quick = ["--peer", "--rounds", "1", "--seconds", "0.001", "--batch", *map(str, batches)]
