@@ -55,6 +55,16 @@ def test_without_a_peer_they_need_no_pytorch(script, batches):
     assert len([line for line in table if line.startswith("|")]) == 2 + len(found)
 
 
+def test_a_graph_beside_its_chain():
+    quick = ["--rounds", "3", "--seconds", "0.001", "--batch", "2", "3"]
+    found = json.loads(run("graph_chain_cpu.py", "--json", *quick))
+    assert [each["batch"] for each in found] == [2, 3]
+    for each in found:
+        least, most = each["range"]
+        assert 0 < least <= each["ratio"] <= most
+    assert len(run("graph_chain_cpu.py", *quick).splitlines()) == 1 + 2 + len(found)
+
+
 def test_memory_and_growth_are_in_megabytes():
     ours, *others = json.loads(run("memory_cpu.py", "--json", "--peer", "--batch", "8", "--steps", "3"))
     assert others == []
