@@ -121,7 +121,8 @@ class MultiLayerNetwork(Network):
         from ..conf.graph import ComputationGraphConfiguration  # which programs without graphs do not need
         from .graph import ComputationGraph
 
-        return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(self.configuration)))
+        with self.lock:
+            return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(self.configuration)))
 
     # ---- one minibatch
 

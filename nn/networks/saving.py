@@ -79,7 +79,8 @@ class Saved(NetworkCore):
 
     def clone(self) -> Self:
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
-        return self.copied_into(type(self)(self.configuration))
+        with self.lock:
+            return self.copied_into(type(self)(self.configuration))
 
     def copied_into(self, twin: Other) -> Other:
         """Make a network of the same nodes an independent copy, but for its configuration; return it."""
