@@ -10,8 +10,7 @@ from nd.arguments import shown
 from nd.dataset import DataSet, DataSetIterator, MultiDataSet, MultiDataSetIterator
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
-from nd.dataset.iterator import MinibatchIterator
-from nd.dataset.minibatches import iterator_over
+from nd.dataset.iterator import MinibatchIterator, iterator_over
 
 from ..conf.data_formats import inward, outward
 from ..step.minibatch import parts_of_data
