@@ -123,8 +123,8 @@ def _flows(model: ModelFile) -> dict[str, str]:
 
 def _type_of_input(conf: NetworkConfiguration, number: int) -> InputType | None:
     """Return the type of an input that one of its readers says; None where none does."""
-    readers = (node for node in conf.nodes if -1 - number in node.inputs and isinstance(node.conf, LayerConf))
-    types = (input_type_of(node.conf, node.preprocessor) for node in readers)
+    readers = [(node.conf, node.preprocessor) for node in conf.nodes if -1 - number in node.inputs]
+    types = (input_type_of(layer, before) for layer, before in readers if isinstance(layer, LayerConf))
     return next((kind for kind in types if kind is not None), None)
 
 

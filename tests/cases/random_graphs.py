@@ -31,7 +31,10 @@ from optimize import Adam
 
 COLUMNS, SIDE, CHANNELS = 6, 6, 2
 ONE_INPUT = [
-    lambda rng, width: (DenseLayer(n_out=rng.choice([3, 6]), activation=rng.choice(["tanh", "relu", "identity"])), None),
+    lambda rng, width: (
+        DenseLayer(n_out=rng.choice([3, 6]), activation=rng.choice(["tanh", "relu", "identity"])),
+        None,
+    ),
     lambda rng, width: (ActivationLayer(activation=rng.choice(["identity", "tanh", "relu", "softmax"])), width),
     lambda rng, width: (BatchNormalization(), width),
     lambda rng, width: (DropoutLayer(0.7), width),
@@ -68,7 +71,8 @@ def rows_graph(number, nodes=14):
         if kind < 0.2:
             second = rng.choice(alike)
             unread[:] = [name for name in unread if name != second]
-            add(ElementWiseVertex(rng.choice(["add", "subtract", "product", "average", "max"])), widths[first], first, second)
+            kinds = ["add", "subtract", "product", "average", "max"]
+            add(ElementWiseVertex(rng.choice(kinds)), widths[first], first, second)
         elif kind < 0.35:
             second = pick()
             add(MergeVertex(), widths[first] + widths[second], first, second)
