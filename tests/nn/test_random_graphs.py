@@ -9,7 +9,7 @@ import nd
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import MultiDataSet
 from nn import ComputationGraph
-from tests.cases.random_graphs import draw
+from tests.cases.mixed_graphs import draw
 from tests.step_plans import split_small_minibatches
 
 COUNT, SAMPLE = 200, range(0, 200, 10)
