@@ -1,6 +1,6 @@
 """Time LeNet on the CPU as a ComputationGraph against this library's same chain of layers, a MultiLayerNetwork.
 
-Both take the same steps on the same minibatch in turn; the ratio is the median of those of turns that follow each other.
+Both take the same steps on the same minibatch in turn; the ratio is the median of those of neighbouring turns.
 """
 
 from __future__ import annotations
