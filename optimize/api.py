@@ -135,8 +135,11 @@ class Listener(JavaNames):
     def on_epoch_end(self, model: Any) -> None:
         """After the last minibatch of an epoch, before the epoch count goes up."""
 
-    def on_forward_pass(self, model: Any, activations: list[Array]) -> None:
-        """After the forward pass; the arrays are overwritten by the next one."""
+    def on_forward_pass(self, model: Any, activations: Any) -> None:
+        """After the forward pass, with a list of features and activations, of a ComputationGraph a dict by name.
+
+        The arrays are overwritten by the next one.
+        """
 
     def on_gradient_calculation(self, model: Any) -> None:
         """After the raw gradient is computed, before the updater."""

@@ -68,7 +68,7 @@ class NumpyMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataSetItera
         seed: int = 0,
     ) -> None:
         self._data = MultiDataSet(features, labels, features_masks, labels_masks)
-        total = self._data.num_examples()
+        total = self._data.aligned_examples()
         if not total:
             raise DataError(f"{type(self).__name__}: expected examples, got {self._data!r}.")
         super().__init__(total, batch, EpochOrder(total, seed if shuffle else None))

@@ -1,4 +1,4 @@
-"""Arenas: memory that parts of a computation take by name and give back, so that what runs after them takes it again."""
+"""Arenas: memory that parts of a computation take by name and give back for those that run after them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,19 @@ class Block:
 
     Attributes
     ----------
+    dtype : str
+    chunk : int
+        Number of the chunk among those of the dtype.
     start, stop : int
     bytes : int
     memory : array ``[n]``
         All of it.
     """
 
-    __slots__ = ("_views", "bytes", "chunk", "memory", "start", "stop")
+    __slots__ = ("_views", "bytes", "chunk", "dtype", "memory", "start", "stop")
 
     def __init__(self, chunk: _Chunk, start: int, stop: int) -> None:
-        self.chunk, self.start, self.stop = chunk, start, stop
+        self.dtype, self.chunk, self.start, self.stop = chunk.dtype, chunk.number, start, stop
         self.memory, self.bytes = chunk.memory[start:stop], (stop - start) * chunk.element_bytes
         self._views: dict[tuple[type, tuple[int, ...]], Array] = {}
 
@@ -49,7 +52,8 @@ class Block:
 class _Chunk:
     """Memory of one dtype, cut into blocks and put together again."""
 
-    def __init__(self, length: int, dtype: str) -> None:
+    def __init__(self, number: int, length: int, dtype: str) -> None:
+        self.number = number
         self.memory: Array = state.backend.lasting(length, dtype)
         self.element_bytes = ELEMENT_BYTES[dtype]
         self.length, self.dtype = length, dtype
@@ -139,15 +143,12 @@ class Arena:
         """Return a block of so many elements, or a few more."""
         length = max(-(-length // ALIGNED), 1) * ALIGNED
         chunks = self._chunks.setdefault(dtype, [])
-        for chunk in chunks:
-            block = chunk.take(length)
-            if block is not None:
-                break
-        else:
+        taken = (chunk.take(length) for chunk in chunks)
+        block = next((block for block in taken if block is not None), None)
+        if block is None:
             least = -(-sum(chunk.length for chunk in chunks) // (SHARE * ALIGNED)) * ALIGNED
-            chunks.append(_Chunk(max(length, least), dtype))
-            block = chunks[-1].take(length)
-        assert block is not None
+            chunks.append(_Chunk(len(chunks), max(length, least), dtype))
+            return self.take(length, dtype)
         self.in_use += block.bytes
         self.peak = max(self.peak, self.in_use)
         return block
@@ -155,7 +156,7 @@ class Arena:
     def give_back(self, blocks: Iterable[Block]) -> None:
         """Take blocks back, each of them once."""
         for block in blocks:
-            block.chunk.give_back(block)
+            self._chunks[block.dtype][block.chunk].give_back(block)
             self.in_use -= block.bytes
             if self.poisons:
                 _poison(block)
@@ -194,4 +195,4 @@ class Lease:
 
 
 def _poison(block: Block) -> None:
-    state.backend.fill(block.view((block.stop - block.start,)), LARGEST[block.chunk.dtype])
+    state.backend.fill(block.view((block.stop - block.start,)), LARGEST[block.dtype])

@@ -14,13 +14,14 @@ from nd.evaluation import ROC, Evaluation, EvaluationCalibration, IEvaluation, R
 
 from ..networks.network import Network
 from .data import add_data_arguments, iterator_of
-from .models import add_lenient, load_network
+from .models import add_lenient, add_output, load_network, output_number
 
 HELP = "Evaluate a model on data with labels, and print the report as Deeplearning4j prints it."
 EXAMPLES = (
     "lenet.zip --data mnist",
     "model.zip --csv test.csv --label species --roc",
     "model.zip --csv houses.csv --label -1 --regression",
+    "graph.zip --csv test.csv --label age --output age --regression",
 )
 
 
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--roc", action="store_true", help="areas under the ROC and precision-recall curves, exactly")
     parser.add_argument("--calibration", action="store_true", help="expected calibration error of every class")
     parser.add_argument("--json", action="store_true", help="print Deeplearning4j's JSON, an evaluation in each line")
+    add_output(parser)
     add_lenient(parser)
 
 
@@ -39,11 +41,13 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.csv and arguments.label is None:
         raise ConfigurationError("evaluate: --csv needs --label, the column of the label, got none.")
     network = load_network(arguments)
-    outputs = network.classes.columns or 1
+    number = output_number(arguments, network)
+    classes = network.classes_of[number]
+    outputs = classes.columns or 1
     one_hot = outputs > 1 and not arguments.regression and arguments.label_to is None
-    data = iterator_of(arguments, outputs if one_hot else None, network.class_names)
-    evaluations = _evaluations(arguments, outputs, data.class_names or network.class_names)
-    _evaluate(network, data, evaluations)
+    data = iterator_of(arguments, outputs if one_hot else None, classes.names)
+    evaluations = _evaluations(arguments, outputs, data.class_names or classes.names)
+    _evaluate(network, number, data, evaluations)
     for evaluation in evaluations:
         if arguments.json:
             print(json.dumps(json.loads(evaluation.to_json())))
@@ -55,17 +59,21 @@ def run(arguments: argparse.Namespace) -> None:
             print(evaluation.stats())
 
 
-def _evaluate(network: Network, data: DataSetIterator, evaluations: list[IEvaluation]) -> None:
-    """Show all predictions to the evaluations; in the labels' unit where that was normalized."""
+def _evaluate(network: Network, output: int, data: DataSetIterator, evaluations: list[IEvaluation]) -> None:
+    """Show all predictions of an output to the evaluations; in the labels' unit where that was normalized."""
     normalizer: Any = data.pre_processor
-    if normalizer is None or not normalizer.is_fit_label():
+    reverts = normalizer is not None and normalizer.is_fit_label()
+    if not reverts and not output:
         network.do_evaluation(data, *evaluations)
         return
-    for batch in data:
-        outputs = normalizer.revert_labels(nd.to_host(network.outputs_of(batch)[0]))
-        labels = normalizer.revert_labels(batch.labels)
+    for batch in data:  # whose labels are those of this output
+        outputs: Any = nd.to_host(network.outputs_of(batch)[output])
+        labels: Any = network.classes_of[output].formed(batch.labels)  # type: ignore[arg-type]
+        outputs, labels, mask = network.classes_of[output].compared(labels, outputs, batch.labels_mask)
+        if reverts:
+            outputs, labels = normalizer.revert_labels(outputs), normalizer.revert_labels(labels)
         for evaluation in evaluations:
-            evaluation.eval(labels, outputs, batch.labels_mask)
+            evaluation.eval(labels, outputs, mask)
 
 
 def _evaluations(arguments: argparse.Namespace, outputs: int, names: Sequence[str] | None) -> list[IEvaluation]:

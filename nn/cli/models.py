@@ -1,10 +1,13 @@
-"""Networks from files of every kind."""
+"""Networks from files of every kind, and their outputs."""
 
 from __future__ import annotations
 
 import argparse
 import pathlib
 from typing import Any
+
+from nd import ConfigurationError
+from nd.checks import check_choice
 
 from ..files.exchange import read_array_file
 from ..files.serializer import load, restore_normalizer
@@ -26,9 +29,35 @@ def add_lenient(parser: argparse.ArgumentParser) -> None:
 
 
 def load_network(arguments: argparse.Namespace) -> Network:
-    """Read the network from a model zip or a file of arrays; errors as theirs."""
+    """Read a network of either kind from a model zip or a file of arrays; errors as theirs."""
     path, lenient = arguments.model, getattr(arguments, "lenient", False)
     return read_array_file(path) if is_array_file(path) else load(path, strict=not lenient)
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that `output_number` looks at."""
+    parser.add_argument("--output", metavar="NAME", help="of a graph with several outputs, the one that is meant")
+
+
+def output_number(arguments: argparse.Namespace, network: Network) -> int:
+    """Return the number of the output that is meant.
+
+    Raises
+    ------
+    ConfigurationError, ChoiceError
+        The network has several inputs, which rows of data do not have; several outputs, and none is named; or none of
+        that name.
+    """
+    who, inputs = arguments.command, network.conf.input_names
+    if len(inputs) > 1:
+        raise ConfigurationError(
+            f"{who}: --csv and --data have one array of features, the model has the inputs {list(inputs)}. Use it from "
+            "Python, with a MultiDataSet."
+        )
+    outputs = [network.conf.nodes[number].name for number in network.conf.output_nodes]
+    if arguments.output is None and len(outputs) > 1:
+        raise ConfigurationError(f"{who}: --output must say which of the outputs {outputs} is meant, got none.")
+    return 0 if arguments.output is None else outputs.index(check_choice(who, "--output", arguments.output, outputs))
 
 
 def normalizer_in(path: str) -> Any:

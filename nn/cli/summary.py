@@ -6,16 +6,22 @@ import argparse
 import json
 import warnings
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
+from ..conf.graph import ComputationGraphConfiguration
 from ..conf.multilayer import MultiLayerConfiguration
 from ..files.model_file import ModelFile
+from ..layers.base import LayerConf
 from ..networks.tables import table
 from ..transferlearning.editing import input_type_of
 from .models import is_array_file, load_network
+
+if TYPE_CHECKING:
+    from ..conf.input_type import InputType
+    from ..conf.nodes import NetworkConfiguration
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")
@@ -41,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _as_json(model: ModelFile) -> dict[str, Any]:
-    updaters, shapes = _updaters(model), _shapes(model)
+    updaters, shapes, sources = _updaters(model), _shapes(model), model.configuration.get("vertexInputs") or {}
     return {
         "kind": model.kind,
         "version": model.version,
@@ -52,7 +58,12 @@ def _as_json(model: ModelFile) -> dict[str, Any]:
         "updater_state": _length(model.updater_state),
         "normalizer": model.normalizer_bytes is not None,
         "layers": [
-            {**asdict(layer), "shapes": shapes.get(layer.name, {}), "updater": updaters.get(layer.name)}
+            {
+                **asdict(layer),
+                **({"inputs": sources[layer.name]} if layer.name in sources else {}),
+                "shapes": shapes.get(layer.name, {}),
+                "updater": updaters.get(layer.name),
+            }
             for layer in model.layers
         ],
         "unsupported": [{"path": path, "why": why} for path, why in model.unsupported],
@@ -60,18 +71,22 @@ def _as_json(model: ModelFile) -> dict[str, Any]:
 
 
 def _as_text(model: ModelFile) -> str:
-    updaters, shapes, flows = _updaters(model), _shapes(model), _flows(model)
-    rows = [_HEADINGS]
+    updaters, shapes, flows, inputs = _updaters(model), _shapes(model), _flows(model), _inputs(model)
+    rows: list[tuple[str, ...]] = [_HEADINGS]
     for layer in model.layers:
         sizes_known = layer.n_in is not None or layer.n_out is not None
         flow = flows.get(layer.name) or (f"{layer.n_in or '?'} -> {layer.n_out or '?'}" if sizes_known else "")
         count = "?" if layer.n_params is None else f"{layer.n_params:,}"
         sizes = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.get(layer.name, {}).items())
         rows.append((layer.name, layer.kind, flow, count, sizes, updaters.get(layer.name, "")))
+    right = 3
+    if inputs:
+        rows = [(*row[:2], inputs.get(row[0], "") if number else "inputs", *row[2:]) for number, row in enumerate(rows)]
+        right = 4
     lines = [
         f"{model.kind}, written as by release {model.version}, {model.dtype}",
         "",
-        table(rows, right=(3,)),
+        table(rows, right=(right,)),
         "",
         f"total parameters: {_length(model.params):,}",
         f"updater state:    {_length(model.updater_state):,}",
@@ -99,10 +114,25 @@ def _flows(model: ModelFile) -> dict[str, str]:
         return {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when the file was read
-        conf = MultiLayerConfiguration.from_json(json.dumps(model.document))
-    takes = input_type_of(conf.layers[0], conf.preprocessors.get(0))
-    types = conf.layer_types(takes) if takes is not None else None
-    return {str(index): f"{before!r} -> {after!r}" for index, (before, after) in enumerate(types or ())}
+        kind = MultiLayerConfiguration if model.kind == "MultiLayerNetwork" else ComputationGraphConfiguration
+        conf: NetworkConfiguration = kind.from_json(json.dumps(model.document))
+    types = conf.node_types([_type_of_input(conf, number) for number in range(len(conf.input_names))])
+    flows = (f"{', '.join(map(repr, inputs))} -> {out!r}" for inputs, out in types or ())
+    return dict(zip((node.name for node in conf.nodes), flows, strict=False))
+
+
+def _type_of_input(conf: NetworkConfiguration, number: int) -> InputType | None:
+    """Return the type of an input that one of its readers says; None where none does."""
+    readers = [(node.conf, node.preprocessor) for node in conf.nodes if -1 - number in node.inputs]
+    types = (input_type_of(layer, before) for layer, before in readers if isinstance(layer, LayerConf))
+    return next((kind for kind in types if kind is not None), None)
+
+
+def _inputs(model: ModelFile) -> dict[str, str]:
+    """Return vertex -> what comes in, as the file says it; nothing for a network whose layers follow one another."""
+    sources = model.configuration.get("vertexInputs")
+    named = sources.items() if isinstance(sources, dict) else ()
+    return {name: ", ".join(map(str, several)) for name, several in named if isinstance(several, list)}
 
 
 def _shapes(model: ModelFile) -> dict[str, dict[str, list[int]]]:

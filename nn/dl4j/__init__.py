@@ -47,6 +47,12 @@ from .constructors import (
     RegressionEvaluation,
     UnitNormConstraint,
 )
+from .early_stopping import (
+    DataSetLossCalculatorCG,
+    EarlyStoppingGraphTrainer,
+    EarlyStoppingTrainer,
+    LocalFileGraphSaver,
+)
 from .file_iterators import ExistingMiniBatchDataSetIterator, MiniBatchFileDataSetIterator
 from .gradient_check import GradientCheckUtil
 from .iterators import (  # type: ignore[assignment]
@@ -66,7 +72,6 @@ from .iterators import (  # type: ignore[assignment]
 from .listeners import (
     CheckpointListener,
     CollectScoresIterationListener,
-    EarlyStoppingTrainer,
     PerformanceListener,
     SleepyTrainingListener,
 )

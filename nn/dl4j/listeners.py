@@ -1,4 +1,4 @@
-"""Listeners and trainers that Java's programs make another way."""
+"""Listeners that Java's programs make another way."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from nd.evaluation.java_text import shortest
 from nd.files.writing import Target, replacing
 from nd.java_names import JavaEnum, JavaNames
 from optimize import CollectScoresListener, Listener, listeners
-from optimize import earlystopping as stopping
 from optimize.builder import Builder
 from optimize.earlystopping.iteration_conditions import SECONDS
 from optimize.listeners.checkpoint_folder import Checkpoint, find_checkpoint
 
-from ..conf.multilayer import MultiLayerConfiguration
+from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
 
 
@@ -194,6 +193,15 @@ class CheckpointListener(listeners.CheckpointListener):
         """Read the newest complete checkpoint of a folder. FileNotFoundError if there is none."""
         return MultiLayerNetwork.load_checkpoint(folder)
 
+    def loadCheckpointCG(self: Any, *which: Any) -> ComputationGraph:
+        """Read a graph's checkpoint, as `get_file_for_checkpoint` finds it."""
+        return ComputationGraph.load(CheckpointListener.get_file_for_checkpoint(self, *which))
+
+    @staticmethod
+    def loadLastCheckpointCG(folder: Any) -> ComputationGraph:
+        """Read the newest complete checkpoint of a folder, a graph's. FileNotFoundError if there is none."""
+        return ComputationGraph.load_checkpoint(folder)
+
 
 class SleepMode(JavaEnum):
     """Java's ways of waiting, all the same in ndwright."""
@@ -275,13 +283,3 @@ class SleepyTrainingListener(Listener):
         counts = self.time_mode == TimeMode.ADDITIVE and event in self._last
         time.sleep(max(milliseconds / 1000.0 - (passed if counts else 0.0), 0.0))
         self._last[event] = time.monotonic()
-
-
-class EarlyStoppingTrainer(stopping.EarlyStoppingTrainer):
-    """Trains a network, or one that is built from a configuration. Source: DL4J ``EarlyStoppingTrainer``."""
-
-    def __init__(self, conf: Any, model: Any, train_iterator: Any, listener: Any = None) -> None:
-        network = MultiLayerNetwork(model).init() if isinstance(model, MultiLayerConfiguration) else model
-        if not network.is_init_called():
-            network.init()
-        super().__init__(conf, network, train_iterator, listener)

@@ -11,7 +11,9 @@ from nd.java_names import Pair
 
 from ..files.archive import has_entry, read_bytes, reading, with_entry
 from ..files.serializer import add_normalizer_to_model, restore_normalizer
+from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
+from ..networks.network import Network
 from .java_input import from_java
 from .java_output import to_java
 
@@ -28,14 +30,19 @@ class ModelSerializer:
     """Writes and reads model zips. Source: DL4J ``ModelSerializer``."""
 
     @staticmethod
-    def writeModel(model: MultiLayerNetwork, path: Any, save_updater: bool = True, normalizer: Any = None) -> None:
-        """Write a network, as `MultiLayerNetwork.save`."""
+    def writeModel(model: Network, path: Any, save_updater: bool = True, normalizer: Any = None) -> None:
+        """Write a network of either kind, as its `save`."""
         model.save(path, save_updater, normalizer)
 
     @staticmethod
     def restoreMultiLayerNetwork(path: Any, load_updater: bool = True) -> MultiLayerNetwork:
         """Read a network, as `MultiLayerNetwork.load`."""
         return MultiLayerNetwork.load(path, load_updater)
+
+    @staticmethod
+    def restoreComputationGraph(path: Any, load_updater: bool = True) -> ComputationGraph:
+        """Read a graph, as `ComputationGraph.load`."""
+        return ComputationGraph.load(path, load_updater)
 
     @staticmethod
     def addNormalizerToModel(path: Any, normalizer: Any) -> None:
@@ -53,6 +60,11 @@ class ModelSerializer:
     def restoreMultiLayerNetworkAndNormalizer(path: Any, load_updater: bool = True) -> Pair:
         """Return both."""
         return Pair(MultiLayerNetwork.load(path, load_updater), restore_normalizer(path))
+
+    @staticmethod
+    def restoreComputationGraphAndNormalizer(path: Any, load_updater: bool = True) -> Pair:
+        """Return both of a graph's file."""
+        return Pair(ComputationGraph.load(path, load_updater), restore_normalizer(path))
 
     @staticmethod
     def addObjectToFile(path: Any, key: str, value: Any) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import nd
-from nd.arguments import checked, converted, shown
+from nd.arguments import Natural, checked, converted, shown
 from nd.dataset import DataSet, MultiDataSet, MultiDataSetIterator
 from nd.java_names import Pair
 from nd.rules import SWITCH
 from nd.typing import Array
 
+from ..conf.data_formats import outward
 from ..conf.graph import ComputationGraphConfiguration
 from ..layers.base import LayerConf
 from .network import Network
@@ -38,12 +39,13 @@ class ComputationGraph(Network):
     data_types: ClassVar[tuple[type, ...]] = (DataSet, MultiDataSet)
     java_names: ClassVar[dict[str, str]] = {
         "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
-        "input_mini_batch_size": "batch_size", "set_layer_mask_arrays": "set_masks", "set_parameters": "set_params",
-        "topological_sort_order": "topological_order",
+        "input_mini_batch_size": "batch_size", "num_layers": "n_layers", "set_layer_mask_arrays": "set_masks",
+        "set_parameters": "set_params", "topological_sort_order": "topological_order",
     }  # fmt: skip
 
     @checked
     def __init__(self, conf: ComputationGraphConfiguration, params: Any = None) -> None:
+        self._given: dict[tuple[str, int], Any] = {}  # of a minibatch that is set array by array
         super().__init__(conf, params)
 
     # ---- vertices
@@ -76,26 +78,41 @@ class ComputationGraph(Network):
         return [node.name for node in self.conf.nodes if isinstance(node.conf, LayerConf)]
 
     def checked_layer(self, who: str, layer: Any) -> int:
-        names = [node.name for node in self.conf.nodes]
+        if type(layer) is int:  # Java's number: in the order in which they were added
+            layer = dict(enumerate(name for name in self.conf.vertices if name in self.layer_keys())).get(layer, layer)
         if layer not in self.layer_keys():
             raise nd.ConfigurationError(f"{who}: layer must be one of {self.layer_keys()}, got {layer!r}.")
-        return names.index(layer)
+        return self._number(layer)
 
     @checked
-    def get_layer(self, name: str) -> Any:
-        """Return a layer at work, by its name: ``graph.get_layer("conv1").pre_output(x)``; ChoiceError if none is."""
+    def get_layer(self, layer: int | str) -> Any:
+        """Return a layer at work, by its name, or as in Java its number in the order in which layers were added.
+
+        ``graph.get_layer("conv1").pre_output(x)``; raise ConfigurationError if there is none.
+        """
         self.check_init()
-        return self.layers[self._number("get_layer", "layer", name, self.layer_keys())]
+        return self.layers[self.checked_layer("get_layer", layer)]
+
+    @checked
+    def get_output_layer(self, output: Natural = 0) -> Any:
+        """Return the layer at work of an output, by its number; raise ConfigurationError if there is none."""
+        self.check_init()
+        return self.layers[self._number(self._nth("get_output_layer", "output", output, self.conf.outputs))]
 
     @checked
     def get_vertex(self, name: str) -> Any:
         """Return a vertex at work, a layer or another one, by its name; raise ChoiceError if there is none."""
         self.check_init()
-        return self.layers[self._number("get_vertex", "vertex", name, self.conf.vertices)]
+        return self.layers[self._number(nd.checks.check_choice("get_vertex", "vertex", name, self.conf.vertices))]
 
-    def _number(self, who: str, kind: str, name: str, known: Any) -> int:
-        nd.checks.check_choice(who, kind, name, known)
+    def _number(self, name: str) -> int:
         return [node.name for node in self.conf.nodes].index(name)
+
+    @staticmethod
+    def _nth(who: str, kind: str, number: int, names: Sequence[str]) -> str:
+        if number >= len(names):
+            raise nd.ConfigurationError(f"{who}: {kind} must be 0..{len(names) - 1}, got {number}.")
+        return names[number]
 
     # ---- one minibatch
 
@@ -112,6 +129,31 @@ class ComputationGraph(Network):
         with self.lock, self.on_backend():
             self.batch.set_labels(_listed(ys))
 
+    @checked
+    def set_input(self, number: Natural, x: Any) -> None:
+        """Set the features of one input; they are looked at when all inputs have theirs."""
+        self._nth("set_input", "number", number, self.conf.inputs)
+        features = self._all_given("input", number, x, self.get_inputs(), self.num_input_arrays)
+        if features:
+            self.set_inputs(*features)
+
+    @checked
+    def set_label(self, number: Natural, y: Any) -> None:
+        """Set the labels of one output; they are looked at when all outputs have theirs."""
+        self._nth("set_label", "number", number, self.conf.outputs)
+        labels = self._all_given("label", number, y, self.get_labels(), self.num_output_arrays)
+        if labels:
+            self.set_labels(*labels)
+
+    def _all_given(self, kind: str, number: int, array: Any, before: list[Any], count: int) -> list[Any]:
+        """Return the arrays of a kind, where one was not given anew those of before; none unless all are there."""
+        self._given[kind, number] = array
+        known = {**dict(enumerate(before)), **{at: one for (of, at), one in self._given.items() if of == kind}}
+        if len(known) < count:
+            return []
+        self._given = {key: one for key, one in self._given.items() if key[0] != kind}
+        return [known[at] for at in range(count)]
+
     def set_masks(self, features_masks: Any = None, labels_masks: Any = None) -> None:
         """Set the minibatch's masks, lists with None where there is no mask; see `MultiDataSet`. None for none."""
         self.check_init()
@@ -121,12 +163,18 @@ class ComputationGraph(Network):
     def get_inputs(self) -> list[Array]:
         """Return the features of the minibatch that is set; empty before."""
         self.check_init()
-        return list(self.batch.features)
+        return list(map(outward, self.batch.features, self.conf.formats.inputs))
+
+    @checked
+    def get_input(self, number: Natural) -> Array | None:
+        """Return the features of one input; None before they are set."""
+        self._nth("get_input", "number", number, self.conf.inputs)
+        return next(iter(self.get_inputs()[number:]), None)
 
     def get_labels(self) -> list[Array]:
         """Return the labels of the minibatch that is set; empty before."""
         self.check_init()
-        return list(self.batch.labels)
+        return list(map(outward, self.batch.labels, self.conf.formats.outputs))
 
     # ---- activations and gradients
 
@@ -172,6 +220,8 @@ class ComputationGraph(Network):
 
         Without features of the minibatch that `set_inputs` has set, with its masks.
         """
+        if len(xs) == 1 and isinstance(xs[0], bool):  # Java's feedForward(train)
+            train, xs = xs[0], ()
         train = converted("feed_forward", "train", SWITCH, train, False)
         self.check_init()
         batch = self.batch if not xs else self.batch.another(nd.fresh_buffers(self.dtype))
@@ -184,7 +234,7 @@ class ComputationGraph(Network):
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_inputs come first, got none.")
             batch.check_features()
             passed = self.forward(batch.features, train, batch.features_masks)
-            named = self.named_activations(batch.features, passed.outputs)
+            named = self.named_activations(*self.conf.formats.turned(batch.features, passed.outputs))
             return {name: nd.copy(array) for name, array in named.items()}
 
     def named_activations(self, features: Sequence[Array], activations: list[Array]) -> dict[str, Array]:

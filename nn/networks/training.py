@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
-from nd.dataset.iterator import MinibatchIterator, State, position_of
+from nd.dataset.iterator import MinibatchIterator, State, position_of, reading_ahead
 from nd.interrupts import Handling, Held
 from nd.state import in_force
 from optimize import Listener, ProgressBarListener, Solver
 
 from .history import History
 from .progress import Progress
-from .training_data import FitSettings, prefetching, training_data, weighted
+from .training_data import FitSettings, training_data, weighted
 from .validation import Validation
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ class Training:
         with ExitStack() as stack:
             source = iterator
             if source.async_supported():
-                source = stack.enter_context(prefetching(source))
+                source = stack.enter_context(reading_ahead(source))
             self._before, self._source = position_of(source), source
             self._resume()
             self._before = position_of(source)

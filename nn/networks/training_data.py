@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.arguments import shown
-from nd.dataset import DataSet, DataSetIterator, ExistingDataSetIterator, MultiDataSet, MultiDataSetIterator
+from nd.dataset import DataSet, DataSetIterator, MultiDataSet, MultiDataSetIterator
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
-from nd.dataset.iterator import MinibatchIterator
+from nd.dataset.iterator import MinibatchIterator, iterator_over
 
+from ..conf.data_formats import inward, outward
 from ..step.minibatch import parts_of_data
 
 if TYPE_CHECKING:
@@ -103,21 +104,7 @@ def _iterated(network: Network, data: Any, settings: FitSettings) -> TrainingDat
 def existing(network: Network, data: Iterable[Any]) -> MinibatchIterator[Any]:
     """Return an iterator over the minibatches of an iterable, of the kind that the network needs or that it holds."""
     several = len(network.conf.input_names) > 1 or len(network.classes_of) > 1
-    if several or (isinstance(data, Sequence) and data and isinstance(data[0], MultiDataSet)):
-        from nd.dataset import ExistingMultiDataSetIterator
-
-        if MultiDataSet in network.data_types:
-            return ExistingMultiDataSetIterator(data)
-    return ExistingDataSetIterator(data)
-
-
-def prefetching(source: MinibatchIterator[Any]) -> Any:
-    """Return an iterator that reads another one ahead in a thread, of the same kind."""
-    from nd.dataset import AsyncDataSetIterator, AsyncMultiDataSetIterator
-
-    if isinstance(source, MultiDataSetIterator):
-        return AsyncMultiDataSetIterator(source)
-    return AsyncDataSetIterator(source)  # type: ignore[arg-type]
+    return iterator_over(data, several and MultiDataSet in network.data_types)
 
 
 def _cut(network: Network, data: Any, settings: FitSettings) -> MinibatchIterator[Any]:
@@ -159,7 +146,8 @@ def weighted(
     reached = network.masks_of_outputs(batch) if any(mask is not None for mask in parts.features_masks) else None
     masks = []
     for number, given in enumerate(parts.labels):
-        labels = host_labels(network.classes_of[number].formed(given))
+        data_format = network.conf.formats.outputs[number]
+        labels = inward(host_labels(network.classes_of[number].formed(given)), data_format)
         weights: Any = 1.0
         if class_weights is not None:
             weights = weights_of_classes(labels, class_weights)
@@ -168,7 +156,8 @@ def weighted(
         mask = parts.labels_masks[number] if parts.labels_masks else None
         if mask is None and reached is not None:  # which would reach the loss by itself
             mask = reached[number]
-        masks.append(weighted_mask(who, weights, mask, labels.shape))
+        mask = weighted_mask(who, weights, inward(mask, data_format), labels.shape)
+        masks.append(outward(mask, data_format))
     if isinstance(batch, DataSet):
         return DataSet(batch.features, batch.labels, batch.features_mask, masks[0])
     return MultiDataSet(batch.features, batch.labels, batch.features_masks, masks)

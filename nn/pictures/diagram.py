@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nd.activations import Identity
 
 from ..layers.base import LayerConf
+from ..layers.normalization.batch_normalization import BatchNormalization
 
 if TYPE_CHECKING:
     from ..conf.input_type import InputType
     from ..conf.nodes import NetworkConfiguration
 
-_WINDOWS = (("kernel_size", "", ""), ("stride", "stride ", "stride 1x1"))
+_WINDOWS = (("kernel_size", ""), ("stride", "stride "))
+"""Field -> what stands before it."""
 
 
 class Box(NamedTuple):
@@ -65,18 +67,20 @@ def diagram_of(conf: NetworkConfiguration) -> Diagram:
 def _type(conf: Any) -> str:
     """Return the class, of a wrapper with that of what it wraps, and what tells layers of one class apart."""
     inner = conf.innermost
-    names = [type(conf).__name__] if inner is conf else [type(conf).__name__, type(inner).__name__]
+    name = type(conf).__name__ if inner is conf else f"{type(conf).__name__} of {type(inner).__name__}"
     details = [str(value) for field in ("op", "pooling_type") if (value := getattr(inner, field, None)) is not None]
-    details += [f"{word}{text}" for field, word, dull in _WINDOWS if (text := _window(inner, field)) not in ("", dull)]
+    details += [f"{word}{text}" for field, word in _WINDOWS if (text := _window(inner, field))]
     activation = getattr(inner, "activation", None)
-    details += [] if activation is None or isinstance(activation, Identity) else [type(activation).__name__]
-    return " ".join([*names, ", ".join(details)]).strip()
+    if activation is not None and not isinstance(activation, Identity) and not isinstance(inner, BatchNormalization):
+        details.append(type(activation).__name__)  # a batch normalisation has one in files, and applies none
+    return f"{name}: {', '.join(details)}" if details else name
 
 
 def _window(conf: Any, field: str) -> str:
-    """Return a layer's ``3x3``; nothing where it has no such field."""
+    """Return a layer's ``3x3``; nothing where it has no such field, or only ones."""
     size = getattr(conf, field, None)
-    return "x".join(map(str, size)) if isinstance(size, tuple) else "" if size is None else str(size)
+    sizes = size if isinstance(size, tuple) else () if size is None else (size,)
+    return "x".join(map(str, sizes)) if set(sizes) != {1} or field == "kernel_size" else ""
 
 
 def _shape(kind: InputType | None) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect, insort
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 GAP, PASSAGE = 28.0, 14.0
 """Between boxes side by side, and the width that an arrow takes that passes a row."""
-_ROUNDS = 12
+_SWEEPS_OF_ORDER, _SWEEPS_OF_PLACES = 12, 40
 _STRAIGHT = {0: 1.0, 1: 0.05, 2: 4.0}
 """Number of ends that are passages -> how much an arrow's piece wants to be vertical."""
 
@@ -48,7 +49,7 @@ def layout_of(widths: Sequence[float], arrows: Sequence[tuple[int, int]]) -> Lay
     below: dict[Slot, list[Slot]] = defaultdict(list)
     slots = {Slot(box, row, False): None for box, row in enumerate(rows_of)}
     for way in ways:
-        for upper, lower in zip(way, way[1:], strict=False):
+        for upper, lower in pairwise(way):
             slots |= {upper: None, lower: None}
             if lower not in below[upper] or not lower.passes:
                 below[upper].append(lower)
@@ -79,7 +80,7 @@ Neighbours = Mapping[Slot, Sequence[Slot]]
 def _ordered(rows: list[list[Slot]], above: Neighbours, below: Neighbours) -> list[list[Slot]]:
     """Return the order with the fewest crossings of those that sweeps down and up come by."""
     best, fewest = rows, _crossings(rows, above)
-    for number in range(_ROUNDS):
+    for number in range(_SWEEPS_OF_ORDER):
         if not fewest:
             break
         down = number % 2 == 0
@@ -104,7 +105,7 @@ def _by_means(row: list[Slot], places: Mapping[Slot, int], neighbours: Neighbour
 
 def _crossings(rows: Sequence[Sequence[Slot]], above: Neighbours) -> int:
     count = 0
-    for upper, lower in zip(rows, rows[1:], strict=False):
+    for upper, lower in pairwise(rows):
         places = {slot: place for place, slot in enumerate(upper)}
         ends: list[int] = []
         for slot in lower:
@@ -126,8 +127,8 @@ def _placed(
     for row in rows:
         offsets = _offsets(row, widths)
         middles |= {slot: offset - offsets[-1] / 2 for slot, offset in zip(row, offsets, strict=True)}
-    for number in range(_ROUNDS):
-        last = number >= _ROUNDS - 2
+    for number in range(_SWEEPS_OF_PLACES):
+        last = number >= _SWEEPS_OF_PLACES - 4
         for row in rows if number % 2 == 0 else reversed(rows):
             wishes = []
             for slot in row:
@@ -143,7 +144,7 @@ def _placed(
 def _offsets(row: Sequence[Slot], widths: Sequence[float]) -> list[float]:
     """Return how far right of the first slot's middle the others lie at least."""
     offsets = [0.0]
-    for left, right in zip(row, row[1:], strict=False):
+    for left, right in pairwise(row):
         halves = sum(PASSAGE if slot.passes else widths[slot.box] for slot in (left, right)) / 2
         offsets.append(offsets[-1] + halves + (PASSAGE if left.passes and right.passes else GAP))
     return offsets

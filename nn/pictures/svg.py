@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from html import escape
+from itertools import pairwise
 
 from .diagram import Box, Diagram
 from .layout import Layout, Slot, layout_of
@@ -118,7 +119,7 @@ def _arrows(diagram: Diagram, layout: Layout, tops: list[float], heights: list[f
     for number, ((first, last), way) in enumerate(zip(diagram.arrows, layout.ways, strict=True)):
         x, y = layout.middles[way[0]], tops[way[0].row] + _height(diagram.boxes[first])
         parts = [f"M{_number(x)} {_number(y)}"]
-        for before, slot in zip(way, way[1:], strict=False):
+        for before, slot in pairwise(way):
             bottom, top = tops[before.row] + heights[before.row], tops[slot.row]
             if bottom > y:
                 parts.append(f"V{_number(bottom)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import nd
@@ -90,17 +90,17 @@ class PassMemory:
         for lease in self._leases.values() if results else ():
             lease.blocks[:] = [block for block in lease.blocks if not _any_lies_in(block, results)]
 
-    def after_backward(self, number: int, epsilons: Mapping[int, Array]) -> None:
+    def after_backward(self, number: int, epsilons: Iterable[Array]) -> None:
         """Give back the memory of a node that is through, but for what lies under gradients that go on.
 
         Parameters
         ----------
         number : int
-        epsilons : mapping of int -> array
-            Those that nodes above have yet to take.
+        epsilons : iterable of array
+            Those that nodes above have yet to take; those of losses lie in the memory of their own nodes.
         """
         waiting, self._waiting = [*self._waiting, *self._leases.pop(number).blocks], []
-        arrays = tuple(epsilons.values())
+        arrays = tuple(epsilons)
         for block in waiting:
             if _any_lies_in(block, arrays):
                 self._waiting.append(block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -13,7 +13,7 @@ from ..api import Listener, Model
 if TYPE_CHECKING:
     import os
 
-    from nd.dataset import DataSet
+    from nd.dataset import DataSet, MultiDataSet
     from nd.evaluation import Evaluation, IEvaluation
 
     from .configuration import EarlyStoppingConfiguration, EarlyStoppingResult
@@ -26,7 +26,7 @@ class EarlyStoppingModel(Model, Protocol):
     conf: Any
     listeners: list[Listener]
 
-    def fit_batch(self, data: DataSet) -> None:
+    def fit_batch(self, data: DataSet | MultiDataSet) -> None:
         """Train on one minibatch."""
 
     def stoppable(self) -> AbstractContextManager[Callable[[], str | None]]:
@@ -35,14 +35,14 @@ class EarlyStoppingModel(Model, Protocol):
     def end_epoch(self, count: bool = True) -> None:
         """Tell the listeners that an epoch is over and, by default, count it."""
 
-    def score(self, data: DataSet | None = None, training: bool = False) -> float:
+    def score(self, data: DataSet | MultiDataSet | None = None, training: bool = False) -> float:
         """Return the score of the last minibatch, or of `data`."""
 
-    def evaluate(self, data: DataSet | Iterable[DataSet]) -> Evaluation:
+    def evaluate(self, data: Any) -> Evaluation:
         """Compare predictions with labels."""
 
-    def do_evaluation(self, data: DataSet | Iterable[DataSet], *evaluations: IEvaluation) -> tuple[IEvaluation, ...]:
-        """Show the predictions to evaluations, and return them."""
+    def do_evaluation(self, data: Any, *evaluations: Any) -> tuple[IEvaluation, ...]:
+        """Show the predictions to evaluations, or to one of an output in a dict, and return them."""
 
     def clone(self) -> Self:
         """Return an independent copy."""

@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 from nd import ConfigurationError, DataError
 from nd.arguments import checked
 from nd.checks import check_choice
-from nd.dataset import DataSet
+from nd.dataset import DataSet, MultiDataSet
 from nd.evaluation import ROC, Evaluation, RegressionEvaluation, ROCBinary, ROCMultiClass
 from nd.java_names import JavaEnum, JavaNames
 
 from .api import EarlyStoppingModel
+
+Data = DataSet | MultiDataSet
 
 
 class DataSetLossCalculator(JavaNames):
@@ -21,7 +23,7 @@ class DataSetLossCalculator(JavaNames):
     Parameters
     ----------
     iterator : DataSet, DataSetIterator or other iterable of DataSet
-        Read from where it stands, and from its beginning if nothing is left.
+        Read from where it stands, and from its beginning if nothing is left. For a ComputationGraph also MultiDataSets.
     average : bool
         Return the mean over the examples, else their sum.
 
@@ -38,7 +40,7 @@ class DataSetLossCalculator(JavaNames):
     minimize_score = True
 
     @checked
-    def __init__(self, iterator: DataSet | Iterable[DataSet], average: bool = True) -> None:
+    def __init__(self, iterator: Data | Iterable[Data], average: bool = True) -> None:
         self.iterator, self.average = _data_sets("DataSetLossCalculator", iterator), average
 
     @checked
@@ -64,6 +66,8 @@ class ClassificationScoreCalculator(JavaNames):
     metric : {"accuracy", "f1", "gmeasure", "mcc", "precision", "recall"}
     iterator : DataSet, DataSetIterator or other iterable of DataSet
         As in `DataSetLossCalculator`.
+    output : int or str
+        Number or name of the output of a ComputationGraph.
 
     Raises
     ------
@@ -80,15 +84,14 @@ class ClassificationScoreCalculator(JavaNames):
     minimize_score = False
 
     @checked
-    def __init__(self, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
+    def __init__(self, metric: str, iterator: Data | Iterable[Data], *, output: Any = 0) -> None:
         self.metric = check_choice("ClassificationScoreCalculator", "metric", str(metric).lower(), Evaluation.METRICS)
-        self.iterator = _data_sets("ClassificationScoreCalculator", iterator)
+        self.iterator, self.output = _data_sets("ClassificationScoreCalculator", iterator), output
 
     @checked
     def calculate_score(self, model: EarlyStoppingModel) -> float:
         """Return the metric; raise DataError if there are no data."""
-        evaluation = Evaluation()
-        model.do_evaluation(self.iterator, evaluation)
+        evaluation = _evaluated(model, self.iterator, Evaluation(), self.output)
         if not evaluation.num_row_counter:
             raise DataError(f"{self}: the masks must leave labels to compare with, got none that count.")
         return evaluation.get_value(self.metric)
@@ -106,6 +109,8 @@ class RegressionScoreCalculator(JavaNames):
         Of "pc", the Pearson correlation, and "r2" more is better, of the errors less.
     iterator : DataSet, DataSetIterator or other iterable of DataSet
         As in `DataSetLossCalculator`.
+    output : int or str
+        Number or name of the output of a ComputationGraph.
 
     Raises
     ------
@@ -120,16 +125,16 @@ class RegressionScoreCalculator(JavaNames):
     """
 
     @checked
-    def __init__(self, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
+    def __init__(self, metric: str, iterator: Data | Iterable[Data], *, output: Any = 0) -> None:
         names = RegressionEvaluation.METRICS
         self.metric = check_choice("RegressionScoreCalculator", "metric", str(metric).lower(), names)
         self.minimize_score = self.metric in RegressionEvaluation.MINIMIZED
-        self.iterator = _data_sets("RegressionScoreCalculator", iterator)
+        self.iterator, self.output = _data_sets("RegressionScoreCalculator", iterator), output
 
     @checked
     def calculate_score(self, model: EarlyStoppingModel) -> float:
         """Return the metric; raise DataError if there are no data."""
-        (evaluation,) = model.do_evaluation(self.iterator, RegressionEvaluation())
+        evaluation = _evaluated(model, self.iterator, RegressionEvaluation(), self.output)
         return evaluation.get_value(self.metric)
 
     def __repr__(self) -> str:
@@ -169,6 +174,8 @@ class ROCScoreCalculator(JavaNames):
         The area under the ROC curve, or the precision/recall curve.
     iterator : DataSet, DataSetIterator or other iterable of DataSet
         As in `DataSetLossCalculator`.
+    output : int or str
+        Number or name of the output of a ComputationGraph.
 
     Raises
     ------
@@ -188,23 +195,29 @@ class ROCScoreCalculator(JavaNames):
     Metric: ClassVar = RocMetric
 
     @checked
-    def __init__(self, kind: str, metric: str, iterator: DataSet | Iterable[DataSet]) -> None:
+    def __init__(self, kind: str, metric: str, iterator: Data | Iterable[Data], *, output: Any = 0) -> None:
         self.kind = check_choice("ROCScoreCalculator", "kind", str(kind).lower(), KINDS)
         self.metric = check_choice("ROCScoreCalculator", "metric", str(metric).lower(), AREAS)
-        self.iterator = _data_sets("ROCScoreCalculator", iterator)
+        self.iterator, self.output = _data_sets("ROCScoreCalculator", iterator), output
 
     @checked
     def calculate_score(self, model: EarlyStoppingModel) -> float:
         """Return the area; raise DataError if there are no data."""
-        (evaluation,) = model.do_evaluation(self.iterator, KINDS[self.kind]())
+        evaluation = _evaluated(model, self.iterator, KINDS[self.kind](), self.output)
         return evaluation.get_value(AREAS[self.metric])
 
     def __repr__(self) -> str:
         return f"ROCScoreCalculator({self.kind}, {self.metric})"
 
 
-def _data_sets(who: str, data: Any) -> Iterable[DataSet]:
-    if isinstance(data, DataSet):
+def _evaluated(model: EarlyStoppingModel, data: Any, evaluation: Any, output: Any) -> Any:
+    """Show a model's outputs, of one of them if it has several, to an evaluation; return it."""
+    (shown,) = model.do_evaluation(data, {output: evaluation} if output else evaluation)
+    return shown
+
+
+def _data_sets(who: str, data: Any) -> Iterable[Any]:
+    if isinstance(data, Data):
         return [data]
     if hasattr(data, "shape"):
         raise ConfigurationError(

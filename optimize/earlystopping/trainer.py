@@ -10,13 +10,8 @@ from typing import Any, NamedTuple
 
 from nd import ConfigurationError, DataError, NumericError
 from nd.arguments import checked
-from nd.dataset import (
-    AsyncDataSetIterator,
-    DataSet,
-    DataSetIterator,
-    ExistingDataSetIterator,
-    ListDataSetIterator,
-)
+from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
+from nd.dataset.iterator import MinibatchIterator, iterator_over, reading_ahead
 from nd.interrupts import Handling
 from nd.java_names import JavaNames
 
@@ -46,7 +41,7 @@ class EarlyStoppingTrainer(JavaNames):
     model : EarlyStoppingModel
         A network after `init`. It is trained itself; the best model is a copy.
     train_iterator : DataSetIterator, DataSet or other iterable of DataSet
-        Reset before every epoch, the first included, if it can be.
+        Reset before every epoch, the first included, if it can be. For a ComputationGraph also MultiDataSets.
     listener : EarlyStoppingListener, optional
 
     Raises
@@ -76,11 +71,11 @@ class EarlyStoppingTrainer(JavaNames):
         self,
         conf: EarlyStoppingConfiguration,
         model: EarlyStoppingModel,
-        train_iterator: DataSetIterator | DataSet | Iterable[DataSet],
+        train_iterator: DataSet | MultiDataSet | Iterable[DataSet | MultiDataSet],
         listener: EarlyStoppingListener | None = None,
     ) -> None:
         self.conf, self.model, self.listener = conf, model, listener or EarlyStoppingListener()
-        self._iterator = _as_iterator(train_iterator)
+        self._iterator = _as_iterator(train_iterator, model)
         self._forget()
 
     def _forget(self) -> None:
@@ -115,7 +110,7 @@ class EarlyStoppingTrainer(JavaNames):
                 stack.callback(listener.close)
             source: Any = self._iterator
             if source.async_supported():
-                source = stack.enter_context(AsyncDataSetIterator(source))
+                source = stack.enter_context(reading_ahead(source))
             stack.push(lambda kind, error, traceback: solver.abandon() if error is not None else None)
             self._stop_reason = stack.enter_context(self.model.stoppable())
             result = self._run(source, solver)
@@ -184,7 +179,7 @@ class EarlyStoppingTrainer(JavaNames):
             return said
         return error
 
-    def _next(self, source: Any) -> DataSet | None:
+    def _next(self, source: Any) -> DataSet | MultiDataSet | None:
         asked = time.perf_counter()
         if not source.has_next():
             return None
@@ -242,11 +237,15 @@ class EarlyStoppingTrainer(JavaNames):
         )
 
 
-def _as_iterator(data: Any) -> DataSetIterator:
-    if isinstance(data, DataSetIterator):
+def _as_iterator(data: Any, model: Any) -> MinibatchIterator[Any]:
+    if isinstance(data, MinibatchIterator):
         return data
     if isinstance(data, DataSet):
         return ListDataSetIterator(data)
+    if isinstance(data, MultiDataSet):
+        return iterator_over([data])
     if not hasattr(data, "shape"):
-        return ExistingDataSetIterator(data)
+        conf = model.conf
+        several = any(len(getattr(conf, name, ())) > 1 for name in ("input_names", "output_nodes"))
+        return iterator_over(data, several)
     raise ConfigurationError(f"EarlyStoppingTrainer: expected a DataSet or an iterator of them, got {data!r}.")

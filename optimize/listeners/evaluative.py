@@ -8,7 +8,8 @@ from typing import Any
 from nd import DataError
 from nd.arguments import Count, checked
 from nd.checks import check_choice
-from nd.dataset import DataSet, DataSetIterator
+from nd.dataset import DataSet, MultiDataSet
+from nd.dataset.iterator import MinibatchIterator
 from nd.evaluation import Evaluation
 
 from ..api import Listener
@@ -23,7 +24,8 @@ class EvaluativeListener(Listener):
     Parameters
     ----------
     data : DataSetIterator, DataSet, or iterable of DataSet
-        An iterator of its own, not the one that is trained on; reset before every evaluation.
+        An iterator of its own, not the one that is trained on; reset before every evaluation. For a ComputationGraph
+        also MultiDataSets.
     frequency : int, optional
         Evaluate at the first invocation and every so many after it; without it at the end of every epoch.
     invocation_type : {"epoch_end", "epoch_start", "fit_end", "iteration_end"}, optional
@@ -32,6 +34,8 @@ class EvaluativeListener(Listener):
         Every one makes an object with ``eval(labels, predictions, mask)`` and ``stats()``.
     callback : callable (listener, model, invocations, evaluations), optional
         Called after every evaluation, in place of printing.
+    output : int or str
+        Number or name of the output of a ComputationGraph that is evaluated.
 
     Attributes
     ----------
@@ -54,11 +58,13 @@ class EvaluativeListener(Listener):
     @checked
     def __init__(
         self,
-        data: DataSet | Iterable[DataSet],
+        data: DataSet | MultiDataSet | Iterable[DataSet | MultiDataSet],
         frequency: Count | None = None,
         invocation_type: str | None = None,
         evaluations: Sequence[Callable[[], Any]] = (Evaluation,),
         callback: Callable[..., None] | None = None,
+        *,
+        output: Any = 0,
     ) -> None:
         if invocation_type is None:
             invocation_type = "epoch_end" if frequency is None else "iteration_end"
@@ -66,7 +72,7 @@ class EvaluativeListener(Listener):
         self.invocation_type = check_choice(
             "EvaluativeListener", "invocation_type", str(invocation_type).lower(), INVOCATION_TYPES
         )
-        self.data, self.frequency, self.callback = data, frequency, callback
+        self.data, self.frequency, self.callback, self.output = data, frequency, callback, output
         self._make = tuple(evaluations)
         self.evaluations: list[Any] = []
         self.invocations = 0
@@ -90,7 +96,7 @@ class EvaluativeListener(Listener):
         self.invocations += 1
         if not due:
             return
-        self.evaluations = evaluated(model, self.data, [make() for make in self._make])
+        self.evaluations = evaluated(model, self.data, [make() for make in self._make], self.output)
         if self.callback is not None:
             self.callback(self, model, self.invocations, self.evaluations)
             return
@@ -98,16 +104,16 @@ class EvaluativeListener(Listener):
             report(f"Evaluation after {model.iteration_count} iterations:\n{evaluation.stats()}")
 
 
-def evaluated(model: Any, data: DataSet | Iterable[DataSet], evaluations: list[Any]) -> list[Any]:
+def evaluated(model: Any, data: Any, evaluations: list[Any], output: Any = 0) -> list[Any]:
     """Fill evaluations with a model's predictions, from the beginning of the data; return them."""
-    if isinstance(data, DataSetIterator) and data.reset_supported():
+    if isinstance(data, MinibatchIterator) and data.reset_supported():
         data.reset()
     count = 0
-    for batch in [data] if isinstance(data, DataSet) else data:
+    for batch in [data] if isinstance(data, (DataSet, MultiDataSet)) else data:
         if batch.labels is None:
             raise DataError("EvaluativeListener: a data set needs labels to be compared with, got none.")
         count += 1
-        model.do_evaluation(batch, *evaluations)
+        model.do_evaluation(batch, *([{output: evaluations}] if output else evaluations))
     if not count:
         raise DataError("EvaluativeListener: the data must have at least one minibatch, got none.")
     return evaluations

@@ -12,7 +12,7 @@ from typing import Any
 
 import nd
 from nd.arguments import Count, Path, checked, shown
-from nd.dataset import DataSet
+from nd.dataset import DataSet, MultiDataSet
 from nd.evaluation import Evaluation, plot_confusion_matrix
 from nd.extras import optional
 from nd.files.writing import replacing
@@ -62,14 +62,17 @@ class HtmlReportListener(CollectScoresListener):
     def __init__(
         self,
         path: Path,
-        data: DataSet | Iterable[DataSet] | None = None,
+        data: DataSet | MultiDataSet | Iterable[DataSet | MultiDataSet] | None = None,
         frequency: Count = 10,
         every_n_epochs: Count | None = None,
         title: str = "Training",
+        *,
+        output: Any = 0,
     ) -> None:
         super().__init__(frequency)
         self._figures = optional("HtmlReportListener", "matplotlib.figure", "matplotlib", "report")
         self.path, self.data, self.title, self.every_n_epochs = pathlib.Path(path), data, title, every_n_epochs
+        self.output = output
 
     def on_epoch_end(self, model: Any) -> None:
         if self.every_n_epochs is not None and (model.epoch_count + 1) % self.every_n_epochs == 0:
@@ -85,7 +88,7 @@ class HtmlReportListener(CollectScoresListener):
         last = f"{self.scores[-1]:.6g} at iteration {self.iterations[-1]}" if self.scores else "none"
         sections = [("Score", self._score_curve(), f"{len(self.scores)} scores, last {last}")]
         if self.data is not None:
-            evaluation = evaluated(model, self.data, [Evaluation()])[0]
+            evaluation = evaluated(model, self.data, [Evaluation()], self.output)[0]
             sections.append(
                 (
                     "Confusion matrix",
@@ -122,7 +125,9 @@ class HtmlReportListener(CollectScoresListener):
 
 def first_filters(model: Any) -> list[Any]:
     """Return the first layer's weights as images ``[h, w]``, at most 64; none where they are none."""
-    W = model.param_table().get("0_W")
+    table = model.param_table()
+    first = (f"{node.name}_W" for node in model.conf.nodes if node.inputs[0] < 0)  # which read the features
+    W = next((table[key] for key in first if key in table), None)
     if W is None:
         return []
     host = nd.to_host(W)

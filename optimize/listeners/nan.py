@@ -60,31 +60,42 @@ class NanListener(Listener):
 
     def _find(self, model: Any) -> tuple[str, str, str, str]:
         """Return place and name of an array, a count of its broken numbers, and a remedy; empty if all is finite."""
+        nodes = dict(zip(model.param_table(), (view.layer for view in model.conf.layout().views), strict=True))
         for key, array in model.param_table().items():
             if count := _broken(array):
-                return _layer(model, _number(key)), f"parameter {key}", count, _BACK
-        data = {"features": model.get_input(), "labels": model.get_labels()}
-        for name, array in data.items():
-            if array is not None and (count := _broken(array)):
-                return "minibatch", name, count, _CLEAN
-        activations = [] if data["features"] is None else model.feed_forward(data["features"])[1:]
-        for index, array in enumerate(activations):
+                return model.layers[nodes[key]].label, f"parameter {key}", count, _BACK
+        for name, array in _named_data(model).items():
             if count := _broken(array):
-                return _layer(model, index), "activations", count, _SCALE if index == 0 else f"{_SCALE} {_LOWER}"
+                return "minibatch", name, count, _CLEAN
+        for number, array in enumerate(_activations(model)):
+            if count := _broken(array):
+                first = model.conf.nodes[number].inputs[0] < 0
+                return model.layers[number].label, "activations", count, _SCALE if first else f"{_SCALE} {_LOWER}"
         gradients = model.gradient().gradient_for_variable()
-        for key in sorted(gradients, key=_number, reverse=True):
+        for key in sorted(gradients, key=nodes.__getitem__, reverse=True):
             if count := _broken(gradients[key]):
-                return _layer(model, _number(key)), f"gradient of {key}", count, _LOWER
+                return model.layers[nodes[key]].label, f"gradient of {key}", count, _LOWER
         return "", "", "", ""
 
 
-def _number(key: str) -> int:
-    """Return the layer's number in a parameter's key."""
-    return int(key.partition("_")[0])
+def _named_data(model: Any) -> dict[str, Any]:
+    """Return the arrays of the minibatch; where there are several of a kind, with the names of inputs and outputs."""
+    conf, batch = model.conf, model.batch
+    outputs = [conf.nodes[number].name for number in conf.output_nodes]
+    named: dict[str, Any] = {}
+    for kind, names, arrays in (("features", conf.input_names, batch.features), ("labels", outputs, batch.labels)):
+        several = len(names) > 1
+        named |= {f"{kind} {name!r}" if several else kind: array for name, array in zip(names, arrays, strict=False)}
+    return named
 
 
-def _layer(model: Any, index: int) -> str:
-    return model.layers[index].label
+def _activations(model: Any) -> list[Any]:
+    """Return the activations of every node for the minibatch that is set."""
+    features = model.batch.features
+    if not features:
+        return []
+    passed = model.feed_forward(*features)
+    return list(passed.values() if isinstance(passed, dict) else passed)[len(features) :]
 
 
 def _broken(array: Any) -> str:

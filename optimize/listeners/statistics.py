@@ -48,7 +48,7 @@ class StatisticsRecord:
     parameters, gradients, updates : dict of key ("0_W") -> ArrayStatistics
         Parameters after the update; the gradient as a sum over the examples, before the updater; the update.
     activations : dict of layer number -> ArrayStatistics
-        In training, of all of the minibatch.
+        In training, of all of the minibatch; of a ComputationGraph by the vertices' names.
     ratios : dict of key -> float
         Norm of the update : norm of the parameter; about 1e-3 is usual.
     """
@@ -59,7 +59,7 @@ class StatisticsRecord:
     parameters: dict[str, ArrayStatistics] = field(default_factory=dict)
     gradients: dict[str, ArrayStatistics] = field(default_factory=dict)
     updates: dict[str, ArrayStatistics] = field(default_factory=dict)
-    activations: dict[int, ArrayStatistics] = field(default_factory=dict)
+    activations: dict[int | str, ArrayStatistics] = field(default_factory=dict)
     ratios: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,10 +110,12 @@ class StatisticsListener(Listener):
             self._record = StatisticsRecord(model.iteration_count, model.epoch_count)
         return self._record
 
-    def on_forward_pass(self, model: Any, activations: list[Array]) -> None:
+    def on_forward_pass(self, model: Any, activations: Any) -> None:
         if self.wants("on_forward_pass", model.iteration_count):
+            of_layers: Any = enumerate(activations[1:]) if isinstance(activations, list) else activations.items()
+            inputs = () if isinstance(activations, list) else model.conf.input_names
             self._of(model).activations = {
-                layer: ArrayStatistics.of(array) for layer, array in enumerate(activations[1:])
+                layer: ArrayStatistics.of(array) for layer, array in of_layers if layer not in inputs
             }
 
     def on_gradient_calculation(self, model: Any) -> None:

@@ -116,7 +116,7 @@ FAULTS = (
     Fault("penalties of AttentionVertex", "are not in the score", has(nn.AttentionVertex, is_penalised),
           frozenset({"score", "scores", "opened scores"}), "penalty of a vertex"),
     Fault("normalisation of AttentionVertex", "its gradient is not held to anything as a whole",
-          has(nn.AttentionVertex, is_held_as_a_whole), TRAINING, "normalisation of a vertex", M1),
+          has(nn.AttentionVertex, is_held_as_a_whole), TRAINING, "normalisation of a vertex"),
     # ---- constraints
     Fault("constraints twice", "each is applied twice: what shrinks by 1e-6 shrinks by 2e-6", has(NORMS), TRAINING,
           "constraints twice", limit=1e-3),

@@ -149,8 +149,7 @@ class LossRuntime(OutputMixin, LayerRuntime):
         return delta if ctx.needs_epsilon else None
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
-        delta = self.activation_gradient(epsilon, cache.z, cache.a, ctx)
-        return self.backward_delta(delta, cache, params, grads, ctx)
+        return self.backward_delta(self.activating.backprop(cache.z, cache.a, epsilon), cache, params, grads, ctx)
 
 
 @dataclass(frozen=True, kw_only=True)

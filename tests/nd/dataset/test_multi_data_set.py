@@ -48,20 +48,26 @@ def test_one_array_is_a_list_of_one():
     assert [len(group) for group in (found.features, found.labels, found.features_masks, found.labels_masks)] == [1] * 4
 
 
+def test_a_network_may_stack_examples_and_such_sets_are_not_cut():
+    stacked = MultiDataSet([A, A], [np.concatenate([Y, Y])])
+    assert stacked.num_examples() == len(A)
+    for cut in (lambda: stacked.get_range(0, 2), lambda: stacked.batch_by(2), lambda: stacked.get([0])):
+        with pytest.raises(ShapeError, match=r"as many labels\[0\] as features\[0\] to take examples out, got labels"):
+            cut()
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ((None,), DataError, "features must be arrays, got None"),
         (([],), DataError, "features must be at least one array, got an empty list"),
-        (([A, B[:4]],), ShapeError, r"as many features\[1\] as features\[0\], got features\[1\] \[4, 2, 4\] and feat"),
-        ((A, [Y, Y[:2]]), ShapeError, r"as many labels\[1\] as features\[0\], got labels\[1\] \[2, 5\]"),
         (([A, B], Y, [None]), DataError, "as many features_masks as features, 2, got 1"),
         (([A, B], Y, MASK), DataError, "as many features_masks as features, 2, got 1"),
         ((A, None, None, MASK), DataError, "as many labels_masks as labels, 0, got 1"),
         (
             (A, Y, None, [MASK[:3]]),
             ShapeError,
-            r"as many labels_masks\[0\] as features\[0\], got labels_masks\[0\] \[3",
+            r"as many labels_masks\[0\] as labels\[0\], got \[3, 4\] and \[5, 5\]",
         ),
         (([A, "abc"],), DTypeError, r"features\[1\]: expected numbers"),
         (([A, None],), DTypeError, r"features\[1\]: expected numbers"),
@@ -301,7 +307,7 @@ def test_every_truncation_is_found():
         ((0, 1, 0, 0), [A], r"the numbers of features \(at least 1\), labels and masks of both, got \[0, 1, 0, 0\]"),
         ((1, -1, 0, 0), [A], "the numbers of features"),
         ((2, 0, 1, 0), [A, A, MASK], r"no masks, or one an array, got \[2, 0, 1, 0\]"),
-        ((1, 1, 0, 0), [A, Y[:3]], r"as many labels\[0\] as features\[0\].*The file is corrupt"),
+        ((1, 0, 1, 0), [A, MASK[:3]], r"as many features_masks\[0\] as features\[0\].*The file is corrupt"),
         ((1, 0, 0, 0), [A, A], "expected the end after 1 arrays, got more bytes"),
         ((2**31 - 1, 0, 0, 0), [A], "expected .* bytes"),
     ],

@@ -378,7 +378,7 @@ def test_the_trainer_says_what_it_needs():
     with pytest.raises(nd.ConfigurationError, match="model must be an EarlyStoppingModel, got 3"):
         EarlyStoppingTrainer(conf, 3, Resets())
     with pytest.raises(
-        nd.ConfigurationError, match="train_iterator must be a DataSetIterator or a DataSet or an iterable"
+        nd.ConfigurationError, match="train_iterator must be a DataSet or a MultiDataSet or an iterable"
     ):
         EarlyStoppingTrainer(conf, Fake(), 3)
     with pytest.raises(nd.ConfigurationError, match="listener must be an EarlyStoppingListener"):

@@ -224,7 +224,8 @@ def test_a_score_is_calculated_on_one_data_set_too(name):
         CALCULATORS[name](X)
     for wrong in (3, None):
         with pytest.raises(
-            nd.ConfigurationError, match=f"{name}: iterator must be a DataSet or an iterable, got {wrong}"
+            nd.ConfigurationError,
+            match=f"{name}: iterator must be a DataSet or a MultiDataSet or an iterable, got {wrong}",
         ):
             CALCULATORS[name](wrong)
 

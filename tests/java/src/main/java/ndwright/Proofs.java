@@ -307,24 +307,25 @@ final class Proofs {
     }
 
     private void graphs() {
-        double penalty = attention(base().l2(0.5)).calcRegularizationScore(true);
-        wrong("penalty of a vertex", penalty == 0.0, "weights with l2 add " + penalty + " to the score");
+        ComputationGraph penalised = attention(base().l2(0.5));
+        double all = penalised.calcRegularizationScore(true);
+        double ofLayer = penalised.getLayer("out").calcRegularizationScore(true);
+        wrong("penalty of a vertex", all == ofLayer, "weights of a vertex with l2 add nothing to the score's " + all);
         double threshold = 1e-9;
         ComputationGraph clipped = attention(base().updater(new Sgd(1.0)).gradientNormalizationThreshold(threshold)
                 .gradientNormalization(GradientNormalization.ClipElementWiseAbsoluteValue));
-        INDArray start = clipped.params().dup();
+        INDArray start = clipped.getVertex("attention").params().dup();
         clipped.fit(new DataSet(SERIES, SERIES));
-        double off = farthest(clipped.params(), start);
+        double off = farthest(clipped.getVertex("attention").params(), start);
         wrong("normalisation of a vertex", off > 2 * threshold, "gradients held to 1e-9 move weights by " + off);
     }
 
-    /** A graph in which a vertex alone has weights. */
     private static ComputationGraph attention(NeuralNetConfiguration.Builder settings) {
         ComputationGraph graph = new ComputationGraph(settings.graphBuilder().addInputs("x")
                 .addVertex("attention", new AttentionVertex.Builder().nInQueries(3).nInKeys(3).nInValues(3).nOut(3)
                         .nHeads(1).headSize(2).projectInput(true).weightInit(WeightInit.XAVIER).build(), "x", "x", "x")
-                .addLayer("out", new RnnLossLayer.Builder(LossFunction.MSE).activation(Activation.TANH).build(),
-                        "attention")
+                .addLayer("out", new RnnOutputLayer.Builder(LossFunction.MSE).nIn(3).nOut(3)
+                        .activation(Activation.TANH).build(), "attention")
                 .setOutputs("out").build());
         graph.init();
         return graph;
