@@ -30,9 +30,14 @@ from nn import (
 from optimize import Adam
 
 COLUMNS, SIDE, CHANNELS = 6, 6, 2
+ACTIVATIONS = ["identity", "tanh", "relu", "softmax"]
+ELEMENT_WISE = ["add", "subtract", "product", "average", "max"]
 ONE_INPUT = [
-    lambda rng, width: (DenseLayer(n_out=rng.choice([3, 6]), activation=rng.choice(["tanh", "relu", "identity"])), None),
-    lambda rng, width: (ActivationLayer(activation=rng.choice(["identity", "tanh", "relu", "softmax"])), width),
+    lambda rng, width: (
+        DenseLayer(n_out=rng.choice([3, 6]), activation=rng.choice(ACTIVATIONS)),
+        None,
+    ),
+    lambda rng, width: (ActivationLayer(activation=rng.choice(ACTIVATIONS)), width),
     lambda rng, width: (BatchNormalization(), width),
     lambda rng, width: (DropoutLayer(0.7), width),
     lambda rng, width: (ScaleVertex(rng.choice([0.5, -1.0])), width),
@@ -68,7 +73,12 @@ def rows_graph(number, nodes=14):
         if kind < 0.2:
             second = rng.choice(alike)
             unread[:] = [name for name in unread if name != second]
-            add(ElementWiseVertex(rng.choice(["add", "subtract", "product", "average", "max"])), widths[first], first, second)
+            add(
+                ElementWiseVertex(rng.choice(ELEMENT_WISE)),
+                widths[first],
+                first,
+                second,
+            )
         elif kind < 0.35:
             second = pick()
             add(MergeVertex(), widths[first] + widths[second], first, second)

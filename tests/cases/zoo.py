@@ -22,7 +22,6 @@ from nn import (
 )
 from optimize import RmsProp
 
-
 TRUNCATED_NORMAL = TruncatedNormalDistribution(0.0, 0.5)
 A, B, C = "resnetA", "resnetB", "resnetC"
 BLOCKS = {
