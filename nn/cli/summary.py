@@ -21,7 +21,7 @@ from .models import is_array_file, load_network
 
 if TYPE_CHECKING:
     from ..conf.input_type import InputType
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")
@@ -72,7 +72,7 @@ def _as_json(model: ModelFile) -> dict[str, Any]:
 
 def _as_text(model: ModelFile) -> str:
     updaters, shapes, flows, inputs = _updaters(model), _shapes(model), _flows(model), _inputs(model)
-    rows = [_HEADINGS]
+    rows: list[tuple[str, ...]] = [_HEADINGS]
     for layer in model.layers:
         sizes_known = layer.n_in is not None or layer.n_out is not None
         flow = flows.get(layer.name) or (f"{layer.n_in or '?'} -> {layer.n_out or '?'}" if sizes_known else "")
@@ -123,8 +123,8 @@ def _flows(model: ModelFile) -> dict[str, str]:
 
 def _type_of_input(conf: NetworkConfiguration, number: int) -> InputType | None:
     """Return the type of an input that one of its readers says; None where none does."""
-    readers = (node for node in conf.nodes if -1 - number in node.inputs and isinstance(node.conf, LayerConf))
-    types = (input_type_of(node.conf, node.preprocessor) for node in readers)
+    readers = [(node.conf, node.preprocessor) for node in conf.nodes if -1 - number in node.inputs]
+    types = (input_type_of(layer, before) for layer, before in readers if isinstance(layer, LayerConf))
     return next((kind for kind in types if kind is not None), None)
 
 

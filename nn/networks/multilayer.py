@@ -11,6 +11,7 @@ from nd.java_names import Pair
 from nd.rules import INTEGER, Refused
 from nd.typing import Array
 
+from ..conf.data_formats import inward, outward
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..step.minibatch import as_features
@@ -105,7 +106,10 @@ class MultiLayerNetwork(Network):
         self.check_init()
         with self.lock, self.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
-            return nd.copy(self.forward((x,), training, start=first, stop=last + 1).outputs[-1])
+            formats = self.conf.formats
+            x = inward(x, (*formats.inputs, *formats.behind)[first])
+            out = self.forward((x,), training, start=first, stop=last + 1).outputs[-1]
+            return nd.copy(outward(out, formats.behind[last]))
 
     def to_computation_graph(self) -> ComputationGraph:
         """Return the graph that this network is: input "in", vertices "0", "1", ..., one after the other.
@@ -136,12 +140,12 @@ class MultiLayerNetwork(Network):
     def get_input(self) -> Array | None:
         """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
         self.check_init()
-        return next(iter(self.batch.features), None)
+        return outward(next(iter(self.batch.features), None), self.conf.formats.inputs[0])
 
     def get_labels(self) -> Array | None:
         """Return the labels of the minibatch that is set; None before."""
         self.check_init()
-        return next(iter(self.batch.labels), None)
+        return outward(next(iter(self.batch.labels), None), self.conf.formats.outputs[0])
 
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
@@ -208,8 +212,10 @@ class MultiLayerNetwork(Network):
         with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
             self.batch.accepts[0].check(tuple(features.shape))
-            forward = self.forward((features,), train, stop=layer + 1)
-            return [nd.copy(activations) for activations in (features, *forward.outputs)]
+            formats = self.conf.formats
+            forward = self.forward((inward(features, formats.inputs[0]),), train, stop=layer + 1)
+            outputs = map(outward, forward.outputs, formats.behind)
+            return [nd.copy(activations) for activations in (features, *outputs)]
 
     def calculate_gradients(
         self, features: Any, labels: Any, features_mask: Any = None, labels_mask: Any = None

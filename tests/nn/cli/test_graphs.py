@@ -63,7 +63,8 @@ def test_summary_names_what_comes_in(files, capsys):
     assert rows["layer"] == ["layer", "type", "inputs", "in", "->", "out", "parameters", "shapes", "updater"]
     assert rows["left"][:7] == ["left", "DenseLayer", "x", "feed_forward(4)", "->", "feed_forward(6)", "30"]
     assert rows["sum"] == [
-        "sum", "ElementWiseVertex", "left,", "right", "feed_forward(6),", "feed_forward(6)", "->", "feed_forward(6)", "0"
+        "sum", "ElementWiseVertex", "left,", "right",
+        "feed_forward(6),", "feed_forward(6)", "->", "feed_forward(6)", "0",
     ]  # fmt: skip
     assert "unsupported:      nothing" in out
     found = json.loads(run(capsys, "summary", files[0] / "graph.zip", "--json")[1])
