@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from .conf.parts import unregister as unregister
     from .conf.preprocessors import Cnn3DToFeedForwardPreProcessor as Cnn3DToFeedForwardPreProcessor
     from .conf.preprocessors import CnnToFeedForwardPreProcessor as CnnToFeedForwardPreProcessor
-    from .conf.preprocessors import CnnToRnnPreProcessor as CnnToRnnPreProcessor
     from .conf.preprocessors import FeedForwardToCnn3DPreProcessor as FeedForwardToCnn3DPreProcessor
     from .conf.preprocessors import FeedForwardToCnnPreProcessor as FeedForwardToCnnPreProcessor
-    from .conf.preprocessors import FeedForwardToRnnPreProcessor as FeedForwardToRnnPreProcessor
     from .conf.preprocessors import InputPreProcessor as InputPreProcessor
-    from .conf.preprocessors import RnnToCnnPreProcessor as RnnToCnnPreProcessor
-    from .conf.preprocessors import RnnToFeedForwardPreProcessor as RnnToFeedForwardPreProcessor
+    from .conf.series_preprocessors import CnnToRnnPreProcessor as CnnToRnnPreProcessor
+    from .conf.series_preprocessors import FeedForwardToRnnPreProcessor as FeedForwardToRnnPreProcessor
+    from .conf.series_preprocessors import RnnToCnnPreProcessor as RnnToCnnPreProcessor
+    from .conf.series_preprocessors import RnnToFeedForwardPreProcessor as RnnToFeedForwardPreProcessor
     from .conf.weight_noise import DropConnect as DropConnect
     from .conf.weight_noise import IWeightNoise as IWeightNoise
     from .conf.weight_noise import WeightNoise as WeightNoise
@@ -82,9 +82,11 @@ else:
         "conf.network": "NeuralNetConfiguration",
         "conf.parts": "register unregister",
         "conf.preprocessors": (
-            "Cnn3DToFeedForwardPreProcessor CnnToFeedForwardPreProcessor CnnToRnnPreProcessor "
-            "FeedForwardToCnn3DPreProcessor FeedForwardToCnnPreProcessor FeedForwardToRnnPreProcessor "
-            "InputPreProcessor RnnToCnnPreProcessor RnnToFeedForwardPreProcessor"
+            "Cnn3DToFeedForwardPreProcessor CnnToFeedForwardPreProcessor FeedForwardToCnn3DPreProcessor "
+            "FeedForwardToCnnPreProcessor InputPreProcessor"
+        ),
+        "conf.series_preprocessors": (
+            "CnnToRnnPreProcessor FeedForwardToRnnPreProcessor RnnToCnnPreProcessor RnnToFeedForwardPreProcessor"
         ),
         "conf.weight_noise": "DropConnect IWeightNoise WeightNoise",
         "files.findings": "ModelFileWarning",

@@ -83,6 +83,10 @@ class Builder:
             return partial(self._keep, self._unused[setting])
         return (lambda *arguments: self) if setting in self._ignored else None
 
+    def knows(self, field: str) -> bool:
+        """Tell whether the target has a field."""
+        return field in self._fields
+
     def put(self, field: str, *value: Any) -> Builder:
         """Set a field."""
         self.given[field] = value[0] if len(value) == 1 else value

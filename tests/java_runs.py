@@ -191,6 +191,7 @@ EXCEPTIONS = {
     },
     "ff/loss_MEAN_SQUARED_LOGARITHMIC_ERROR_IDENTITY": ({"training"}, NAN),
     "conv/lrn_own": ({"gradient", "training"}, JAVAS_GRADIENT),
+    "formats/image_outputs": ({"score", "training"}, "Java's score of NHWC takes the width for the channels"),
     "m21/conv1d_Causal": ({"initial"}, "M2.1 takes the kernel's size twice for the fan in"),
     "m21/conv1d_Same": ({"initial"}, "M2.1 takes the kernel's size twice for the fan in"),
     "train/constraint_minmax": ({"training"}, "MinMaxNorm's rate is used the other way round in Java"),

@@ -20,7 +20,7 @@ from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
 from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
-from .recording import UFUNC_BUFFER, TracedArray, plain, quietly
+from .recording import UFUNC_BUFFER, TracedArray, quietly
 from .workers import Workers, thread_count
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
@@ -121,7 +121,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return x.view(TracedArray)
 
     def may_share_memory(self, x: NumpyArray, y: NumpyArray) -> bool:
-        return np.may_share_memory(plain(x), plain(y))
+        return np.may_share_memory(np.asarray(x), np.asarray(y))  # of which it does not ask a subclass
 
     # ---- work side by side
 

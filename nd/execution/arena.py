@@ -1,4 +1,4 @@
-"""Arenas: memory that parts of a computation take by name and give back, for what runs after them."""
+"""Arenas: memory that parts of a computation take by name and give back for those that run after them."""
 
 from __future__ import annotations
 
@@ -143,16 +143,12 @@ class Arena:
         """Return a block of so many elements, or a few more."""
         length = max(-(-length // ALIGNED), 1) * ALIGNED
         chunks = self._chunks.setdefault(dtype, [])
-        for chunk in chunks:
-            block = chunk.take(length)
-            if block is not None:
-                break
-        else:
+        taken = (chunk.take(length) for chunk in chunks)
+        block = next((block for block in taken if block is not None), None)
+        if block is None:
             least = -(-sum(chunk.length for chunk in chunks) // (SHARE * ALIGNED)) * ALIGNED
             chunks.append(_Chunk(len(chunks), max(length, least), dtype))
-            block = chunks[-1].take(length)
-        if block is None:
-            raise MemoryError(f"Arena: a new chunk must have room for {length} elements of {dtype}.")
+            return self.take(length, dtype)
         self.in_use += block.bytes
         self.peak = max(self.peak, self.in_use)
         return block

@@ -67,12 +67,13 @@ def _evaluate(network: Network, output: int, data: DataSetIterator, evaluations:
         network.do_evaluation(data, *evaluations)
         return
     for batch in data:  # whose labels are those of this output
-        outputs = nd.to_host(network.outputs_of(batch)[output])
-        labels = network.classes_of[output].formed(batch.labels)
+        outputs: Any = nd.to_host(network.outputs_of(batch)[output])
+        labels: Any = network.classes_of[output].formed(batch.labels)  # type: ignore[arg-type]
+        outputs, labels, mask = network.classes_of[output].compared(labels, outputs, batch.labels_mask)
         if reverts:
             outputs, labels = normalizer.revert_labels(outputs), normalizer.revert_labels(labels)
         for evaluation in evaluations:
-            evaluation.eval(labels, outputs, batch.labels_mask)
+            evaluation.eval(labels, outputs, mask)
 
 
 def _evaluations(arguments: argparse.Namespace, outputs: int, names: Sequence[str] | None) -> list[IEvaluation]:

@@ -42,14 +42,18 @@ IGNORED_BY_LAYERS = frozenset({
     "updater", "weight_decay", "weight_decay_bias", "weight_init", "weight_noise",
 })  # fmt: skip
 """Settings that Java's layers take without effect, where they have no parameters, say."""
-_CHANNELS_FIRST = {"NCHW", "NCW", "NCDHW", "CNN2DFORMAT.NCHW", "RNNFORMAT.NCW"}
 
 
-def channels_first(builder: Builder, data_format: Any) -> Builder:
-    """Take a format of data if the channels come first; raise ConfigurationError if not."""
-    if str(getattr(data_format, "name", data_format)).upper() not in _CHANNELS_FIRST:
+_CHANNELS_FIRST = ("NCHW", "NCW", "NCDHW")
+
+
+def set_format(builder: Builder, data_format: Any) -> Builder:
+    """Set a layer's data_format, which Java calls differently from layer to layer; others take channels first."""
+    if builder.knows("data_format"):
+        return builder.put("data_format", data_format)
+    if str(getattr(data_format, "value", data_format)).upper() not in _CHANNELS_FIRST:
         raise ConfigurationError(
-            f"{builder}: the data format must be NCHW, NCW or NCDHW, got {data_format!r}. Transpose the data."
+            f"{builder}: the data format must be {' or '.join(_CHANNELS_FIRST)}, got {data_format!r}."
         )
     return builder
 
@@ -59,7 +63,7 @@ FORMAT_VERBS: dict[str, Callable[..., Builder]] = dict.fromkeys(
         "cnn2_d_format", "cnn2d_data_format", "data_format", "format", "output_data_format", "output_format",
         "rnn_data_format",
     ),
-    channels_first,
+    set_format,
 )  # fmt: skip
 
 

@@ -21,10 +21,17 @@ JAVA_BACKPROP_TYPES = {"Standard": "standard", "TruncatedBPTT": "truncated_bptt"
 
 
 class CNN2DFormat(JavaEnum):
-    """Order of the axes of images; only NCHW is computed with."""
+    """Order of the axes of images."""
 
     NCHW = "NCHW"
     NHWC = "NHWC"
+
+
+class DataFormat(JavaEnum):
+    """Order of the axes of volumes: Java's ``Convolution3D.DataFormat``."""
+
+    NCDHW = "NCDHW"
+    NDHWC = "NDHWC"
 
 
 class OptimizationAlgorithm(JavaEnum):

@@ -113,6 +113,12 @@ class ComputationGraphConfiguration(NetworkConfiguration):
         by_name = {node.name: conf for node, conf in zip(self.nodes, confs, strict=True)}
         return replace(self, vertices={name: by_name[name] for name in self.vertices})
 
+    def settled(self) -> Self:
+        """Return a copy whose layers and preprocessors are in the format of what comes into them."""
+        confs, found = [conf for conf, _ in self.formats.settled], zip(self.nodes, self.formats.settled, strict=True)
+        placed = {node.name: preprocessor for node, (_, preprocessor) in found if preprocessor is not None}
+        return replace(self.with_confs(confs), preprocessors={name: placed[name] for name in self.preprocessors})
+
     @checked
     def get_layer_activation_types(self, *input_types: InputType) -> dict[str, InputType]:
         """Return vertex -> type of its activations, for such inputs; without them for those of the configuration."""

@@ -13,6 +13,7 @@ from ..layers.base import LayerConf
 from ..vertices.base import VertexConf
 from ..vertices.merging import MergeVertex
 from ..vertices.wrapping import LayerVertex
+from .data_formats import settled
 from .graph import ComputationGraphConfiguration, node_label
 from .graph_checks import check_structure
 from .graph_order import topological_order
@@ -112,7 +113,7 @@ def assemble(
         preprocessors=completed.preprocessors,
         input_types=types,
         **series,
-    )
+    ).settled()
 
 
 def _names_and_types(inputs: Any) -> tuple[tuple[str, ...], tuple[InputType, ...] | None]:
@@ -153,15 +154,20 @@ def _resolved(base: NeuralNetConfiguration, name: str, index: int, conf: LayerCo
 
 def _infer(graph: Graph, order: Sequence[str], types: dict[str, Any]) -> None:
     """Set every n_in, in place; put preprocessors where the kind changes and there is none yet."""
+    formats: dict[str, str | None] = {name: kind.format for name, kind in types.items()}
+    types.update({name: kind.computed for name, kind in types.items()})
     for name in order:
         conf, arriving = graph.vertices[name], [types[source] for source in graph.vertex_inputs[name]]
         label = node_label(name, conf)
+        told = (formats.get(source) for source in graph.vertex_inputs[name])
+        formats[name] = arriving_format = next((told_format for told_format in told if told_format), None)
         if isinstance(conf, VertexConf):
             graph.vertices[name] = conf = conf.with_inputs(label, arriving)
             types[name] = conf.output_type(label, arriving)
             continue
         (kind,) = arriving
         preprocessor = graph.preprocessors.get(name) or conf.preprocessor_for(kind)
+        conf, preprocessor, formats[name] = settled(label, conf, preprocessor, arriving_format)
         if preprocessor is not None:
             graph.preprocessors[name] = preprocessor
             kind = preprocessor.output_type(kind)

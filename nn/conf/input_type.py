@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Checked, Count, shown
+
+from .data_formats import IMAGES, SERIES, VOLUMES, arranged, channels_last, check_format
 
 
 @dataclass(frozen=True)
@@ -39,25 +41,47 @@ class InputType(Checked):
         """Numbers in one example; in one time step where there are such."""
         return math.prod(self.shape)
 
+    @property
+    def format(self) -> str | None:
+        """Format of its arrays, None for rows."""
+        return getattr(self, "data_format", None)
+
+    @property
+    def computed(self) -> InputType:
+        """The same with the channels first, as layers compute."""
+        return replace(self, data_format=None) if channels_last(self.format) else self  # type: ignore[call-arg]
+
     @staticmethod
     def feed_forward(size: int) -> FeedForwardType:
         """``[N, size]``."""
         return FeedForwardType(size)
 
     @staticmethod
-    def convolutional(height: int, width: int, channels: int) -> ConvolutionalType:
-        """``[N, channels, height, width]``."""
-        return ConvolutionalType(height, width, channels)
+    def convolutional(height: int, width: int, channels: int, data_format: str = "NCHW") -> ConvolutionalType:
+        """``[N, channels, height, width]``, with "NHWC" ``[N, height, width, channels]``."""
+        return ConvolutionalType(height, width, channels, data_format)
 
     @staticmethod
-    def convolutional3d(depth: int, height: int, width: int, channels: int) -> Convolutional3DType:
-        """``[N, channels, depth, height, width]``."""
-        return Convolutional3DType(depth, height, width, channels)
+    def convolutional3d(
+        depth: Any, height: int, width: int, channels: int, data_format: Any = "NCDHW"
+    ) -> Convolutional3DType:
+        """``[N, channels, depth, height, width]``, with "NDHWC" ``[N, depth, height, width, channels]``.
+
+        As in Java the format may also come before the sizes.
+        """
+        if isinstance(depth, str):
+            depth, height, width, channels, data_format = height, width, channels, data_format, depth
+        return Convolutional3DType(depth, height, width, channels, data_format)
 
     @staticmethod
-    def recurrent(size: int, time_series_length: int | None = None) -> RecurrentType:
-        """``[N, size, time_series_length]``; None where the length differs from minibatch to minibatch."""
-        return RecurrentType(size, time_series_length)
+    def recurrent(size: int, time_series_length: Any = None, data_format: str = "NCW") -> RecurrentType:
+        """``[N, size, time_series_length]``, with "NWC" ``[N, time_series_length, size]``.
+
+        The length is None where it differs from minibatch to minibatch; as in Java the format may stand in its place.
+        """
+        if isinstance(time_series_length, str):
+            time_series_length, data_format = None, time_series_length
+        return RecurrentType(size, time_series_length, data_format)
 
     @staticmethod
     def infer_input_type(x: Any) -> InputType:
@@ -69,7 +93,9 @@ class InputType(Checked):
             raise nd.ShapeError(f"infer_input_type: expected 2 to 5 axes, got {list(shape)}. Reshape it.")
         _, channels, *places = shape
         kinds = (FeedForwardType, RecurrentType, ConvolutionalType, Convolutional3DType)
-        return kinds[len(places)](*((channels, *places) if len(places) < 2 else (*places, channels)))
+        sizes = (channels, *places) if len(places) < 2 else (*places, channels)
+        make: Any = kinds[len(places)]
+        return make(*sizes)
 
     @staticmethod
     def infer_input_types(*arrays: Any) -> list[InputType]:
@@ -80,6 +106,23 @@ class InputType(Checked):
     def convolutional_flat(height: int, width: int, channels: int) -> ConvolutionalFlatType:
         """``[N, channels * height * width]``: images as rows."""
         return ConvolutionalFlatType(height, width, channels)
+
+
+class _Formatted(InputType):
+    """A kind whose channels may come last: ``data_format`` says it."""
+
+    formats: ClassVar[tuple[str, ...]]
+    data_format: str | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = check_format("InputType", self.data_format, self.formats)
+        object.__setattr__(self, "data_format", name or self.formats[0])
+
+    @property
+    def _told(self) -> str:
+        """The format where it is not the usual one, for repr."""
+        return f", {self.data_format}" if channels_last(self.data_format) else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,19 +140,21 @@ class FeedForwardType(InputType):
 
 
 @dataclass(frozen=True, repr=False)
-class ConvolutionalType(InputType):
-    """``[N, C, H, W]``."""
+class ConvolutionalType(_Formatted):
+    """``[N, C, H, W]``, or ``[N, H, W, C]`` with the format NHWC."""
 
     height: Count
     width: Count
     channels: Count
+    data_format: str | None = None
+    formats: ClassVar[tuple[str, ...]] = IMAGES
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.channels, self.height, self.width
+        return arranged((self.channels, self.height, self.width), self.data_format)
 
     def __repr__(self) -> str:
-        return f"convolutional({self.height}x{self.width}x{self.channels})"
+        return f"convolutional({self.height}x{self.width}x{self.channels}{self._told})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,32 +174,36 @@ class ConvolutionalFlatType(InputType):
 
 
 @dataclass(frozen=True, repr=False)
-class Convolutional3DType(InputType):
-    """``[N, C, D, H, W]``."""
+class Convolutional3DType(_Formatted):
+    """``[N, C, D, H, W]``, or ``[N, D, H, W, C]`` with the format NDHWC."""
 
     depth: Count
     height: Count
     width: Count
     channels: Count
+    data_format: str | None = None
+    formats: ClassVar[tuple[str, ...]] = VOLUMES
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.channels, self.depth, self.height, self.width
+        return arranged((self.channels, self.depth, self.height, self.width), self.data_format)
 
     def __repr__(self) -> str:
-        return f"convolutional3d({self.depth}x{self.height}x{self.width}x{self.channels})"
+        return f"convolutional3d({self.depth}x{self.height}x{self.width}x{self.channels}{self._told})"
 
 
 @dataclass(frozen=True, repr=False)
-class RecurrentType(InputType):
-    """``[N, n, T]``: time series, or one-dimensional images of n channels."""
+class RecurrentType(_Formatted):
+    """``[N, n, T]``, or ``[N, T, n]`` with the format NWC: time series, or one-dimensional images of n channels."""
 
     n: Count
     time_series_length: Count | None = None
+    data_format: str | None = None
+    formats: ClassVar[tuple[str, ...]] = SERIES
 
     @property
     def shape(self) -> tuple[int | None, ...]:
-        return self.n, self.time_series_length
+        return arranged((self.n, self.time_series_length), self.data_format)
 
     @property
     def size(self) -> int:
@@ -162,7 +211,7 @@ class RecurrentType(InputType):
 
     def __repr__(self) -> str:
         length = "" if self.time_series_length is None else f"x{self.time_series_length}"
-        return f"recurrent({self.n}{length})"
+        return f"recurrent({self.n}{length}{self._told})"
 
 
 def series_of(label: str, input_type: InputType, instead: str = "InputType.recurrent(n, t)") -> RecurrentType:

@@ -41,6 +41,11 @@ class JavaForm(NamedTuple):
         """Return a form with further fields and constants; `changes` replace its other parts."""
         return self._replace(fields={**self.fields, **fields}, constants={**self.constants, **constants}, **changes)
 
+    def formatted(self, key: str) -> JavaForm:
+        """Return a form that has the layer's data_format under that key."""
+        fields: Fields = {key: ("data_format", "plain")}
+        return self.more(fields, derived={**self.derived, key: lambda conf: conf.data_format or conf.formats[0]})
+
     def java_class(self, class_name: str) -> str:
         """Return Java's name of a class of that name."""
         return (self.package if self.package.startswith("org.") else _PACKAGE + self.package) + class_name
@@ -69,8 +74,7 @@ CUDNN = {
     "cudnnAlgoMode": "PREFER_FASTEST", "cudnnAllowFallback": True, "cudnnBwdDataAlgo": None,
     "cudnnBwdFilterAlgo": None, "cudnnFwdAlgo": None,
 }  # fmt: skip
-IMAGES = {**TIMED, **CUDNN, "cnn2dDataFormat": "NCHW"}
-"""Java's convolutions over one and three axes have a format of images too."""
+CONVOLUTIONS = {**TIMED, **CUDNN}
 WITHOUT_SIZES = {**TIMED, "nin": 0, "nout": 0}
 IDLE: dict[str, Any] = {
     **TIMED, "gainInit": 1.0, "constraints": None, "gradientNormalization": "None",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from nd.arguments import Checked, Count, Natural
@@ -12,6 +13,7 @@ from optimize.terminations import TerminationCondition
 
 from ..layers.base import LayerConf
 from ..step.params import ParamLayout
+from .data_formats import NetworkFormats
 from .enums import OF_SERIES, BackpropType
 from .input_type import InputType
 from .network import OF_NETWORKS, NeuralNetConfiguration
@@ -122,6 +124,11 @@ class NetworkConfiguration(Checked):
         """Names of the network's inputs."""
         raise NotImplementedError
 
+    @cached_property
+    def formats(self) -> NetworkFormats:
+        """Orders of the axes of features, activations and labels."""
+        return NetworkFormats(self)
+
     def network_input_types(self) -> tuple[InputType | None, ...]:
         """Return the type of every input, None where it is not known."""
         raise NotImplementedError
@@ -133,12 +140,15 @@ class NetworkConfiguration(Checked):
     def node_types(self, input_types: Sequence[InputType | None]) -> list[NodeTypes] | None:
         """Return the types of every node's inputs, behind its preprocessor, and output; None where one is not known.
 
+        They have the channels first, as nodes compute.
+
         `input_types` stand in for those that the configuration does not have.
         """
         own = self.network_input_types()
         known: dict[int, Any] = {
             -1 - number: kind or given for number, (kind, given) in enumerate(zip(own, input_types, strict=True))
         }
+        known = {number: None if kind is None else kind.computed for number, kind in known.items()}
         types = []
         for number, node in enumerate(self.nodes):
             arriving = [known[source] for source in node.inputs]

@@ -9,6 +9,7 @@ import nd
 
 from ..layers.base import LayerConf, label_of
 from ..layers.losses.output import OutputMixin
+from .data_formats import settled, stated_format
 from .input_type import InputType
 from .preprocessors import InputPreProcessor
 
@@ -80,8 +81,11 @@ def _chained(layers: Sequence[LayerConf], preprocessors: Preprocessors) -> list[
     """Without an input type, check and set every n_in that follows from the layer before."""
     chained = []
     before: tuple[str, int] | None = None
+    data_format = stated_format(layers, preprocessors)
     for index, layer in enumerate(layers):
         before = None if index in preprocessors else before
+        layer, preprocessor, data_format = settled(label_of(index, layer), layer, preprocessors.get(index), data_format)
+        preprocessors |= {} if preprocessor is None else {index: preprocessor}
         layer, before = layer.following(label_of(index, layer), before)
         chained.append(layer)
     return chained
@@ -90,9 +94,11 @@ def _chained(layers: Sequence[LayerConf], preprocessors: Preprocessors) -> list[
 def _inferred(layers: Sequence[LayerConf], input_type: InputType, preprocessors: Preprocessors) -> list[LayerConf]:
     """Set every n_in; put preprocessors where the kind changes and there is none yet."""
     sized = []
+    data_format, input_type = input_type.format, input_type.computed
     for index, layer in enumerate(layers):
         label = label_of(index, layer)
         preprocessor = preprocessors.get(index) or layer.preprocessor_for(input_type)
+        layer, preprocessor, data_format = settled(label, layer, preprocessor, data_format)
         if preprocessor is not None:
             preprocessors[index] = preprocessor
             input_type = preprocessor.output_type(input_type)

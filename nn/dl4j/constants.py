@@ -66,7 +66,7 @@ class LossFunctions:
 
 
 class RNNFormat(JavaEnum):
-    """Order of the axes of series; only NCW is computed with."""
+    """Order of the axes of series."""
 
     NCW = "NCW"
     NWC = "NWC"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-import nd
 import nn
 import optimize
 from nd import evaluation, losses
@@ -139,28 +138,4 @@ UnitNormConstraint = _with_dimensions(optimize.UnitNormConstraint)
 
 
 class InputType(nn.InputType, metaclass=_NamesOfOurs):
-    """Type of a network's input, with Java's formats of the axes: ``recurrent(size, RNNFormat.NCW)``. Others than
-    NCHW, NCDHW and NCW are refused."""
-
-    @staticmethod
-    def recurrent(size: int, *rest: Any) -> Any:
-        """``[N, size, T]``."""
-        return nn.InputType.recurrent(size, *_without_format(rest, "NCW"))
-
-    @staticmethod
-    def convolutional(height: int, width: int, channels: int, *rest: Any) -> Any:
-        """``[N, channels, height, width]``."""
-        return nn.InputType.convolutional(height, width, channels, *_without_format(rest, "NCHW"))
-
-    @staticmethod
-    def convolutional3d(*sizes: Any) -> Any:
-        """``[N, channels, depth, height, width]``: the format first or nothing, depth, height, width, channels."""
-        return nn.InputType.convolutional3d(*_without_format(sizes, "NCDHW"))
-
-
-def _without_format(arguments: tuple[Any, ...], supported: str) -> list[Any]:
-    """Return arguments without the format of the axes; raise ConfigurationError where it is another one."""
-    formats = [argument for argument in arguments if isinstance(argument, str)]
-    if any(argument != supported for argument in formats):
-        raise nd.ConfigurationError(f"InputType: the format must be {supported}, got {formats[0]}. Permute the data.")
-    return [argument for argument in arguments if not isinstance(argument, str)]
+    """Type of a network's input, with Java's formats of the axes: ``recurrent(size, RNNFormat.NWC)``."""

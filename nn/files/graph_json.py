@@ -124,7 +124,7 @@ def graph_of_document(data: Json) -> ComputationGraphConfiguration:
         preprocessors=preprocessors,
         order=None if order is None else tuple(order),
         **settings_of(data, noted),
-    )
+    ).settled()
 
 
 def _structure(data: Json) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, tuple[str, ...]]]:

@@ -16,13 +16,14 @@ from nd.checks import check_choice
 from optimize.chunks import STEP_FUNCTIONS
 from optimize.solvers import OPTIMIZERS
 
+from ..conf.data_formats import settled_chain
 from ..conf.enums import JAVA_BACKPROP_TYPES
 from ..conf.java_form import CUDNN
 from ..conf.legacy import Dropped, Modern, modernise
 from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.network import NeuralNetConfiguration
 from ..conf.nodes import NetworkConfiguration
-from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor
+from ..conf.preprocessors import PREPROCESSORS, InputPreProcessor, WithFormat
 from ..conf.registration import layer_of, written_as
 from ..layers import BaseLayerConf, LayerConf
 from ..layers.base import label_of
@@ -33,7 +34,6 @@ from .json_values import Json, camel_case, class_name, part_codec, regularizatio
 from .own_schedules import take_own
 from .own_settings import own_settings
 
-_PREPROCESSOR_MUST_BE = {"format": "NCHW", "rnnDataFormat": "NCW"}
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
@@ -51,7 +51,7 @@ _UNUSED_OF_NETWORKS = {
 """The same of the network itself, with the values of Java's builder."""
 _MAPS = {"biasParams", "vertexInputs", "vertices", "weightParams"}
 """Maps whose order tells the order of vertices, and of a vertex's parameters."""
-_MUST_BE = {"cnn2dDataFormat": "NCHW", "legacyBatchScaledL2": False}
+_MUST_BE = {"legacyBatchScaledL2": False}
 _ABSENT = {
     "activationFn": None, "avgPoolIncludePadInDivisor": True, "convolutionMode": "Truncate", "dilation": [1, 1],
     "hasBias": True, "inferInputLength": False,
@@ -109,24 +109,23 @@ def _refuse_other(java_name: str, key: str, value: Any, only: Any) -> None:
 
 
 def _preprocessor_fields(preprocessor: InputPreProcessor) -> Json:
-    name = type(preprocessor).__name__
-    formats = {"rnnDataFormat": "NCW"} if "Rnn" in name else {"format": "NCHW"} if name.startswith("CnnTo") else {}
-    return {
-        **{camel_case(field.name): getattr(preprocessor, field.name) for field in fields(preprocessor)},
-        **formats,
-    }
+    written = {camel_case(field.name): getattr(preprocessor, field.name) for field in fields(preprocessor)}
+    if isinstance(preprocessor, WithFormat):
+        written[preprocessor.key] = written.pop("dataFormat") or preprocessor.formats[0]
+    if written.get("ncdhw", False) is None:
+        written["ncdhw"] = True
+    return written
 
 
 def _preprocessor_of(preprocessor_class: Any, data: Json) -> InputPreProcessor:
-    findings = Findings()
-    for key, only in _PREPROCESSOR_MUST_BE.items():
-        findings.read((key,), _refuse_other, preprocessor_class.__name__, key, data.get(key, only), only)
-    findings.settle()
-    values = {field.name: data[camel_case(field.name)] for field in fields(preprocessor_class) if field.name != "ncdhw"}
+    names = {field.name for field in fields(preprocessor_class)}
+    values = {name: data[camel_case(name)] for name in names - {"data_format", "ncdhw"}}
     if any(type(size) is not int or size < 1 for size in values.values()):
         name = preprocessor_class.__name__
         raise FormatError(f"configuration: sizes of {name} must be integers >= 1, got {[*values.values()]}.")
-    if "ncdhw" in {field.name for field in fields(preprocessor_class)}:
+    if issubclass(preprocessor_class, WithFormat) and data.get(preprocessor_class.key) is not None:
+        values["data_format"] = data[preprocessor_class.key]
+    if "ncdhw" in names:
         values["ncdhw"] = _flag({"ncdhw": True, **data}, "isNCDHW" if "isNCDHW" in data else "ncdhw")
     return preprocessor_class(**values)
 
@@ -257,9 +256,10 @@ def network_of_document(data: Json) -> MultiLayerConfiguration:
         for index, p in sorted(stored.items(), key=lambda i: int(i[0]))
     }
     findings.settle()
-    for index, layer in enumerate(layers):
+    settled, preprocessors = settled_chain(layers, preprocessors)
+    for index, layer in enumerate(settled):
         check_layer(label_of(index, layer), layer)
-    return MultiLayerConfiguration(layers=tuple(layers), preprocessors=preprocessors, **settings_of(data, noted))
+    return MultiLayerConfiguration(layers=settled, preprocessors=preprocessors, **settings_of(data, noted))
 
 
 def check_layer(label: str, layer: LayerConf) -> None:

@@ -110,7 +110,8 @@ def _input_type(written: Any) -> InputType | None:
     sizes = dict(written) if isinstance(written, dict) else {}
     known = INPUT_TYPES.get(str(sizes.pop("kind", None)))
     try:
-        if known is not None and sizes.keys() == {field.name for field in fields(known)}:
+        names = set() if known is None else {field.name for field in fields(known)}
+        if known is not None and sizes.keys() in (names, names - {"data_format"}):  # which older files lack
             return known(**sizes)
     except NdError as error:
         raise FormatError(f"{ENTRY}: {error}") from error

@@ -17,6 +17,7 @@ from optimize.gradient_normalization import check_gradient_normalization
 from ..conf.builder_names import FORMAT_VERBS, IGNORED_BY_LAYERS, SETTING_NAMES, UNUSED_OF_LAYERS
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..conf.constraints import UNSET, normalise_constraints, placed_constraints
+from ..conf.data_formats import agreed_format, check_format
 from ..conf.distributions import Distribution
 from ..conf.dropout import Dropout, IDropout
 from ..conf.input_type import FeedForwardType, InputType
@@ -76,6 +77,8 @@ class LayerConf(Checked):
     """Form in files. A class without one has that of the class it comes from, and its own fields in camelCase."""
     shape_fields: ClassVar[Mapping[str, Any]] = {}
     """Fields that the parameters' shapes follow from -> Java's value where a file does not say it; None: it must."""
+    formats: ClassVar[tuple[str, ...]] = ()
+    """Formats that the layer's input can have in Java, the default first; none where Java does not ask."""
     positional: ClassVar[tuple[str, ...]] = ()
     """Fields that the Builder takes as arguments, as DL4J's does: ``OutputLayer.Builder(LossFunction.MSE)``."""
 
@@ -95,6 +98,9 @@ class LayerConf(Checked):
         super().__post_init__()
         if not isinstance(self.drop_out, IDropout | None):  # a probability to retain, 0 for none, as in DL4J
             object.__setattr__(self, "drop_out", Dropout(self.drop_out) if self.drop_out else None)
+        if self.data_format is not None:
+            name = check_format(type(self).__name__, self.data_format, self.formats)
+            object.__setattr__(self, "data_format", name)
 
     @classmethod
     def of_sizes(cls, sizes: Mapping[str, Any]) -> Self:
@@ -149,6 +155,35 @@ class LayerConf(Checked):
         `before` is ("rows", n_out), ("images", channels), or None when it is not known.
         """
         return self, before
+
+    @property
+    def data_format(self) -> str | None:
+        """Order of the axes of what comes in and goes out; None for layers that Java does not ask, and by default.
+
+        Layers whose `formats` leave a choice have a field of that name.
+        """
+        return None
+
+    @property
+    def said_format(self) -> str | None:
+        """The format of the input that the layer's own settings say, None where they say none."""
+        return self.data_format or (self.formats[0] if len(self.formats) == 1 else None)
+
+    def in_format(self, label: str, incoming: str | None) -> tuple[Self, str | None]:
+        """Return a copy whose data_format is that of what comes in, and the format of the layer's activations.
+
+        Raises
+        ------
+        ConfigurationError
+            It says another one, or Java's layer has none but channels first.
+        """
+        chosen = agreed_format(label, self.data_format, self.formats, incoming)
+        name = "data_format" if len(self.formats) > 1 else "input_format"
+        value = chosen if not self.formats or chosen in self.formats else self.data_format or self.formats[0]
+        if getattr(self, name, value) == value:
+            return self, chosen
+        known: Any = {name: value}
+        return replace(self, **known), chosen
 
     def param_specs(self) -> tuple[ParamSpec, ...]:
         """Return the layer's parameters in the order of the flat vector."""

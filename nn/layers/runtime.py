@@ -15,6 +15,7 @@ from nd.java_names import JavaNames
 from nd.part import Part, named, undefined
 from nd.typing import Array
 
+from ..conf.data_formats import channels_last
 from ..conf.dropout import IDropout
 from ..conf.noise import Noising, NumbersInForce
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 Buffers = Callable[..., Array]
 Params = dict[str, Array]
 State = tuple[Array, ...]
+
+
+def by_places(x: Array) -> Array:
+    """View ``[N, C, ...]`` with the channels last."""
+    return nd.permute(x, (0, *range(2, x.ndim), 1))
 
 
 class Context:
@@ -279,6 +285,12 @@ class LayerRuntime(Part, JavaNames):
         return Activating(self.activation)
 
     @cached_property
+    def over_channels(self) -> bool:
+        """Whether the activation goes along the axis of channels: a softmax where data have that axis last."""
+        given = self.conf.data_format or getattr(self.conf, "input_format", None)
+        return given is not None and self.activation.over_rows and channels_last(given)
+
+    @cached_property
     def _overwrites(self) -> bool:
         """Whether the activation may lie where z was: nobody looks at z then."""
         return self.activation.overwrites and not getattr(getattr(self.conf, "loss", None), "needs_z", False)
@@ -288,10 +300,16 @@ class LayerRuntime(Part, JavaNames):
         if not ctx.activates:
             return z if b is None else nd.addi(z, b)
         a = z if self._overwrites else ctx.buffer("a", z.shape)
+        if self.over_channels:
+            self.activating.value(by_places(z), by_places(a), ctx.training, b)
+            return self.masked(a, ctx)
         return self.masked(self.activating.value(z, a, ctx.training, b), ctx)
 
     def activation_gradient(self, epsilon: Array, z: Array, a: Array, ctx: Context) -> Array:
         """Turn ``epsilon = dL/da`` into dL/dz in its memory, and multiply it by the mask."""
+        if self.over_channels:
+            self.activating.backprop(by_places(z), by_places(a), by_places(epsilon))
+            return self.masked(epsilon, ctx)
         return self.masked(self.activating.backprop(z, a, epsilon), ctx)
 
     def masked(self, a: Array, ctx: Context) -> Array:

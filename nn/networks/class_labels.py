@@ -13,6 +13,8 @@ from nd.dataset.class_labels import check_class_numbers, class_numbers, name_lis
 from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
 from nd.typing import Array
 
+from ..conf.data_formats import channels_last, inward, outward
+
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
 
@@ -49,6 +51,8 @@ class ClassLabels:
             number = node.inputs[0] if len(node.inputs) == 1 else -1
         axes = getattr(last.runtime, "axes", None) or getattr(last, "axes", None)  # of places
         self.rank = 2 + (len(axes) if isinstance(axes, tuple) else 0)
+        data_format = conf.formats.outputs[output]
+        self._last = data_format if channels_last(data_format) else None
         self.classes = self._classes(getattr(last, "loss", None), getattr(last, "activation", None))
         self._names: tuple[str, ...] | None = None
 
@@ -90,6 +94,18 @@ class ClassLabels:
         ShapeError
             They lack the axis of outputs where the last layer does not say that they are classes.
         """
+        if self._last is None:
+            return self._formed(labels)
+        seen = inward(labels, self._last)
+        formed = self._formed(seen)
+        return labels if formed is seen else outward(formed, self._last)
+
+    def compared(self, labels: Array, output: Array, mask: Array | None) -> tuple[Array, Array, Array | None]:
+        """Return labels, outputs and the labels' mask with the channels first, as evaluations take them."""
+        masked = None if mask is None else inward(mask, self._last)
+        return inward(labels, self._last), inward(output, self._last), masked
+
+    def _formed(self, labels: Array) -> Array:
         rank = len(labels.shape)
         if rank == self.rank and self.columns == 1 and self.classes and labels.shape[1] == self.classes:
             return labels[:, 1:, ...]  # one-hot, for a single output

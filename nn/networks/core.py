@@ -20,6 +20,7 @@ from optimize.api import listens
 from optimize.constraints import Constraining
 from optimize.step_result import StepResult
 
+from ..conf.data_formats import outward
 from ..layers.losses.output import OutputMixin
 from ..step.gradient import DefaultGradient
 from ..step.minibatch import FeaturesCheck, Minibatch, StepInput, parts_of_data
@@ -109,8 +110,8 @@ class NetworkCore(JavaNames):
         for node, views in zip(shared.nodes, self.propagation.params, strict=True):
             node.layer.params.update(views)
         accepts = [FeaturesCheck(self.conf, number) for number in range(len(self.conf.input_names))]
-        who, outputs = type(self).__name__, len(self.conf.output_nodes)
-        self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, outputs, shared.aligned)
+        who, last = type(self).__name__, self.conf.formats.last_of_outputs
+        self.batch = Minibatch(who, self.dtype, nd.Buffers(self.dtype), accepts, len(last), shared.aligned, last)
         self.batch.rank, self.batch.columns = self.classes.rank, self.classes.columns
         vectors.updater.watch.doubt = "".join(check.doubt for check in accepts)
         self.feature_buffers = nd.Buffers(self.dtype)  # of predictions
@@ -299,7 +300,7 @@ class NetworkCore(JavaNames):
 
     def _show(self, features: Sequence[Array], activations: list[Array]) -> None:
         """Let listeners look at activations; whatever they ask the network for must leave that memory alone."""
-        shown_ones = self.named_activations(features, activations)
+        shown_ones = self.named_activations(*self.conf.formats.turned(features, activations))
         self.watched = True
         try:
             for listener in self.listeners:
@@ -367,7 +368,8 @@ class NetworkCore(JavaNames):
             step = self.other_step(self.formed(data))
             passed = self.forward(step.features, training, step.features_masks)
             loss = self.propagation.summed_loss(step, passed)
-            return nd.copy(loss), [nd.copy(passed.outputs[number]) for number in self.conf.output_nodes]
+            told = zip(self.conf.output_nodes, self.conf.formats.outputs, strict=True)
+            return nd.copy(loss), [outward(nd.copy(passed.outputs[number]), name) for number, name in told]
 
     def forward(
         self, features: Sequence[Array], training: bool, masks: tuple[Array | None, ...] = (), **span: Any

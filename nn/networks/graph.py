@@ -12,6 +12,7 @@ from nd.java_names import Pair
 from nd.rules import SWITCH
 from nd.typing import Array
 
+from ..conf.data_formats import outward
 from ..conf.graph import ComputationGraphConfiguration
 from ..layers.base import LayerConf
 from .network import Network
@@ -48,11 +49,6 @@ class ComputationGraph(Network):
         super().__init__(conf, params)
 
     # ---- vertices
-
-    @property
-    def configuration(self) -> ComputationGraphConfiguration:
-        """The configuration, with the counts as they are now."""
-        return self.conf.with_counts(self.iteration_count, self.epoch_count)
 
     def topological_order(self) -> list[str]:
         """Return the names of inputs and vertices in the order in which they run."""
@@ -167,7 +163,7 @@ class ComputationGraph(Network):
     def get_inputs(self) -> list[Array]:
         """Return the features of the minibatch that is set; empty before."""
         self.check_init()
-        return list(self.batch.features)
+        return list(map(outward, self.batch.features, self.conf.formats.inputs))
 
     @checked
     def get_input(self, number: Natural) -> Array | None:
@@ -178,7 +174,7 @@ class ComputationGraph(Network):
     def get_labels(self) -> list[Array]:
         """Return the labels of the minibatch that is set; empty before."""
         self.check_init()
-        return list(self.batch.labels)
+        return list(map(outward, self.batch.labels, self.conf.formats.outputs))
 
     # ---- activations and gradients
 
@@ -238,7 +234,7 @@ class ComputationGraph(Network):
                 raise nd.ConfigurationError("feed_forward: features must be given, or set_inputs come first, got none.")
             batch.check_features()
             passed = self.forward(batch.features, train, batch.features_masks)
-            named = self.named_activations(batch.features, passed.outputs)
+            named = self.named_activations(*self.conf.formats.turned(batch.features, passed.outputs))
             return {name: nd.copy(array) for name, array in named.items()}
 
     def named_activations(self, features: Sequence[Array], activations: list[Array]) -> dict[str, Array]:

@@ -12,6 +12,7 @@ from nd.dataset import DataSet, DataSetIterator, MultiDataSetIterator
 from nd.rules import SWITCH, rule_of
 from nd.typing import Array
 
+from ..conf.data_formats import inward, outward
 from ..conf.output_layers import check_classifier
 from ..step.minibatch import parts_of_data
 from .core import NetworkCore
@@ -48,12 +49,13 @@ class Inference(NetworkCore):
                 raise _no_features(next(x for x in xs if not hasattr(x, "shape"))) from error
             batch.set_masks(features_masks, labels_masks)
             step = batch.step_without_labels(self.shared_nodes)
+            formats = self.conf.formats.outputs
             if not train:
-                return self.outputs.outputs(step)
+                return tuple(map(outward, self.outputs.outputs(step), formats))
             with nd.random.drawing(self.random):
                 self.shared_nodes.at(self.iteration_count, self.epoch_count)
                 outputs = self.propagation.output(step, training=True, fresh=self.watched)
-                return tuple(nd.copy(array) for array in outputs)
+                return tuple(outward(nd.copy(array), name) for array, name in zip(outputs, formats, strict=True))
 
     def outputs_of(self, data: Any) -> tuple[Array, ...]:
         """Return the outputs for the features of a minibatch, with their masks."""
@@ -69,7 +71,8 @@ class Inference(NetworkCore):
             batch.set_features(parts.features)
             batch.set_masks(parts.features_masks, ())
             masks = self.propagation.masks_behind(batch.features, batch.features_masks)
-            return [None if mask is None else nd.to_host(mask) for mask in masks]
+            hosted = [None if mask is None else nd.to_host(mask) for mask in masks]
+            return list(map(outward, hosted, self.conf.formats.outputs))
 
     def single_output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
         """Return the activations of a network of one input and one output for ``x [N, ...]``, or for an iterator."""
@@ -94,7 +97,7 @@ class Inference(NetworkCore):
             return self._named_classes(self.outputs_of(x)[0], names)
         out = self.single_output(x)
         with self.on_backend():
-            return nd.argmax(out, 1)
+            return nd.argmax(inward(out, self.conf.formats.outputs[0]), 1)
 
     def predict_labels(self, x: Any) -> list[str]:
         """Return the name of the most probable class of each example; a single output is class 1 above 0.5.
@@ -246,11 +249,11 @@ class Inference(NetworkCore):
             raise nd.DataError(f"{who}: a data set needs labels to be compared with, got none.")
         outputs = self.outputs_of(batch)
         for number, evaluations in of_outputs.items():
-            labels = self.classes_of[number].formed(parts.labels[number])
+            classes = self.classes_of[number]
             mask = parts.labels_masks[number] if parts.labels_masks else None
-            output = nd.to_host(outputs[number])
+            seen = classes.compared(classes.formed(parts.labels[number]), nd.to_host(outputs[number]), mask)
             for evaluation in evaluations:
-                evaluation.eval(labels, output, mask)
+                evaluation.eval(*seen)
 
 
 def _no_features(x: Any) -> nd.DTypeError:

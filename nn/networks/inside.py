@@ -13,6 +13,7 @@ from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
 from optimize.step_result import StepResult
 
+from ..conf.data_formats import inward, outward
 from ..step.gradient import DefaultGradient
 from ..step.propagation import loss_mask
 from .inference import Inference
@@ -108,7 +109,8 @@ class Inside(Inference):
             raise nd.DataError("f1_score: data must have labels, got none.")
         evaluation = nd.evaluation.Evaluation()
         with self.on_backend():
-            evaluation.eval(data.labels, nd.to_host(self.single_output(data.features)))
+            seen = self.classes.compared(data.labels, nd.to_host(self.single_output(data.features)), None)
+            evaluation.eval(*seen[:2])
         return evaluation.f1()
 
     def gradient_and_score(self) -> Pair:
@@ -130,7 +132,8 @@ class Inside(Inference):
             averaged, watch = self.conf.base.mini_batch, vectors.updater.watch
             gradients = [vectors.updater.gradient]
             self.last = StepResult(nd.copy(loss), penalty, step.examples, gradients, watch, averaged=averaged)
-            return tuple(None if epsilon is None else nd.copy(epsilon) for epsilon in epsilons)
+            copies = [None if epsilon is None else nd.copy(epsilon) for epsilon in epsilons]
+            return tuple(map(outward, copies, self.conf.formats.inputs))
 
     def backpropagated(self, epsilons: Sequence[Any]) -> tuple[Array | None, ...]:
         """Take errors of the outputs back, for the minibatch that is set; return dL/d(features), new arrays.
@@ -148,14 +151,16 @@ class Inside(Inference):
             passed = self.forward(batch.features, True, batch.features_masks)
             deltas = {}
             for number, epsilon in zip(outputs, epsilons, strict=True):
-                delta, out = nd.copy(nd.as_array(epsilon, self.dtype)), passed.outputs[number]
+                delta = inward(nd.copy(nd.as_array(epsilon, self.dtype)), self.conf.formats.behind[number])
+                out = passed.outputs[number]
                 if tuple(delta.shape) != tuple(out.shape):
                     raise nd.ShapeError(
                         f"backprop_gradient: epsilon must be {list(out.shape)}, got {list(delta.shape)}."
                     )
                 deltas[number] = delta
             belows = self.propagation.backward(passed, deltas, to_input=True, external=True)
-            return tuple(None if below is None else nd.copy(below) for below in belows)
+            copies = [None if below is None else nd.copy(below) for below in belows]
+            return tuple(map(outward, copies, self.conf.formats.inputs))
 
     @checked
     def update(self, gradient: DefaultGradient) -> None:

@@ -11,6 +11,7 @@ from nd.java_names import Pair
 from nd.rules import INTEGER, Refused
 from nd.typing import Array
 
+from ..conf.data_formats import inward, outward
 from ..conf.multilayer import MultiLayerConfiguration
 from ..layers.runtime import LayerRuntime
 from ..step.minibatch import as_features
@@ -43,8 +44,8 @@ class MultiLayerNetwork(Network):
 
     java_names: ClassVar[dict[str, str]] = {
         "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
-        "input_mini_batch_size": "batch_size", "nlayers": "n_layers", "set_layer_mask_arrays": "set_masks",
-        "set_parameters": "set_params",
+        "input_mini_batch_size": "batch_size", "layer_wise_configurations": "configuration", "nlayers": "n_layers",
+        "set_layer_mask_arrays": "set_masks", "set_parameters": "set_params",
     }  # fmt: skip
 
     @checked
@@ -70,11 +71,6 @@ class MultiLayerNetwork(Network):
     def n_layers(self) -> int:
         """Number of layers."""
         return len(self.conf.layers)
-
-    @property
-    def layer_wise_configurations(self) -> Any:
-        """The configuration, with the counts as they are now."""
-        return self.conf.with_counts(self.iteration_count, self.epoch_count)
 
     @property
     def layer_names(self) -> list[str]:
@@ -110,7 +106,10 @@ class MultiLayerNetwork(Network):
         self.check_init()
         with self.lock, self.on_backend(), nd.random.drawing(self.random):
             x = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
-            return nd.copy(self.forward((x,), training, start=first, stop=last + 1).outputs[-1])
+            formats = self.conf.formats
+            x = inward(x, (*formats.inputs, *formats.behind)[first])
+            out = self.forward((x,), training, start=first, stop=last + 1).outputs[-1]
+            return nd.copy(outward(out, formats.behind[last]))
 
     def to_computation_graph(self) -> ComputationGraph:
         """Return the graph that this network is: input "in", vertices "0", "1", ..., one after the other.
@@ -123,11 +122,11 @@ class MultiLayerNetwork(Network):
         Source: DL4J ``MultiLayerNetwork.toComputationGraph``. Differs: Java forgets seed, counters and the settings of
         the network as opposed to its layers'.
         """
-        conf = self.conf.with_counts(self.iteration_count, self.epoch_count)
-        from ..conf.graph import ComputationGraphConfiguration
+        from ..conf.graph import ComputationGraphConfiguration  # which programs without graphs do not need
         from .graph import ComputationGraph
 
-        return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(conf)))
+        with self.lock:
+            return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(self.configuration)))
 
     # ---- one minibatch
 
@@ -141,12 +140,12 @@ class MultiLayerNetwork(Network):
     def get_input(self) -> Array | None:
         """Return the features of the minibatch that is set, ``[N, ...]`` on the network's backend; None before."""
         self.check_init()
-        return next(iter(self.batch.features), None)
+        return outward(next(iter(self.batch.features), None), self.conf.formats.inputs[0])
 
     def get_labels(self) -> Array | None:
         """Return the labels of the minibatch that is set; None before."""
         self.check_init()
-        return next(iter(self.batch.labels), None)
+        return outward(next(iter(self.batch.labels), None), self.conf.formats.outputs[0])
 
     def set_labels(self, y: Any) -> None:
         """Set the minibatch's labels ``[N, n_out]``."""
@@ -213,8 +212,10 @@ class MultiLayerNetwork(Network):
         with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
             features = as_features(type(self).__name__, x, self.dtype, nd.fresh_buffers(self.dtype))
             self.batch.accepts[0].check(tuple(features.shape))
-            forward = self.forward((features,), train, stop=layer + 1)
-            return [nd.copy(activations) for activations in (features, *forward.outputs)]
+            formats = self.conf.formats
+            forward = self.forward((inward(features, formats.inputs[0]),), train, stop=layer + 1)
+            outputs = map(outward, forward.outputs, formats.behind)
+            return [nd.copy(activations) for activations in (features, *outputs)]
 
     def calculate_gradients(
         self, features: Any, labels: Any, features_mask: Any = None, labels_mask: Any = None

@@ -10,9 +10,9 @@ from nd.arguments import shown
 from nd.dataset import DataSet, DataSetIterator, MultiDataSet, MultiDataSetIterator
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
-from nd.dataset.iterator import MinibatchIterator
-from nd.dataset.minibatches import iterator_over
+from nd.dataset.iterator import MinibatchIterator, iterator_over
 
+from ..conf.data_formats import inward, outward
 from ..step.minibatch import parts_of_data
 
 if TYPE_CHECKING:
@@ -146,7 +146,8 @@ def weighted(
     reached = network.masks_of_outputs(batch) if any(mask is not None for mask in parts.features_masks) else None
     masks = []
     for number, given in enumerate(parts.labels):
-        labels = host_labels(network.classes_of[number].formed(given))
+        data_format = network.conf.formats.outputs[number]
+        labels = inward(host_labels(network.classes_of[number].formed(given)), data_format)
         weights: Any = 1.0
         if class_weights is not None:
             weights = weights_of_classes(labels, class_weights)
@@ -155,7 +156,8 @@ def weighted(
         mask = parts.labels_masks[number] if parts.labels_masks else None
         if mask is None and reached is not None:  # which would reach the loss by itself
             mask = reached[number]
-        masks.append(weighted_mask(who, weights, mask, labels.shape))
+        mask = weighted_mask(who, weights, inward(mask, data_format), labels.shape)
+        masks.append(outward(mask, data_format))
     if isinstance(batch, DataSet):
         return DataSet(batch.features, batch.labels, batch.features_mask, masks[0])
     return MultiDataSet(batch.features, batch.labels, batch.features_masks, masks)

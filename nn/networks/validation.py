@@ -98,7 +98,8 @@ class Validation:
                 if evaluation is not None:
                     parts = parts_of_data(batch if self._weights is None else self._unweighted[number])
                     mask = parts.labels_masks[0] if parts.labels_masks else None
-                    evaluation.eval(network.classes.formed(parts.labels[0]), nd.to_host(outputs[0]), mask)
+                    labels = network.classes.formed(parts.labels[0])
+                    evaluation.eval(*network.classes.compared(labels, nd.to_host(outputs[0]), mask))
             total, examples = loss if total is None else total + loss, examples + batch.num_examples()
         if not examples:
             raise nd.DataError("fit: validation_data must have at least one minibatch, got none.")

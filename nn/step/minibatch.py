@@ -13,6 +13,8 @@ from nd.checks import describe_shape
 from nd.dataset import DataSet
 from nd.typing import Array
 
+from ..conf.data_formats import arranged, channels_last, inward
+
 if TYPE_CHECKING:
     from nd.dataset import MultiDataSet
 
@@ -143,6 +145,9 @@ class FeaturesCheck:
         layer: Any = None if first is None else first.conf.innermost
         self._type = conf.network_input_types()[number]
         self._label = f"input {conf.input_names[number]!r}" if first is None else first.label
+        data_format = conf.formats.inputs[number]
+        self.last = data_format if channels_last(data_format) else None
+        """The format of the features where they have the channels last."""
         self._allowed: list[tuple[int | None, ...]] = []
         self.rows_are_series = (
             first is not None and first.preprocessor is None and getattr(layer, "takes", None) == "series"
@@ -153,7 +158,7 @@ class FeaturesCheck:
         if self._type is not None and self.rows is None:
             self._allowed = [self._type.shape]
             if first is not None and first.preprocessor is not None:  # features in the form that it gives them pass it
-                self._allowed.append(first.preprocessor.output_type(self._type).shape)
+                self._allowed.append(arranged(first.preprocessor.output_type(self._type.computed).shape, self.last))
         self.fitting: tuple[int, ...] | None = None
         """The shape of an example that was checked last, and fits: such a minibatch is not checked again."""
 
@@ -198,6 +203,8 @@ class Minibatch:
         Of the network.
     aligned : bool
         Whether row i of everything is example i; not so where vertices stack examples or take them apart.
+    labels_last : sequence of str or None
+        Of every output the format of its labels where these have the channels last.
 
     Attributes
     ----------
@@ -213,7 +220,9 @@ class Minibatch:
         accepts: Sequence[FeaturesCheck],
         outputs: int,
         aligned: bool = True,
+        labels_last: Sequence[str | None] = (),
     ) -> None:
+        self.labels_last = labels_last or (None,) * outputs
         self.who, self.dtype, self.buffers, self.accepts, self.outputs = who, dtype, buffers, accepts, outputs
         self.aligned = aligned
         self.rank = self.columns = 0
@@ -229,7 +238,7 @@ class Minibatch:
 
     def another(self, buffers: Callable[..., Array]) -> Minibatch:
         """Return an empty one of the same network."""
-        return Minibatch(self.who, self.dtype, buffers, self.accepts, self.outputs, self.aligned)
+        return Minibatch(self.who, self.dtype, buffers, self.accepts, self.outputs, self.aligned, self.labels_last)
 
     def set_features(self, xs: Sequence[Any]) -> None:
         """Set features ``[N, ...]`` of every input."""
@@ -251,7 +260,7 @@ class Minibatch:
         features = staged if staged is not None else x if ready else _features_array(self.who, x, self.dtype)
         if features.shape[1:] != accepts.fitting:
             accepts.check(tuple(features.shape))
-        return features, staged is not None
+        return inward(features, accepts.last) if accepts.last else features, staged is not None
 
     def set_labels(self, ys: Sequence[Any]) -> None:
         """Set labels of every output: ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
@@ -261,9 +270,10 @@ class Minibatch:
                 "them, as MultiDataSet(features, labels) holds them."
             )
         labels, own = [], []
-        for number, y in enumerate(ys):
+        for number, (y, last) in enumerate(zip(ys, self.labels_last, strict=True)):
             staged = None if is_ready(y, self.dtype) else self._staged(f"labels{number}", y)
-            labels.append(nd.as_array(y, self.dtype) if staged is None else staged)
+            array = nd.as_array(y, self.dtype) if staged is None else staged
+            labels.append(inward(array, last) if last else array)
             own.append(staged is not None)
         self.labels, self._own = tuple(labels), (self._own[0], tuple(own))
 
@@ -279,10 +289,15 @@ class Minibatch:
                 raise nd.ShapeError(
                     f"{self.who}: expected a mask or None for each of {count} {name}, got {len(masks)}. Give as many."
                 )
+        lasts = ([accepts.last for accepts in self.accepts], self.labels_last)
         self.features_masks, self.labels_masks = (
-            tuple(None if mask is None else nd.as_array(mask, self.dtype) for mask in masks) or (None,) * count
-            for _, masks, count in groups
+            tuple(self._mask(mask, last) for mask, last in zip(masks, of_group, strict=False)) or (None,) * count
+            for (_, masks, count), of_group in zip(groups, lasts, strict=True)
         )
+
+    def _mask(self, mask: Any, last: str | None) -> Array | None:
+        array = None if mask is None else nd.as_array(mask, self.dtype)
+        return inward(array, last) if last else array
 
     def takes(self, data: Any) -> bool:
         """Tell whether a DataSet's labels have a column for each of several outputs, as the loss takes them."""
@@ -291,7 +306,7 @@ class Minibatch:
             type(data) is DataSet
             and labels is not None
             and len(labels.shape) == self.rank
-            and (labels.shape[1] == self.columns > 1)
+            and (labels.shape[-1 if self.labels_last[0] else 1] == self.columns > 1)
         )
 
     def set(self, data: DataSet | MultiDataSet) -> None:

@@ -209,7 +209,7 @@ class Propagation:
         """
         masks = [step.labels_mask(output) for output in range(len(self.outputs))]
         unmasked = [node for node, mask in zip(self.outputs, masks, strict=True) if mask is not None]
-        memory = None if fresh else self._pass_memory(way_back=False)
+        memory = self._pass_memory(way_back=False, looked_at=fresh)
         passed = self.forward(
             step.features, training, step.features_masks, step.state, unmasked=unmasked, fresh=fresh, memory=memory
         )
@@ -232,7 +232,7 @@ class Propagation:
         The losses of several outputs are added. `on_forward` is called with the features and all activations after the
         forward pass.
         """
-        memory = self._pass_memory(way_back=True) if on_forward is None else None  # who looks at activations keeps them
+        memory = self._pass_memory(way_back=True, looked_at=on_forward is not None)
         passed = self.forward(step.features, True, step.features_masks, step.state, memory=memory)
         if on_forward is not None:
             on_forward(step.features, passed.outputs)
@@ -242,9 +242,10 @@ class Propagation:
         self.backward(passed, deltas, memory=memory)
         return loss, passed.state
 
-    def _pass_memory(self, way_back: bool) -> PassMemory | None:
-        """Return the memory of a pass; None in eager mode, where nodes keep theirs for whoever looks at it."""
-        return None if nd.is_eager() else PassMemory(self._arena, self.nodes, self._ended, way_back)
+    def _pass_memory(self, way_back: bool, looked_at: bool) -> PassMemory | None:
+        """Return memory that is given back on the way; None where all activations stay: in eager mode too, to look."""
+        keeps = looked_at or nd.is_eager()
+        return None if keeps else PassMemory(self._arena, self.nodes, self._ended, way_back)
 
     def loss_and_deltas(self, step: StepInput, passed: ForwardPass) -> tuple[Array, dict[int, Array]]:
         """Return the summed loss ``[]`` of all outputs, and dL/dz of each by the number of its node."""
@@ -277,8 +278,8 @@ class Propagation:
         """Fill the gradient from the deltas of nodes with a loss; return dL/d(features) of every input.
 
         Nothing is computed above which there is nothing to train, unless `to_input` asks for dL/d(features). `external`
-        says that the deltas are dL/d(activations) of the nodes, whatever they are. The `memory` that the nodes took
-        theirs from is told when a node is through.
+        says that the deltas are dL/d(activations) of the nodes, whatever they are. The `memory` of the forward pass is
+        told when a node is through.
 
         A layer with a loss whose activations others read gets the gradients of both. Differs: in Java such a graph
         cannot be trained.
@@ -297,7 +298,7 @@ class Propagation:
                 if below is not None:
                     epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
             if memory is not None:
-                memory.after_backward(number, [epsilon for source, epsilon in epsilons.items() if source not in deltas])
+                memory.after_backward(number, epsilons.values())
         return [epsilons.get(NETWORK_INPUT - place) for place in range(len(self._input_names))]
 
     def _belows(

@@ -12,6 +12,7 @@ from nd.arguments import Checked, Natural, checked
 from nd.typing import Array
 from optimize.builder import Builder, item_verb
 
+from ..conf.data_formats import settled_chain
 from ..conf.input_type import InputType
 from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.output_layers import check_output_layers
@@ -251,10 +252,11 @@ class _Editing(Resizing[int]):
         if validate_output_layers:
             check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(self.layers))
         base = self.fine_tune.of_network(self.old.base)
+        layers, preprocessors = settled_chain(self.layers, self.preprocessors)
         conf = MultiLayerConfiguration(
             base=replace(base, validate_output_layer_config=validate_output_layers),
-            layers=tuple(self.layers),
-            preprocessors=dict(sorted(self.preprocessors.items())),
+            layers=layers,
+            preprocessors=preprocessors,
             input_type=self.input_type,
         )
         network = MultiLayerNetwork(conf).init()

@@ -13,12 +13,11 @@ from ..conf.input_type import InputType
 from ..conf.preprocessors import (
     Cnn3DToFeedForwardPreProcessor,
     CnnToFeedForwardPreProcessor,
-    CnnToRnnPreProcessor,
     FeedForwardToCnn3DPreProcessor,
     FeedForwardToCnnPreProcessor,
     InputPreProcessor,
-    RnnToCnnPreProcessor,
 )
+from ..conf.series_preprocessors import CnnToRnnPreProcessor, RnnToCnnPreProcessor
 from ..layers import (
     CapsuleLayer,
     DepthwiseConvolution2D,

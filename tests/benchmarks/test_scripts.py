@@ -35,7 +35,13 @@ def test_help_says_what_is_measured(script):
 
 @pytest.mark.parametrize(
     ("script", "batches"),
-    [("lenet_cpu.py", [3]), ("mlp_cpu.py", [5, 2]), ("tiny_cpu.py", [4]), ("inference_cpu.py", [2])],
+    [
+        ("lenet_cpu.py", [3]),
+        ("mlp_cpu.py", [5, 2]),
+        ("tiny_cpu.py", [4]),
+        ("inference_cpu.py", [2]),
+        ("residual_cpu.py", [2]),
+    ],
 )
 def test_without_a_peer_they_need_no_pytorch(script, batches):
     quick = ["--peer", "--rounds", "1", "--seconds", "0.001", "--batch", *map(str, batches)]
@@ -47,6 +53,16 @@ def test_without_a_peer_they_need_no_pytorch(script, batches):
         assert each["who"][who]["median_ms"] > 0
     table = run(script, *quick).splitlines()
     assert len([line for line in table if line.startswith("|")]) == 2 + len(found)
+
+
+def test_a_graph_beside_its_chain():
+    quick = ["--rounds", "3", "--seconds", "0.001", "--batch", "2", "3"]
+    found = json.loads(run("graph_chain_cpu.py", "--json", *quick))
+    assert [each["batch"] for each in found] == [2, 3]
+    for each in found:
+        least, most = each["range"]
+        assert 0 < least <= each["ratio"] <= most
+    assert len(run("graph_chain_cpu.py", *quick).splitlines()) == 1 + 2 + len(found)
 
 
 def test_memory_and_growth_are_in_megabytes():

@@ -13,6 +13,7 @@ from nd.arguments import Count, Natural, NonNegative
 from nd.arrays import convolution
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import InputType, RecurrentType
 from ...conf.java_form import WINDOW, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images
@@ -143,6 +144,7 @@ class PrimaryCapsules(SameDiffConf):
         "use_leaky_re_lu": lambda builder, leak: builder.use_relu(True).leak(leak),
         "use_re_lu": lambda builder, use=True: builder.use_relu(use),
     }
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES[:1]
     form: ClassVar[JavaForm] = SameDiffConf.form.more(
         {
             "capsules": ("capsules", "size"),
@@ -173,6 +175,10 @@ class PrimaryCapsules(SameDiffConf):
         channels = self.fixed(label, "input_channels", image_of(label, input_type).channels)
         layer = replace(self, input_channels=channels)
         return replace(layer, capsules=layer.fixed(label, "capsules", layer._count(label, input_type)))
+
+    def in_format(self, label: str, incoming: str | None) -> tuple[Self, str | None]:
+        layer, _ = super().in_format(label, incoming)
+        return layer, data_formats.SERIES[0]
 
     def _count(self, label: str, input_type: InputType) -> int:
         image = image_of(label, input_type)

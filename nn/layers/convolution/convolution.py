@@ -14,8 +14,9 @@ from nd.arrays.convolution import Sizes, Window
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import ConvolutionalType, InputType
-from ...conf.java_form import BIAS, IMAGES, WINDOW, JavaForm
+from ...conf.java_form import BIAS, CONVOLUTIONS, WINDOW, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images
 from ...step.params import ParamSpec
 from ..base import FeedForwardConf
@@ -234,6 +235,8 @@ class ConvolutionLayer(ConvolutionConf):
     convolution_mode : {"truncate", "same", "strict"}, optional
         See `nd.arrays.convolution.make_window`.
     has_bias : bool
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -251,9 +254,11 @@ class ConvolutionLayer(ConvolutionConf):
     stride: Count | Sequence[Count] = (1, 1)
     padding: Natural | Sequence[Natural] = (0, 0)
     dilation: Count | Sequence[Count] = (1, 1)
+    data_format: str | None = None
     runtime: ClassVar = ConvolutionRuntime
     takes: ClassVar[str] = "images"
-    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **WINDOW}, IMAGES)
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **WINDOW}, CONVOLUTIONS).formatted("cnn2dDataFormat")
     shape_fields: ClassVar[Mapping[str, Any]] = {
         **FeedForwardConf.shape_fields,
         "kernel_size": (5, 5),

@@ -13,8 +13,9 @@ from nd.arrays import convolution
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import InputType, RecurrentType, series_of
-from ...conf.java_form import BIAS, IMAGES, WINDOW, Codec, Fields, JavaForm
+from ...conf.java_form import BIAS, CONVOLUTIONS, WINDOW, Codec, Fields, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_series
 from ...step.params import ParamSpec
 from ..base import FeedForwardConf
@@ -95,6 +96,13 @@ ALONG_TIME: Fields = {
 """Windows along time in files."""
 
 
+FORMAT_AS_IMAGES = Codec(
+    lambda data_format: data_formats.IMAGES[data_formats.channels_last(data_format)],
+    lambda name: dict(zip(data_formats.IMAGES, data_formats.SERIES, strict=True)).get(name, name),
+)
+"""Format of series in files, as that of the images that they are to Java."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SeriesConvolutionConf(ConvolutionConf):
     """Shared by convolutions along time.
@@ -131,14 +139,17 @@ class Convolution1DLayer(SeriesConvolutionConf):
     convolution_mode : {"truncate", "same", "strict", "causal"}, optional
         See `nd.arrays.convolution.make_window`.
     has_bias : bool
+    data_format : {"NCW", "NWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
     Input ``[N, n_in, T]``, output ``[N, n_out, out_t]``. A mask ``[N, T]`` is handed on and changes no activations, as
     in Java: a step counts where one under its window does; in modes same and causal with stride 1 the mask stays as it
     is. Vector: b ``[1, n_out]`` first, then W ``[kernel, n_in, n_out]`` in c order, as in Java since
-    1.0.0-M1; older files are read too, see `nn.files.older_weights`. Source: DL4J ``Convolution1DLayer``. Differs: the
-    backward pass uses the z of the forward pass; Java computes it again without weight noise.
+    1.0.0-M1, whatever the format; older files are read too, see `nn.files.older_weights`. Source: DL4J
+    ``Convolution1DLayer``. Differs: the backward pass uses the z of the forward pass; Java computes it again without
+    weight noise. Layers of the format NWC can be trained, and masked, where Java fails.
 
     Examples
     --------
@@ -148,10 +159,16 @@ class Convolution1DLayer(SeriesConvolutionConf):
 
     kernel_size: Count | Sequence[Count] | None = None  # type: ignore[assignment]
     stride: Count | Sequence[Count] = (1,)
+    data_format: str | None = None
     causal: ClassVar[bool] = True
     runtime: ClassVar = Convolution1DRuntime
     positional: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
-    form: ClassVar[JavaForm] = FeedForwardConf.form.more({**BIAS, **ALONG_TIME}, {**IMAGES, "rnnDataFormat": "NCW"})
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more(
+        {**BIAS, **ALONG_TIME},
+        CONVOLUTIONS,
+        derived={"cnn2dDataFormat": lambda conf: FORMAT_AS_IMAGES.encode(conf.data_format)},
+    ).formatted("rnnDataFormat")
     shape_fields: ClassVar[Mapping[str, Any]] = {**FeedForwardConf.shape_fields, "kernel_size": (0,), "has_bias": True}
 
     def __post_init__(self) -> None:

@@ -12,8 +12,10 @@ from nd.arrays import convolution_kinds
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
+from ...conf import data_formats
+from ...conf.enums import DataFormat
 from ...conf.input_type import Convolutional3DType, InputType
-from ...conf.java_form import BIAS, IMAGES, VOLUMES, VOLUMES_ABSENT, JavaForm
+from ...conf.java_form import BIAS, CONVOLUTIONS, VOLUMES, VOLUMES_ABSENT, JavaForm
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 from .convolution import ConvolutionConf, ConvolutionRuntime, window_of
@@ -43,7 +45,9 @@ class Convolution3DRuntime(ConvolutionRuntime):
         return convolution_kinds.conv3d_backward(delta, saved, W, window, gradients, ctx.buffer, ctx.needs_epsilon)
 
 
-VOLUME_FORM = FeedForwardConf.form.more({**BIAS, **VOLUMES}, {**IMAGES, "dataFormat": "NCDHW"}, absent=VOLUMES_ABSENT)
+VOLUME_FORM = FeedForwardConf.form.more(
+    {**BIAS, **VOLUMES}, {**CONVOLUTIONS, "cnn2dDataFormat": "NCHW"}, absent=VOLUMES_ABSENT
+).formatted("dataFormat")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +63,8 @@ class Convolution3D(ConvolutionConf):
     convolution_mode : {"truncate", "same", "strict"}, optional
         See `nd.arrays.convolution.make_window`.
     has_bias : bool
+    data_format : {"NCDHW", "NDHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -75,9 +81,12 @@ class Convolution3D(ConvolutionConf):
 
     kernel_size: Count | Sequence[Count] = (2, 2, 2)
     stride: Count | Sequence[Count] = (1, 1, 1)
+    data_format: str | None = None
     axes: ClassVar[int] = 3
     runtime: ClassVar[type[LayerRuntime]] = Convolution3DRuntime
     takes: ClassVar[str] = "volumes"
+    formats: ClassVar[tuple[str, ...]] = data_formats.VOLUMES
+    DataFormat: ClassVar = DataFormat
     form: ClassVar[JavaForm] = VOLUME_FORM.more(constants={"mode": "Same"})
     shape_fields: ClassVar[Mapping[str, Any]] = {
         **FeedForwardConf.shape_fields,

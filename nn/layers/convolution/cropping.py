@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Natural
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.java_form import PARAMETERLESS, JavaForm
 from ..places import SIDES, BordersConf, PlacesRuntime, Sizes, interior
 from ..runtime import Context
@@ -81,6 +82,7 @@ class Cropping1D(_Cropping):
     """
 
     axes: ClassVar[int] = 1
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES[:1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,8 @@ class Cropping2D(_Cropping):
     ----------
     cropping : int, pair of int or four int
         ``top, bottom, left, right``; two numbers are height and width, on both sides; one is for all sides.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -105,8 +109,10 @@ class Cropping2D(_Cropping):
     convolutional(5x5x3)
     """
 
+    data_format: str | None = None
     axes: ClassVar[int] = 2
-    form: ClassVar[JavaForm] = _Cropping.form.more(constants={"dataFormat": "NCHW"})
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
+    form: ClassVar[JavaForm] = _Cropping.form.formatted("dataFormat")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,3 +132,4 @@ class Cropping3D(_Cropping):
     """
 
     axes: ClassVar[int] = 3
+    formats: ClassVar[tuple[str, ...]] = data_formats.VOLUMES[:1]

@@ -12,6 +12,7 @@ from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.java_form import JavaForm
 from ...step.params import ParamSpec
 from ..runtime import Context, Params
@@ -143,6 +144,8 @@ class Deconvolution3D(_Transposed, Convolution3D):
     ----------
     n_in, n_out, kernel_size, stride, padding, dilation, convolution_mode, has_bias
         As for `Deconvolution2D`, with three numbers: ``depth, height, width``.
+    data_format : {"NCDHW", "NDHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -157,7 +160,9 @@ class Deconvolution3D(_Transposed, Convolution3D):
     """
 
     kernel_size: Count | Sequence[Count] = (2, 2, 2)
+    data_format: str | None = None
     runtime: ClassVar = Deconvolution3DRuntime
+    formats: ClassVar[tuple[str, ...]] = data_formats.VOLUMES
     form: ClassVar[JavaForm] = VOLUME_FORM
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:

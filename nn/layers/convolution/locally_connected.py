@@ -15,6 +15,7 @@ from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Sizes, Window
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.distributions import Distribution
 from ...conf.input_type import ConvolutionalType, InputType, series_of
 from ...conf.java_form import BIAS, SIZES, Codec, Fields, JavaForm
@@ -239,6 +240,7 @@ class LocallyConnected1D(LocallyConnectedConf, SeriesConvolutionConf):
     """
 
     runtime: ClassVar = LocallyConnectedSeriesRuntime
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES[:1]
     form: ClassVar[JavaForm] = _FORM.more(
         _window_fields(_ALONG_TIME), absent={"dilation": 1}, derived=_derived(1, "paddingR")
     )
@@ -273,6 +275,8 @@ class LocallyConnected2D(LocallyConnectedConf):
     activation, weight_init : str
         "tanh" and "xavier" unless given: not taken from the network's defaults.
     has_bias : bool
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -289,9 +293,11 @@ class LocallyConnected2D(LocallyConnectedConf):
     {'W': (9, 8, 3), 'b': (1, 3)}
     """
 
+    data_format: str | None = None
     takes: ClassVar[str] = "images"
     runtime: ClassVar = LocallyConnectedRuntime
-    form: ClassVar[JavaForm] = _FORM.more(_window_fields("sizes"), {"format": "NCHW"}, derived=_derived(2, "paddingBr"))
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
+    form: ClassVar[JavaForm] = _FORM.more(_window_fields("sizes"), derived=_derived(2, "paddingBr")).formatted("format")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)

@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Count, Natural
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.java_form import PARAMETERLESS, Codec, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, interior, set_borders, set_per_axis, within
 from ..runtime import Buffers, Context
@@ -77,6 +78,8 @@ class SpaceToBatchLayer(PlacesConf):
         ``height, width`` of a block; padded images must be multiples of it.
     padding : int, pair of int or pair of pairs
         ``(top, bottom), (left, right)`` zeros around the images.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -102,12 +105,14 @@ class SpaceToBatchLayer(PlacesConf):
 
     blocks: Count | Sequence[Count] = field(default=1, kw_only=False)
     padding: Natural | Sequence[Natural | Sequence[Natural]] = field(default=((0, 0), (0, 0)), kw_only=False)
+    data_format: str | None = None
     axes: ClassVar[int] = 2
     runtime: ClassVar = SpaceToBatchRuntime
     positional: ClassVar[tuple[str, ...]] = ("blocks", "padding")
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
     form: ClassVar[JavaForm] = PlacesConf.form.more(
-        {"blocks": ("blocks", "sizes"), "padding": ("padding", _PAIRS)}, {**PARAMETERLESS, "format": "NCHW"}
-    )
+        {"blocks": ("blocks", "sizes"), "padding": ("padding", _PAIRS)}, PARAMETERLESS
+    ).formatted("format")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,6 +11,7 @@ from nd.arrays import convolution
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.enums import CNN2DFormat
 from ...conf.input_type import InputType
 from ...conf.java_form import PARAMETERLESS, JavaForm
@@ -69,6 +70,8 @@ class SpaceToDepthLayer(PlacesConf):
     ----------
     blocks : int
         Height and width of a block; images must be multiples of it.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -85,12 +88,14 @@ class SpaceToDepthLayer(PlacesConf):
     """
 
     blocks: Count = field(default=1, kw_only=False)
+    data_format: str | None = None
     axes: ClassVar[int] = 2
     runtime: ClassVar = SpaceToDepthRuntime
     DataFormat: ClassVar = CNN2DFormat
     positional: ClassVar[tuple[str, ...]] = ("blocks", "data_format")
-    form: ClassVar[JavaForm] = PlacesConf.form.more(
-        {"blockSize": ("blocks", "plain")}, {**PARAMETERLESS, "dataFormat": "NCHW"}
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
+    form: ClassVar[JavaForm] = PlacesConf.form.more({"blockSize": ("blocks", "plain")}, PARAMETERLESS).formatted(
+        "dataFormat"
     )
 
     def output_type(self, label: str, input_type: InputType) -> InputType:

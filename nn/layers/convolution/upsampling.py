@@ -11,6 +11,7 @@ import nd
 from nd.arguments import Count
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.java_form import PARAMETERLESS, Codec, JavaForm
 from ..places import PlacesConf, PlacesRuntime, Sizes, set_per_axis
 from ..runtime import Buffers, Context
@@ -96,6 +97,7 @@ class Upsampling1D(_Upsampling):
     """
 
     axes: ClassVar[int] = 1
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES[:1]
     form: ClassVar[JavaForm] = PlacesConf.form.more({"size": ("size", _TWICE)}, PARAMETERLESS)
 
 
@@ -107,6 +109,8 @@ class Upsampling2D(_Upsampling):
     ----------
     size : int or pair of int
         ``height, width`` of a block.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -121,8 +125,10 @@ class Upsampling2D(_Upsampling):
     convolutional(8x15x6)
     """
 
+    data_format: str | None = None
     axes: ClassVar[int] = 2
-    form: ClassVar[JavaForm] = PlacesConf.form.more({"size": ("size", "sizes")}, {**PARAMETERLESS, "format": "NCHW"})
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
+    form: ClassVar[JavaForm] = PlacesConf.form.more({"size": ("size", "sizes")}, PARAMETERLESS).formatted("format")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +139,8 @@ class Upsampling3D(_Upsampling):
     ----------
     size : int or three int
         ``depth, height, width`` of a block.
+    data_format : {"NCDHW", "NDHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -140,7 +148,7 @@ class Upsampling3D(_Upsampling):
     DL4J ``Upsampling3D``.
     """
 
+    data_format: str | None = None
     axes: ClassVar[int] = 3
-    form: ClassVar[JavaForm] = PlacesConf.form.more(
-        {"size": ("size", "sizes")}, {**PARAMETERLESS, "dataFormat": "NCDHW"}
-    )
+    formats: ClassVar[tuple[str, ...]] = data_formats.VOLUMES
+    form: ClassVar[JavaForm] = PlacesConf.form.more({"size": ("size", "sizes")}, PARAMETERLESS).formatted("dataFormat")

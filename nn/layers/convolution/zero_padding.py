@@ -10,6 +10,7 @@ import nd
 from nd.arguments import Natural
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.java_form import PARAMETERLESS, JavaForm
 from ..places import BordersConf, PlacesRuntime, Sizes, interior, within
 from ..runtime import Context
@@ -76,6 +77,7 @@ class ZeroPadding1DLayer(_ZeroPadding):
     """
 
     axes: ClassVar[int] = 1
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES[:1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +88,8 @@ class ZeroPaddingLayer(_ZeroPadding):
     ----------
     padding : int, pair of int or four int
         ``top, bottom, left, right``; two numbers are height and width, on both sides; one is for all sides.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -100,8 +104,10 @@ class ZeroPaddingLayer(_ZeroPadding):
     convolutional(8x8x3)
     """
 
+    data_format: str | None = None
     axes: ClassVar[int] = 2
-    form: ClassVar[JavaForm] = _ZeroPadding.form.more(constants={"dataFormat": "NCHW"})
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
+    form: ClassVar[JavaForm] = _ZeroPadding.form.formatted("dataFormat")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,3 +127,4 @@ class ZeroPadding3DLayer(_ZeroPadding):
     """
 
     axes: ClassVar[int] = 3
+    formats: ClassVar[tuple[str, ...]] = data_formats.VOLUMES[:1]

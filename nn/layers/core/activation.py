@@ -10,7 +10,7 @@ from nd.typing import Array
 
 from ...conf.java_form import PARAMETERLESS, JavaForm
 from ..base import LayerConf
-from ..runtime import Context, LayerRuntime, Params
+from ..runtime import Context, LayerRuntime, Params, by_places
 
 
 class ActivationRuntime(LayerRuntime):
@@ -21,12 +21,19 @@ class ActivationRuntime(LayerRuntime):
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         if not ctx.activates:
             return x, None
-        a = self.activating.value(x, ctx.buffer("a", x.shape), ctx.training)
+        a = ctx.buffer("a", x.shape)
+        self.activating.value(self._along(x), self._along(a), ctx.training)
         return a, (x, a)
 
     def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
-        z, a = cache
-        return self.activating.backprop(z, a, epsilon) if ctx.needs_epsilon else None
+        if not ctx.needs_epsilon:
+            return None
+        self.activating.backprop(*map(self._along, (*cache, epsilon)))
+        return epsilon
+
+    def _along(self, x: Array) -> Array:
+        """View an array with the axis last that the activation may go along."""
+        return by_places(x) if self.over_channels and x.ndim > 2 else x
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +43,8 @@ class ActivationLayer(LayerConf):
     Parameters
     ----------
     activation : str or Activation
+    input_format : str, optional
+        Format of what comes in: the network sets it.
 
     Notes
     -----
@@ -43,6 +52,7 @@ class ActivationLayer(LayerConf):
     """
 
     activation: str | Activation | None = field(default=None, kw_only=False)
+    input_format: str | None = field(default=None, repr=False, compare=False)
     runtime: ClassVar = ActivationRuntime
     inherited: ClassVar[tuple[str, ...]] = ("drop_out", "activation")
     positional: ClassVar[tuple[str, ...]] = ("activation",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
@@ -13,6 +13,7 @@ from nd.arrays.rows import NO_ROW
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import FeedForwardType, InputType, RecurrentType
 from ...conf.java_form import BIAS, TIMED, JavaForm
 from ...conf.preprocessors import InputPreProcessor
@@ -179,6 +180,8 @@ class EmbeddingSequenceLayer(EmbeddingLayer):
         Take series of any length.
     input_length : int
         Time steps, where the length is not inferred.
+    data_format : {"NCW", "NWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -195,13 +198,14 @@ class EmbeddingSequenceLayer(EmbeddingLayer):
 
     infer_input_length: bool = True
     input_length: Count = 1
+    data_format: str | None = None
     runtime: ClassVar = EmbeddingSequenceRuntime
     takes: ClassVar[str] = "series"
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
     form: ClassVar[JavaForm] = EmbeddingLayer.form.more(
         {"inputLength": ("input_length", "plain"), "inferInputLength": ("infer_input_length", "plain")},
-        {"outputFormat": "NCW"},
         absent={"inputLength": 1, "inferInputLength": False},
-    )
+    ).formatted("outputFormat")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return None
@@ -224,6 +228,15 @@ class EmbeddingSequenceLayer(EmbeddingLayer):
             f"{label}: expected series of indices, got {input_type!r}. Use InputType.recurrent(1, length) or "
             "InputType.feed_forward(length)."
         )
+
+    @property
+    def said_format(self) -> str | None:
+        return None  # its data_format is that of the output
+
+    def in_format(self, label: str, incoming: str | None) -> tuple[Self, str | None]:
+        series = incoming if incoming in self.formats else None
+        chosen = self.data_format or series or self.formats[0]
+        return replace(self, data_format=chosen), chosen
 
     def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
         return self, None

@@ -120,6 +120,14 @@ class FrozenLayer(LayerConf):
         layer, after = self._wrapped.following(label, before)
         return replace(self, layer=layer), after
 
+    @property
+    def said_format(self) -> str | None:
+        return self._wrapped.said_format
+
+    def in_format(self, label: str, incoming: str | None) -> tuple[Self, str | None]:
+        layer, behind = self._wrapped.in_format(label, incoming)
+        return replace(self, layer=layer), behind
+
     def param_specs(self) -> tuple[ParamSpec, ...]:
         return tuple(replace(spec, trainable=False) for spec in self._wrapped.param_specs())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
@@ -13,6 +13,7 @@ from nd.checks import describe_shape
 from nd.typing import Array
 
 from ...conf.constraints import FIELDS, UNSET, placed_constraints
+from ...conf.data_formats import arranged, computed, inward
 from ...conf.distributions import Distribution
 from ...conf.input_type import InputType
 from ...conf.java_form import Codec, JavaForm
@@ -47,27 +48,32 @@ class PReLURuntime(LayerRuntime):
 
     def setup(self) -> None:
         self._value, self._back = nd.elementwise(_value, scratch=(2,)), nd.elementwise(_back, scratch=(3,))
-        self._summed = (0, *(axis for axis, size in enumerate(self.conf.alpha_shape, 1) if size == 1))
+        self._shape = computed(self.conf.alpha_shape, self.conf.input_format)
+        self._summed = (0, *(axis for axis, size in enumerate(self._shape, 1) if size == 1))
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Array]:
         if not ctx.activates:
             return x, x
         self._check(x)
         a = ctx.buffer("a", x.shape)
-        self._value(x, params["W"][None, ...], ctx.buffer("below", x.shape), a)
+        self._value(x, self._alpha(params), ctx.buffer("below", x.shape), a)
         return a, x
 
     def backward(self, epsilon: Array, cache: Array, params: Params, grads: Params, ctx: Context) -> Array | None:
         x, product = cache, ctx.buffer("product", cache.shape)
-        self._back(x, params["W"][None, ...], epsilon, ctx.buffer("below", x.shape), product)
+        self._back(x, self._alpha(params), epsilon, ctx.buffer("below", x.shape), product)
         summed = nd.sum(product, self._summed, keepdims=True)
-        nd.assign(grads["W"], nd.reshape(summed, self.conf.alpha_shape))
+        nd.assign(self._alpha(grads), nd.reshape(summed, (1, *self._shape)))
         return epsilon if ctx.needs_epsilon else None
+
+    def _alpha(self, params: Params) -> Array:
+        """View the parameter as ``[1, C, ...]``."""
+        return inward(params["W"][None, ...], self.conf.input_format)
 
     def _check(self, x: Array) -> None:
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        expected = self.conf.expected_shape
+        expected = computed(self.conf.expected_shape, self.conf.input_format)
         fits = x.ndim == 1 + len(expected) and all(
             size in ("any", length) for size, length in zip(expected, x.shape[1:], strict=True)
         )
@@ -93,6 +99,8 @@ class PReLULayer(BaseLayerConf):
     shared_axes : int or sequence of int, optional
         Axes, 1 for the first one of an example, along which alpha is the same: ``(2, 3)`` gives every channel of an
         image one.
+    input_format : str, optional
+        Of input_shape: the network sets it to that of what comes in.
     weight_init : str or Distribution
         Start of alpha: 0 unless the layer is given another.
 
@@ -116,6 +124,7 @@ class PReLULayer(BaseLayerConf):
 
     input_shape: Count | Sequence[Count] | None = None
     shared_axes: Count | Sequence[Count] | None = None
+    input_format: str | None = field(default=None, repr=False, compare=False)
     weight_init: str | Distribution | None = "zero"
     runtime: ClassVar = PReLURuntime
     form: ClassVar[JavaForm] = BaseLayerConf.form.more(
@@ -161,18 +170,19 @@ class PReLULayer(BaseLayerConf):
         return replace(BaseLayerConf.resolved(bare, defaults, index), **waiting)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
-        alpha_shape = tuple(1 if axis in self._shared else size for axis, size in enumerate(input_type.shape, 1))
+        sizes = arranged(input_type.shape, self.input_format)
+        alpha_shape = tuple(1 if axis in self._shared else size for axis, size in enumerate(sizes, 1))
         if None in alpha_shape:
             raise nd.ConfigurationError(
                 f"{label}: the length of {input_type!r} must be known, or alpha the same at every time step. Give "
                 "InputType.recurrent the length, or set shared_axes=2."
             )
         if self.input_shape is None:
-            shaped = replace(self, input_shape=tuple(1 if size is None else size for size in input_type.shape))
+            shaped = replace(self, input_shape=tuple(1 if size is None else size for size in sizes))
             return replace(shaped, constraints=placed_constraints(label, shaped, shaped), **UNSET)
         if self.alpha_shape != alpha_shape:
             raise nd.ConfigurationError(
-                f"{label}: input_shape must be {input_type.shape}, that of what comes in, got {self.input_shape}. "
+                f"{label}: input_shape must be {sizes}, that of what comes in, got {self.input_shape}. "
                 "Leave input_shape out, or mend it."
             )
         return self

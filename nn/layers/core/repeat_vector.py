@@ -10,6 +10,7 @@ from nd.arguments import Count
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import InputType, RecurrentType
 from ...conf.java_form import IDLE, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_rows
@@ -70,6 +71,9 @@ class RepeatVector(LayerConf):
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_rows(input_type)
+
+    def in_format(self, label: str, incoming: str | None) -> tuple[Self, str | None]:
+        return self, data_formats.SERIES[0]
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         return RecurrentType(input_type.size, self.n)

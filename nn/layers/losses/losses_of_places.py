@@ -11,6 +11,7 @@ from nd.activations import Activation
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import Convolutional3DType, ConvolutionalType, InputType, RecurrentType
 from ...conf.java_form import JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images, to_series
@@ -175,6 +176,8 @@ class CnnLossLayer(_LossOfPlaces):
     loss : str or Loss
     activation : str or Activation
         Identity unless the layer is given another; None takes the network's.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -184,9 +187,11 @@ class CnnLossLayer(_LossOfPlaces):
     """
 
     activation: str | Activation | None = "identity"
+    data_format: str | None = None
     axes: ClassVar[tuple[str, ...]] = ("H", "W")
     taken: ClassVar = (ConvolutionalType, "convolutional(h, w, c)")
-    form: ClassVar[JavaForm] = LossLayer.form.more(constants={"format": "NCHW"})
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
+    form: ClassVar[JavaForm] = LossLayer.form.formatted("format")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type)
@@ -201,6 +206,8 @@ class Cnn3DLossLayer(_LossOfPlaces):
     loss : str or Loss
     activation : str or Activation
         Identity unless the layer is given another; None takes the network's.
+    data_format : {"NCDHW", "NDHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -209,9 +216,11 @@ class Cnn3DLossLayer(_LossOfPlaces):
     """
 
     activation: str | Activation | None = "identity"
+    data_format: str | None = None
     axes: ClassVar[tuple[str, ...]] = ("D", "H", "W")
     taken: ClassVar = (Convolutional3DType, "convolutional3d(d, h, w, c)")
-    form: ClassVar[JavaForm] = LossLayer.form.more(constants={"dataFormat": "NCDHW"})
+    formats: ClassVar[tuple[str, ...]] = data_formats.VOLUMES
+    form: ClassVar[JavaForm] = LossLayer.form.formatted("dataFormat")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +230,8 @@ class RnnLossLayer(_LossOfPlaces):
     Parameters
     ----------
     loss : str or Loss
+    data_format : {"NCW", "NWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -229,9 +240,11 @@ class RnnLossLayer(_LossOfPlaces):
     ``RnnLossLayer``.
     """
 
+    data_format: str | None = None
     axes: ClassVar[tuple[str, ...]] = ("T",)
     taken: ClassVar = (RecurrentType, "recurrent(size)")
-    form: ClassVar[JavaForm] = LossLayer.form.more(constants={"rnnDataFormat": "NCW"})
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
+    form: ClassVar[JavaForm] = LossLayer.form.formatted("rnnDataFormat")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_series(input_type)

@@ -9,6 +9,7 @@ import nd
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import InputType, RecurrentType, series_of
 from ...conf.java_form import JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_series
@@ -72,6 +73,8 @@ class RnnOutputLayer(OutputLayer):
         Softmax unless the layer is given another; None takes the network's.
     n_in, n_out : int
     has_bias : bool
+    data_format : {"NCW", "NWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -81,9 +84,11 @@ class RnnOutputLayer(OutputLayer):
     ``RnnOutputLayer``.
     """
 
+    data_format: str | None = None
     runtime: ClassVar = RnnOutputRuntime
     takes: ClassVar[str] = "series"
-    form: ClassVar[JavaForm] = OutputLayer.form.more(constants={"rnnDataFormat": "NCW"})
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
+    form: ClassVar[JavaForm] = OutputLayer.form.formatted("rnnDataFormat")
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_series(input_type)

@@ -13,6 +13,7 @@ from nd.checks import describe_shape
 from nd.typing import Array
 from optimize import Updater
 
+from ...conf import data_formats
 from ...conf.builder_names import of_parameter
 from ...conf.input_type import ConvolutionalFlatType, InputType
 from ...conf.java_form import TIMED, JavaForm
@@ -222,6 +223,8 @@ class BatchNormalization(SameSizeConf):
         False: the running statistics are those of the last minibatch, for data sets that are one minibatch.
     n_in, n_out : int, optional
         Channels, the same in and out; inferred from the network's input type.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Raises
     ------
@@ -253,12 +256,14 @@ class BatchNormalization(SameSizeConf):
     lock_gamma_beta: bool = False
     use_log_std: bool = True
     minibatch: bool = True
+    data_format: str | None = None
     runtime: ClassVar = BatchNormalizationRuntime
     builder_verbs: ClassVar[dict[str, Any]] = {
         **SameSizeConf.builder_verbs, "constrain_beta": of_parameter("beta"), "constrain_gamma": of_parameter("gamma"),
         "beta_constraints": of_parameter("beta"), "gamma_constraints": of_parameter("gamma"),
     }  # fmt: skip
     takes: ClassVar[str] = "any"
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
     form: ClassVar[JavaForm] = SameSizeConf.form.more(
         {
             "decay": ("decay", "number"),
@@ -269,15 +274,19 @@ class BatchNormalization(SameSizeConf):
             "minibatch": ("minibatch", "plain"),
             "useLogStd": ("use_log_std", "plain"),
         },
-        {**TIMED, "cudnnAllowFallback": True, "cnn2DFormat": "NCHW"},
+        {**TIMED, "cudnnAllowFallback": True},
         absent={"useLogStd": False},
-    )
+    ).formatted("cnn2DFormat")
     shape_fields: ClassVar[Mapping[str, Any]] = {
         "n_out": None, "n_in": 0, "use_log_std": False, "lock_gamma_beta": False,
     }  # fmt: skip
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_images(input_type) if isinstance(input_type, ConvolutionalFlatType) else None
+
+    @property
+    def said_format(self) -> str | None:
+        return self.data_format if data_formats.channels_last(self.data_format) else None  # NCHW is said of rows too
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
         return self.with_n_in(label, input_type.shape[0])

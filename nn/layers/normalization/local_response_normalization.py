@@ -10,6 +10,7 @@ from nd.arguments import NonNegative, Positive, Range
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import InputType
 from ...conf.java_form import PARAMETERLESS, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images
@@ -112,6 +113,8 @@ class LocalResponseNormalization(LayerConf):
         Channels that are summed up; with an even one as many as with the next odd one.
     k, alpha, beta : float
         alpha is not divided by n.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Raises
     ------
@@ -130,12 +133,14 @@ class LocalResponseNormalization(LayerConf):
     k: Positive = 2.0
     alpha: NonNegative = 1e-4
     beta: float = 0.75
+    data_format: str | None = None
     runtime: ClassVar = LocalResponseRuntime
     positional: ClassVar[tuple[str, ...]] = ("k", "n", "alpha", "beta")
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
     form: ClassVar[JavaForm] = LayerConf.form.more(
         {"n": ("n", "real"), "k": ("k", "number"), "alpha": ("alpha", "number"), "beta": ("beta", "number")},
-        {**PARAMETERLESS, "cudnnAllowFallback": True, "dataFormat": "NCHW"},
-    )
+        {**PARAMETERLESS, "cudnnAllowFallback": True},
+    ).formatted("dataFormat")
 
     def __post_init__(self) -> None:
         super().__post_init__()

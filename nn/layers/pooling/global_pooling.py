@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
@@ -12,6 +12,7 @@ from nd.arguments import Count, Natural
 from nd.checks import check_choice, check_shape, describe_shape
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.enums import PoolingType
 from ...conf.input_type import Convolutional3DType, ConvolutionalType, FeedForwardType, InputType, RecurrentType
 from ...conf.java_form import PARAMETERLESS, JavaForm
@@ -174,7 +175,8 @@ class GlobalPoolingRuntime(LayerRuntime):
         if not nd.is_array(x):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         axes = tuple(range(2, x.ndim))
-        if not 3 <= x.ndim <= 5 or self.conf.pooling_dimensions not in (None, axes):
+        given = self.conf.pooling_dimensions
+        if not 3 <= x.ndim <= 5 or (given is not None and len(given) != len(axes)):
             over = "" if self.conf.pooling_dimensions is None else f" with {len(self.conf.pooling_dimensions) + 2} axes"
             raise nd.ShapeError(
                 f"{self.label}: expected input [N, C, T], [N, C, H, W] or [N, C, D, H, W]{over}, got "
@@ -196,6 +198,12 @@ class GlobalPoolingRuntime(LayerRuntime):
         return mask
 
 
+_POOLED_AXES: dict[Any, str] = {
+    (1,): "NWC", (1, 2): "NHWC", (1, 2, 3): "NDHWC", (2,): "NCW", (2, 3): "NCHW", (2, 3, 4): "NCDHW",
+}  # fmt: skip
+"""Axes of places -> format that has them there, sorted."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class GlobalPoolingLayer(LayerConf):
     """Pools over all time steps of series, or all places of images and volumes.
@@ -205,7 +213,7 @@ class GlobalPoolingLayer(LayerConf):
     pooling_type : {"max", "avg", "sum", "pnorm"}
     pooling_dimensions : sequence of int, optional
         The axes that are pooled. Only all of them can be: ``(2,)`` of series, ``(2, 3)`` of images, ``(2, 3, 4)`` of
-        volumes; by default those of the input.
+        volumes, with the channels last ``(1,)``, ``(1, 2)``, ``(1, 2, 3)``; by default those of the input.
     pnorm : int
         The p of "pnorm".
     collapse_dimensions : bool
@@ -253,10 +261,10 @@ class GlobalPoolingLayer(LayerConf):
         if given is None:
             return
         axes = given if isinstance(given, tuple) else (given,)
-        if axes not in ((2,), (2, 3), (2, 3, 4)):
+        if axes not in _POOLED_AXES:
             raise nd.ConfigurationError(
                 f"GlobalPoolingLayer: pooling_dimensions must be (2,), (2, 3) or (2, 3, 4), all axes behind the "
-                f"channels, got {given!r}. Leave them out."
+                f"channels, or with the channels last (1,), (1, 2) or (1, 2, 3), got {given!r}. Leave them out."
             )
         object.__setattr__(self, "pooling_dimensions", axes)
 
@@ -270,12 +278,29 @@ class GlobalPoolingLayer(LayerConf):
             )
         shape: tuple[Any, ...] = input_type.shape
         channels, *sizes = shape
-        if self.pooling_dimensions not in (None, tuple(range(2, 2 + len(sizes)))):
+        given: Any = self.pooling_dimensions
+        if given is not None and len(given) != len(sizes):
             raise nd.ConfigurationError(
                 f"{label}: pooling_dimensions must be all axes behind the channels of {input_type!r}, got "
                 f"{self.pooling_dimensions}. Leave them out."
             )
         return FeedForwardType(channels) if self.collapse_dimensions else type_of_places(channels, [1] * len(sizes))
+
+    @property
+    def said_format(self) -> str | None:
+        return None if self.pooling_dimensions is None else _POOLED_AXES[self.pooling_dimensions]
+
+    def in_format(self, label: str, incoming: str | None) -> tuple[Self, str | None]:
+        said = self.said_format
+        if said is not None and data_formats.same_kind(said, incoming) and said != incoming:
+            raise nd.ConfigurationError(
+                f"{label}: pooling_dimensions must be all axes but the channels of {incoming}, got "
+                f"{self.pooling_dimensions}. Leave them out."
+            )
+        layer = self
+        if data_formats.channels_last(incoming):
+            layer = replace(self, pooling_dimensions=next(a for a, name in _POOLED_AXES.items() if name == incoming))
+        return layer, data_formats.rows_of(incoming) if self.collapse_dimensions else incoming or said
 
     def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
         return self, before and ("rows" if self.collapse_dimensions else before[0], before[1])

@@ -13,6 +13,7 @@ from nd.arrays.convolution import Window
 from nd.checks import check_choice
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.enums import PoolingType
 from ...conf.input_type import ConvolutionalType, InputType
 from ...conf.java_form import PARAMETERLESS, WINDOW, JavaForm
@@ -87,6 +88,8 @@ class SubsamplingLayer(LayerConf):
     convolution_mode : {"truncate", "same", "strict"}, optional
     avg_pool_include_pad_in_divisor : bool
         Whether padding counts in an average.
+    data_format : {"NCHW", "NHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -104,11 +107,13 @@ class SubsamplingLayer(LayerConf):
     convolution_mode: str | None = None
     pnorm: Natural = 0
     avg_pool_include_pad_in_divisor: bool = False
+    data_format: str | None = None
     axes: ClassVar[int] = 2
     runtime: ClassVar = SubsamplingRuntime
     inherited: ClassVar[tuple[str, ...]] = ("drop_out", "convolution_mode")
     positional: ClassVar[tuple[str, ...]] = ("pooling_type", "kernel_size", "stride", "padding")
     PoolingType: ClassVar = PoolingType
+    formats: ClassVar[tuple[str, ...]] = data_formats.IMAGES
     form: ClassVar[JavaForm] = LayerConf.form.more(
         {
             **WINDOW,
@@ -116,8 +121,8 @@ class SubsamplingLayer(LayerConf):
             "pnorm": ("pnorm", "plain"),
             "avgPoolIncludePadInDivisor": ("avg_pool_include_pad_in_divisor", "plain"),
         },
-        {**PARAMETERLESS, "cnn2dDataFormat": "NCHW", "cudnnAllowFallback": True, "eps": 1e-8},
-    )
+        {**PARAMETERLESS, "cudnnAllowFallback": True, "eps": 1e-8},
+    ).formatted("cnn2dDataFormat")
 
     @classmethod
     def Builder(cls, *arguments: Any) -> Any:

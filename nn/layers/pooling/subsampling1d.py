@@ -9,10 +9,18 @@ from typing import Any, ClassVar
 from nd.arguments import Count, Natural
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.input_type import InputType
 from ...conf.java_form import JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_series
-from ..convolution.convolution1d import ALONG_TIME, SeriesWindows, as_images, as_series, series_window_of
+from ..convolution.convolution1d import (
+    ALONG_TIME,
+    FORMAT_AS_IMAGES,
+    SeriesWindows,
+    as_images,
+    as_series,
+    series_window_of,
+)
 from ..places import places_of, type_of_places
 from ..runtime import Context, Params
 from .subsampling import SubsamplingLayer, SubsamplingRuntime
@@ -49,6 +57,8 @@ class Subsampling1DLayer(SubsamplingLayer):
     convolution_mode : {"truncate", "same", "strict"}, optional
     avg_pool_include_pad_in_divisor : bool
         Whether padding counts in an average.
+    data_format : {"NCW", "NWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -71,7 +81,10 @@ class Subsampling1DLayer(SubsamplingLayer):
     axes: ClassVar[int] = 1
     causal: ClassVar[bool] = False
     runtime: ClassVar = Subsampling1DRuntime
-    form: ClassVar[JavaForm] = SubsamplingLayer.form.more(ALONG_TIME)
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
+    form: ClassVar[JavaForm] = SubsamplingLayer.form.more(
+        {**ALONG_TIME, "cnn2dDataFormat": ("data_format", FORMAT_AS_IMAGES)}, derived={}
+    )
 
     @classmethod
     def Builder(cls, *arguments: Any) -> Any:

@@ -11,6 +11,7 @@ from nd.arrays import volumes
 from nd.arrays.convolution import Sizes
 from nd.typing import Array
 
+from ...conf import data_formats
 from ...conf.enums import PoolingType
 from ...conf.java_form import PARAMETERLESS, VOLUMES, VOLUMES_ABSENT, JavaForm
 from ..convolution.convolution import WindowsRuntime, window_of
@@ -52,6 +53,8 @@ class Subsampling3DLayer(PlacesConf):
         ``depth, height, width``.
     convolution_mode : {"same", "truncate", "strict"}
         Same unless the layer is given another: as in Java, that of the network is not for it.
+    data_format : {"NCDHW", "NDHWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
 
     Notes
     -----
@@ -74,14 +77,16 @@ class Subsampling3DLayer(PlacesConf):
     padding: Natural | Sequence[Natural] = (0, 0, 0)
     dilation: Count | Sequence[Count] = (1, 1, 1)
     convolution_mode: str | None = "same"
+    data_format: str | None = None
     axes: ClassVar[int] = 3
     runtime: ClassVar = Subsampling3DRuntime
     positional: ClassVar[tuple[str, ...]] = ("pooling_type", "kernel_size", "stride", "padding")
+    formats: ClassVar[tuple[str, ...]] = data_formats.VOLUMES
     form: ClassVar[JavaForm] = PlacesConf.form.more(
         {**VOLUMES, "poolingType": ("pooling_type", "pooling")},
-        {**PARAMETERLESS, "cudnnAllowFallback": True, "dataFormat": "NCDHW"},
+        {**PARAMETERLESS, "cudnnAllowFallback": True},
         absent=VOLUMES_ABSENT,
-    )
+    ).formatted("dataFormat")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ from nn.files.forms import CODECS, LayerForm, with_codecs
 from nn.files.json_values import NUMBER, PLAIN
 from nn.layers import LAYERS, BaseLayerConf, LayerConf
 
-ELSEWHERE = {field.name for field in fields(BaseLayerConf)} | {"unused"}
+ELSEWHERE = {field.name for field in fields(BaseLayerConf)} | {"input_format", "unused"}
 
 
 @pytest.mark.parametrize("layer_class", LAYERS.values(), ids=list(LAYERS))

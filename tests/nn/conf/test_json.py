@@ -161,7 +161,7 @@ def test_preprocessors_keep_their_places():
 
 @pytest.mark.parametrize("kind", PREPROCESSORS)
 def test_every_preprocessor_is_written_and_read(kind):
-    sizes = [field for field in dataclasses.fields(PREPROCESSORS[kind]) if field.name != "ncdhw"]
+    sizes = [field for field in dataclasses.fields(PREPROCESSORS[kind]) if field.name not in ("data_format", "ncdhw")]
     preprocessor = PREPROCESSORS[kind](*range(2, 2 + len(sizes)))
     conf = dataclasses.replace(sample_conf(), preprocessors={2: preprocessor})
     document = json.loads(conf.to_json())
@@ -229,10 +229,11 @@ UNSUPPORTED = {
         (*LAYER, "weightInitFn"), {"@class": "a.WeightInitXavier", "scale": 2.0}, nd.ConfigurationError,
         "ScaledWeightInit: name must be one of identity, .* got 'xavier'",
     ),
-    "channels-last": ((*LAYER, "cnn2dDataFormat"), "NHWC", nd.ConfigurationError, "cnn2dDataFormat 'NHWC'"),
-    "channels-last-between": (
-        ("inputPreProcessors", "2", "format"), "NHWC", nd.ConfigurationError, "'NHWC' is not supported",
+    "another format behind rows": ((*LAYER, "cnn2dDataFormat"), "NHWC", nd.ConfigurationError, "must be NCHW, .* NHWC"),
+    "another format between": (
+        ("inputPreProcessors", "2", "format"), "NHWC", nd.ConfigurationError, "must be NHWC, .* got NCHW",
     ),
+    "no format": ((*LAYER, "cnn2dDataFormat"), "NWHC", nd.ConfigurationError, "data_format must be NCHW or NHWC, got"),
     "kind of backprop": (("backpropType",), "Sideways", nd.ChoiceError, "backpropType 'Sideways'.*TruncatedBPTT"),
     "integers": (("dataType",), "INT", nd.ConfigurationError, "dataType 'INT' is not supported, only BFLOAT16"),
     "penalty": (

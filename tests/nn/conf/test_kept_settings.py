@@ -72,8 +72,9 @@ def test_it_survives_files_and_changes_nothing(tmp_path):
 
 
 def test_what_java_would_compute_another_way_is_refused():
-    with pytest.raises(nd.ConfigurationError, match="data format must be NCHW, NCW or NCDHW, got"):
-        ConvolutionLayer.Builder(2, 2).dataFormat(CNN2DFormat.NHWC)
+    with pytest.raises(nd.ConfigurationError, match="data format must be NCHW or NCW or NCDHW, got"):
+        DenseLayer.Builder().dataFormat(CNN2DFormat.NHWC)
+    assert DenseLayer.Builder().dataFormat(CNN2DFormat.NCHW).nOut(2).build() == DenseLayer(n_out=2)
 
 
 def test_a_builders_settings_can_be_asked_for_and_copied():

@@ -94,8 +94,11 @@ def test_formats_of_inputs():
     assert InputType.recurrent(3, 4, RNNFormat.NCW).time_series_length == 4
     assert InputType.convolutional(2, 3, 1, CNN2DFormat.NCHW) == InputType.convolutional(2, 3, 1)
     assert InputType.convolutional3D(2, 3, 4, 1).shape == (1, 2, 3, 4)
-    with pytest.raises(nd.ConfigurationError, match=r"InputType: the format must be NCHW, got NHWC"):
-        InputType.convolutional(2, 3, 1, CNN2DFormat.NHWC)
+    assert InputType.convolutional(2, 3, 1, CNN2DFormat.NHWC).shape == (2, 3, 1)
+    assert InputType.convolutional3D("NDHWC", 2, 3, 4, 1).shape == (2, 3, 4, 1)
+    assert InputType.recurrent(3, 4, RNNFormat.NWC).shape == (4, 3)
+    with pytest.raises(nd.ConfigurationError, match=r"InputType: data_format must be NCHW or NHWC, got <RNNFormat.NCW"):
+        InputType.convolutional(2, 3, 1, RNNFormat.NCW)
 
 
 def test_builders_and_nested_names():

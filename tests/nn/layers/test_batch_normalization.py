@@ -228,5 +228,4 @@ def test_the_file_says_how_the_variance_is_kept():
     first["variables"] = []
     assert not MultiLayerConfiguration.from_json(json.dumps(document)).layers[0].use_log_std
     layer["cnn2DFormat"] = "NHWC"
-    with pytest.raises(nd.ConfigurationError, match="BatchNormalization: cnn2DFormat 'NHWC' is not supported, only"):
-        MultiLayerConfiguration.from_json(json.dumps(document))
+    assert MultiLayerConfiguration.from_json(json.dumps(document)).layers[0].data_format == "NHWC"

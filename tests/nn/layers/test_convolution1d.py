@@ -147,8 +147,8 @@ def test_java_names():
     plain = MultiLayerConfiguration.from_json(json.dumps(java)).layers
     assert (plain[0].dilation, expected[0].dilation) == ((1,), (3,))
     layer["rnnDataFormat"] = "NWC"
-    with pytest.raises(nd.ConfigurationError, match="Convolution1D: rnnDataFormat 'NWC' is not supported"):
-        MultiLayerConfiguration.from_json(json.dumps(java))
+    with pytest.raises(nd.ConfigurationError, match="its input must be NCW, as the layer takes it, got NWC"):
+        MultiLayerConfiguration.from_json(json.dumps(java))  # the layer behind says another
 
 
 def test_what_is_refused():

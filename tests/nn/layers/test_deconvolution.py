@@ -53,8 +53,8 @@ def test_java_form_of_volumes(layer_class):
     found["mode"] = "Truncate"  # which Java never reads
     MultiLayerConfiguration.from_json(json.dumps(java))
     found["dataFormat"] = "NDHWC"
-    with pytest.raises(nd.ConfigurationError, match=f"{layer_class.__name__}: dataFormat 'NDHWC' is not supported"):
-        MultiLayerConfiguration.from_json(json.dumps(java))
+    with pytest.raises(nd.ConfigurationError, match="input must be NCDHW, as the layer takes it, got NDHWC"):
+        MultiLayerConfiguration.from_json(json.dumps(java))  # what makes rows says another
 
 
 def test_rows_become_images_and_volumes_become_rows():

@@ -87,5 +87,5 @@ def test_what_is_refused():
             configuration(layer, weight_init="identity")
     java = json.loads(configuration(LAYERS["separable"]).to_json())
     java["confs"][0]["layer"]["cnn2dDataFormat"] = "NHWC"
-    with pytest.raises(nd.ConfigurationError, match="SeparableConvolution2D: cnn2dDataFormat 'NHWC' is not supported"):
-        MultiLayerConfiguration.from_json(json.dumps(java))
+    with pytest.raises(nd.ConfigurationError, match="input must be NCHW, as the layer takes it, got NHWC"):
+        MultiLayerConfiguration.from_json(json.dumps(java))  # what makes rows says another

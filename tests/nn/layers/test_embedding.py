@@ -20,7 +20,9 @@ from nn import (
     NormalDistribution,
     OutputLayer,
 )
-from nn.conf.preprocessors import CnnToFeedForwardPreProcessor, RnnToFeedForwardPreProcessor
+from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
+from nn.conf.series_preprocessors import RnnToFeedForwardPreProcessor
+from nn.files.json import layer_from_json
 from optimize import Sgd
 from tests.layers_at_work import backprop, forward, memory_of_gradients
 from tests.nn.layers.test_every_layer import check_derivative, orders_of
@@ -253,5 +255,4 @@ def test_what_java_takes_where_a_file_says_nothing():
         if layer_class is EmbeddingSequenceLayer:
             assert (read.input_length, read.infer_input_length) == (1, False)
             layer["outputFormat"] = "NWC"
-            with pytest.raises(nd.ConfigurationError, match="outputFormat 'NWC' is not supported, only 'NCW'"):
-                MultiLayerConfiguration.from_json(json.dumps(document))
+            assert layer_from_json(layer).data_format == "NWC"

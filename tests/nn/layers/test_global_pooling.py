@@ -156,7 +156,7 @@ def test_settings_that_cannot_be():
         GlobalPoolingLayer("min")
     with pytest.raises(nd.ConfigurationError, match="pnorm must be an integer >= 1, got 0"):
         GlobalPoolingLayer("pnorm", pnorm=0)
-    for wrong in ((3,), (2, 4), 3, (1, 2)):
+    for wrong in ((3,), (2, 4), 3, (1, 3)):
         with pytest.raises(nd.ConfigurationError, match=r"pooling_dimensions must be \(2,\), \(2, 3\) or \(2, 3, 4\)"):
             GlobalPoolingLayer(pooling_dimensions=wrong)
 

@@ -89,8 +89,8 @@ def test_java_files_are_read():
         del java["confs"][0]["layer"][key]
     assert MultiLayerConfiguration.from_json(json.dumps(java)).layers == conf.layers
     java["confs"][0]["layer"]["format"] = "NHWC"
-    with pytest.raises(nd.ConfigurationError, match="LocallyConnected2D: format 'NHWC' is not supported, only 'NCHW'"):
-        MultiLayerConfiguration.from_json(json.dumps(java))
+    with pytest.raises(nd.ConfigurationError, match="input must be NCHW, as the layer takes it, got NHWC"):
+        MultiLayerConfiguration.from_json(json.dumps(java))  # what makes rows says another
 
 
 @pytest.mark.parametrize(

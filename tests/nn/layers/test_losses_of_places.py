@@ -235,10 +235,11 @@ def test_the_layer_of_a_java_model_is_read_and_written_as_it_was(reference):
     assert layer_to_json(layer) == {**written, "format": "NCHW", "timeDistributedFormat": None}
 
 
-def test_another_data_format_is_refused():
+def test_another_data_format_is_read():
     written = layer_to_json(make_network(CnnLossLayer(), input_type=TYPES["cnn"]).conf.layers[0])
-    with pytest.raises(nd.ConfigurationError, match="CnnLossLayer: format 'NHWC' is not supported, only 'NCHW'"):
-        layer_from_json({**written, "format": "NHWC"})
+    assert layer_from_json({**written, "format": "NHWC"}).data_format == "NHWC"
+    with pytest.raises(nd.ConfigurationError, match="CnnLossLayer: data_format must be NCHW or NHWC, got 'NWC'"):
+        layer_from_json({**written, "format": "NWC"})
 
 
 # ---- minibatches in parts

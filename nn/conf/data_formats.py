@@ -1,0 +1,211 @@
+"""Order of the axes of images, series and volumes, as data come in and go out: channels first or channels last.
+
+Layers compute with the channels first, whatever their network's format. A format says how features, labels, masks and
+activations look from outside, in which order an example becomes a row, and how the few parameters lie whose order
+follows it in Java.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import nd
+
+if TYPE_CHECKING:
+    from ..layers.base import LayerConf
+    from .preprocessors import InputPreProcessor
+
+IMAGES = ("NCHW", "NHWC")
+SERIES = ("NCW", "NWC")
+VOLUMES = ("NCDHW", "NDHWC")
+
+ROWS = ("rows", "rows of NWC")
+"""Rows have one order of axes; behind series it is remembered where those had the channels, as in Java."""
+_KINDS = {name: formats for formats in (IMAGES, SERIES, VOLUMES, ROWS) for name in formats}
+
+
+def channels_last(data_format: str | None) -> bool:
+    """Tell whether a format, None where it is not known, has the channels behind the places."""
+    return data_format in (IMAGES[1], SERIES[1], VOLUMES[1])
+
+
+def same_kind(data_format: str | None, other: str | None) -> bool:
+    """Tell whether two formats are both of images, of series, of volumes or of rows."""
+    return data_format is not None and other in _KINDS.get(data_format, ())
+
+
+def rows_of(data_format: str | None) -> str:
+    """Return the format of the rows that activations of a format become."""
+    return ROWS[data_format == SERIES[1]]
+
+
+def check_format(who: str, data_format: Any, formats: tuple[str, ...]) -> str | None:
+    """Return a format by its name in capitals, None for None; raise ConfigurationError if it is none of `formats`."""
+    if data_format is None:
+        return None
+    name = str(getattr(data_format, "value", data_format)).upper()
+    if name not in formats:
+        known = " or ".join(formats)
+        raise nd.ConfigurationError(f"{who}: data_format must be {known}, got {data_format!r}. Leave it out.")
+    return name
+
+
+def agreed_format(label: str, own: str | None, formats: tuple[str, ...], incoming: str | None) -> str | None:
+    """Return the format in which a layer of these formats takes its input.
+
+    Parameters
+    ----------
+    label : str
+        Of the layer, for messages.
+    own : str, optional
+        The format that it says.
+    formats : tuple of str
+        Those that it can have, the default first; none where it takes any.
+    incoming : str, optional
+        Of the activations that come in, None where nothing says it.
+
+    Raises
+    ------
+    ConfigurationError
+        The layer says another one than what comes in has.
+    """
+    if not formats or not (incoming is None or same_kind(incoming, formats[0])):
+        return incoming  # rows, say: the format of images is of no account there
+    chosen = own or incoming or formats[0]
+    if chosen not in formats or incoming not in (None, chosen):
+        remedy = "Leave data_format out there" if len(formats) > 1 else "Java has no other: put the channels first"
+        only = chosen if chosen in formats else formats[0]
+        raise nd.ConfigurationError(
+            f"{label}: its input must be {only}, as the layer takes it, got {incoming}. {remedy}, or give all layers "
+            "and the input type one format."
+        )
+    return chosen
+
+
+def arranged(sizes: tuple[Any, ...], data_format: str | None) -> tuple[Any, ...]:
+    """Return the shape ``(C, ...)`` of an example as it is in that format."""
+    return (*sizes[1:], sizes[0]) if channels_last(data_format) and len(sizes) > 1 else sizes
+
+
+def computed(sizes: tuple[Any, ...], data_format: str | None) -> tuple[Any, ...]:
+    """Return the shape of an example of that format with the channels first."""
+    return (sizes[-1], *sizes[:-1]) if channels_last(data_format) and len(sizes) > 1 else sizes
+
+
+def inward(x: Any, data_format: str | None) -> Any:
+    """View an array ``[N, ...]`` of that format with the channels first; one of another rank comes back."""
+    if not channels_last(data_format) or x is None or x.ndim != len(data_format or ""):
+        return x
+    return x.transpose((0, x.ndim - 1, *range(1, x.ndim - 1)))
+
+
+def outward(x: Any, data_format: str | None) -> Any:
+    """View an array ``[N, C, ...]`` in that format; one of another rank comes back."""
+    if not channels_last(data_format) or x is None or x.ndim != len(data_format or ""):
+        return x
+    return x.transpose((0, *range(2, x.ndim), 1))
+
+
+def settled(
+    label: str, layer: LayerConf, preprocessor: InputPreProcessor | None, incoming: str | None
+) -> tuple[LayerConf, InputPreProcessor | None, str | None]:
+    """Return a layer and its preprocessor in the format of what comes in, and the format of its activations."""
+    if preprocessor is not None:
+        who = f"{label}: {type(preprocessor).__name__}"
+        preprocessor, incoming = preprocessor.in_format(who, incoming, layer.innermost.said_format)
+    layer, behind = layer.in_format(label, incoming)
+    return layer, preprocessor, behind
+
+
+def stated_format(layers: Iterable[LayerConf], preprocessors: Mapping[int, InputPreProcessor]) -> str | None:
+    """Return the format of the features of layers that follow one another: the first that one of them says.
+
+    None where rows come in, or nothing is said.
+    """
+    for index, layer in enumerate(layers):
+        preprocessor = preprocessors.get(index)
+        said = None if preprocessor is None else preprocessor.said_format
+        said = said or layer.innermost.said_format
+        if said is not None:
+            return said
+    return None
+
+
+def settled_chain(
+    layers: Sequence[LayerConf], preprocessors: Mapping[int, InputPreProcessor]
+) -> tuple[tuple[LayerConf, ...], dict[int, InputPreProcessor]]:
+    """Return layers that follow one another, and their preprocessors, each in the format of what comes in.
+
+    Raises
+    ------
+    ConfigurationError
+        One says another format than the one before it gives.
+    """
+    from ..layers.base import label_of
+
+    done: list[LayerConf] = []
+    placed: dict[int, InputPreProcessor] = {}
+    current = stated_format(layers, preprocessors)
+    for index, layer in enumerate(layers):
+        layer, preprocessor, current = settled(label_of(index, layer), layer, preprocessors.get(index), current)
+        done.append(layer)
+        placed |= {} if preprocessor is None else {index: preprocessor}
+    return tuple(done), placed
+
+
+class NetworkFormats:
+    """The formats of a network's data.
+
+    Parameters
+    ----------
+    conf : NetworkConfiguration
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of str or None
+        Of the features of every input, and of every output's activations and labels.
+    behind : list of str or None
+        Of every node's activations.
+    last_of_outputs : tuple of str or None
+        Formats of the outputs that have the channels last.
+    settled : list of pairs
+        Every node's configuration and preprocessor, in the format of what comes in.
+    """
+
+    def __init__(self, conf: Any) -> None:
+        types = conf.network_input_types()
+        known: dict[int, str | None] = {-1 - k: None if kind is None else kind.format for k, kind in enumerate(types)}
+        for number, said in _said_of_inputs(conf.nodes).items():
+            known[number] = known[number] or said
+        self.inputs = tuple(known[-1 - k] for k in range(len(types)))
+        self.settled: list[tuple[Any, InputPreProcessor | None]] = []
+        for number, node in enumerate(conf.nodes):
+            arriving = next((known[source] for source in node.inputs if known[source] is not None), None)
+            layer, preprocessor = node.conf, node.preprocessor
+            if hasattr(layer, "in_format"):
+                layer, preprocessor, arriving = settled(node.label, layer, preprocessor, arriving)
+            self.settled.append((layer, preprocessor))
+            known[number] = arriving  # vertices keep the kind, or make rows, which have no format
+        self.behind = [known[number] for number in range(len(conf.nodes))]
+        self.outputs = tuple(self.behind[number] for number in conf.output_nodes)
+        self.last_of_outputs = tuple(name if channels_last(name) else None for name in self.outputs)
+
+    def turned(self, features: Sequence[Any], activations: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """View the features of all inputs and the activations of all nodes as users see them."""
+        return list(map(outward, features, self.inputs)), list(map(outward, activations, self.behind))
+
+
+def _said_of_inputs(nodes: Sequence[Any]) -> dict[int, str]:
+    """Return number of an input of the network, below 0 -> the first format that a layer behind it says."""
+    said: dict[int, str] = {}
+    origins: dict[int, int] = {}
+    for number, node in enumerate(nodes):
+        origin = next((k for k in (origins.get(i, i) for i in node.inputs) if k < 0), 0)
+        own = None if node.preprocessor is None else node.preprocessor.said_format
+        own = own or getattr(getattr(node.conf, "innermost", None), "said_format", None)
+        if origin < 0 and own is None:
+            origins[number] = origin
+        elif origin < 0 and own is not None:
+            said.setdefault(origin, own)
+    return said
