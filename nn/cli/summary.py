@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")
-_HEADINGS = ("layer", "type", "in -> out", "parameters", "shapes", "updater")
+_HEADINGS: tuple[str, ...] = ("layer", "type", "in -> out", "parameters", "shapes", "updater")
+_HEADINGS_OF_GRAPHS: tuple[str, ...] = ("vertex", "type", "inputs", *_HEADINGS[2:])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,22 +72,11 @@ def _as_json(model: ModelFile) -> dict[str, Any]:
 
 
 def _as_text(model: ModelFile) -> str:
-    updaters, shapes, flows, inputs = _updaters(model), _shapes(model), _flows(model), _inputs(model)
-    rows: list[tuple[str, ...]] = [_HEADINGS]
-    for layer in model.layers:
-        sizes_known = layer.n_in is not None or layer.n_out is not None
-        flow = flows.get(layer.name) or (f"{layer.n_in or '?'} -> {layer.n_out or '?'}" if sizes_known else "")
-        count = "?" if layer.n_params is None else f"{layer.n_params:,}"
-        sizes = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.get(layer.name, {}).items())
-        rows.append((layer.name, layer.kind, flow, count, sizes, updaters.get(layer.name, "")))
-    right = 3
-    if inputs:
-        rows = [(*row[:2], inputs.get(row[0], "") if number else "inputs", *row[2:]) for number, row in enumerate(rows)]
-        right = 4
+    rows = _rows(model)
     lines = [
         f"{model.kind}, written as by release {model.version}, {model.dtype}",
         "",
-        table(rows, right=(right,)),
+        table(rows, right=(rows[0].index("parameters"),)),
         "",
         f"total parameters: {_length(model.params):,}",
         f"updater state:    {_length(model.updater_state):,}",
@@ -97,6 +87,20 @@ def _as_text(model: ModelFile) -> str:
         return "\n".join([*lines, "unsupported:      nothing"])
     whys = (f"  {path}: {why.partition(', expected one of ')[0]}" for path, why in model.unsupported)
     return "\n".join([*lines, "unsupported:", *whys])
+
+
+def _rows(model: ModelFile) -> list[tuple[str, ...]]:
+    """Return the headings and a row for every layer; of a graph's also what comes in."""
+    updaters, shapes, flows, inputs = _updaters(model), _shapes(model), _flows(model), _inputs(model)
+    rows = [_HEADINGS_OF_GRAPHS if inputs else _HEADINGS]
+    for layer in model.layers:
+        sizes_known = layer.n_in is not None or layer.n_out is not None
+        flow = flows.get(layer.name) or (f"{layer.n_in or '?'} -> {layer.n_out or '?'}" if sizes_known else "")
+        count = "?" if layer.n_params is None else f"{layer.n_params:,}"
+        sizes = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.get(layer.name, {}).items())
+        sources = (inputs.get(layer.name, ""),) if inputs else ()
+        rows.append((layer.name, layer.kind, *sources, flow, count, sizes, updaters.get(layer.name, "")))
+    return rows
 
 
 def _normalizer(content: bytes | None) -> str:

@@ -60,12 +60,10 @@ def test_summary_names_what_comes_in(files, capsys):
     assert code == 0
     assert out.startswith("ComputationGraph, written as by release 1.0.0")
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line}
-    assert rows["layer"] == ["layer", "type", "inputs", "in", "->", "out", "parameters", "shapes", "updater"]
+    assert rows["vertex"] == ["vertex", "type", "inputs", "in", "->", "out", "parameters", "shapes", "updater"]
     assert rows["left"][:7] == ["left", "DenseLayer", "x", "feed_forward(4)", "->", "feed_forward(6)", "30"]
-    assert rows["sum"] == [
-        "sum", "ElementWiseVertex", "left,", "right",
-        "feed_forward(6),", "feed_forward(6)", "->", "feed_forward(6)", "0",
-    ]  # fmt: skip
+    assert rows["sum"][:4] == ["sum", "ElementWiseVertex", "left,", "right"]
+    assert rows["sum"][4:] == ["feed_forward(6),", "feed_forward(6)", "->", "feed_forward(6)", "0"]
     assert "unsupported:      nothing" in out
     found = json.loads(run(capsys, "summary", files[0] / "graph.zip", "--json")[1])
     assert {layer["name"]: layer.get("inputs") for layer in found["layers"]} == {
