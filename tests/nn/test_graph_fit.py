@@ -54,6 +54,8 @@ def test_iterators_and_lists_of_minibatches():
         net = network()
         np.testing.assert_array_equal(after(net, given, epochs=2), host(expected.params()))
         assert (net.iteration_count, net.epoch_count) == (4, 2)
+    lists = after(network(), [A, B], [Y1, Y2], epochs=2, batch_size=4, shuffle=False)
+    np.testing.assert_array_equal(lists, host(expected.params()))
     np.testing.assert_array_equal(after(network(), ExistingMultiDataSetIterator(batches()), 2), host(expected.params()))
     np.testing.assert_array_equal(
         after(network(), data(), epochs=2, batch_size=4, shuffle=False), host(expected.params())
