@@ -142,7 +142,7 @@ def test_growing_one_by_one_wastes_no_more():
     assert arena.size <= 3 * arena.peak
 
 
-@pytest.mark.parametrize("kind", ["float32", "float64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("kind", ["float32", "float64", "int32", "uint8"])
 def test_poison_shows_who_reads_on(backend, kind, monkeypatch):
     arena = nd.Arena(kind)
     lease = nd.Lease(arena)
