@@ -14,6 +14,7 @@ from nd.dataset.iterator import MinibatchIterator, iterator_over
 
 from ..conf.data_formats import inward, outward
 from ..step.minibatch import parts_of_data
+from .class_labels import paired
 
 if TYPE_CHECKING:
     from .network import Network
@@ -59,12 +60,14 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
         return _single(network, _weighted_by(network, data, settings), settings)
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings)
-    classes = network.classes
-    dataset = data
-    if labels is not None:
-        dataset = DataSet(data, data if labels is data else classes.numbers("fit", labels, learn=True))
-    if dataset.labels is not None and classes.classes and len(dataset.labels.shape) == classes.rank - 1:
-        check_class_numbers("fit", dataset.labels, classes.classes)
+    classes, dataset = network.classes, data
+    if labels is not None and labels is data:
+        dataset = DataSet(data, data)
+    elif labels is not None:
+        dataset = paired("fit", network.classes_of, len(network.conf.input_names), data, labels, learn=True)
+    whole = dataset.labels if isinstance(dataset, DataSet) else None
+    if whole is not None and classes.classes and len(whole.shape) == classes.rank - 1:
+        check_class_numbers("fit", whole, classes.classes)
     return _single(network, _weighted_by(network, dataset, settings), settings)
 
 

@@ -83,6 +83,19 @@ def test_a_steps_calls_add_up_to_less_than_the_step():
     assert small["calls"]["matrix products"]["ms"] < large["calls"]["matrix products"]["ms"]
 
 
+def test_a_graphs_time_is_told_by_its_nodes():
+    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "residual", "--batch", "2"))
+    nodes = found["nodes"]
+    assert sum(each["count"] for each in nodes.values()) == sum(each["count"] for each in found["calls"].values())
+    assert 0 < sum(each["ms"] for each in nodes.values()) < found["compute"] + found["update"]
+    assert nodes["ElementWise, forward"]["count"] == 9
+    assert nodes["gradients that meet, added"]["count"] == 9
+    ways = {name.split(", ")[1] for name in nodes if name.startswith("BatchNormalization")}
+    assert ways == {"forward", "backward"}
+    assert nodes.get("others", {"count": 0})["count"] < 10
+    assert "| - Convolution, backward (calls) |" in run("where_cpu.py", "--network", "residual", "--batch", "2")
+
+
 def test_medians_ratios_and_turns(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     import interleaved
