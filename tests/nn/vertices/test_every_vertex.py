@@ -192,10 +192,15 @@ def a_recording_computes_the_same_on_other_data(row):
         results.extend(traced.vertex.backpropagate(epsilon, kept, traced.grads))
         return nd.assign(nd.traceable(out), a)
 
-    recording = nd.record(run)
+    try:
+        recording = nd.record(run)
+    except nd.NotRecorded as refused:  # such a step is computed as it is written
+        assert "products of many matrices" in str(refused)
+        assert row.backend.name == "cupy"
+        return
     others = row.case.inputs(3)
     for x, other in zip(xs, others, strict=True):
-        nd.assign(x, other)
+        nd.assign(x, nd.create(other))
     recording.replay()
     expected = Row(row.case, row.backend).derivatives(others, row.weights)
     for found, numbers in zip((out, *results, *traced.grads.values()), expected, strict=True):
