@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
-from ..conf.graph import ComputationGraphConfiguration
-from ..conf.multilayer import MultiLayerConfiguration
+from ..files.archive import reading
 from ..files.model_file import ModelFile
+from ..files.own_settings import read
+from ..files.serializer import read_own
 from ..layers.base import LayerConf
 from ..networks.tables import table
 from ..transferlearning.editing import input_type_of
@@ -44,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"{network.summary()}\niteration {network.iteration_count}, epoch {network.epoch_count}")
         return
     model = ModelFile.read(arguments.model)
-    print(json.dumps(_as_json(model), indent=2) if arguments.json else _as_text(model))
+    print(json.dumps(_as_json(model), indent=2) if arguments.json else _as_text(model, _flows(model, arguments.model)))
 
 
 def _as_json(model: ModelFile) -> dict[str, Any]:
@@ -71,8 +73,8 @@ def _as_json(model: ModelFile) -> dict[str, Any]:
     }
 
 
-def _as_text(model: ModelFile) -> str:
-    rows = _rows(model)
+def _as_text(model: ModelFile, flows: Mapping[str, str]) -> str:
+    rows = _rows(model, flows)
     lines = [
         f"{model.kind}, written as by release {model.version}, {model.dtype}",
         "",
@@ -89,9 +91,9 @@ def _as_text(model: ModelFile) -> str:
     return "\n".join([*lines, "unsupported:", *whys])
 
 
-def _rows(model: ModelFile) -> list[tuple[str, ...]]:
+def _rows(model: ModelFile, flows: Mapping[str, str]) -> list[tuple[str, ...]]:
     """Return the headings and a row for every layer; of a graph's also what comes in."""
-    updaters, shapes, flows, inputs = _updaters(model), _shapes(model), _flows(model), _inputs(model)
+    updaters, shapes, inputs = _updaters(model), _shapes(model), _inputs(model)
     rows = [_HEADINGS_OF_GRAPHS if inputs else _HEADINGS]
     for layer in model.layers:
         sizes_known = layer.n_in is not None or layer.n_out is not None
@@ -112,14 +114,19 @@ def _normalizer(content: bytes | None) -> str:
         return f"not readable here, {error}"
 
 
-def _flows(model: ModelFile) -> dict[str, str]:
-    """Return layer -> its input and output types, where the network can run and its first layers say its input's."""
+def _flows(model: ModelFile, path: str) -> dict[str, str]:
+    """Return layer -> its input and output types, where the network can run and they are known.
+
+    They are where the file has the inputs' types, in our own entry, or the first layers say them.
+    """
     if model.unsupported:
         return {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when the file was read
-        kind = MultiLayerConfiguration if model.kind == "MultiLayerNetwork" else ComputationGraphConfiguration
-        conf: NetworkConfiguration = kind.from_json(json.dumps(model.document))
+        try:
+            conf, _ = read(json.dumps(model.document), reading("summary", path, read_own))
+        except NdError:  # for `load` to report: the rest can be shown
+            return {}
     types = conf.node_types([_type_of_input(conf, number) for number in range(len(conf.input_names))])
     flows = (f"{', '.join(map(repr, inputs))} -> {out!r}" for inputs, out in types or ())
     return dict(zip((node.name for node in conf.nodes), flows, strict=False))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, Natural, checked, converted, shown
-from nd.dataset import DataSet, DataSetIterator, MultiDataSetIterator
+from nd.dataset import DataSet, DataSetIterator
+from nd.dataset.iterator import MinibatchIterator
 from nd.rules import SWITCH, rule_of
 from nd.typing import Array
 
@@ -138,7 +139,7 @@ class Inference(NetworkCore):
         """
         number = self._check_classifier("evaluate", output)
         names = None
-        if isinstance(data, (*self.data_types, DataSetIterator, MultiDataSetIterator)) and labels is not None:
+        if isinstance(data, (*self.data_types, MinibatchIterator)) and labels is not None:
             names, labels = converted("evaluate", "labels", _NAMES, labels), None
         if labels is not None:
             data = paired("evaluate", self.classes_of, len(self.conf.input_names), data, labels)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.arguments import shown
-from nd.dataset import DataSet, DataSetIterator, MultiDataSet, MultiDataSetIterator
+from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
 from nd.dataset.iterator import MinibatchIterator, iterator_over
@@ -52,7 +52,7 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
     DTypeError, DataError, ShapeError, ConfigurationError
         It is neither, or something does not go with it.
     """
-    if isinstance(data, (DataSetIterator, MultiDataSetIterator)) and labels is not None:
+    if isinstance(data, MinibatchIterator) and labels is not None:
         remedy = f"Say epochs={labels!r}." if isinstance(labels, int) else "Leave them out, or give arrays."
         raise nd.DTypeError(f"fit: an iterator brings its labels, got {shown(labels)} beside it. {remedy}")
     if isinstance(data, MultiDataSet):

@@ -97,10 +97,12 @@ class FrozenVertex(VertexConf):
 
     @property
     def fewest_inputs(self) -> int:  # type: ignore[override]
+        """Those of the underlying vertex."""
         return self.underlying.fewest_inputs
 
     @property
     def most_inputs(self) -> int | None:  # type: ignore[override]
+        """Those of the underlying vertex."""
         return self.underlying.most_inputs
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:

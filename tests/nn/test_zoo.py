@@ -11,7 +11,7 @@ import nd
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet
 from nn import ComputationGraph
-from optimize import Sgd
+from optimize import Listener, Sgd
 from tests.cases.zoo import inception_resnet_v1, resnet50
 from tests.step_plans import recorded
 
@@ -38,19 +38,25 @@ def images(size, n=2, classes=5):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "size"), [(resnet50, 160), (inception_resnet_v1, 96)])
-def test_steps_are_recorded_and_learn(make, size):
-    with nd.use_backend(NumpyBackend(threads=1)):
-        net = ComputationGraph(make(5, size, weight_init="relu", updater=Sgd(0.01))).init()
-        data, scores = images(size), []
-        for _ in range(6):
-            net.fit_batch(data)
-            scores.append(net.score())
-        assert recorded(net.gradients) == [1]
-        assert np.isfinite(scores).all()
-        assert scores[-1] < scores[0]
-        found = net.output(data.features)[0]
-        np.testing.assert_allclose(found, net.feed_forward(data.features)[net.conf.outputs[0]], rtol=1e-3, atol=1e-5)
+@pytest.mark.parametrize(("make", "size"), [(resnet50, 160), (inception_resnet_v1, 128)])
+def test_recorded_steps_are_those_of_nodes_one_by_one(make, size):
+    """In float64, and slowly: with batch normalization over so few numbers rounding errors grow from node to node."""
+
+    class Looks(Listener):
+        def on_forward_pass(self, model, activations):
+            pass
+
+    found = []
+    for listeners in ((), (Looks(),)):
+        with nd.use_backend(NumpyBackend(threads=1)):
+            net = ComputationGraph(make(5, size, weight_init="relu", updater=Sgd(1e-4), dtype="float64")).init()
+            net.set_listeners(*listeners)
+            for _ in range(2):
+                net.fit_batch(images(size, 3))
+            assert recorded(net.gradients) == [0 if listeners else 1]
+            found.append((net.score(), nd.to_host(net.params()).copy()))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-7)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.slow
