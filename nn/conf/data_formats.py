@@ -107,6 +107,19 @@ def outward(x: Any, data_format: str | None) -> Any:
     return x.transpose((0, *range(2, x.ndim), 1))
 
 
+def inner_axis(axis: int, data_format: str | None, ndim: int) -> int:
+    """Return the place, in an array of that many axes with the channels first, of an axis of arrays of that format."""
+    if not channels_last(data_format) or ndim != len(data_format or "") or not 0 < axis < ndim:
+        return axis
+    return 1 if axis == ndim - 1 else axis + 1
+
+
+def format_of_axes(ndim: int, *likely: str | None) -> str | None:
+    """Return the first of the formats that is one of arrays with so many axes; None where none is."""
+    formats = {3: SERIES, 4: IMAGES, 5: VOLUMES}.get(ndim, ())
+    return next((name for name in likely if name in formats), None)
+
+
 def settled(
     label: str, layer: LayerConf, preprocessor: InputPreProcessor | None, incoming: str | None
 ) -> tuple[LayerConf, InputPreProcessor | None, str | None]:
@@ -174,19 +187,23 @@ class NetworkFormats:
     """
 
     def __init__(self, conf: Any) -> None:
+        from ..vertices.base import VertexConf
+
         types = conf.network_input_types()
         known: dict[int, str | None] = {-1 - k: None if kind is None else kind.format for k, kind in enumerate(types)}
-        for number, said in _said_of_inputs(conf.nodes).items():
-            known[number] = known[number] or said
+        wanted = wanted_of(conf.nodes)
+        known |= {number: kind or wanted.get(number) for number, kind in known.items()}
         self.inputs = tuple(known[-1 - k] for k in range(len(types)))
         self.settled: list[tuple[Any, InputPreProcessor | None]] = []
         for number, node in enumerate(conf.nodes):
             arriving = next((known[source] for source in node.inputs if known[source] is not None), None)
             layer, preprocessor = node.conf, node.preprocessor
-            if hasattr(layer, "in_format"):
+            if isinstance(layer, VertexConf):
+                layer, arriving = layer.in_format(node.label, arriving, wanted.get(number))
+            else:
                 layer, preprocessor, arriving = settled(node.label, layer, preprocessor, arriving)
             self.settled.append((layer, preprocessor))
-            known[number] = arriving  # vertices keep the kind, or make rows, which have no format
+            known[number] = arriving
         self.behind = [known[number] for number in range(len(conf.nodes))]
         self.outputs = tuple(self.behind[number] for number in conf.output_nodes)
         self.last_of_outputs = tuple(name if channels_last(name) else None for name in self.outputs)
@@ -196,16 +213,22 @@ class NetworkFormats:
         return list(map(outward, features, self.inputs)), list(map(outward, activations, self.behind))
 
 
-def _said_of_inputs(nodes: Sequence[Any]) -> dict[int, str]:
-    """Return number of an input of the network, below 0 -> the first format that a layer behind it says."""
-    said: dict[int, str] = {}
-    origins: dict[int, int] = {}
+def wanted_of(nodes: Sequence[Any]) -> dict[int, str]:
+    """Return number of an input of the network, below 0, or of a vertex that makes new axes -> the format behind it.
+
+    That is the first one that a layer behind it says.
+    """
+    wanted: dict[int, str] = {}
+    origins: dict[int, int] = {-1 - k: -1 - k for node in nodes for k in range(-min(*node.inputs, 0))}
     for number, node in enumerate(nodes):
-        origin = next((k for k in (origins.get(i, i) for i in node.inputs) if k < 0), 0)
+        if getattr(node.conf.innermost, "makes_axes", False):
+            origins[number] = number
+            continue
+        origin = next((origins[source] for source in node.inputs if source in origins), None)
         own = None if node.preprocessor is None else node.preprocessor.said_format
-        own = own or getattr(getattr(node.conf, "innermost", None), "said_format", None)
-        if origin < 0 and own is None:
+        own = own or getattr(node.conf.innermost, "said_format", None)
+        if origin is not None and own is None:
             origins[number] = origin
-        elif origin < 0 and own is not None:
-            said.setdefault(origin, own)
-    return said
+        elif origin is not None and own is not None:
+            wanted.setdefault(origin, own)
+    return wanted

@@ -15,11 +15,12 @@ from ..layers.base import LayerConf
 from ..vertices.base import VertexConf
 from ..vertices.merging import MergeVertex
 from ..vertices.wrapping import LayerVertex
-from .data_formats import settled
+from .data_formats import settled, wanted_of
 from .graph import ComputationGraphConfiguration, node_label
 from .graph_checks import check_structure
 from .graph_order import topological_order
 from .input_type import InputType
+from .nodes import NodeConf
 from .output_layers import check_output_layers
 from .preprocessors import InputPreProcessor
 
@@ -108,12 +109,15 @@ def assemble(
                 nd.checks.check_choice(node_label(name, conf), "input of the network", source, names)
     completed = graph._replace(vertices=vertices)
     order = [name for name in topological_order(names, graph.vertex_inputs) if name in vertices]
-    _infer(completed, order, dict(zip(names, types, strict=True))) if types else _follow(completed, order)
+    if types:
+        _infer(completed, order, dict(zip(names, types, strict=True)), complete)
+    else:
+        _follow(completed, order)
     for name, conf in vertices.items():
         conf.check(node_label(name, conf))
     if base.validate_output_layer_config:
         check_output_layers((node_label(name, conf), conf) for name, conf in vertices.items())
-    return ComputationGraphConfiguration(
+    conf = ComputationGraphConfiguration(
         base=base if base.layer is None else replace(base, layer=None),
         inputs=names,
         outputs=outputs,
@@ -123,6 +127,12 @@ def assemble(
         input_types=types,
         **series,
     ).settled()
+    inferred = {name: vertex if name in complete else _of_format(vertex) for name, vertex in conf.vertices.items()}
+    return replace(conf, vertices=inferred)
+
+
+def _of_format(conf: LayerConf | VertexConf) -> Any:
+    return conf.inferred() if isinstance(conf, VertexConf) else conf
 
 
 def _several(kind: str, names: Any) -> tuple[str, ...]:
@@ -168,16 +178,19 @@ def _resolved(base: NeuralNetConfiguration, name: str, index: int, conf: LayerCo
     return replace(conf, name=name).resolved(base, index)
 
 
-def _infer(graph: Graph, order: Sequence[str], types: dict[str, Any]) -> None:
+def _infer(graph: Graph, order: Sequence[str], types: dict[str, Any], complete: Collection[str]) -> None:
     """Set every n_in, in place; put preprocessors where the kind changes and there is none yet."""
+    wanted = _wanted(graph, order, tuple(types))
     formats: dict[str, str | None] = {name: kind.format for name, kind in types.items()}
     types.update({name: kind.computed for name, kind in types.items()})
     for name in order:
         conf, arriving = graph.vertices[name], [types[source] for source in graph.vertex_inputs[name]]
         label = node_label(name, conf)
         told = (formats.get(source) for source in graph.vertex_inputs[name])
-        formats[name] = arriving_format = next((told_format for told_format in told if told_format), None)
+        arriving_format = next((told_format for told_format in told if told_format), None)
         if isinstance(conf, VertexConf):
+            conf, formats[name] = conf.in_format(label, arriving_format, wanted.get(name))
+            conf = conf if name in complete else conf.inferred()
             graph.vertices[name] = conf = conf.with_inputs(label, arriving)
             types[name] = conf.output_type(label, arriving)
             continue
@@ -189,6 +202,23 @@ def _infer(graph: Graph, order: Sequence[str], types: dict[str, Any]) -> None:
             kind = preprocessor.output_type(kind)
         graph.vertices[name] = conf = conf.with_inputs(label, kind)
         types[name] = conf.output_type(label, kind)
+
+
+def _wanted(graph: Graph, order: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
+    """Return vertex that makes new axes -> the format that a layer behind it says."""
+    numbers = {name: -1 - k for k, name in enumerate(inputs)} | {name: number for number, name in enumerate(order)}
+    nodes = [
+        NodeConf(
+            name,
+            name,
+            graph.vertices[name],
+            tuple(numbers[source] for source in graph.vertex_inputs[name]),
+            graph.preprocessors.get(name),
+            number,
+        )
+        for number, name in enumerate(order)
+    ]
+    return {order[number]: wanted for number, wanted in wanted_of(nodes).items() if number >= 0}
 
 
 def _follow(graph: Graph, order: Sequence[str]) -> None:

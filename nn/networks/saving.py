@@ -80,6 +80,7 @@ class Saved(NetworkCore):
     def clone(self) -> Self:
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
         with self.lock:
+            self.updater.watch.give_up(self)  # which may put the counters back
             return self.copied_into(type(self)(self.configuration))
 
     def copied_into(self, twin: Other) -> Other:

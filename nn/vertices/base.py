@@ -33,6 +33,8 @@ class VertexConf(Checked):
     """None: any number."""
     form: ClassVar[JavaForm] = JavaForm({}, package="org.deeplearning4j.nn.conf.graph.")
     """Form in files. A class without one has that of the class it comes from, and its own fields in camelCase."""
+    makes_axes: ClassVar[bool] = False
+    """Whether the format of its activations is not that of its input: then layers behind it may say which."""
     shape_fields: ClassVar[Mapping[str, Any]] = {}
 
     @classmethod
@@ -52,6 +54,27 @@ class VertexConf(Checked):
 
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         """Return a copy with every unset value taken from the network's defaults."""
+        return self
+
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        """Return a copy for inputs of that format, and the format of the activations.
+
+        Vertices compute with the channels first, as layers do. One in whose settings axes have numbers, or sizes an
+        order, means those of arrays as users see them, as Java's do: it keeps the format as its data_format.
+
+        Parameters
+        ----------
+        label : str
+            In messages.
+        incoming : str, optional
+            Of the first input that has one.
+        wanted : str, optional
+            Where the vertex `makes_axes`: what a layer behind it says.
+        """
+        return self, incoming
+
+    def inferred(self) -> Self:
+        """Return a copy with what Java infers from the format of the input where a network is configured."""
         return self
 
     def with_inputs(self, label: str, input_types: Sequence[InputType]) -> Self:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import nd
 from nd.arguments import Count, Natural
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ..conf.data_formats import arranged, channels_last, computed, inner_axis
 from ..conf.input_type import ConvolutionalFlatType, FeedForwardType, InputType
 from ..conf.java_form import JavaForm
 from ..layers.places import type_of_places
@@ -28,6 +29,11 @@ def stretch(x: Array, axis: int, start: int, stop: int) -> Array:
     return x[*(slice(None) for _ in range(axis)), start:stop, ...]
 
 
+def outer_shape(shape: Shape, data_format: str | None) -> Shape:
+    """Return the shape ``(N, C, ...)`` of an array as it is in that format, if that is one of so many axes."""
+    return (shape[0], *arranged(shape[1:], data_format)) if len(shape) == len(data_format or "") else shape
+
+
 def of_shape(shape: Sequence[Any]) -> InputType:
     """Return the type of examples of that shape: rows, series, images or volumes."""
     return FeedForwardType(shape[0]) if len(shape) == 1 else type_of_places(shape[0], shape[1:])
@@ -39,9 +45,9 @@ class MergeRuntime(VertexRuntime):
     pure = splits = True
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, list[int]]:
-        shapes = [tuple(x.shape) for x in xs]
-        axis = self.conf.merge_axis
-        _check_rest(self.label, axis, shapes)
+        shapes, conf = [tuple(x.shape) for x in xs], self.conf
+        _check_rest(self.label, conf.merge_axis, [outer_shape(shape, conf.data_format) for shape in shapes])
+        axis = inner_axis(conf.merge_axis, conf.data_format, len(shapes[0]))
         ends = [0, *accumulate(shape[axis] for shape in shapes)]
         if len(xs) == 1:
             return xs[0], ends
@@ -54,7 +60,7 @@ class MergeRuntime(VertexRuntime):
         self, epsilon: Array, cache: list[int], params: Params, grads: Params, ctx: VertexContext
     ) -> Sequence[Array | None]:
         between = zip(ctx.needs_epsilons, cache[:-1], cache[1:], strict=True)
-        axis = self.conf.merge_axis
+        axis = inner_axis(self.conf.merge_axis, self.conf.data_format, epsilon.ndim)
         return [stretch(epsilon, axis, start, stop) if needed else None for needed, start, stop in between]
 
     def feed_forward_mask(self, masks: Sequence[Array | None], ctx: VertexContext) -> Array | None:
@@ -78,24 +84,39 @@ class MergeVertex(VertexConf):
     Parameters
     ----------
     merge_axis : int
-        1 for channels.
+        1 for channels. It counts the axes as they look from outside; in a network that is configured, not read from a
+        file, 1 becomes that of the channels where they are last, as in Java: 3 for NHWC.
+    data_format : str, optional
+        Of the inputs; the network says it.
 
     Notes
     -----
     Inputs ``[N, C1, ...]``, ``[N, C2, ...]``, ...; output ``[N, C1 + C2 + ..., ...]``. Of masks, where every input has
     one, what any of them counts does. Source: DL4J ``MergeVertex``. Differs: the output type is that of the axis that
     is merged, in Java always that of channels; rows beside series are refused where the network is configured, in Java
-    when it runs; volumes are merged backwards too, which Java's are not.
+    when it runs; volumes are merged backwards too, which Java's are not, and those of NDHWC by their channels.
     """
 
     merge_axis: Count = 1
+    data_format: str | None = None
     runtime: ClassVar = MergeRuntime
     most_inputs: ClassVar[int | None] = None
     form: ClassVar[JavaForm] = VertexConf.form.more(
         {"mergeAxis": ("merge_axis", "plain")},
         absent={"mergeAxis": 1},
-        derived={"modified": lambda conf: conf.merge_axis != 1},
+        derived={"modified": lambda conf: conf.merge_axis != 1 and conf.merge_axis != conf.last_axis},
     )
+
+    @property
+    def last_axis(self) -> int | None:
+        """That of the channels where they are last, else None."""
+        return len(self.data_format or "") - 1 if channels_last(self.data_format) else None
+
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        return replace(self, data_format=incoming), incoming
+
+    def inferred(self) -> Self:
+        return replace(self, merge_axis=self.last_axis) if self.last_axis and self.merge_axis == 1 else self
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         if len(input_types) == 1:
@@ -110,7 +131,7 @@ class MergeVertex(VertexConf):
             raise nd.ConfigurationError(
                 f"{label}: inputs must be of one kind, got {list(input_types)}. Put a preprocessor or a layer between."
             )
-        axis, shapes = self.merge_axis - 1, [given.shape for given in input_types]
+        axis, shapes = self.merge_axis - 1, [arranged(given.shape, self.data_format) for given in input_types]
         known = [tuple(-1 if length is None else length for length in shape) for shape in shapes]
         lengths = {axis: None} | {at: max(column) for at, column in enumerate(zip(*known, strict=True))}
         filled = [tuple(lengths[at] if n == -1 and at != axis else n for at, n in enumerate(row)) for row in known]
@@ -118,7 +139,7 @@ class MergeVertex(VertexConf):
         merged = [row[axis] for row in known]
         total = None if -1 in merged else sum(merged)
         first = [None if length == -1 else length for length in filled[0]]
-        return of_shape((*first[:axis], total, *first[axis + 1 :]))
+        return of_shape(computed((*first[:axis], total, *first[axis + 1 :]), self.data_format))
 
 
 class SubsetRuntime(VertexRuntime):
@@ -128,8 +149,9 @@ class SubsetRuntime(VertexRuntime):
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Shape]:
         (x,) = xs
-        self.conf.check_range(self.label, x.shape[1])
-        return stretch(x, 1, self.conf.from_, self.conf.to + 1), tuple(x.shape)
+        axis = inner_axis(1, self.conf.data_format, x.ndim)
+        self.conf.check_range(self.label, x.shape[axis])
+        return stretch(x, axis, self.conf.from_, self.conf.to + 1), tuple(x.shape)
 
     def backward(
         self, epsilon: Array, cache: Shape, params: Params, grads: Params, ctx: VertexContext
@@ -137,7 +159,8 @@ class SubsetRuntime(VertexRuntime):
         if not ctx.needs_epsilons[0]:
             return [None]
         below = nd.fill(ctx.buffer("epsilon", cache), 0.0)
-        nd.assign(stretch(below, 1, self.conf.from_, self.conf.to + 1), epsilon)
+        axis = inner_axis(1, self.conf.data_format, below.ndim)
+        nd.assign(stretch(below, axis, self.conf.from_, self.conf.to + 1), epsilon)
         return [below]
 
 
@@ -149,6 +172,8 @@ class SubsetVertex(VertexConf):
     ----------
     from_, to : int
         The first and the last one.
+    data_format : str, optional
+        Of the input; the network says it.
 
     Raises
     ------
@@ -157,7 +182,8 @@ class SubsetVertex(VertexConf):
 
     Notes
     -----
-    Input ``[N, C, ...]``, output ``[N, to - from_ + 1, ...]``. Source: DL4J ``SubsetVertex``. Differs: the output type
+    Input ``[N, C, ...]``, output ``[N, to - from_ + 1, ...]``. Where the channels are last these are rows of images,
+    or steps of series, as in Java: ``[N, H, W, C]`` becomes ``[N, to - from_ + 1, W, C]``. Source: DL4J ``SubsetVertex``. Differs: the output type
     of images has the channels that come out, in Java from_ - to + 1; that of series keeps their length; volumes are
     taken too, and a range beyond the channels is refused for every kind of input.
 
@@ -170,6 +196,7 @@ class SubsetVertex(VertexConf):
 
     from_: Natural
     to: Natural
+    data_format: str | None = None
     runtime: ClassVar = SubsetRuntime
     java_names: ClassVar[dict[str, str]] = {"from": "from_"}
     form: ClassVar[JavaForm] = VertexConf.form.more({"from": ("from_", "plain"), "to": ("to", "plain")})
@@ -181,12 +208,16 @@ class SubsetVertex(VertexConf):
                 f"SubsetVertex: to must be at least from, {self.from_}, got {self.to}. Both are included."
             )
 
-    def check_range(self, label: str, channels: int) -> None:
-        """Raise ShapeError unless there are so many channels."""
-        if self.to >= channels:
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        return replace(self, data_format=incoming), incoming
+
+    def check_range(self, label: str, length: int) -> None:
+        """Raise ShapeError unless the first axis behind the examples is so long."""
+        if self.to >= length:
+            what = f"places of axis 1 of {self.data_format}" if channels_last(self.data_format) else "channels"
             raise nd.ShapeError(
-                f"{label}: from {self.from_} to {self.to} must be among the {channels} channels of the input, 0 to "
-                f"{channels - 1}. Both are included."
+                f"{label}: from {self.from_} to {self.to} must be among the {length} {what} of the input, 0 to "
+                f"{length - 1}. Both are included."
             )
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
@@ -196,6 +227,7 @@ class SubsetVertex(VertexConf):
                 f"{label}: images as rows have no channels, got {given!r}. Use InputType.convolutional, or "
                 "InputType.feed_forward."
             )
-        channels, *places = given.shape
-        self.check_range(label, channels)
-        return of_shape((self.to - self.from_ + 1, *places))
+        length, *others = arranged(given.shape, self.data_format)
+        if length is not None:  # steps of series may not be known
+            self.check_range(label, length)
+        return of_shape(computed((self.to - self.from_ + 1, *others), self.data_format))

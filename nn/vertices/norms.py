@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import nd
 from nd.arguments import Count, NonNegative
 from nd.checks import describe_shape
 from nd.typing import Array
 
+from ..conf.data_formats import inner_axis, rows_of
 from ..conf.input_type import FeedForwardType, InputType
 from ..conf.java_form import JavaForm
 from ..layers.runtime import Params
@@ -74,6 +75,9 @@ class L2Vertex(VertexConf):
     most_inputs: ClassVar[int | None] = 2
     form: ClassVar[JavaForm] = VertexConf.form.more({"eps": ("eps", "number")})
 
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        return self, rows_of(incoming)
+
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         return FeedForwardType(1)
 
@@ -112,9 +116,12 @@ class L2NormalizeVertex(VertexConf):
     Parameters
     ----------
     dimension : sequence of int, optional
-        The axes over which the squares are summed; by default all but that of the examples.
+        The axes over which the squares are summed; by default all but that of the examples. They are those of the
+        input as it looks from outside: 3 is that of the channels of NHWC.
     eps : float
         The least length that is divided by.
+    data_format : str, optional
+        Of the input; the network says it.
 
     Raises
     ------
@@ -130,6 +137,7 @@ class L2NormalizeVertex(VertexConf):
 
     dimension: Sequence[Count] | None = None
     eps: NonNegative = 1e-8
+    data_format: str | None = None
     runtime: ClassVar = L2NormalizeRuntime
     form: ClassVar[JavaForm] = VertexConf.form.more({"dimension": ("dimension", "sizes"), "eps": ("eps", "number")})
 
@@ -144,15 +152,18 @@ class L2NormalizeVertex(VertexConf):
             )
         object.__setattr__(self, "dimension", axes or None)
 
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        return replace(self, data_format=incoming), incoming
+
     def axes_of(self, label: str, ndim: int) -> tuple[int, ...]:
-        """Return the axes that are summed over, of an input with so many."""
+        """Return the axes that are summed over, of an input with so many and the channels first."""
         axes = tuple(range(1, ndim)) if self.dimension is None else tuple(self.dimension)
         if max(axes) >= ndim:
             raise nd.ShapeError(
                 f"{label}: dimension must be axes of the input, 1 to {ndim - 1}, got {list(axes)}. Leave it out for "
                 "all."
             )
-        return axes
+        return tuple(sorted(inner_axis(axis, self.data_format, ndim) for axis in axes))
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         self.axes_of(label, 1 + len(input_types[0].shape))

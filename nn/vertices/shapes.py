@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import nd
 from nd.checks import check_choice, describe_shape
 from nd.typing import Array
 
+from ..conf.data_formats import computed, format_of_axes, inward, outward, rows_of
 from ..conf.input_type import ConvolutionalType, InputType
 from ..conf.java_form import JavaForm
 from ..conf.preprocessors import InputPreProcessor
 from ..layers.places import interior, within
 from ..layers.runtime import Params
 from .base import VertexConf
-from .merging import of_shape
+from .merging import of_shape, outer_shape
 from .runtime import VertexContext, VertexRuntime
 
 Shape = tuple[int, ...]
@@ -29,14 +30,17 @@ class ReshapeRuntime(VertexRuntime):
     pure = splits = True
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Shape]:
-        (x,) = xs
+        x = outward(xs[0], self.conf.data_format)
         shape = self._shape_for(tuple(x.shape))
-        return self._reshaped(x, shape, ctx, "a"), tuple(x.shape)
+        return inward(self._reshaped(x, shape, ctx, "a"), self.conf.output_format), tuple(x.shape)
 
     def backward(
         self, epsilon: Array, cache: Shape, params: Params, grads: Params, ctx: VertexContext
     ) -> Sequence[Array | None]:
-        return [self._reshaped(epsilon, cache, ctx, "epsilon") if ctx.needs_epsilons[0] else None]
+        if not ctx.needs_epsilons[0]:
+            return [None]
+        below = self._reshaped(outward(epsilon, self.conf.output_format), cache, ctx, "epsilon")
+        return [inward(below, self.conf.data_format)]
 
     def feed_forward_mask(self, masks: Sequence[Array | None], ctx: VertexContext) -> Array | None:
         (mask,) = masks
@@ -45,14 +49,15 @@ class ReshapeRuntime(VertexRuntime):
             return None
         if conf.mask_shape is not None:
             return self._reshaped(mask, self._filled("mask", conf.mask_shape, tuple(mask.shape)), ctx, "mask")
-        series, of_examples = len(conf.new_shape) == 3, math.prod(mask.shape[1:]) == 1
+        wanted = (conf.new_shape[0], *computed(conf.new_shape[1:], conf.output_format))
+        series, of_examples = len(wanted) == 3, math.prod(mask.shape[1:]) == 1
         if mask.ndim == 2 and (not of_examples) is series:
             return mask
         if conf.new_shape[0] > 0 and mask.ndim == 2:  # rows that are time steps become series, or the reverse
-            shape = (conf.new_shape[0], conf.new_shape[2] if series else 1)
+            shape = (wanted[0], wanted[2] if series else 1)
             return self._reshaped(mask, self._filled("mask", shape, tuple(mask.shape)), ctx, "mask")
-        if mask.ndim == 2 and series and conf.new_shape[2] > 0:
-            return nd.assign(ctx.buffer("mask", (mask.shape[0], conf.new_shape[2])), mask)
+        if mask.ndim == 2 and series and wanted[2] > 0:
+            return nd.assign(ctx.buffer("mask", (mask.shape[0], wanted[2])), mask)
         raise nd.ShapeError(
             f"{self.label}: mask_shape must say what becomes of a mask {describe_shape(mask.shape)} where activations "
             f"become {list(conf.new_shape)}. Give it, or mask whole examples."
@@ -105,6 +110,8 @@ class ReshapeVertex(VertexConf):
         Whether the numbers are read with the last or with the first axis fastest.
     mask_shape : sequence of int, optional
         Of the mask. Without it masks of rows and images say which examples count, those of series which steps do.
+    data_format, output_format : str, optional
+        Of the input and of the activations; the network says them.
 
     Raises
     ------
@@ -115,7 +122,8 @@ class ReshapeVertex(VertexConf):
     -----
     ``ReshapeVertex(-1, 12)``, ``ReshapeVertex([-1, 12])``, and as in Java ``ReshapeVertex("c", [-1, 12], None)``. With
     -1 as first size the examples stay what they are; with a number there the minibatch is not computed in parts.
-    Source: DL4J ``ReshapeVertex``. Differs: with -1 as first size, sizes that would change the number of examples are
+    Numbers are read, and sizes meant, in the order of arrays as they look from outside; activations have the format
+    that a layer behind the vertex says, else that of the input where they have as many axes. Source: DL4J ``ReshapeVertex``. Differs: with -1 as first size, sizes that would change the number of examples are
     refused, and a mask of examples holds for all steps of series; the length of series is in the output type; volumes
     have one too.
 
@@ -129,6 +137,9 @@ class ReshapeVertex(VertexConf):
     new_shape: Sequence[int]
     reshape_order: str = "c"
     mask_shape: Sequence[int] | None = None
+    data_format: str | None = None
+    output_format: str | None = None
+    makes_axes: ClassVar[bool] = True
     runtime: ClassVar = ReshapeRuntime
     form: ClassVar[JavaForm] = VertexConf.form.more({
         "maskShape": ("mask_shape", "sizes"),
@@ -137,7 +148,13 @@ class ReshapeVertex(VertexConf):
     })  # fmt: skip
 
     def __init__(
-        self, *shape: Any, new_shape: Any = (), reshape_order: str = "c", mask_shape: Sequence[int] | None = None
+        self,
+        *shape: Any,
+        new_shape: Any = (),
+        reshape_order: str = "c",
+        mask_shape: Sequence[int] | None = None,
+        data_format: str | None = None,
+        output_format: str | None = None,
     ) -> None:
         if shape and isinstance(shape[0], str):
             reshape_order, new_shape, *rest = (*shape, ())[: max(2, len(shape))]
@@ -146,7 +163,14 @@ class ReshapeVertex(VertexConf):
             new_shape = shape if isinstance(shape[0], int) else shape[0]
         for name, value in (("new_shape", new_shape), ("reshape_order", reshape_order), ("mask_shape", mask_shape)):
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "data_format", data_format)
+        object.__setattr__(self, "output_format", output_format)
         self.__post_init__()
+
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        axes = len(self.new_shape)
+        behind = rows_of(incoming) if axes == 2 else format_of_axes(axes, wanted, incoming)
+        return replace(self, data_format=incoming, output_format=behind), behind
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -170,7 +194,7 @@ class ReshapeVertex(VertexConf):
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         (given,) = input_types
-        sizes: list[int | None] = list(self.new_shape[1:])
+        sizes: list[int | None] = list(computed(tuple(self.new_shape[1:]), self.output_format))
         if -1 in sizes or self.new_shape[0] == -1:
             sizes = self._inferred(label, sizes, given)
         return of_shape(sizes)
@@ -246,6 +270,15 @@ class PreprocessorVertex(VertexConf):
     runtime: ClassVar = PreprocessorRuntime
     java_names: ClassVar[dict[str, str]] = {"pre_processor": "preprocessor"}
     form: ClassVar[JavaForm] = VertexConf.form.more({"preProcessor": ("preprocessor", "preprocessor")})
+
+    @property
+    def said_format(self) -> str | None:
+        """The format of the input that the preprocessor says, None where it says none."""
+        return self.preprocessor.said_format
+
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        preprocessor, behind = self.preprocessor.in_format(label, incoming, wanted)
+        return replace(self, preprocessor=preprocessor), behind
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         return self.preprocessor.output_type(input_types[0])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import nd
 from nd.checks import check_shape, describe_shape
 from nd.typing import Array
 
+from ..conf.data_formats import ROWS, SERIES, format_of_axes, rows_of
 from ..conf.input_type import ConvolutionalFlatType, FeedForwardType, InputType, RecurrentType, series_of
 from ..conf.java_form import JavaForm
 from ..layers.runtime import Params
@@ -105,6 +106,9 @@ class LastTimeStepVertex(VertexConf):
     def network_inputs(self) -> tuple[str, ...]:
         return (self.mask_array_input,)
 
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        return self, rows_of(incoming)
+
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         return FeedForwardType(series_of(label, input_types[0], _INSTEAD).n)
 
@@ -152,12 +156,16 @@ class DuplicateToTimeSeriesVertex(VertexConf):
     """
 
     input_name: str
+    makes_axes: ClassVar[bool] = True
     runtime: ClassVar = DuplicateToTimeSeriesRuntime
     form: ClassVar[JavaForm] = VertexConf.form.more({"inputName": ("input_name", "plain")}, package=_PACKAGE)
 
     @property
     def network_inputs(self) -> tuple[str, ...]:
         return (self.input_name,)
+
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        return self, format_of_axes(3, wanted, SERIES[incoming == ROWS[1]])
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         (given,) = input_types

@@ -108,6 +108,13 @@ class FrozenVertex(VertexConf):
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         return replace(self, underlying=self.underlying.resolved(defaults, index))
 
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        underlying, behind = self.underlying.in_format(label, incoming, wanted)
+        return replace(self, underlying=underlying), behind
+
+    def inferred(self) -> Self:
+        return replace(self, underlying=self.underlying.inferred())
+
     def with_inputs(self, label: str, input_types: Sequence[InputType]) -> Self:
         return replace(self, underlying=self.underlying.with_inputs(label, input_types))
 
