@@ -57,7 +57,7 @@ class InputType(Checked):
         return FeedForwardType(size)
 
     @staticmethod
-    def convolutional(height: int, width: int, channels: int, data_format: str = "NCHW") -> ConvolutionalType:
+    def convolutional(height: int, width: int, channels: int, data_format: str | None = "NCHW") -> ConvolutionalType:
         """``[N, channels, height, width]``, with "NHWC" ``[N, height, width, channels]``."""
         return ConvolutionalType(height, width, channels, data_format)
 
@@ -74,7 +74,7 @@ class InputType(Checked):
         return Convolutional3DType(depth, height, width, channels, data_format)
 
     @staticmethod
-    def recurrent(size: int, time_series_length: Any = None, data_format: str = "NCW") -> RecurrentType:
+    def recurrent(size: int, time_series_length: Any = None, data_format: str | None = "NCW") -> RecurrentType:
         """``[N, size, time_series_length]``, with "NWC" ``[N, time_series_length, size]``.
 
         The length is None where it differs from minibatch to minibatch; as in Java the format may stand in its place.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import nd
-from nd.arguments import Natural, checked, converted
+from nd.arguments import Natural, checked, converted, shown
 from nd.dataset import (
     DataSet,
     DataSetIterator,
@@ -67,6 +67,11 @@ class TransferLearningHelper(JavaNames):
             border = border_of_graph(conf, () if frozen_till is None else (frozen_till, *more))
         else:
             kind = MultiLayerNetwork
+            if more:
+                raise nd.ConfigurationError(
+                    f"TransferLearningHelper: a MultiLayerNetwork has one last layer that is frozen, got {shown(more)} "
+                    "beside it. Leave them out."
+                )
             border = border_of_layers(conf, converted(type(self).__name__, "frozen_till", _TILL, frozen_till))
             self.frozen_till = border.nodes_below[-1]
         self._border, layout, params = border, self.conf.layout(), network.params()

@@ -271,7 +271,7 @@ _NETWORKS: Makers = {
     "nn.MultiLayerNetwork.set_updater_state": lambda folder: {"state": network().updater_state()},
     "nn.ModelFile.read": lambda folder: {"path": saved_network(folder)},
     "nn.TransferLearning": lambda folder: {"network": network()},
-    "nn.TransferLearningHelper": lambda folder: {"network": frozen()},
+    "nn.TransferLearningHelper": lambda folder: {"network": frozen(), "frozen_till": 0},
     "nn.add_normalizer_to_model": lambda folder: {"path": saved_network(folder)},
     "nn.restore_normalizer": lambda folder: {"path": saved_network(folder)},
     "nn.register": {"part": Wavy},

@@ -228,6 +228,8 @@ def test_networks_and_borders_that_cannot_be():
         TransferLearningHelper(3)
     with pytest.raises(nd.ConfigurationError, match=r"a layer must be frozen, got none\. Pass frozen_till"):
         TransferLearningHelper(network(None))
+    with pytest.raises(nd.ConfigurationError, match=r"has one last layer that is frozen, got .* beside it"):
+        TransferLearningHelper(network(None), 0, "dense")
     for border, must in ((-1, "an integer >= 0 or None"), (3, r"0\.\.2"), ("1", "an integer >= 0 or None")):
         with pytest.raises(nd.ConfigurationError, match=rf"frozen_till must be {must}, got {border!r}"):
             TransferLearningHelper(network(None), border)
