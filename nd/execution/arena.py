@@ -109,6 +109,8 @@ class Arena:
     ----------
     in_use, peak : int
         Bytes that are taken now, and the most that were since the arena was made.
+    size : int
+        Bytes of all its memory, taken or not.
 
     Notes
     -----
@@ -123,13 +125,8 @@ class Arena:
 
     @checked
     def __init__(self, dtype: str) -> None:
-        self.dtype, self.in_use, self.peak = dtype, 0, 0
+        self.dtype, self.in_use, self.peak, self.size = dtype, 0, 0, 0
         self._chunks: dict[str, list[_Chunk]] = {}
-
-    @property
-    def size(self) -> int:
-        """Bytes of all its memory, taken or not."""
-        return sum(chunk.length * chunk.element_bytes for chunk in self._all())
 
     def begin(self) -> None:
         """Start a computation: nothing is taken."""
@@ -148,6 +145,7 @@ class Arena:
         if block is None:
             least = -(-sum(chunk.length for chunk in chunks) // (SHARE * ALIGNED)) * ALIGNED
             chunks.append(_Chunk(len(chunks), max(length, least), dtype))
+            self.size += chunks[-1].length * chunks[-1].element_bytes
             return self.take(length, dtype)
         self.in_use += block.bytes
         self.peak = max(self.peak, self.in_use)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import nd
 from nd.typing import Array
@@ -44,6 +44,9 @@ class PassMemory:
     Activations, masks and gradients may be views of what came in: whether they are is seen from their addresses.
     """
 
+    little: ClassVar[int] = 1 << 20
+    """Bytes of an arena below which nothing is given back: it would cost small networks more than it saves."""
+
     def __init__(
         self, arena: nd.Arena, nodes: Sequence[Node], ended: Sequence[tuple[int, ...]], way_back: bool
     ) -> None:
@@ -68,7 +71,7 @@ class PassMemory:
         x, mask : array
             Activations of the node, and their mask.
         """
-        if self._way_back:
+        if self._way_back or self._arena.size < self.little:
             return
         arrays = (x,) if mask is None else (x, mask)
         own = self._leases.pop(number).blocks
@@ -79,7 +82,7 @@ class PassMemory:
         under = self._under[number] = kept + [block for block in arrived if _any_lies_in(block, arrays)]
         self._readers.update(under)
         for ended in self._ended[number]:
-            for block in self._under.pop(ended):
+            for block in self._under.pop(ended, ()):  # nothing, where it ran before giving back began
                 self._readers[block] -= 1
                 if not self._readers[block]:
                     self._arena.give_back((block,))
@@ -99,6 +102,8 @@ class PassMemory:
         epsilons : iterable of array
             Those that nodes above have yet to take; those of losses lie in the memory of their own nodes.
         """
+        if self._arena.size < self.little:
+            return
         waiting, self._waiting = [*self._waiting, *self._leases.pop(number).blocks], []
         arrays = tuple(epsilons)
         for block in waiting:
