@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -53,7 +52,7 @@ class PassMemory:
         self._arena, self._nodes, self._ended, self._way_back = arena, nodes, ended, way_back
         self._leases: dict[int, nd.Lease] = {}
         self._under: dict[int, list[Block]] = {}  # blocks in which the activations or the mask of a node lie
-        self._readers: Counter[Block] = Counter()  # nodes that have a block in the above
+        self._readers: dict[Block, int] = {}  # how many nodes have a block in the above
         self._waiting: list[Block] = []  # of nodes that are through, under gradients that go on
         arena.begin()
 
@@ -80,7 +79,8 @@ class PassMemory:
         kept = [block for block in own if _any_lies_in(block, arrays)]
         self._arena.give_back(block for block in own if block not in kept)
         under = self._under[number] = kept + [block for block in arrived if _any_lies_in(block, arrays)]
-        self._readers.update(under)
+        for block in under:
+            self._readers[block] = self._readers.get(block, 0) + 1
         for ended in self._ended[number]:
             for block in self._under.pop(ended, ()):  # nothing, where it ran before giving back began
                 self._readers[block] -= 1

@@ -18,7 +18,7 @@ from ..conf.preprocessors import InputPreProcessor
 from ..layers.places import interior, within
 from ..layers.runtime import Params
 from .base import VertexConf
-from .merging import of_shape, outer_shape
+from .merging import of_shape
 from .runtime import VertexContext, VertexRuntime
 
 Shape = tuple[int, ...]
