@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, ClassVar, Self
 
@@ -98,7 +98,7 @@ class MergeVertex(VertexConf):
     """
 
     merge_axis: Count = 1
-    data_format: str | None = None
+    data_format: str | None = field(default=None, compare=False)
     runtime: ClassVar = MergeRuntime
     most_inputs: ClassVar[int | None] = None
     form: ClassVar[JavaForm] = VertexConf.form.more(
@@ -196,7 +196,7 @@ class SubsetVertex(VertexConf):
 
     from_: Natural
     to: Natural
-    data_format: str | None = None
+    data_format: str | None = field(default=None, compare=False)
     runtime: ClassVar = SubsetRuntime
     java_names: ClassVar[dict[str, str]] = {"from": "from_"}
     form: ClassVar[JavaForm] = VertexConf.form.more({"from": ("from_", "plain"), "to": ("to", "plain")})

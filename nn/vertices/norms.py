@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import nd
@@ -131,7 +131,7 @@ class L2NormalizeVertex(VertexConf):
 
     dimension: Sequence[Count] | None = None
     eps: NonNegative = 1e-8
-    data_format: str | None = None
+    data_format: str | None = field(default=None, compare=False)
     runtime: ClassVar = L2NormalizeRuntime
     form: ClassVar[JavaForm] = VertexConf.form.more({"dimension": ("dimension", "sizes"), "eps": ("eps", "number")})
 

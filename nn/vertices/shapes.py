@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import nd
@@ -137,8 +137,8 @@ class ReshapeVertex(VertexConf):
     new_shape: Sequence[int]
     reshape_order: str = "c"
     mask_shape: Sequence[int] | None = None
-    data_format: str | None = None
-    output_format: str | None = None
+    data_format: str | None = field(default=None, compare=False)
+    output_format: str | None = field(default=None, compare=False)
     makes_axes: ClassVar[bool] = True
     runtime: ClassVar = ReshapeRuntime
     form: ClassVar[JavaForm] = VertexConf.form.more({
