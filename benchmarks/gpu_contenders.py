@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from networks import LOSS_TOLERANCE, check_loss, loss_of, make, model_of, optimizer_of
+from networks import LOSS_TOLERANCE, check_loss, loss_of, make
 
 import nd
 from nd.dataset import DataSet
@@ -79,6 +79,7 @@ def theirs(net: Any, backend: Any, data: DataSet, peer: Peer, inference: bool, d
     """Return PyTorch's LeNet with the weights of `net`."""
     import numpy as np
     import torch
+    from torch_models import model_of, optimizer_of
 
     torch._dynamo.reset()
     with nd.use_backend(backend):

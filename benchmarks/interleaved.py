@@ -10,15 +10,17 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
-from networks import PEERS, make, make_peer
+from networks import PEERS, make, make_peer, of_images
 
 Step = Callable[[], object]
 Result = dict[str, Any]
 
 OURS = "ndwright"
+TRAINING, INFERENCE = "training step", "inference"
 WARM_S, TURN_S = 0.1, 0.15
 """Seconds of every turn that do not count, and that do. At first the idle threads of the contender before still keep a
 core busy (up to 30 ms), and the system has yet to put this one's threads on different cores (up to 60 ms)."""
@@ -68,7 +70,9 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def main(description: str | None, names: Sequence[str], batches: Sequence[int], inference: bool = False) -> None:
+def main(
+    description: str | None, names: Sequence[str], batches: Sequence[int], modes: Sequence[str] = (TRAINING,)
+) -> None:
     """Time the networks of those names against PyTorch, as the command line says."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--batch", type=int, nargs="+", default=batches, help=f"default: {batches}")
@@ -78,22 +82,20 @@ def main(description: str | None, names: Sequence[str], batches: Sequence[int], 
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     results = []
-    for name in names:
-        peers = (
-            arguments.peer if name == "lenet" else [peer for peer in arguments.peer if peer != "torch-channels-last"]
-        )
-        results += [_compare(name, batch, peers, arguments, inference) for batch in arguments.batch]
+    for name, mode in product(names, modes):
+        peers = [peer for peer in arguments.peer if peer != "torch-channels-last" or of_images(name)]
+        results += [_compare(name, batch, peers, arguments, mode) for batch in arguments.batch]
     print(json.dumps(results, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(results)}")
 
 
-def _compare(name: str, batch: int, peers: Sequence[str], arguments: argparse.Namespace, inference: bool) -> Result:
+def _compare(name: str, batch: int, peers: Sequence[str], arguments: argparse.Namespace, mode: str) -> Result:
     net, data = make(name, batch)
-    contenders: dict[str, Step] = {OURS: lambda: net.output(data.features) if inference else net.fit_batch(data)}
+    training = mode == TRAINING
+    contenders: dict[str, Step] = {OURS: lambda: net.fit_batch(data) if training else net.output(data.features)}
     for peer in peers:
-        found = make_peer(net, data, peer)
-        contenders[peer] = found.output if inference else found.step
-    what = f"{name} {'inference' if inference else 'training step'}"
-    return result(what, batch, interleave(contenders, arguments.rounds, arguments.seconds))
+        found = make_peer(net, data, peer, training)
+        contenders[peer] = found.step if training else found.output
+    return result(f"{name} {mode}", batch, interleave(contenders, arguments.rounds, arguments.seconds))
 
 
 def machine() -> str:

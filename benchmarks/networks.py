@@ -6,16 +6,19 @@ import pathlib
 import sys
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples"))
 from lenet_mnist import lenet
+from residual_digits import residual
 
 import nd
 from nd.dataset import DataSet
 from nn import (
+    ComputationGraph,
+    ComputationGraphConfiguration,
     ConvolutionLayer,
     DenseLayer,
     MultiLayerConfiguration,
@@ -25,12 +28,14 @@ from nn import (
 )
 from optimize import Nesterovs
 
-if TYPE_CHECKING:
-    import torch
-
 LEARNING_RATE, MOMENTUM, L2 = 0.01, 0.9, 5e-4
 LOSS_TOLERANCE = 1e-5
+ALIKE = 1_000_000
+"""Iterations in which the residual network's learning rate would fall: the steps that are timed have one rate."""
 PEERS = ("torch", "torch-channels-last", "torch-compile")
+
+
+Network = MultiLayerNetwork | ComputationGraph
 
 
 class Peer(NamedTuple):
@@ -49,26 +54,37 @@ def mlp(*sizes: int, l2: float = L2) -> MultiLayerConfiguration:
     return NeuralNetConfiguration(seed=123, l2=l2, weight_init="xavier", updater=updater).list(*hidden, out)
 
 
-CONFIGURATIONS: dict[str, Callable[[], MultiLayerConfiguration]] = {
+CONFIGURATIONS: dict[str, Callable[[], MultiLayerConfiguration | ComputationGraphConfiguration]] = {
     "2-20-2": lambda: mlp(2, 20, 2, l2=0.0),
     "784-1000-10": lambda: mlp(784, 1000, 10),
     "784-64-10": lambda: mlp(784, 64, 10),
     "lenet": lambda: lenet(123),
+    "lenet-graph": lambda: ComputationGraphConfiguration.of_chain(lenet(123)),
+    "residual": lambda: residual(123, ALIKE),
 }
 """Name -> configuration, sorted."""
 
 
-def make(name: str, batch: int) -> tuple[MultiLayerNetwork, DataSet]:
+def of_images(name: str) -> bool:
+    """Tell whether a network begins with a convolution over images of 28x28 in one channel."""
+    return isinstance(CONFIGURATIONS[name]().nodes[0].conf, ConvolutionLayer)
+
+
+def make(name: str, batch: int) -> tuple[Network, DataSet]:
     """Return a network and a minibatch of noise: the arithmetic does not depend on what it shows."""
-    net = MultiLayerNetwork(CONFIGURATIONS[name]()).init()
-    n_in, n_out = 784 if name == "lenet" else net.conf.layers[0].n_in, net.conf.layers[-1].n_out
+    conf = CONFIGURATIONS[name]()
+    net: Network
+    net = (MultiLayerNetwork if isinstance(conf, MultiLayerConfiguration) else ComputationGraph)(conf).init()
+    n_in, n_out = 784 if of_images(name) else conf.nodes[0].conf.n_in, conf.nodes[-1].conf.n_out
     rng = np.random.default_rng(0)
     labels = np.eye(n_out, dtype=np.float32)[rng.integers(0, n_out, batch)]
     return net, DataSet(np.asfortranarray(rng.random((batch, n_in), np.float32)), np.asfortranarray(labels))
 
 
-def make_peer(net: MultiLayerNetwork, data: DataSet, peer: str) -> Peer:
+def make_peer(net: Network, data: DataSet, peer: str, training: bool = True) -> Peer:
     """Return PyTorch's network with the same weights, and its training step with the same updater.
+
+    Without `training` its batch normalisation has the running statistics, as predictions have.
 
     Raises
     ------
@@ -76,10 +92,12 @@ def make_peer(net: MultiLayerNetwork, data: DataSet, peer: str) -> Peer:
         It computes another loss: then there is nothing to compare.
     """
     import torch
+    from torch_models import model_of, optimizer_of
 
-    model = model_of(net)
+    torch.set_num_threads(nd.backend().workers)
+    model = model_of(net).train(training)
     images = torch.tensor(np.ascontiguousarray(data.features))
-    if isinstance(net.conf.layers[0], ConvolutionLayer):
+    if isinstance(net.conf.nodes[0].conf, ConvolutionLayer):
         images = images.reshape(-1, 1, 28, 28)
         if peer == "torch-channels-last":
             model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)
@@ -97,48 +115,14 @@ def make_peer(net: MultiLayerNetwork, data: DataSet, peer: str) -> Peer:
             torch.softmax(run(images), 1)
 
     found = Peer(lambda: cross_entropy(run(images), classes).item(), step, output)
-    check_loss(loss_of(net, data), found.loss(), peer)
+    check_loss(loss_of(net, data, training), found.loss(), peer)
     return found
 
 
-def model_of(net: MultiLayerNetwork) -> torch.nn.Module:
-    """Return PyTorch's network with the same weights, on the host."""
-    import torch
-
-    layers: list[torch.nn.Module] = []
-    for index, layer in enumerate(net.conf.layers):
-        if isinstance(layer, ConvolutionLayer):
-            ours = torch.nn.Conv2d(layer.n_in, layer.n_out, layer.kernel_size)
-        elif isinstance(layer, (DenseLayer, OutputLayer)):
-            if layers and isinstance(layers[-1], torch.nn.MaxPool2d):
-                layers.append(torch.nn.Flatten())
-            ours = torch.nn.Linear(layer.n_in, layer.n_out)
-        else:
-            layers.append(torch.nn.MaxPool2d(layer.kernel_size, layer.stride))
-            continue
-        W, b = (np.ascontiguousarray(nd.to_host(net.get_param(f"{index}_{name}"))) for name in "Wb")
-        ours.weight.data = torch.tensor(W if W.ndim == 4 else np.ascontiguousarray(W.T))
-        ours.bias.data = torch.tensor(b[0])
-        layers.append(ours)
-        if isinstance(layer, DenseLayer):
-            layers.append(torch.nn.ReLU())
-    return torch.nn.Sequential(*layers)
-
-
-def optimizer_of(net: MultiLayerNetwork, model: torch.nn.Module, **options: bool) -> torch.optim.Optimizer:
-    """Return PyTorch's updater of the same arithmetic: Nesterovs, and L2 on weights alone."""
-    import torch
-
-    weights = [each for name, each in model.named_parameters() if name.endswith("weight")]
-    biases = [each for name, each in model.named_parameters() if name.endswith("bias")]
-    groups = [{"params": weights, "weight_decay": net.conf.base.l2}, {"params": biases}]
-    return torch.optim.SGD(groups, LEARNING_RATE, momentum=MOMENTUM, nesterov=True, **options)
-
-
-def loss_of(net: MultiLayerNetwork, data: DataSet) -> float:
+def loss_of(net: Network, data: DataSet, training: bool = False) -> float:
     """Return our loss without the penalty on the weights, which PyTorch's does not contain."""
-    weights = [nd.to_host(view) for key, view in net.param_table().items() if "W" in key]
-    return net.score(data) - net.conf.base.l2 / 2 * sum(float((W**2).sum()) for W in weights)
+    weights = [nd.to_host(view) for key, view in net.param_table().items() if key.endswith("_W")]
+    return net.score(data, training) - net.conf.base.l2 / 2 * sum(float((W**2).sum()) for W in weights)
 
 
 def check_loss(ours: float, theirs: float, name: str, tolerance: float = LOSS_TOLERANCE) -> None:

@@ -9,8 +9,10 @@ import os
 import pathlib
 import subprocess
 import sys
+from typing import Any
 
 import epoch_cpu
+import graph_chain_cpu
 import import_time
 import memory_cpu
 from interleaved import machine, table, versions
@@ -18,10 +20,10 @@ from sections import kept
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
-STEPS = ("lenet_cpu.py", "mlp_cpu.py", "tiny_cpu.py", "inference_cpu.py")
+STEPS = ("lenet_cpu.py", "mlp_cpu.py", "tiny_cpu.py", "residual_cpu.py", "inference_cpu.py")
 
 
-def run(script: str, *arguments: str) -> list[dict[str, float]]:
+def run(script: str, *arguments: str) -> list[dict[str, Any]]:
     """Return what a benchmark prints with --json."""
     print(script, flush=True)
     command = [sys.executable, str(HERE / script), "--json", *arguments]
@@ -42,6 +44,8 @@ def main() -> None:
         "how many times as long as ndwright they take (medians). Only ratios within one run count.",
         "## Steps",
         table(steps),
+        "## LeNet as a graph, beside the same chain of layers",
+        graph_chain_cpu.table(run("graph_chain_cpu.py", "--rounds", arguments.rounds)),
         "## Memory: a process that trains LeNet",
         memory_cpu.table(run("memory_cpu.py")),
         "## An epoch of MNIST through `fit`, data loading included",

@@ -1,7 +1,7 @@
 """Show where this library's training step on the CPU spends its time, and what its matrix products alone would take.
 
-It times the calls that are recorded of a step, so it knows the inside of `nn.step.worker`, `nd.execution.recording` and
-`backends.cpu.recording`.
+It times the calls that are recorded of a step, by what they are or by the kind of node that makes them, so it knows the
+inside of `nn.step.worker`, `nd.execution.recording` and `backends.cpu.recording`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ import json
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from interleaved import WARM_S, machine, versions
 from networks import CONFIGURATIONS, make
+from recorded_nodes import RecordedNodes
 
 import nd
-from tests.step_plans import workers_of
+from nn import MultiLayerConfiguration
+from nn.step.minibatch import StepInput
 
 STEPS = 200
 KINDS = {
@@ -35,12 +37,13 @@ Call = Callable[[], object]
 def where(name: str, batch: int) -> dict[str, Any]:
     """Return milliseconds per step: medians over many steps; of calls on the first worker."""
     net, data = make(name, batch)
+    nodes = RecordedNodes(net)
     started = time.perf_counter()
     while time.perf_counter() < started + WARM_S:
         net.fit_batch(data)
     step = _median(lambda: net.fit_batch(data))
     recording = next(iter(net.gradients.workers[0].recordings._known.values())).recording
-    calls = list(recording.of_backend.calls)
+    calls = recording.of_backend.calls
     times: list[list[float]] = []
     recording.replay = lambda: times.append(_timed(calls))
     update: list[float] = []
@@ -50,17 +53,22 @@ def where(name: str, batch: int) -> dict[str, Any]:
     for _ in range(STEPS):
         net.fit_batch(data)
     medians = 1000 * np.median(times, axis=0) * len(times) / STEPS  # a large minibatch takes several stretches
-    kinds: dict[str, list[float]] = defaultdict(list)
-    for call, milliseconds in zip(calls, medians, strict=True):
-        kinds[_kind(call)].append(milliseconds)
-    workers = len(workers_of(net, data.features.shape))
-    alone = sum(_alone(call, workers) for call in calls if _kind(call) == "matrix products") * len(times) / STEPS
+    plan = net.gradients.plans.of(StepInput((data.features,)))
+    alone = sum(_alone(call, plan) for call in calls if _kind(call) == "matrix products") * len(times) / STEPS
     return {
-        "what": name, "batch": batch, "step": step, "workers": workers,
+        "what": name, "batch": batch, "step": step, "workers": len(plan.workers),
         "compute": 1000 * statistics.median(compute), "update": 1000 * statistics.median(update),
-        "calls": {kind: {"count": len(each), "ms": sum(each)} for kind, each in kinds.items()},
+        "calls": _summed([_kind(call) for call in calls], medians), "nodes": _summed(nodes.kinds(calls), medians),
         "products_alone": alone, "update_floor": _update_floor(net.num_params()),
     }  # fmt: skip
+
+
+def _summed(kinds: list[str], milliseconds: Iterable[float]) -> dict[str, Any]:
+    """Return for every kind of call how many there are, and their milliseconds."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for kind, each in zip(kinds, milliseconds, strict=True):
+        found[kind].append(each)
+    return {kind: {"count": len(each), "ms": sum(each)} for kind, each in found.items()}
 
 
 def _timed(calls: list[Call]) -> list[float]:
@@ -96,11 +104,11 @@ def _kind(call: Any) -> str:
     return next((kind for kind, names in KINDS.items() if name in names), "others")
 
 
-def _alone(call: Call, workers: int) -> float:
-    """Repeat one call with as many workers as the step has, the others resting: its operands stay in the cache."""
+def _alone(call: Call, plan: nd.WorkPlan) -> float:
+    """Repeat one call as the step runs it, the other workers resting: its operands stay in the cache."""
     found: list[float] = []
     run = partial(_median, call, 30)
-    nd.run_tasks([lambda: found.append(run()), lambda: None][:workers], light=True)
+    nd.run_tasks([lambda: found.append(run()), *[lambda: None] * (len(plan.workers) - 1)], plan.light)
     return found[0]
 
 
@@ -117,13 +125,13 @@ def _update_floor(length: int) -> float:
     return _median(lambda: nd.run_tasks([partial(copy, part) for part in parts]))
 
 
-def table(found: list[dict[str, Any]]) -> str:
-    """Return a Markdown table, one column per minibatch."""
-    kinds = dict.fromkeys(kind for each in found for kind in each["calls"])
+def table(found: list[dict[str, Any]], by: str) -> str:
+    """Return a Markdown table, one column per minibatch; `by` is "calls" or "nodes"."""
+    kinds = dict.fromkeys(kind for each in found for kind in each[by])
     rows: list[tuple[str, list[str]]] = [("a step, nothing measured inside", [f"{each['step']:.2f}" for each in found])]
     rows.append(("forward, loss, backward", [f"{each['compute']:.2f}" for each in found]))
     for kind in kinds:
-        cells = [each["calls"].get(kind, {"count": 0, "ms": 0.0}) for each in found]
+        cells = [each[by].get(kind, {"count": 0, "ms": 0.0}) for each in found]
         rows.append((f"- {kind} (calls)", [f"{cell['ms']:.2f} ({cell['count']})" for cell in cells]))
     rows.append(("- the same products alone, in the cache", [f"{each['products_alone']:.2f}" for each in found]))
     rows.append(("update", [f"{each['update']:.2f}" for each in found]))
@@ -137,10 +145,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", choices=CONFIGURATIONS, default="lenet")
     parser.add_argument("--batch", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--by", choices=("calls", "nodes"), help="kinds of calls (default of chains) or of nodes")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     found = [where(arguments.network, batch) for batch in arguments.batch]
-    print(json.dumps(found, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(found)}")
+    chain = isinstance(CONFIGURATIONS[arguments.network](), MultiLayerConfiguration)
+    by = arguments.by or ("calls" if chain else "nodes")
+    print(json.dumps(found, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(found, by)}")
 
 
 if __name__ == "__main__":

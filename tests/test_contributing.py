@@ -12,7 +12,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "CONTRIBUTING.md"
 COPIED = ("backends", "nd", "nn", "optimize", "tests", "pyproject.toml")
-LISTS = ("Add a layer", "Add an updater", "Add an op", "Add a backend")
+LISTS = ("Add a layer", "Add a vertex", "Add an updater", "Add an op", "Add a backend")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 

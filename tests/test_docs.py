@@ -126,11 +126,19 @@ def of_transfer_learning(names, printed, repeat):
     assert float(printed) > ACCURACY
 
 
+def of_transfer_of_graphs(names, printed, repeat):
+    trained, graph = names["trained_graph"], names["graph"]
+    for key in ("wide_W", "deep_W"):
+        assert (graph.get_param(key) == trained.get_param(key)).all()
+    assert float(printed) > ACCURACY
+
+
 CHECKS = {
     "again": of_lenet,
     "saver": of_checkpoints,
     "best": of_early_stopping,
     "own": of_own_parts,
+    "graph_helper": of_transfer_of_graphs,
     "helper": of_transfer_learning,
 }
 """What holds after a block that makes that name."""

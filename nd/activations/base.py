@@ -139,6 +139,9 @@ class Activating:
         self._value = elementwise(lambda z, a: _stored(activation, VALUE, activation.value(z, a), a))
         self._biased = elementwise(lambda z, b, a: _stored(activation, VALUE, activation.value_of_sum(z, b, a), a))
         self._back = elementwise(lambda z, a, e: _stored(activation, BACKPROP, activation.backprop(z, a, e, e), e))
+        self._back_to = elementwise(
+            lambda z, a, e, b: _stored(activation, BACKPROP, activation.backprop(z, a, e, b), b)
+        )
 
     def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
         """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
@@ -151,9 +154,13 @@ class Activating:
             self._biased(z, b, a)
         return a
 
-    def backprop(self, z: Array, a: Array, epsilon: Array) -> Array:
-        """Turn ``epsilon = dL/da`` into dL/dz in its memory; return it."""
+    def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+        """Turn ``epsilon = dL/da`` into dL/dz, in its memory or in `out`, which no other array lies in; return it."""
+        below = epsilon if out is None else out
         if not self._fixed:
-            return _stored(self.activation, BACKPROP, self.activation.backprop(z, a, epsilon, epsilon), epsilon)
-        self._back(z, a, epsilon)
-        return epsilon
+            return _stored(self.activation, BACKPROP, self.activation.backprop(z, a, epsilon, below), below)
+        if out is None:
+            self._back(z, a, epsilon)
+        else:
+            self._back_to(z, a, epsilon, out)
+        return below

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 from backends.errors import DataError, DTypeError
@@ -269,3 +269,35 @@ def check_data_set(who: str, value: Any, kind: type = DataSet) -> None:
     if not isinstance(value, kind):
         name = kind.__name__
         raise DTypeError(f"{who}: expected a {name}, got {type(value).__name__}. Wrap arrays as {name}(x, y).")
+
+
+def iterator_over(data: Iterable[Any], several: bool = False) -> MinibatchIterator[Any]:
+    """Return an iterator over the minibatches of an iterable: of MultiDataSets where `several`, or where it begins so.
+
+    Parameters
+    ----------
+    data : iterable of DataSet or MultiDataSet
+        Of one that is no sequence nobody looks at the first.
+    several : bool
+        Whether whoever reads them takes several features or labels.
+    """
+    from .multi_data_set import MultiDataSet
+
+    if several or (isinstance(data, Sequence) and data and isinstance(data[0], MultiDataSet)):
+        from .multi_iterators import ExistingMultiDataSetIterator
+
+        return ExistingMultiDataSetIterator(data)
+    from .existing import ExistingDataSetIterator
+
+    return ExistingDataSetIterator(data)
+
+
+def reading_ahead(source: MinibatchIterator[Any]) -> Any:
+    """Return an iterator that reads another one ahead in a thread, of the same kind."""
+    if isinstance(source, DataSetIterator):
+        from .async_iterator import AsyncDataSetIterator
+
+        return AsyncDataSetIterator(source)
+    from .multi_iterators import AsyncMultiDataSetIterator
+
+    return AsyncMultiDataSetIterator(source)  # type: ignore[arg-type]

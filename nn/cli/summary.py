@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from nd import NdError
 from nd.dataset.normalizers import normalizer_from_bytes
 
-from ..conf.graph import ComputationGraphConfiguration
-from ..conf.multilayer import MultiLayerConfiguration
+from ..files.archive import reading
 from ..files.model_file import ModelFile
+from ..files.own_settings import read
+from ..files.serializer import read_own
 from ..layers.base import LayerConf
 from ..networks.tables import table
 from ..transferlearning.editing import input_type_of
@@ -21,11 +23,12 @@ from .models import is_array_file, load_network
 
 if TYPE_CHECKING:
     from ..conf.input_type import InputType
-    from ..conf.network import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration
 
 HELP = "Show layers, shapes, parameters and updaters of a model, and what of it is not supported."
 EXAMPLES = ("model.zip", "model.zip --json | jq .parameters", "lenet.safetensors")
-_HEADINGS = ("layer", "type", "in -> out", "parameters", "shapes", "updater")
+_HEADINGS: tuple[str, ...] = ("layer", "type", "in -> out", "parameters", "shapes", "updater")
+_HEADINGS_OF_GRAPHS: tuple[str, ...] = ("vertex", "type", "inputs", *_HEADINGS[2:])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"{network.summary()}\niteration {network.iteration_count}, epoch {network.epoch_count}")
         return
     model = ModelFile.read(arguments.model)
-    print(json.dumps(_as_json(model), indent=2) if arguments.json else _as_text(model))
+    print(json.dumps(_as_json(model), indent=2) if arguments.json else _as_text(model, _flows(model, arguments.model)))
 
 
 def _as_json(model: ModelFile) -> dict[str, Any]:
@@ -70,23 +73,12 @@ def _as_json(model: ModelFile) -> dict[str, Any]:
     }
 
 
-def _as_text(model: ModelFile) -> str:
-    updaters, shapes, flows, inputs = _updaters(model), _shapes(model), _flows(model), _inputs(model)
-    rows: list[tuple[str, ...]] = [_HEADINGS]
-    for layer in model.layers:
-        sizes_known = layer.n_in is not None or layer.n_out is not None
-        flow = flows.get(layer.name) or (f"{layer.n_in or '?'} -> {layer.n_out or '?'}" if sizes_known else "")
-        count = "?" if layer.n_params is None else f"{layer.n_params:,}"
-        sizes = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.get(layer.name, {}).items())
-        rows.append((layer.name, layer.kind, flow, count, sizes, updaters.get(layer.name, "")))
-    right = 3
-    if inputs:
-        rows = [(*row[:2], inputs.get(row[0], "") if number else "inputs", *row[2:]) for number, row in enumerate(rows)]
-        right = 4
+def _as_text(model: ModelFile, flows: Mapping[str, str]) -> str:
+    rows = _rows(model, flows)
     lines = [
         f"{model.kind}, written as by release {model.version}, {model.dtype}",
         "",
-        table(rows, right=(right,)),
+        table(rows, right=(rows[0].index("parameters"),)),
         "",
         f"total parameters: {_length(model.params):,}",
         f"updater state:    {_length(model.updater_state):,}",
@@ -99,6 +91,20 @@ def _as_text(model: ModelFile) -> str:
     return "\n".join([*lines, "unsupported:", *whys])
 
 
+def _rows(model: ModelFile, flows: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Return the headings and a row for every layer; of a graph's also what comes in."""
+    updaters, shapes, inputs = _updaters(model), _shapes(model), _inputs(model)
+    rows = [_HEADINGS_OF_GRAPHS if inputs else _HEADINGS]
+    for layer in model.layers:
+        sizes_known = layer.n_in is not None or layer.n_out is not None
+        flow = flows.get(layer.name) or (f"{layer.n_in or '?'} -> {layer.n_out or '?'}" if sizes_known else "")
+        count = "?" if layer.n_params is None else f"{layer.n_params:,}"
+        sizes = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.get(layer.name, {}).items())
+        sources = (inputs.get(layer.name, ""),) if inputs else ()
+        rows.append((layer.name, layer.kind, *sources, flow, count, sizes, updaters.get(layer.name, "")))
+    return rows
+
+
 def _normalizer(content: bytes | None) -> str:
     if content is None:
         return "none"
@@ -108,14 +114,19 @@ def _normalizer(content: bytes | None) -> str:
         return f"not readable here, {error}"
 
 
-def _flows(model: ModelFile) -> dict[str, str]:
-    """Return layer -> its input and output types, where the network can run and its first layers say its input's."""
+def _flows(model: ModelFile, path: str) -> dict[str, str]:
+    """Return layer -> its input and output types, where the network can run and they are known.
+
+    They are where the file has the inputs' types, in our own entry, or the first layers say them.
+    """
     if model.unsupported:
         return {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when the file was read
-        kind = MultiLayerConfiguration if model.kind == "MultiLayerNetwork" else ComputationGraphConfiguration
-        conf: NetworkConfiguration = kind.from_json(json.dumps(model.document))
+        try:
+            conf, _ = read(json.dumps(model.document), reading("summary", path, read_own))
+        except NdError:  # for `load` to report: the rest can be shown
+            return {}
     types = conf.node_types([_type_of_input(conf, number) for number in range(len(conf.input_names))])
     flows = (f"{', '.join(map(repr, inputs))} -> {out!r}" for inputs, out in types or ())
     return dict(zip((node.name for node in conf.nodes), flows, strict=False))
@@ -123,8 +134,8 @@ def _flows(model: ModelFile) -> dict[str, str]:
 
 def _type_of_input(conf: NetworkConfiguration, number: int) -> InputType | None:
     """Return the type of an input that one of its readers says; None where none does."""
-    readers = (node for node in conf.nodes if -1 - number in node.inputs and isinstance(node.conf, LayerConf))
-    types = (input_type_of(node.conf, node.preprocessor) for node in readers)
+    readers = [(node.conf, node.preprocessor) for node in conf.nodes if -1 - number in node.inputs]
+    types = (input_type_of(layer, before) for layer, before in readers if isinstance(layer, LayerConf))
     return next((kind for kind in types if kind is not None), None)
 
 

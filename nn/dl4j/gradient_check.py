@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import nd
-from nd.dataset import DataSet
+from nd.dataset import DataSet, MultiDataSet
 from nd.java_names import JavaEnum
 from nd.typing import Array
 from optimize.builder import Builder
 
-from ..networks.multilayer import MultiLayerNetwork
+from ..networks.network import Network
 
 
 class PrintMode(JavaEnum):
@@ -24,8 +24,9 @@ class PrintMode(JavaEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class _Check:
-    net: MultiLayerNetwork
-    input: Any
+    net: Network
+    input: Any = None
+    inputs: Any = None
     labels: Any
     epsilon: float = 1e-6
     max_rel_error: float = 1e-3
@@ -41,7 +42,11 @@ class _Check:
         """Compare every parameter's derivative; True where all agree."""
         if self.net.dtype != "float64":
             raise nd.DTypeError(f"checkGradients: the network must compute in float64, got {self.net.dtype}.")
-        data = DataSet(self.input, self.labels, self.input_mask, self.label_mask)
+        data: Any
+        if self.inputs is None:
+            data = DataSet(self.input, self.labels, self.input_mask, self.label_mask)
+        else:
+            data = MultiDataSet(self.inputs, self.labels, self.input_mask, self.label_mask)
         gradient, params = self._gradient(data), self.net.params()
         failures = 0
         for at in range(params.shape[1]):
@@ -55,18 +60,17 @@ class _Check:
                 break
         return failures == 0
 
-    def _gradient(self, data: DataSet) -> list[float]:
+    def _gradient(self, data: Any) -> list[float]:
         """Return the gradient of the score: divided by the examples, with the penalties."""
         net = self.net
-        net.set_input(data.features)
-        net.set_labels(data.labels)
-        net.set_masks(data.features_mask, data.labels_mask)
+        with net.lock, net.on_backend():
+            net.step_on(data)
         net.compute_gradient_and_score()
         examples = net.batch_size if net.conf.mini_batch else None
         with net.on_backend():
             return nd.to_host(net.updater.objective_gradient(examples, net.iteration_count, net.epoch_count)).tolist()
 
-    def _derivative(self, data: DataSet, params: Array, at: int) -> float:
+    def _derivative(self, data: Any, params: Array, at: int) -> float:
         scores = []
         before = float(nd.item(params[0, at]))
         for sign in (1.0, -1.0):
@@ -84,6 +88,11 @@ class GradientCheckUtil:
     @staticmethod
     def MLNConfig() -> Builder:
         """Start the settings of a check: ``.net(net).input(x).labels(y)`` and how exact it is."""
+        return Builder(_Check)
+
+    @staticmethod
+    def GraphConfig() -> Builder:
+        """Start the same of a graph: ``.net(graph).inputs([x]).labels([y])``, lists all, also of masks."""
         return Builder(_Check)
 
     @staticmethod

@@ -42,7 +42,8 @@ class Context:
     mask : array ``[N, 1]``, ``[N, T]`` or ``[N, 1, H, W]``, or None
         Of the node's first input: 0 for rows, time steps or places that do not count.
     buffer : callable (name, shape) -> array
-        The node's memory, used again in the next step; outside of steps new memory.
+        The node's memory, the same for a name until it is given back: in training when `backward` is through, else when
+        nobody reads the activations any more. Nothing stays in it. Outside of steps new memory.
     needs_epsilon : bool
         Whether the backward pass has to return dL/dx.
     activates : bool

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.activations import Sigmoid, Softmax
+from nd.arguments import shown
 from nd.checks import describe_shape
-from nd.dataset import DataSet
+from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import check_class_numbers, class_numbers, name_list, one_hot_places, text_classes
 from nd.losses import LossBinaryXENT, LossMCXENT, LossSparseMCXENT
 from nd.typing import Array
 
 from ..conf.data_formats import channels_last, inward, outward
+from ..step.minibatch import arrays_of
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -201,3 +203,19 @@ class ClassLabels:
     def data_set(self, who: str, features: Any, labels: Any, learn: bool = False) -> DataSet:
         """Return arrays as a DataSet, labels of any kind as numbers that `formed` takes."""
         return DataSet(features, self.numbers(who, labels, learn))
+
+
+def paired(
+    who: str, classes_of: Sequence[ClassLabels], inputs: int, features: Any, labels: Any, learn: bool = False
+) -> DataSet | MultiDataSet:
+    """Return features and labels as a minibatch: as `data_set`, or of lists where there are several of one of them."""
+    if inputs == len(classes_of) == 1:
+        return classes_of[0].data_set(who, features, labels, learn)
+    of_outputs = arrays_of(labels, len(classes_of))
+    if len(of_outputs) != len(classes_of) or len(arrays_of(features, inputs)) != inputs:
+        raise nd.DataError(
+            f"{who}: expected a list of {inputs} features and a list of {len(classes_of)} labels, got "
+            f"{shown(features)} and {shown(labels)}. Or give a MultiDataSet(features, labels)."
+        )
+    numbers = [classes.numbers(who, one, learn) for classes, one in zip(classes_of, of_outputs, strict=True)]
+    return MultiDataSet(arrays_of(features, inputs), numbers)

@@ -28,7 +28,7 @@ from ..step.predictions import OutputComputer
 from ..step.propagation import ForwardPass
 from ..step.vectors import FlatVectors, copy_vector
 from ..step.worker import GradientComputer, SharedNodes
-from .class_labels import ClassLabels
+from .class_labels import ClassLabels, paired
 from .history import History
 from .progress import FitProgress
 
@@ -346,7 +346,7 @@ class NetworkCore(JavaNames):
         if data is not None:
             batch: Any = data
             if isinstance(data, tuple) and len(data) == 2:
-                batch = self.classes.data_set("score", *data)
+                batch = paired("score", self.classes_of, len(self.conf.input_names), *data)
             if not isinstance(data, tuple) and not isinstance(batch, self.data_types):
                 raise nd.DTypeError(f"score: data must be a DataSet or (features, labels), got {shown(data)}.")
             if not parts_of_data(batch).labels:

@@ -50,11 +50,6 @@ class ComputationGraph(Network):
 
     # ---- vertices
 
-    @property
-    def configuration(self) -> ComputationGraphConfiguration:
-        """The configuration, with the counts as they are now."""
-        return self.conf.with_counts(self.iteration_count, self.epoch_count)
-
     def topological_order(self) -> list[str]:
         """Return the names of inputs and vertices in the order in which they run."""
         return self.conf.topological_order()

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import Count, Natural, checked, converted, shown
-from nd.dataset import DataSet, DataSetIterator, MultiDataSetIterator
+from nd.dataset import DataSet, DataSetIterator
+from nd.dataset.iterator import MinibatchIterator
 from nd.rules import SWITCH, rule_of
 from nd.typing import Array
 
 from ..conf.data_formats import inward, outward
 from ..conf.output_layers import check_classifier
-from ..step.minibatch import parts_of_data
+from ..step.minibatch import arrays_of, parts_of_data
+from .class_labels import paired
 from .core import NetworkCore
 
 if TYPE_CHECKING:
@@ -75,12 +77,12 @@ class Inference(NetworkCore):
             return list(map(outward, hosted, self.conf.formats.outputs))
 
     def single_output(self, x: Any, train: bool = False, features_mask: Any = None, labels_mask: Any = None) -> Array:
-        """Return the activations of a network of one input and one output for ``x [N, ...]``, or for an iterator."""
+        """Return the first output's activations for ``x [N, ...]``, a list of several inputs, or an iterator."""
         if isinstance(x, DataSetIterator):
             with self.on_backend():
                 return nd.concat([self.single_output(batch.features, train, batch.features_mask) for batch in x])
         masks = (() if mask is None else (mask,) for mask in (features_mask, labels_mask))
-        return self.predicted((x,), train, *masks)[0]
+        return self.predicted(arrays_of(x, len(self.conf.input_names)), train, *masks)[0]
 
     def predict(self, x: Any) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.
@@ -137,10 +139,10 @@ class Inference(NetworkCore):
         """
         number = self._check_classifier("evaluate", output)
         names = None
-        if isinstance(data, (*self.data_types, DataSetIterator, MultiDataSetIterator)) and labels is not None:
+        if isinstance(data, (*self.data_types, MinibatchIterator)) and labels is not None:
             names, labels = converted("evaluate", "labels", _NAMES, labels), None
         if labels is not None:
-            data = self.classes.data_set("evaluate", data, labels)
+            data = paired("evaluate", self.classes_of, len(self.conf.input_names), data, labels)
         names = names or getattr(data, "class_names", None) or self.classes_of[number].names
         counting = nd.evaluation.Evaluation(list(names) if names else None, top_n)
         self._evaluate("evaluate", data, {number: [counting]})

@@ -7,7 +7,6 @@ from typing import Any
 
 import nd
 from nd.arguments import checked, shown
-from nd.dataset import DataSet
 from nd.java_names import JavaNames, Pair
 from nd.typing import Array
 from optimize import L1Regularization, L2Regularization, Regularization
@@ -15,7 +14,9 @@ from optimize.step_result import StepResult
 
 from ..conf.data_formats import inward, outward
 from ..step.gradient import DefaultGradient
+from ..step.minibatch import parts_of_data
 from ..step.propagation import loss_mask
+from .class_labels import paired
 from .inference import Inference
 
 
@@ -100,16 +101,17 @@ class Inside(Inference):
             return sum((nd.item(nd.as_array(score)) for score in scores), 0.0)
 
     def f1_score(self, data: Any, labels: Any = None) -> float:
-        """Return the F1 score on a DataSet, or on features and their labels; masks have no part in it."""
+        """Return the F1 score of the first output on a minibatch, or features and labels; masks have no part in it."""
         if labels is not None:
-            data = DataSet(data, labels)
-        if not isinstance(data, DataSet):
+            data = paired("f1_score", self.classes_of, len(self.conf.input_names), data, labels)
+        if not isinstance(data, self.data_types):
             raise nd.DTypeError(f"f1_score: data must be a DataSet or features with their labels, got {shown(data)}.")
-        if data.labels is None:
+        parts = parts_of_data(data)  # type: ignore[arg-type]
+        if not parts.labels:
             raise nd.DataError("f1_score: data must have labels, got none.")
         evaluation = nd.evaluation.Evaluation()
         with self.on_backend():
-            seen = self.classes.compared(data.labels, nd.to_host(self.single_output(data.features)), None)
+            seen = self.classes.compared(parts.labels[0], nd.to_host(self.predicted(parts.features)[0]), None)
             evaluation.eval(*seen[:2])
         return evaluation.f1()
 

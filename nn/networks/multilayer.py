@@ -44,8 +44,8 @@ class MultiLayerNetwork(Network):
 
     java_names: ClassVar[dict[str, str]] = {
         "clear_layer_mask_arrays": "clear_masks", "gradients_view_array": "flattened_gradients",
-        "input_mini_batch_size": "batch_size", "nlayers": "n_layers", "set_layer_mask_arrays": "set_masks",
-        "set_parameters": "set_params",
+        "input_mini_batch_size": "batch_size", "layer_wise_configurations": "configuration", "nlayers": "n_layers",
+        "set_layer_mask_arrays": "set_masks", "set_parameters": "set_params",
     }  # fmt: skip
 
     @checked
@@ -71,11 +71,6 @@ class MultiLayerNetwork(Network):
     def n_layers(self) -> int:
         """Number of layers."""
         return len(self.conf.layers)
-
-    @property
-    def layer_wise_configurations(self) -> Any:
-        """The configuration, with the counts as they are now."""
-        return self.conf.with_counts(self.iteration_count, self.epoch_count)
 
     @property
     def layer_names(self) -> list[str]:
@@ -127,11 +122,11 @@ class MultiLayerNetwork(Network):
         Source: DL4J ``MultiLayerNetwork.toComputationGraph``. Differs: Java forgets seed, counters and the settings of
         the network as opposed to its layers'.
         """
-        conf = self.conf.with_counts(self.iteration_count, self.epoch_count)
-        from ..conf.graph import ComputationGraphConfiguration
+        from ..conf.graph import ComputationGraphConfiguration  # which programs without graphs do not need
         from .graph import ComputationGraph
 
-        return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(conf)))
+        with self.lock:
+            return self.copied_into(ComputationGraph(ComputationGraphConfiguration.of_chain(self.configuration)))
 
     # ---- one minibatch
 

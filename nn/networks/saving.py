@@ -72,10 +72,16 @@ class Saved(NetworkCore):
 
     # ---- copies
 
+    @property
+    def configuration(self) -> Any:
+        """The configuration, with the counts as they are now."""
+        return self.conf.with_counts(self.iteration_count, self.epoch_count)
+
     def clone(self) -> Self:
         """Return an independent copy: configuration, parameters, counters, state of updater, optimizer, generator."""
         with self.lock:
-            return self.copied_into(type(self)(self.conf.with_counts(self.iteration_count, self.epoch_count)))
+            self.updater.watch.give_up(self)  # which may put the counters back
+            return self.copied_into(type(self)(self.configuration))
 
     def copied_into(self, twin: Other) -> Other:
         """Make a network of the same nodes an independent copy, but for its configuration; return it."""

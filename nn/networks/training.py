@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arguments import shown
-from nd.dataset.iterator import MinibatchIterator, State, position_of
-from nd.dataset.minibatches import reading_ahead
+from nd.dataset.iterator import MinibatchIterator, State, position_of, reading_ahead
 from nd.interrupts import Handling, Held
 from nd.state import in_force
 from optimize import Listener, ProgressBarListener, Solver

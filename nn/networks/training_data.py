@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
 from nd.arguments import shown
-from nd.dataset import DataSet, DataSetIterator, MultiDataSet, MultiDataSetIterator
+from nd.dataset import DataSet, MultiDataSet
 from nd.dataset.class_labels import check_class_numbers, host_labels
 from nd.dataset.example_weights import weighted_mask, weights_of_classes, weights_of_examples
-from nd.dataset.iterator import MinibatchIterator
-from nd.dataset.minibatches import iterator_over
+from nd.dataset.iterator import MinibatchIterator, iterator_over
 
 from ..conf.data_formats import inward, outward
 from ..step.minibatch import parts_of_data
+from .class_labels import paired
 
 if TYPE_CHECKING:
     from .network import Network
@@ -52,7 +52,7 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
     DTypeError, DataError, ShapeError, ConfigurationError
         It is neither, or something does not go with it.
     """
-    if isinstance(data, (DataSetIterator, MultiDataSetIterator)) and labels is not None:
+    if isinstance(data, MinibatchIterator) and labels is not None:
         remedy = f"Say epochs={labels!r}." if isinstance(labels, int) else "Leave them out, or give arrays."
         raise nd.DTypeError(f"fit: an iterator brings its labels, got {shown(labels)} beside it. {remedy}")
     if isinstance(data, MultiDataSet):
@@ -60,12 +60,14 @@ def training_data(network: Network, data: Any, labels: Any, settings: FitSetting
         return _single(network, _weighted_by(network, data, settings), settings)
     if not isinstance(data, DataSet) and labels is None:
         return _iterated(network, data, settings)
-    classes = network.classes
-    dataset = data
-    if labels is not None:
-        dataset = DataSet(data, data if labels is data else classes.numbers("fit", labels, learn=True))
-    if dataset.labels is not None and classes.classes and len(dataset.labels.shape) == classes.rank - 1:
-        check_class_numbers("fit", dataset.labels, classes.classes)
+    classes, dataset = network.classes, data
+    if labels is not None and labels is data:
+        dataset = DataSet(data, data)
+    elif labels is not None:
+        dataset = paired("fit", network.classes_of, len(network.conf.input_names), data, labels, learn=True)
+    whole = dataset.labels if isinstance(dataset, DataSet) else None
+    if whole is not None and classes.classes and len(whole.shape) == classes.rank - 1:
+        check_class_numbers("fit", whole, classes.classes)
     return _single(network, _weighted_by(network, dataset, settings), settings)
 
 

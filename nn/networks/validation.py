@@ -13,6 +13,7 @@ from nd.evaluation import Evaluation
 from nd.typing import Array
 
 from ..step.minibatch import parts_of_data
+from .class_labels import paired
 from .inference import naming_nan
 from .training_data import existing, weighted
 
@@ -45,7 +46,8 @@ class Validation:
         self._sets: list[Any] = []
         self._unweighted: list[Any] = []  # the same minibatches, without weights
         if isinstance(data, tuple) and 2 <= len(data) <= 3 and not isinstance(data[0], DataSet):
-            dataset = network.classes.data_set("validation_data", data[0], data[1])
+            inputs = len(network.conf.input_names)
+            dataset = paired("validation_data", network.classes_of, inputs, data[0], data[1])
             self._weights = data[2] if len(data) > 2 else None
             self._sets = self._cut(dataset, batch_size)
         elif isinstance(data, network.data_types):

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nd.activations import Identity
 
 from ..layers.base import LayerConf
+from ..layers.core.frozen import FrozenLayer
 from ..layers.normalization.batch_normalization import BatchNormalization
+from ..vertices.wrapping import FrozenVertex
 
 if TYPE_CHECKING:
     from ..conf.input_type import InputType
@@ -57,7 +59,7 @@ def diagram_of(conf: NetworkConfiguration) -> Diagram:
         lines = (*before, _type(node.conf), *_shape(out), *_parameters(node.conf))
         kind = "layer" if isinstance(node.conf, LayerConf) else "vertex"
         name = getattr(node.conf, "name", None) or node.name
-        frozen = "Frozen" in type(node.conf).__name__
+        frozen = isinstance(node.conf, FrozenLayer | FrozenVertex)
         boxes.append(Box(name, lines, kind, number in conf.output_nodes, frozen))
         places = (len(inputs) + source if source >= 0 else -1 - source for source in node.inputs)
         arrows += [(place, len(inputs) + number) for place in places]

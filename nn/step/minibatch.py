@@ -128,6 +128,11 @@ def _features_array(who: str, x: Any, dtype: str) -> Array:
     return x
 
 
+def arrays_of(given: Any, count: int) -> list[Any]:
+    """Return the arrays of so many inputs or outputs: of several the items of a list, of one what is given."""
+    return list(given) if count > 1 and isinstance(given, (list, tuple)) else [given]
+
+
 class FeaturesCheck:
     """The shapes of features that an input of a network takes.
 

@@ -97,7 +97,7 @@ class PassMemory:
         ----------
         number : int
         epsilons : iterable of array
-            Those that nodes above have yet to take; not those of losses, which lie in the memory of their nodes.
+            Those that nodes above have yet to take; those of losses lie in the memory of their own nodes.
         """
         waiting, self._waiting = [*self._waiting, *self._leases.pop(number).blocks], []
         arrays = tuple(epsilons)

@@ -298,7 +298,7 @@ class Propagation:
                 if below is not None:
                     epsilons[source] = nd.addi(epsilons[source], below) if source in epsilons else below
             if memory is not None:
-                memory.after_backward(number, [epsilon for source, epsilon in epsilons.items() if source not in deltas])
+                memory.after_backward(number, epsilons.values())
         return [epsilons.get(NETWORK_INPUT - place) for place in range(len(self._input_names))]
 
     def _belows(

@@ -47,6 +47,11 @@ class L2Runtime(VertexRuntime):
         of_b = nd.multiply(of_a, -1.0, ctx.buffer("squares", tuple(of_a.shape))) if ctx.needs_epsilons[1] else None
         return [of_a if ctx.needs_epsilons[0] else None, of_b]
 
+    def feed_forward_mask(self, masks: Sequence[Array | None], ctx: VertexContext) -> Array | None:
+        """Return the mask of the first input where it is of examples, ``[N, 1]``: an output has no time steps."""
+        mask = masks[0]
+        return mask if mask is not None and tuple(mask.shape[1:]) == (1,) else None
+
 
 @dataclass(frozen=True)
 class L2Vertex(VertexConf):
@@ -60,7 +65,8 @@ class L2Vertex(VertexConf):
     Notes
     -----
     Inputs ``[N, ...]``, output ``[N, 1]``: sqrt(sum((a - b) ** 2)) over all numbers of an example. Java's files do not
-    keep eps; those of this library do, where it is not the default. Source: DL4J ``L2Vertex``.
+    keep eps; those of this library do, where it is not the default. Source: DL4J ``L2Vertex``. Differs: a mask of time
+    steps or places ends here, where Java hands it on to layers of rows, which it does not fit.
     """
 
     eps: NonNegative = 1e-8

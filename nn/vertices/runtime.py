@@ -29,7 +29,7 @@ class VertexContext:
     masks : tuple of array or None
         Of the inputs.
     buffer : callable (name, shape) -> array
-        The vertex's memory, used again in the next step; outside of steps new memory.
+        The vertex's memory, as a layer's `Context` has it.
     needs_epsilons : tuple of bool
         For each input whether the backward pass has to return dL/dx.
     network_inputs : mapping of str -> NetworkInput

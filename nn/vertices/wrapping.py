@@ -95,6 +95,16 @@ class FrozenVertex(VertexConf):
     def network_inputs(self) -> tuple[str, ...]:
         return self.underlying.network_inputs
 
+    @property
+    def fewest_inputs(self) -> int:  # type: ignore[override]
+        """Those of the underlying vertex."""
+        return self.underlying.fewest_inputs
+
+    @property
+    def most_inputs(self) -> int | None:  # type: ignore[override]
+        """Those of the underlying vertex."""
+        return self.underlying.most_inputs
+
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         return replace(self, underlying=self.underlying.resolved(defaults, index))
 
@@ -116,9 +126,6 @@ class FrozenVertex(VertexConf):
 
     def check(self, label: str) -> None:
         self.underlying.check(label)
-
-    def check_inputs(self, label: str, count: int) -> None:
-        self.underlying.check_inputs(label, count)
 
     def regularization_of(self, bias: bool) -> tuple[Regularization, ...]:
         """Return no penalties."""

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from nd import ConfigurationError, DataError, NumericError
 from nd.arguments import checked
 from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet
-from nd.dataset.iterator import MinibatchIterator
-from nd.dataset.minibatches import iterator_over, reading_ahead
+from nd.dataset.iterator import MinibatchIterator, iterator_over, reading_ahead
 from nd.interrupts import Handling
 from nd.java_names import JavaNames
 

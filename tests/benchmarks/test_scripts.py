@@ -35,7 +35,13 @@ def test_help_says_what_is_measured(script):
 
 @pytest.mark.parametrize(
     ("script", "batches"),
-    [("lenet_cpu.py", [3]), ("mlp_cpu.py", [5, 2]), ("tiny_cpu.py", [4]), ("inference_cpu.py", [2])],
+    [
+        ("lenet_cpu.py", [3]),
+        ("mlp_cpu.py", [5, 2]),
+        ("tiny_cpu.py", [4]),
+        ("inference_cpu.py", [2]),
+        ("residual_cpu.py", [2]),
+    ],
 )
 def test_without_a_peer_they_need_no_pytorch(script, batches):
     quick = ["--peer", "--rounds", "1", "--seconds", "0.001", "--batch", *map(str, batches)]
@@ -47,6 +53,16 @@ def test_without_a_peer_they_need_no_pytorch(script, batches):
         assert each["who"][who]["median_ms"] > 0
     table = run(script, *quick).splitlines()
     assert len([line for line in table if line.startswith("|")]) == 2 + len(found)
+
+
+def test_a_graph_beside_its_chain():
+    quick = ["--rounds", "3", "--seconds", "0.001", "--batch", "2", "3"]
+    found = json.loads(run("graph_chain_cpu.py", "--json", *quick))
+    assert [each["batch"] for each in found] == [2, 3]
+    for each in found:
+        least, most = each["range"]
+        assert 0 < least <= each["ratio"] <= most
+    assert len(run("graph_chain_cpu.py", *quick).splitlines()) == 1 + 2 + len(found)
 
 
 def test_memory_and_growth_are_in_megabytes():
@@ -65,6 +81,19 @@ def test_a_steps_calls_add_up_to_less_than_the_step():
         assert found["products_alone"] > 0
         assert found["calls"]["matrix products"]["count"] == 5
     assert small["calls"]["matrix products"]["ms"] < large["calls"]["matrix products"]["ms"]
+
+
+def test_a_graphs_time_is_told_by_its_nodes():
+    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "residual", "--batch", "2"))
+    nodes = found["nodes"]
+    assert sum(each["count"] for each in nodes.values()) == sum(each["count"] for each in found["calls"].values())
+    assert 0 < sum(each["ms"] for each in nodes.values()) < found["compute"] + found["update"]
+    assert nodes["ElementWise, forward"]["count"] == 9
+    assert nodes["gradients that meet, added"]["count"] == 9
+    ways = {name.split(", ")[1] for name in nodes if name.startswith("BatchNormalization")}
+    assert ways == {"forward", "backward"}
+    assert nodes.get("others", {"count": 0})["count"] < 10
+    assert "| - Convolution, backward (calls) |" in run("where_cpu.py", "--network", "residual", "--batch", "2")
 
 
 def test_medians_ratios_and_turns(monkeypatch):

@@ -159,8 +159,9 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
     ],
     "l2": [
         VertexCase("rows", L2Vertex(), (ROWS, ROWS), oracles.distance),
-        VertexCase("series", L2Vertex(), (SERIES, SERIES), oracles.distance, (STEPS, OTHER_STEPS), STEPS),
+        VertexCase("series", L2Vertex(), (SERIES, SERIES), oracles.distance, (STEPS, OTHER_STEPS)),
         VertexCase("images", L2Vertex(1e-4), (IMAGES, IMAGES), oracles.distance),
+        VertexCase("examples", L2Vertex(), (ROWS, ROWS), oracles.distance, (EXAMPLES, None), EXAMPLES),
     ],
     "l2_normalize": [
         VertexCase("rows", L2NormalizeVertex(), (ROWS,), partial(oracles.normalized, axes=1), (EXAMPLES,), EXAMPLES),

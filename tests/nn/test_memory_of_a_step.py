@@ -1,5 +1,6 @@
 """What a training step allocates once it has been run a few times."""
 
+import importlib
 import pathlib
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from backends.cpu.numpy_backend import UFUNC_BUFFER, NumpyBackend
 from nd.dataset import DataSet
 from nn import (
     BatchNormalization,
+    ComputationGraph,
+    ComputationGraphConfiguration,
     ConvolutionLayer,
     DenseLayer,
     InputType,
@@ -29,13 +32,12 @@ LARGE = 64 * 1024  # bytes
 RNG = np.random.default_rng(2)
 
 
-def lenet():
+def of_example(program, name, *arguments):
     sys.path.insert(0, str(ROOT / "examples"))
     try:
-        from lenet_mnist import lenet as make
+        return getattr(importlib.import_module(program), name)(*arguments)
     finally:
         sys.path.pop(0)
-    return make(123)
 
 
 def perceptron(updater):
@@ -59,10 +61,12 @@ def normalised():
 
 
 CONFIGURATIONS = {
-    "LeNet": lenet,
+    "LeNet": lambda: of_example("lenet_mnist", "lenet", 123),
+    "LeNet as a graph": lambda: ComputationGraphConfiguration.of_chain(of_example("lenet_mnist", "lenet", 123)),
     "normalised": normalised,
     "perceptron, Nesterovs": lambda: perceptron(Nesterovs(learning_rate=0.01)),
     "perceptron, Adam": lambda: perceptron(Adam(0.01)),
+    "residual": lambda: of_example("residual_digits", "residual", 123, 1000),
 }
 
 
@@ -96,7 +100,8 @@ def test_the_measurement_sees_a_large_array():
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_a_step_after_the_third_allocates_nothing_large(name, threads):
     with nd.use_backend(NumpyBackend(threads=threads)):
-        net = MultiLayerNetwork(CONFIGURATIONS[name]()).init()
+        conf = CONFIGURATIONS[name]()
+        net = (ComputationGraph if isinstance(conf, ComputationGraphConfiguration) else MultiLayerNetwork)(conf).init()
         batches = [minibatch(64), minibatch(64), minibatch(64, "C")]
         for data in batches:
             net.fit_batch(data)

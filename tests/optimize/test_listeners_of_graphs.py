@@ -143,7 +143,7 @@ class Stops(Listener):
 
     def iteration_done(self, model, iteration, epoch):
         if iteration + 1 == self.at:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("killed")
 
 
 @pytest.mark.parametrize("at", [1, 3, 4, 6])
@@ -153,7 +153,7 @@ def test_resumed_in_the_middle_of_an_epoch_to_the_last_bit(at, tmp_path):
     whole.fit(batches(shuffle=True, seed=3), epochs=3)
     net = graph()
     net.set_listeners(CheckpointListener(tmp_path, save_every_n_iterations=1, log_saving=False), Stops(at))
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="killed"):
         net.fit(batches(shuffle=True, seed=3), epochs=3)
     assert sorted(path.name for path in tmp_path.glob("*.zip"))[0] == "checkpoint_0_ComputationGraph.zip"
     resumed = ComputationGraph.load_checkpoint(tmp_path)

@@ -28,8 +28,11 @@ class ActivationRuntime(LayerRuntime):
     def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
         if not ctx.needs_epsilon:
             return None
-        self.activating.backprop(*map(self._along, (*cache, epsilon)))
-        return epsilon
+        below = ctx.buffer(
+            "below", epsilon.shape
+        )  # in the order of the layers' activations, which epsilon need not have
+        self.activating.backprop(*map(self._along, (*cache, epsilon, below)))
+        return below
 
     def _along(self, x: Array) -> Array:
         """View an array with the axis last that the activation may go along."""

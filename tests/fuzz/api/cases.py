@@ -12,6 +12,7 @@ from nn import DenseLayer, FrozenLayer, InputType, NormalDistribution
 from optimize.earlystopping import EarlyStoppingConfiguration, MaxEpochsTerminationCondition
 from tests.cases.own_parts import Wavy
 
+from .graph_cases import GRAPHS
 from .multi_cases import MULTI
 from .prepared import (
     PREPARED,
@@ -347,5 +348,5 @@ def _calculator() -> Any:
     return DataSetLossCalculator(iterator())
 
 
-CASES: Makers = {**_FACADE, **_DATA, **MULTI, **_CURVES, **_evaluations(), **_NETWORKS, **_TRAINING}
+CASES: Makers = {**_FACADE, **_DATA, **MULTI, **_CURVES, **_evaluations(), **_NETWORKS, **GRAPHS, **_TRAINING}
 """Name of a target -> good arguments, or a function of the folder that makes them."""

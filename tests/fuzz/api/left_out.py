@@ -15,7 +15,8 @@ EXEMPT: dict[str, str] = {
         [f"*.{name}" for name in (
             "check", "following", "with_inputs", "with_n_in", "output_type", "preprocessor_for", "resolved",
             "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs", "out_sizes",
-            "sized", "window", "of_added_layers", "of_network", "of_sizes",
+            "sized", "window", "of_added_layers", "of_network", "of_sizes", "in_format", "axes_of", "check_inputs",
+            "check_range", "from_row", "node_types", "with_confs",
         )], _LAYER,
     ),
     **dict.fromkeys(
@@ -41,7 +42,8 @@ EXEMPT: dict[str, str] = {
             "nd.evaluation.IEvaluation", "nd.ops.ActivationOp", "nd.ops.Broadcast",
             "nd.dataset.DataSetPreProcessor", "nn.IDropout", "nn.IWeightNoise",
             "nn.InputPreProcessor", "nn.LayerConf", "nn.BaseLayerConf", "nn.FeedForwardConf",
-            "nn.SameDiffConf", "nn.LayerRuntime", "optimize.Schedule", "optimize.Updater",
+            "nn.SameDiffConf", "nn.LayerRuntime", "nn.VertexConf", "nn.VertexRuntime", "optimize.Schedule",
+            "optimize.Updater",
             "optimize.LayerConstraint", "optimize.Listener", "optimize.TerminationCondition", "optimize.Regularization",
             "optimize.ConvexOptimizer", "optimize.earlystopping.ScoreCalculator",
             "optimize.earlystopping.EpochTerminationCondition", "optimize.earlystopping.EarlyStoppingListener",
@@ -50,7 +52,7 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "nd.Recording", "nd.UpdatePlan", "nd.Work", "nd.WorkPlan", "nn.DefaultGradient",
+            "nn.VertexContext", "nd.Recording", "nd.UpdatePlan", "nd.Work", "nd.WorkPlan", "nn.DefaultGradient",
             "nn.LayerDescription", "nn.ModelFile", "optimize.ArrayStatistics", "optimize.Checkpoint",
             "optimize.NetworkUpdater", "optimize.OptimizerState", "optimize.Segment", "optimize.StatisticsRecord",
             "optimize.earlystopping.EarlyStoppingResult", "nd.evaluation.ConfusionMatrix",
@@ -63,9 +65,10 @@ EXEMPT: dict[str, str] = {
         ), _LOW,
     ),
     **dict.fromkeys(
-        [f"nn.MultiLayerNetwork.{name}" for name in (
-            "begin_fit", "carrying", "checked_layer", "end_fit", "forward", "loss_and_output", "make",
-            "mask_of_outputs", "other_step", "score_from", "segments", "step_on",
+        [f"*.{name}" for name in (
+            "backpropagated", "begin_fit", "carrying", "check_minibatch", "checked_layer", "copied_into", "end_fit",
+            "forward", "loss_and_outputs", "make", "masks_of_outputs", "named_activations", "other_step", "outputs_of",
+            "predicted", "score_from", "segments", "single_output", "step_on",
         )], _CORE,
     ),
     **dict.fromkeys(
@@ -93,13 +96,15 @@ EXEMPT: dict[str, str] = {
     "optimize.L2Regularization.score": _STEP,
     "nd.losses.LossFMeasure.score_array": "has nothing to do but to refuse",
     "nd.dataset.KFoldIterator.test_fold": "has no arguments, and next must come first",
-    "nn.MultiLayerNetwork.stop_training": "can be called from a listener alone, while fit runs",
-    "nn.MultiLayerNetwork.evaluate_roc": "wants another network; it is evaluate with a ROC",
+    "nn.ComputationGraph.stop_training": "can be called from a listener alone, while fit runs",
+    "nn.ComputationGraph.evaluate_roc": "wants another network; it is evaluate with a ROC",
+    "nn.TransferLearningHelper.unfrozen_graph": "wants a graph; it is unfrozen_mln",
     "nd.dataset.MnistDataSetIterator": "would download; its arguments are those of DigitsDataSetIterator",
 }  # fmt: skip
 """Name, or ``*.`` and the name of a method of any class -> why it is not called."""
 
 LONG: frozenset[str] = frozenset({
+    "nn.ComputationGraph.fit:epochs", "nn.ComputationGraph.fit:labels",
     "nn.MultiLayerNetwork.fit:epochs", "nn.MultiLayerNetwork.fit:labels",
     "nn.TransferLearningHelper.fit_featurized:epochs",
     "optimize.StochasticGradientDescent.optimize:iterations",

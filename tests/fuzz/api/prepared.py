@@ -19,6 +19,7 @@ from nd.dataset import (
 )
 from nn import MultiLayerNetwork, TransferLearning
 
+from .graph_cases import PREPARED_GRAPHS
 from .values import data_set, multi_data_set, network
 
 
@@ -191,5 +192,6 @@ PREPARED: dict[str, Callable[..., Any]] = {
     "nd.evaluation.ROCMultiClass": _evaluated("ROCMultiClass", data_set().labels, probabilities(3)),
     "nd.evaluation.RegressionEvaluation": _evaluated("RegressionEvaluation", data_set().labels, probabilities(3)),
     "nn.MultiLayerNetwork": lambda **arguments: trained(),
+    **PREPARED_GRAPHS,
 }
 """Class -> what makes an instance whose methods can be called, in the place of the constructor."""

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 NAMES = {
     "nd.random": ("Random", "get_random", "set_random", "set_seed", "use_random"),
     "nd.serde": ("array_from_json", "array_to_json", "from_bytes", "load", "save", "to_bytes"),
-    "nn.conf.preprocessors": (
-        "CnnToFeedForwardPreProcessor", "CnnToRnnPreProcessor", "FeedForwardToCnnPreProcessor",
-        "FeedForwardToRnnPreProcessor", "RnnToCnnPreProcessor", "RnnToFeedForwardPreProcessor",
+    "nn.conf.preprocessors": ("CnnToFeedForwardPreProcessor", "FeedForwardToCnnPreProcessor"),
+    "nn.conf.series_preprocessors": (
+        "CnnToRnnPreProcessor", "FeedForwardToRnnPreProcessor", "RnnToCnnPreProcessor", "RnnToFeedForwardPreProcessor",
     ),
 }  # fmt: skip
 """Modules that also hold what is no one's to call -> what is."""

@@ -17,7 +17,15 @@ import numpy as np
 from nd.arguments import EVEN_NAN
 from nd.dataset import DataSet, ListDataSetIterator, MultiDataSet, NormalizerStandardize
 from nd.evaluation import Evaluation
-from nn import DenseLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+from nn import (
+    ComputationGraph,
+    DenseLayer,
+    InputType,
+    MergeVertex,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+)
 from optimize import MaxNormConstraint, Sgd
 from optimize.earlystopping import DataSetLossCalculator
 
@@ -42,6 +50,21 @@ def configuration() -> Any:
 def network() -> MultiLayerNetwork:
     """Return a network for `data_set`."""
     return MultiLayerNetwork(configuration()).init()
+
+
+def graph_configuration() -> Any:
+    """Return that of a graph for `data_set`."""
+    nodes = {
+        "dense": (DenseLayer(n_out=5), "x"),
+        "both": (MergeVertex(), "dense", "x"),
+        "out": (OutputLayer(n_out=3), "both"),
+    }
+    return NeuralNetConfiguration(seed=1).graph(inputs={"x": InputType.feed_forward(4)}, nodes=nodes, outputs=["out"])
+
+
+def graph() -> ComputationGraph:
+    """Return a graph for `data_set`."""
+    return ComputationGraph(graph_configuration()).init()
 
 
 class Mystery:

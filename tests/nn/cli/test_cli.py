@@ -95,7 +95,7 @@ def test_summary_of_a_network_that_cannot_run_here(capsys, reference):
     assert code == 0
     assert "ComputationGraph, written as by release 0.7" in out
     assert [line.split() for line in out.splitlines() if line.startswith("0 ")] == [
-        ["0", "GravesLSTM", "3", "->", "4", "140", "W", "3x16,", "RW", "4x19,", "b", "1x16", "RmsProp(0.15)"]
+        ["0", "GravesLSTM", "in", "3", "->", "4", "140", "W", "3x16,", "RW", "4x19,", "b", "1x16", "RmsProp(0.15)"]
     ]
     assert "unsupported:\n  vertices.0.layerConf.layer: layer: GravesLSTM is a layer" in out
 

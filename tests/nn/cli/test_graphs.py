@@ -10,7 +10,16 @@ import pytest
 import nd
 from nd.dataset import DataSet, MultiDataSet, NormalizerStandardize
 from nd.evaluation import Evaluation, RegressionEvaluation
-from nn import ComputationGraph, DenseLayer, ElementWiseVertex, NeuralNetConfiguration, OutputLayer, load
+from nn import (
+    ComputationGraph,
+    ConvolutionLayer,
+    DenseLayer,
+    ElementWiseVertex,
+    InputType,
+    NeuralNetConfiguration,
+    OutputLayer,
+    load,
+)
 from nn.cli import main
 from optimize import Adam
 
@@ -60,17 +69,31 @@ def test_summary_names_what_comes_in(files, capsys):
     assert code == 0
     assert out.startswith("ComputationGraph, written as by release 1.0.0")
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line}
-    assert rows["layer"] == ["layer", "type", "inputs", "in", "->", "out", "parameters", "shapes", "updater"]
+    assert rows["vertex"] == ["vertex", "type", "inputs", "in", "->", "out", "parameters", "shapes", "updater"]
     assert rows["left"][:7] == ["left", "DenseLayer", "x", "feed_forward(4)", "->", "feed_forward(6)", "30"]
-    assert rows["sum"] == [
-        "sum", "ElementWiseVertex", "left,", "right",
-        "feed_forward(6),", "feed_forward(6)", "->", "feed_forward(6)", "0",
-    ]  # fmt: skip
+    assert rows["sum"][:4] == ["sum", "ElementWiseVertex", "left,", "right"]
+    assert rows["sum"][4:] == ["feed_forward(6),", "feed_forward(6)", "->", "feed_forward(6)", "0"]
     assert "unsupported:      nothing" in out
     found = json.loads(run(capsys, "summary", files[0] / "graph.zip", "--json")[1])
     assert {layer["name"]: layer.get("inputs") for layer in found["layers"]} == {
         "left": ["x"], "right": ["x"], "sum": ["left", "right"], "kind": ["sum"], "age": ["sum"]
     }  # fmt: skip
+
+
+def test_summary_knows_the_types_of_inputs_that_the_file_keeps(tmp_path, capsys):
+    conf = NeuralNetConfiguration().graph(
+        {"image": InputType.convolutional(6, 6, 2)},
+        {
+            "windows": (ConvolutionLayer(n_out=3, kernel_size=(3, 3)), "image"),
+            "answer": (OutputLayer(n_out=2), "windows"),
+        },
+        "answer",
+    )
+    ComputationGraph(conf).init().save(tmp_path / "images.zip")
+    _, out, _ = run(capsys, "summary", tmp_path / "images.zip")
+    rows = {line.split()[0]: line.split() for line in out.splitlines() if line}
+    assert rows["windows"][2:6] == ["image", "convolutional(6x6x2)", "->", "convolutional(4x4x3)"]
+    assert rows["answer"][2:6] == ["windows", "feed_forward(48)", "->", "feed_forward(2)"]
 
 
 @pytest.mark.parametrize("kind", ["npz", "zip"])

@@ -8,12 +8,13 @@ import pytest
 from nd.dataset import DataSet
 from nn import (
     ComputationGraph,
+    ComputationGraphConfiguration,
     DenseLayer,
     FineTuneConfiguration,
     OutputLayer,
     TransferLearning,
 )
-from optimize import Adam
+from optimize import Adam, Nesterovs
 from tests import java_runs
 
 RUNS = pathlib.Path(__file__).parents[2] / "cases" / "java_graph_transfer"
@@ -24,7 +25,16 @@ def fine_tuned(graph):
     return TransferLearning.GraphBuilder(graph).fineTuneConfiguration(settings)
 
 
+def other(graph):
+    settings = FineTuneConfiguration(seed=99, updater=Nesterovs(0.05, momentum=0.8), l2=0.002, bias_init=0.1)
+    return TransferLearning.GraphBuilder(graph).fineTuneConfiguration(settings)
+
+
 CHANGES = {
+    "graph2_consumers": lambda graph: other(graph).nOutReplace("a", 9, "relu", "xavier"),
+    "graph2_keep_middle": lambda graph: TransferLearning.GraphBuilder(graph).removeVertexKeepConnections("b")
+    .addLayer("b", DenseLayer(n_in=7, n_out=6, activation="elu"), "a").setFeatureExtractor("a"),
+    "graph2_n_in": lambda graph: other(graph).nInReplace("c", 7, "xavier_uniform").setFeatureExtractor("act"),
     "graph_added_beside": lambda graph: fine_tuned(graph).removeVertexAndConnections("m")
     .removeVertexKeepConnections("out").addLayer("e", DenseLayer(n_in=7, n_out=4, activation="tanh"), "a")
     .addLayer("out", OutputLayer(n_in=16, n_out=3), "b", "c", "e").setFeatureExtractor("b"),
@@ -42,6 +52,10 @@ CHANGES = {
 }  # fmt: skip
 
 
+def settings_of(conf):
+    return {name: (type(vertex), vertex.innermost) for name, vertex in conf.vertices.items()}
+
+
 def test_every_run_has_its_change():
     assert sorted(path.parent.name for path in RUNS.glob("*/base.zip")) == sorted(CHANGES)
 
@@ -57,6 +71,10 @@ def test_graphs_are_changed_and_trained_as_in_java(name):
         graph = CHANGES[name](base).build()
     assert graph.topological_order() == order
     assert java_runs.distance(graph.params(), drawn) < java_runs.DRAWN
+    settings = folder / "conf.json"  # of some: what every vertex is set to
+    if settings.exists():
+        theirs = ComputationGraphConfiguration.from_json(settings.read_text())
+        assert settings_of(graph.conf) == settings_of(theirs)
     scores = []
     for _ in fits:
         graph.fit(DataSet(x, y))

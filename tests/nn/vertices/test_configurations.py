@@ -285,6 +285,14 @@ def test_parameters_of_attention_lie_as_in_java():
     assert fans == [(3, 2, "c"), (5, 2, "c"), (6, 2, "c"), (4, 4, "c")]
 
 
+def test_a_frozen_vertex_takes_as_many_inputs_as_the_one_in_it():
+    frozen = FrozenVertex(ElementWiseVertex("add"))
+    nodes = {"v": (frozen, "a", "b"), "same": (ScaleVertex(1.0), "v")}
+    conf = NeuralNetConfiguration().graph({"a": FF(3), "b": FF(3)}, nodes, ["same"])
+    assert conf.vertex_inputs["v"] == ("a", "b")
+    assert (FrozenVertex(L2Vertex()).fewest_inputs, FrozenVertex(L2Vertex()).most_inputs) == (2, 2)
+
+
 def test_the_networks_inputs_that_vertices_look_at():
     assert FrozenVertex(LastTimeStepVertex("in")).network_inputs == ("in",)
     assert ReverseTimeSeriesVertex().network_inputs == MergeVertex().network_inputs == ()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nd
-from nn import InputType, NeuralNetConfiguration
+from nn import AttentionVertex, InputType, NeuralNetConfiguration
 from nn.files.vertices_json import vertex_from_json, vertex_to_json
 from nn.vertices import VERTICES, NetworkInput, VertexContext
 from tests.cases.vertices import VERTEX_CASES
@@ -192,10 +192,14 @@ def a_recording_computes_the_same_on_other_data(row):
         results.extend(traced.vertex.backpropagate(epsilon, kept, traced.grads))
         return nd.assign(nd.traceable(out), a)
 
+    if row.backend.name == "cupy" and isinstance(row.case.vertex.innermost, AttentionVertex):
+        with pytest.raises(nd.NotRecorded, match="a graph cannot hold products of many matrices"):
+            nd.record(run)
+        return  # such a step is computed as it is written
     recording = nd.record(run)
     others = row.case.inputs(3)
     for x, other in zip(xs, others, strict=True):
-        nd.assign(x, other)
+        nd.assign(x, nd.create(other))
     recording.replay()
     expected = Row(row.case, row.backend).derivatives(others, row.weights)
     for found, numbers in zip((out, *results, *traced.grads.values()), expected, strict=True):

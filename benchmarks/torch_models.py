@@ -1,0 +1,148 @@
+"""PyTorch's networks of the same weights, made from our configurations node by node. Importing this imports PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from networks import Network
+
+import nd
+from nn import (
+    ActivationLayer,
+    BatchNormalization,
+    ConvolutionLayer,
+    DenseLayer,
+    ElementWiseVertex,
+    GlobalPoolingLayer,
+    OutputLayer,
+    SubsamplingLayer,
+)
+from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
+from optimize import Adam
+
+Modules = list[torch.nn.Module]
+
+
+class Sum(torch.nn.Module):
+    """The sum of two activations, in the memory of the first: nobody else reads that."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.add_(y)
+
+
+class Graph(torch.nn.Module):
+    """Modules whose activations are forgotten when the last that reads them has run, as those of Python's names are.
+
+    Parameters
+    ----------
+    modules : list of Module
+    sources : list of tuple of int
+        Numbers of the modules whose activations each of them takes; -1 for the images.
+    """
+
+    def __init__(self, modules: Modules, sources: Sequence[tuple[int, ...]]) -> None:
+        super().__init__()
+        self.steps = torch.nn.ModuleList(modules)
+        last = {source: number for number, each in enumerate(sources) for source in each}
+        ended = [[source for source in each if last[source] == number] for number, each in enumerate(sources)]
+        self._reads = list(zip(sources, ended, strict=True))
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        activations = {-1: images}
+        for number, (module, (sources, ended)) in enumerate(zip(self.steps, self._reads, strict=True)):
+            inputs = [activations[source] for source in sources]
+            for source in ended:
+                del activations[source]
+            activations[number] = module(*inputs)
+            del inputs
+        return activations[number]
+
+
+def model_of(net: Network) -> torch.nn.Module:
+    """Return PyTorch's network with the same weights, on the host; without the softmax, which its loss contains.
+
+    Raises
+    ------
+    SystemExit
+        It has another number of parameters, running statistics among them.
+    """
+    types = net.conf.node_types([None]) or [None] * len(net.conf.nodes)
+    steps = [_modules_of(net, node, known) for node, known in zip(net.conf.nodes, types, strict=True)]
+    sources = [node.inputs for node in net.conf.nodes]
+    model: torch.nn.Module
+    if sources == [(number - 1,) for number in range(len(sources))]:
+        model = torch.nn.Sequential(*(each for modules in steps for each in modules))
+    else:
+        joined = [modules[0] if len(modules) == 1 else torch.nn.Sequential(*modules) for modules in steps]
+        model = Graph(joined, sources)
+    theirs = sum(each.numel() for each in model.state_dict().values() if each.is_floating_point())
+    if theirs != net.num_params():
+        raise SystemExit(f"torch has {theirs} parameters, we have {net.num_params()}: nothing to compare")
+    return model
+
+
+def _modules_of(net: Network, node: Any, types: Any) -> Modules:
+    conf = node.conf
+    if isinstance(conf, ConvolutionLayer):
+        return _convolution(net, node.name, conf, types)
+    if isinstance(conf, (DenseLayer, OutputLayer)):
+        flat: Modules = [torch.nn.Flatten()] if isinstance(node.preprocessor, CnnToFeedForwardPreProcessor) else []
+        linear = torch.nn.Linear(conf.n_in, conf.n_out)
+        W, b = (_host(net, f"{node.name}_{name}") for name in "Wb")
+        linear.weight.data, linear.bias.data = torch.tensor(np.ascontiguousarray(W.T)), torch.tensor(b[0])
+        return [*flat, linear, torch.nn.ReLU()] if isinstance(conf, DenseLayer) else [*flat, linear]
+    if isinstance(conf, BatchNormalization):
+        return [_normalisation(net, node.name, conf)]
+    if isinstance(conf, SubsamplingLayer):
+        return [torch.nn.MaxPool2d(conf.kernel_size, conf.stride)]
+    if isinstance(conf, ActivationLayer):
+        return [torch.nn.ReLU(inplace=True)]
+    if isinstance(conf, GlobalPoolingLayer):
+        return [torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()]
+    if isinstance(conf, ElementWiseVertex):
+        return [Sum()]
+    raise SystemExit(f"{type(conf).__name__}: PyTorch's is not written here")
+
+
+def _convolution(net: Network, name: str, conf: ConvolutionLayer, types: Any) -> Modules:
+    """Return a convolution; where Java pads one side more than the other, the zeros come from a module before it."""
+    before, after = (0, 0), (0, 0)
+    if conf.convolution_mode == "same":
+        sizes = zip(types.inputs[0].sizes[1:], types.output.sizes[1:], conf.kernel_size, conf.stride, strict=True)
+        total = [max((out - 1) * stride + kernel - size, 0) for size, out, kernel, stride in sizes]
+        before, after = tuple(each // 2 for each in total), tuple(-(-each // 2) for each in total)
+    uneven = before != after
+    ours = torch.nn.Conv2d(
+        conf.n_in, conf.n_out, conf.kernel_size, conf.stride, 0 if uneven else before, bias=conf.has_bias
+    )
+    ours.weight.data = torch.tensor(_host(net, f"{name}_W"))
+    if conf.has_bias:
+        ours.bias.data = torch.tensor(_host(net, f"{name}_b")[0])
+    return [torch.nn.ZeroPad2d((before[1], after[1], before[0], after[0])), ours] if uneven else [ours]
+
+
+def _normalisation(net: Network, name: str, conf: BatchNormalization) -> torch.nn.Module:
+    ours = torch.nn.BatchNorm2d(conf.n_out, conf.eps, 1.0 - conf.decay)
+    parts = (_host(net, f"{name}_{part}")[0] for part in ("gamma", "beta", "mean", "log10stdev"))
+    ours.weight.data, ours.bias.data, ours.running_mean, log10_stdev = map(torch.tensor, parts)
+    ours.running_var = 10.0 ** (2.0 * log10_stdev)
+    return ours
+
+
+def _host(net: Network, key: str) -> np.ndarray:
+    return np.ascontiguousarray(nd.to_host(net.get_param(key)))
+
+
+def optimizer_of(net: Network, model: torch.nn.Module, **options: bool) -> torch.optim.Optimizer:
+    """Return PyTorch's updater of the same arithmetic, with L2 on weights alone: Adam as it begins, or Nesterovs."""
+    weights = [each for each in model.parameters() if each.ndim > 1]
+    others = [each for each in model.parameters() if each.ndim == 1]
+    groups = [{"params": weights, "weight_decay": net.conf.base.l2}, {"params": others}]
+    updater = net.conf.base.updater
+    rate = updater.at(updater.learning_rate, 0, 0)
+    if isinstance(updater, Adam):
+        return torch.optim.Adam(groups, rate, (updater.beta1, updater.beta2), updater.epsilon, **options)
+    return torch.optim.SGD(groups, rate, momentum=updater.momentum, nesterov=True, **options)
