@@ -93,25 +93,30 @@ def computed(sizes: tuple[Any, ...], data_format: str | None) -> tuple[Any, ...]
     return (sizes[-1], *sizes[:-1]) if channels_last(data_format) and len(sizes) > 1 else sizes
 
 
+def axes_inward(data_format: str | None, ndim: int) -> tuple[int, ...]:
+    """Return the axes of arrays of that format in the order with the channels first; of other ranks as they are."""
+    turned = channels_last(data_format) and ndim == len(data_format or "")
+    return (0, ndim - 1, *range(1, ndim - 1)) if turned else tuple(range(ndim))
+
+
+def axes_outward(data_format: str | None, ndim: int) -> tuple[int, ...]:
+    """Return the axes of arrays with the channels first in the order of that format; of other ranks as they are."""
+    turned = channels_last(data_format) and ndim == len(data_format or "")
+    return (0, *range(2, ndim), 1) if turned else tuple(range(ndim))
+
+
 def inward(x: Any, data_format: str | None) -> Any:
-    """View an array ``[N, ...]`` of that format with the channels first; one of another rank comes back."""
+    """View an array ``[N, ...]`` of that format, the host's too, with the channels first; others come back."""
     if not channels_last(data_format) or x is None or x.ndim != len(data_format or ""):
         return x
-    return x.transpose((0, x.ndim - 1, *range(1, x.ndim - 1)))
+    return x.transpose(axes_inward(data_format, x.ndim))
 
 
 def outward(x: Any, data_format: str | None) -> Any:
-    """View an array ``[N, C, ...]`` in that format; one of another rank comes back."""
+    """View an array ``[N, C, ...]``, the host's too, in that format; one of another rank comes back."""
     if not channels_last(data_format) or x is None or x.ndim != len(data_format or ""):
         return x
-    return x.transpose((0, *range(2, x.ndim), 1))
-
-
-def inner_axis(axis: int, data_format: str | None, ndim: int) -> int:
-    """Return the place, in an array of that many axes with the channels first, of an axis of arrays of that format."""
-    if not channels_last(data_format) or ndim != len(data_format or "") or not 0 < axis < ndim:
-        return axis
-    return 1 if axis == ndim - 1 else axis + 1
+    return x.transpose(axes_outward(data_format, x.ndim))
 
 
 def format_of_axes(ndim: int, *likely: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ from nd.arguments import Count, Natural
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..conf.data_formats import arranged, channels_last, computed, inner_axis
+from ..conf.data_formats import arranged, axes_outward, channels_last, computed
 from ..conf.input_type import ConvolutionalFlatType, FeedForwardType, InputType
 from ..conf.java_form import JavaForm
 from ..layers.places import type_of_places
@@ -47,7 +47,7 @@ class MergeRuntime(VertexRuntime):
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, list[int]]:
         shapes, conf = [tuple(x.shape) for x in xs], self.conf
         _check_rest(self.label, conf.merge_axis, [outer_shape(shape, conf.data_format) for shape in shapes])
-        axis = inner_axis(conf.merge_axis, conf.data_format, len(shapes[0]))
+        axis = axes_outward(conf.data_format, len(shapes[0]))[conf.merge_axis]
         ends = [0, *accumulate(shape[axis] for shape in shapes)]
         if len(xs) == 1:
             return xs[0], ends
@@ -60,7 +60,7 @@ class MergeRuntime(VertexRuntime):
         self, epsilon: Array, cache: list[int], params: Params, grads: Params, ctx: VertexContext
     ) -> Sequence[Array | None]:
         between = zip(ctx.needs_epsilons, cache[:-1], cache[1:], strict=True)
-        axis = inner_axis(self.conf.merge_axis, self.conf.data_format, epsilon.ndim)
+        axis = axes_outward(self.conf.data_format, epsilon.ndim)[self.conf.merge_axis]
         return [stretch(epsilon, axis, start, stop) if needed else None for needed, start, stop in between]
 
     def feed_forward_mask(self, masks: Sequence[Array | None], ctx: VertexContext) -> Array | None:
@@ -98,7 +98,7 @@ class MergeVertex(VertexConf):
     """
 
     merge_axis: Count = 1
-    data_format: str | None = None
+    data_format: str | None = field(default=None, compare=False)
     runtime: ClassVar = MergeRuntime
     most_inputs: ClassVar[int | None] = None
     form: ClassVar[JavaForm] = VertexConf.form.more(
@@ -149,7 +149,7 @@ class SubsetRuntime(VertexRuntime):
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Shape]:
         (x,) = xs
-        axis = inner_axis(1, self.conf.data_format, x.ndim)
+        axis = axes_outward(self.conf.data_format, x.ndim)[1]
         self.conf.check_range(self.label, x.shape[axis])
         return stretch(x, axis, self.conf.from_, self.conf.to + 1), tuple(x.shape)
 
@@ -159,7 +159,7 @@ class SubsetRuntime(VertexRuntime):
         if not ctx.needs_epsilons[0]:
             return [None]
         below = nd.fill(ctx.buffer("epsilon", cache), 0.0)
-        axis = inner_axis(1, self.conf.data_format, below.ndim)
+        axis = axes_outward(self.conf.data_format, below.ndim)[1]
         nd.assign(stretch(below, axis, self.conf.from_, self.conf.to + 1), epsilon)
         return [below]
 
@@ -183,9 +183,10 @@ class SubsetVertex(VertexConf):
     Notes
     -----
     Input ``[N, C, ...]``, output ``[N, to - from_ + 1, ...]``. Where the channels are last these are rows of images,
-    or steps of series, as in Java: ``[N, H, W, C]`` becomes ``[N, to - from_ + 1, W, C]``. Source: DL4J ``SubsetVertex``. Differs: the output type
-    of images has the channels that come out, in Java from_ - to + 1; that of series keeps their length; volumes are
-    taken too, and a range beyond the channels is refused for every kind of input.
+    or steps of series, as in Java: ``[N, H, W, C]`` becomes ``[N, to - from_ + 1, W, C]``. Source: DL4J
+    ``SubsetVertex``. Differs: the output type of images has the channels that come out, in Java from_ - to + 1, and
+    where they are last the rows; that of series keeps their length; volumes are taken too, and a range beyond the
+    channels is refused for every kind of input.
 
     Examples
     --------
@@ -196,7 +197,7 @@ class SubsetVertex(VertexConf):
 
     from_: Natural
     to: Natural
-    data_format: str | None = None
+    data_format: str | None = field(default=None, compare=False)
     runtime: ClassVar = SubsetRuntime
     java_names: ClassVar[dict[str, str]] = {"from": "from_"}
     form: ClassVar[JavaForm] = VertexConf.form.more({"from": ("from_", "plain"), "to": ("to", "plain")})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import nd
@@ -12,7 +12,7 @@ from nd.arguments import Count, NonNegative
 from nd.checks import describe_shape
 from nd.typing import Array
 
-from ..conf.data_formats import inner_axis, rows_of
+from ..conf.data_formats import axes_outward, rows_of
 from ..conf.input_type import FeedForwardType, InputType
 from ..conf.java_form import JavaForm
 from ..layers.runtime import Params
@@ -137,7 +137,7 @@ class L2NormalizeVertex(VertexConf):
 
     dimension: Sequence[Count] | None = None
     eps: NonNegative = 1e-8
-    data_format: str | None = None
+    data_format: str | None = field(default=None, compare=False)
     runtime: ClassVar = L2NormalizeRuntime
     form: ClassVar[JavaForm] = VertexConf.form.more({"dimension": ("dimension", "sizes"), "eps": ("eps", "number")})
 
@@ -163,7 +163,7 @@ class L2NormalizeVertex(VertexConf):
                 f"{label}: dimension must be axes of the input, 1 to {ndim - 1}, got {list(axes)}. Leave it out for "
                 "all."
             )
-        return tuple(sorted(inner_axis(axis, self.data_format, ndim) for axis in axes))
+        return tuple(sorted(axes_outward(self.data_format, ndim)[axis] for axis in axes))
 
     def output_type(self, label: str, input_types: Sequence[InputType]) -> InputType:
         self.axes_of(label, 1 + len(input_types[0].shape))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import nd
 from nd.checks import check_choice, describe_shape
 from nd.typing import Array
 
-from ..conf.data_formats import computed, format_of_axes, inward, outward, rows_of
+from ..conf.data_formats import axes_inward, axes_outward, computed, format_of_axes, rows_of
 from ..conf.input_type import ConvolutionalType, InputType
 from ..conf.java_form import JavaForm
 from ..conf.preprocessors import InputPreProcessor
@@ -30,17 +30,19 @@ class ReshapeRuntime(VertexRuntime):
     pure = splits = True
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Shape]:
-        x = outward(xs[0], self.conf.data_format)
-        shape = self._shape_for(tuple(x.shape))
-        return inward(self._reshaped(x, shape, ctx, "a"), self.conf.output_format), tuple(x.shape)
+        x, conf = xs[0], self.conf
+        x = nd.permute(x, axes_outward(conf.data_format, x.ndim))
+        a = self._reshaped(x, self._shape_for(tuple(x.shape)), ctx, "a")
+        return nd.permute(a, axes_inward(conf.output_format, a.ndim)), tuple(x.shape)
 
     def backward(
         self, epsilon: Array, cache: Shape, params: Params, grads: Params, ctx: VertexContext
     ) -> Sequence[Array | None]:
         if not ctx.needs_epsilons[0]:
             return [None]
-        below = self._reshaped(outward(epsilon, self.conf.output_format), cache, ctx, "epsilon")
-        return [inward(below, self.conf.data_format)]
+        epsilon = nd.permute(epsilon, axes_outward(self.conf.output_format, epsilon.ndim))
+        below = self._reshaped(epsilon, cache, ctx, "epsilon")
+        return [nd.permute(below, axes_inward(self.conf.data_format, below.ndim))]
 
     def feed_forward_mask(self, masks: Sequence[Array | None], ctx: VertexContext) -> Array | None:
         (mask,) = masks
@@ -123,9 +125,10 @@ class ReshapeVertex(VertexConf):
     ``ReshapeVertex(-1, 12)``, ``ReshapeVertex([-1, 12])``, and as in Java ``ReshapeVertex("c", [-1, 12], None)``. With
     -1 as first size the examples stay what they are; with a number there the minibatch is not computed in parts.
     Numbers are read, and sizes meant, in the order of arrays as they look from outside; activations have the format
-    that a layer behind the vertex says, else that of the input where they have as many axes. Source: DL4J ``ReshapeVertex``. Differs: with -1 as first size, sizes that would change the number of examples are
-    refused, and a mask of examples holds for all steps of series; the length of series is in the output type; volumes
-    have one too.
+    that a layer behind the vertex says, else that of the input where they have as many axes. Source: DL4J
+    ``ReshapeVertex``. Differs: with -1 as first size, sizes that would change the number of examples are refused, and
+    a mask of examples holds for all steps of series; the length of series is in the output type; volumes have one too;
+    a type says the format, in Java always channels first.
 
     Examples
     --------
@@ -137,8 +140,8 @@ class ReshapeVertex(VertexConf):
     new_shape: Sequence[int]
     reshape_order: str = "c"
     mask_shape: Sequence[int] | None = None
-    data_format: str | None = None
-    output_format: str | None = None
+    data_format: str | None = field(default=None, compare=False)
+    output_format: str | None = field(default=None, compare=False)
     makes_axes: ClassVar[bool] = True
     runtime: ClassVar = ReshapeRuntime
     form: ClassVar[JavaForm] = VertexConf.form.more({

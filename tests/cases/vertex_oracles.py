@@ -43,6 +43,13 @@ def reshaped(xs, params, shape, order="C"):
     return np.reshape(x, shape, order=order)
 
 
+def reshaped_outside(xs, params, shape, order="C"):
+    """Of arrays whose channels are last outside."""
+    (x,) = xs
+    outside = np.ascontiguousarray(np.moveaxis(x, 1, -1)) if x.ndim > 2 else x
+    return np.moveaxis(np.reshape(outside, shape, order=order), -1, 1)
+
+
 def last(xs, params, mask=None):
     (x,) = xs
     steps = [x.shape[2] - 1] * len(x) if mask is None else [max(np.flatnonzero(row), default=0) for row in mask]

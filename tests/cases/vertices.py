@@ -167,6 +167,12 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
         VertexCase("rows", L2NormalizeVertex(), (ROWS,), partial(oracles.normalized, axes=1), (EXAMPLES,), EXAMPLES),
         VertexCase("images", L2NormalizeVertex(), (IMAGES,), partial(oracles.normalized, axes=(1, 2, 3))),
         VertexCase("channels", L2NormalizeVertex([1], 1e-8), (SERIES,), partial(oracles.normalized, axes=1)),
+        VertexCase(
+            "channels-last", L2NormalizeVertex([3], 1e-8, "NHWC"), (IMAGES,), partial(oracles.normalized, axes=1)
+        ),
+        VertexCase(
+            "places", L2NormalizeVertex([1, 2], 1e-8, "NHWC"), (IMAGES,), partial(oracles.normalized, axes=(2, 3))
+        ),
     ],
     "last_time_step": [
         VertexCase("all", LastTimeStepVertex("in"), (SERIES,), oracles.last, (STEPS,), network={"in": (SERIES, None)}),
@@ -192,6 +198,9 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
         VertexCase("volumes", MergeVertex(), (VOLUMES, VOLUMES), partial(oracles.joined, axis=1)),
         VertexCase("steps", MergeVertex(2), (SERIES, (4, 3, 2)), partial(oracles.joined, axis=2)),
         VertexCase("one", MergeVertex(), (ROWS,), partial(oracles.joined, axis=1), (EXAMPLES,), EXAMPLES),
+        VertexCase("last", MergeVertex(3, "NHWC"), (IMAGES, (4, 3, 5, 4)), partial(oracles.joined, axis=1)),
+        VertexCase("rows-of-images", MergeVertex(1, "NHWC"), (IMAGES, (4, 2, 3, 4)), partial(oracles.joined, axis=2)),
+        VertexCase("steps-of-nwc", MergeVertex(1, "NWC"), (SERIES, (4, 3, 2)), partial(oracles.joined, axis=2)),
     ],
     "pool_helper": [
         VertexCase("images", PoolHelperVertex(), (IMAGES,), lambda xs, params: np.delete(np.delete(xs[0], 0, 2), 0, 3)),
@@ -274,6 +283,26 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
             STEPS.reshape(8, 3, order="F"),
             splits=False,
         ),
+        VertexCase(
+            "last",
+            ReshapeVertex(-1, 10, 1, 4, data_format="NHWC", output_format="NHWC"),
+            (IMAGES,),
+            partial(oracles.reshaped_outside, shape=(-1, 10, 1, 4)),
+        ),
+        VertexCase(
+            "last-first-axis-fastest",
+            ReshapeVertex("f", [-1, 4, 10], None, data_format="NHWC", output_format="NWC"),
+            (IMAGES,),
+            partial(oracles.reshaped_outside, shape=(-1, 4, 10), order="F"),
+        ),
+        VertexCase(
+            "rows-to-series-last",
+            ReshapeVertex(-1, 2, 3, output_format="NWC"),
+            ((4, 6),),
+            partial(oracles.reshaped_outside, shape=(-1, 2, 3)),
+            (EXAMPLES,),
+            np.repeat(EXAMPLES, 2, 1),
+        ),
     ],
     "reverse_time_series": [
         VertexCase("all", ReverseTimeSeriesVertex(), (SERIES,), oracles.reversed, (STEPS,), STEPS),
@@ -326,6 +355,7 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
         VertexCase("rows", SubsetVertex(1, 3), (ROWS,), lambda xs, params: xs[0][:, [1, 2, 3]], (EXAMPLES,), EXAMPLES),
         VertexCase("series", SubsetVertex(2, 2), (SERIES,), lambda xs, params: xs[0][:, [2]], (STEPS,), STEPS),
         VertexCase("volumes", SubsetVertex(0, 0), (VOLUMES,), lambda xs, params: xs[0][:, [0]]),
+        VertexCase("last", SubsetVertex(1, 3, "NHWC"), (IMAGES,), lambda xs, params: xs[0][:, :, [1, 2, 3]]),
     ],
     "unstack": [
         VertexCase(
