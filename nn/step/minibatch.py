@@ -395,7 +395,8 @@ class Minibatch:
     def _refuse_rows(self, name: str, array: Array, n: int, output: int) -> NoReturn:
         which = f" of output {output}" if self.outputs > 1 and name.startswith("labels") else ""
         raise nd.ShapeError(
-            f"{self.who}: {name}{which}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. One row per example."
+            f"{self.who}: {name}{which}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. One row per "
+            "example."
         )
 
 
