@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import ClassVar
 
 from nd.typing import Array
@@ -109,6 +109,8 @@ class Arena:
     ----------
     in_use, peak : int
         Bytes that are taken now, and the most that were since the arena was made.
+    size : int
+        Bytes of all its memory, taken or not.
 
     Notes
     -----
@@ -123,31 +125,31 @@ class Arena:
 
     @checked
     def __init__(self, dtype: str) -> None:
-        self.dtype, self.in_use, self.peak = dtype, 0, 0
+        self.dtype, self.in_use, self.peak, self.size = dtype, 0, 0, 0
         self._chunks: dict[str, list[_Chunk]] = {}
-
-    @property
-    def size(self) -> int:
-        """Bytes of all its memory, taken or not."""
-        return sum(chunk.length * chunk.element_bytes for chunk in self._all())
 
     def begin(self) -> None:
         """Start a computation: nothing is taken."""
         self.in_use = 0
-        for chunk in self._all():
-            chunk.clear()
-            if self.poisons:
-                _poison(Block(chunk, 0, chunk.length))
+        for chunks in self._chunks.values():
+            for chunk in chunks:
+                chunk.clear()
+                if self.poisons:
+                    _poison(Block(chunk, 0, chunk.length))
 
     def take(self, length: int, dtype: str) -> Block:
         """Return a block of so many elements, or a few more."""
         length = max(-(-length // ALIGNED), 1) * ALIGNED
         chunks = self._chunks.setdefault(dtype, [])
-        taken = (chunk.take(length) for chunk in chunks)
-        block = next((block for block in taken if block is not None), None)
+        block = None
+        for chunk in chunks:
+            block = chunk.take(length)
+            if block is not None:
+                break
         if block is None:
             least = -(-sum(chunk.length for chunk in chunks) // (SHARE * ALIGNED)) * ALIGNED
             chunks.append(_Chunk(len(chunks), max(length, least), dtype))
+            self.size += chunks[-1].length * chunks[-1].element_bytes
             return self.take(length, dtype)
         self.in_use += block.bytes
         self.peak = max(self.peak, self.in_use)
@@ -160,9 +162,6 @@ class Arena:
             self.in_use -= block.bytes
             if self.poisons:
                 _poison(block)
-
-    def _all(self) -> Iterator[_Chunk]:
-        return (chunk for chunks in self._chunks.values() for chunk in chunks)
 
 
 class Lease:

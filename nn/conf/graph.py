@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
-from nd.arguments import checked
+from nd.arguments import checked, shown
 from optimize.builder import Builder
 
 from ..layers.base import LayerConf
@@ -147,6 +147,10 @@ class ComputationGraphConfiguration(NetworkConfiguration):
     @classmethod
     def of_chain(cls, conf: MultiLayerConfiguration) -> ComputationGraphConfiguration:
         """Return the graph that a network whose layers follow one another is: input "in", vertices "0", "1", ..."""
+        from .multilayer import MultiLayerConfiguration
+
+        if not isinstance(conf, MultiLayerConfiguration):
+            raise nd.ConfigurationError(f"of_chain: conf must be a MultiLayerConfiguration, got {shown(conf)}.")
         names = [str(number) for number in range(len(conf.layers))]
         layers = [replace(layer, name=name) for name, layer in zip(names, conf.layers, strict=True)]
         return cls(

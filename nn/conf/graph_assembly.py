@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nd
+from nd.arguments import converted, shown
+from nd.rules import SWITCH
 from optimize.builder import Builder
 
 from ..layers.base import LayerConf
@@ -64,10 +66,16 @@ def graph_of(nodes: Mapping[str, Any], preprocessors: Mapping[str, InputPreProce
     """Return the graph of ``{name: (layer or vertex, input, ...)}``."""
     if not isinstance(nodes, Mapping):
         raise nd.ConfigurationError(f"graph: nodes must map names to (layer or vertex, input, ...), got {nodes!r}.")
+    if not isinstance(preprocessors, Mapping):
+        raise nd.ConfigurationError(
+            f"graph: preprocessors must map names of layers to preprocessors, got {shown(preprocessors)}."
+        )
     graph = Graph({}, {}, {})
     for name, node in nodes.items():
         parts = tuple(node) if isinstance(node, (tuple, list)) else (node,)
-        inputs = [source for part in parts[1:] for source in ([part] if isinstance(part, str) else part)]
+        if not parts:
+            raise nd.ConfigurationError(f"graph: {name!r} must be (layer or vertex, input, ...), got {node!r}.")
+        inputs = [one for part in parts[1:] for one in (part if isinstance(part, (tuple, list)) else (part,))]
         graph.add(name, parts[0], inputs)
     return graph._replace(preprocessors={**graph.preprocessors, **preprocessors})
 
@@ -86,7 +94,8 @@ def assemble(
     `complete` names vertices that have taken over their defaults already.
     """
     names, types = _names_and_types(inputs)
-    outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+    outputs = _several("outputs", outputs)
+    allow_disconnected = converted("graph", "allow_disconnected", SWITCH, allow_disconnected, False)
     check_structure(names, graph.vertex_inputs, outputs, allow_disconnected)
     _check_preprocessors(graph)
     vertices = {
@@ -126,11 +135,18 @@ def _of_format(conf: LayerConf | VertexConf) -> Any:
     return conf.inferred() if isinstance(conf, VertexConf) else conf
 
 
+def _several(kind: str, names: Any) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise nd.ConfigurationError(f"graph: {kind} must be a name or several, got {shown(names)}.")
+    return tuple(names)
+
+
 def _names_and_types(inputs: Any) -> tuple[tuple[str, ...], tuple[InputType, ...] | None]:
-    if isinstance(inputs, str):
-        inputs = (inputs,)
     if not isinstance(inputs, Mapping):
-        return tuple(inputs), None
+        return _several("inputs", inputs), None
     types = tuple(inputs.values())
     for name, kind in inputs.items():
         if not isinstance(kind, InputType | None):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
-from nd.arguments import Count
+from nd.arguments import Count, shown
 from optimize.builder import Builder, item_verb
 
 from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
@@ -46,6 +46,8 @@ def _inputs_verb(builder: Builder, *names: Any) -> Builder:
 def _vertex_verb(builder: Builder, name: str, vertex: Any, *inputs: Any) -> Builder:
     """``addVertex(name, vertex, inputs...)`` and ``addLayer(name, layer, [preprocessor,] inputs...)``."""
     nodes = builder.given["nodes"]
+    if not isinstance(name, str):
+        raise nd.ConfigurationError(f"graph: the name of a vertex must be a text, got {shown(name)}.")
     if name in nodes:
         raise nd.ConfigurationError(f"graph: every vertex must have its own name, got {name!r} twice. Rename one.")
     if inputs and (inputs[0] is None or isinstance(inputs[0], InputPreProcessor)):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import nd
 from nd import FormatError, serde
+from nd.arguments import checked
 from nd.files.reading import Source
 from nd.files.writing import Target
 
@@ -120,6 +121,7 @@ def _read_back(text: str, beside: bytes | None) -> str:
     return text
 
 
+@checked
 def load(path: Source, load_updater: bool = True, strict: bool = True) -> Network:
     """Read a network of either kind from a model zip; parameters, errors and warnings as `restore_model`."""
     return restore_model(path, load_updater, strict)

@@ -347,7 +347,7 @@ class NetworkCore(JavaNames):
             batch: Any = data
             if isinstance(data, tuple) and len(data) == 2:
                 batch = paired("score", self.classes_of, len(self.conf.input_names), *data)
-            if not isinstance(data, tuple) and not isinstance(batch, self.data_types):
+            elif not isinstance(batch, self.data_types):
                 raise nd.DTypeError(f"score: data must be a DataSet or (features, labels), got {shown(data)}.")
             if not parts_of_data(batch).labels:
                 raise nd.DataError("score: a data set needs labels to be scored, got none. Give DataSet(x, y).")

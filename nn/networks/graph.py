@@ -80,7 +80,7 @@ class ComputationGraph(Network):
     def checked_layer(self, who: str, layer: Any) -> int:
         if type(layer) is int:  # Java's number: in the order in which they were added
             layer = dict(enumerate(name for name in self.conf.vertices if name in self.layer_keys())).get(layer, layer)
-        if layer not in self.layer_keys():
+        if not isinstance(layer, str) or layer not in self.layer_keys():
             raise nd.ConfigurationError(f"{who}: layer must be one of {self.layer_keys()}, got {layer!r}.")
         return self._number(layer)
 

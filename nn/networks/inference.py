@@ -49,15 +49,17 @@ class Inference(NetworkCore):
                 if all(hasattr(x, "shape") for x in xs) or "masked" in str(error):
                     raise
                 raise _no_features(next(x for x in xs if not hasattr(x, "shape"))) from error
-            batch.set_masks(features_masks, labels_masks)
+            if features_masks or labels_masks:
+                batch.set_masks(features_masks, labels_masks)
             step = batch.step_without_labels(self.shared_nodes)
             formats = self.conf.formats.outputs
             if not train:
-                return tuple(map(outward, self.outputs.outputs(step), formats))
+                outputs = self.outputs.outputs(step)
+                return tuple(map(outward, outputs, formats)) if any(batch.labels_last) else outputs
             with nd.random.drawing(self.random):
                 self.shared_nodes.at(self.iteration_count, self.epoch_count)
-                outputs = self.propagation.output(step, training=True, fresh=self.watched)
-                return tuple(outward(nd.copy(array), name) for array, name in zip(outputs, formats, strict=True))
+                in_training = self.propagation.output(step, training=True, fresh=self.watched)
+                return tuple(outward(nd.copy(array), name) for array, name in zip(in_training, formats, strict=True))
 
     def outputs_of(self, data: Any) -> tuple[Array, ...]:
         """Return the outputs for the features of a minibatch, with their masks."""
@@ -81,8 +83,9 @@ class Inference(NetworkCore):
         if isinstance(x, DataSetIterator):
             with self.on_backend():
                 return nd.concat([self.single_output(batch.features, train, batch.features_mask) for batch in x])
-        masks = (() if mask is None else (mask,) for mask in (features_mask, labels_mask))
-        return self.predicted(arrays_of(x, len(self.conf.input_names)), train, *masks)[0]
+        of_features = () if features_mask is None else (features_mask,)
+        of_labels = () if labels_mask is None else (labels_mask,)
+        return self.predicted(arrays_of(x, len(self.conf.input_names)), train, of_features, of_labels)[0]
 
     def predict(self, x: Any) -> Array | list[str]:
         """Return the most probable class of each example, ``[N]`` integers; of each place, ``[N, H, W]``.

@@ -14,7 +14,7 @@ from optimize import Listener, Schedule
 from optimize.api import as_listeners
 
 from ..conf.enums import BackpropType
-from ..step.minibatch import StepInput, parts_of_data
+from ..step.minibatch import StepInput
 from .core import NetworkCore
 from .history import History
 from .training import Training
@@ -211,7 +211,8 @@ class Trainable(NetworkCore):
             self.check_losses()
         if not isinstance(data, self.data_types):
             raise nd.DTypeError(f"fit_batch: data must be a DataSet, got {shown(data)}. Wrap arrays as DataSet(x, y).")
-        if not parts_of_data(data).labels:  # type: ignore[arg-type]
+        labels: Any = data.labels  # type: ignore[attr-defined]
+        if labels is None or (isinstance(labels, list) and not labels):
             raise nd.DataError("fit_batch: a data set needs labels to be trained on, got none. Give DataSet(x, y).")
         fits = self.progress
         with self.lock, in_force(self.backend, self.random):

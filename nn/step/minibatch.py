@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Arrays = tuple[Array, ...]
 Masks = tuple[Array | None, ...]
+_NOT_OWN = (False,)
 
 
 class StepInput:
@@ -45,11 +46,13 @@ class StepInput:
     ----------
     arrays : tuple of array or None
         Everything whose numbers change from step to step.
+    examples : int
+        N: rows of the first labels, of which networks that stack inputs have more; without them of features.
     key : tuple
         Shapes of everything: steps of one key take the same operations.
     """
 
-    __slots__ = ("arrays", "features", "features_masks", "key", "labels", "labels_masks", "own", "state")
+    __slots__ = ("arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "own", "state")
 
     def __init__(
         self,
@@ -65,12 +68,8 @@ class StepInput:
         self.labels_masks = labels_masks or (None,) * len(labels)
         self.arrays = (*features, *labels, *self.features_masks, *self.labels_masks, *state)
         self.own = own or (False,) * (len(self.arrays) - len(state))
-        self.key: tuple[object, ...] = tuple(None if array is None else array.shape for array in self.arrays)
-
-    @property
-    def examples(self) -> int:
-        """N: rows of the first labels, of which networks that stack inputs have more; without them of features."""
-        return (self.labels or self.features)[0].shape[0]
+        self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in self.arrays])
+        self.examples: int = (labels or features)[0].shape[0]
 
     def labels_mask(self, output: int) -> Array | None:
         """Return the mask of an output's labels, None for none."""
@@ -231,15 +230,19 @@ class Minibatch:
         self.who, self.dtype, self.buffers, self.accepts, self.outputs = who, dtype, buffers, accepts, outputs
         self.aligned = aligned
         self.rank = self.columns = 0
+        self._no_masks: tuple[Masks, Masks] = ((None,) * len(accepts), (None,) * outputs)
         self.clear()
 
     def clear(self) -> None:
         """Forget everything."""
         self.features: tuple[Array | Any, ...] = ()
         self.labels: tuple[Array | Any, ...] = ()
-        self.features_masks: Masks = (None,) * len(self.accepts)
-        self.labels_masks: Masks = (None,) * self.outputs
+        self.clear_masks()
         self._own: tuple[tuple[bool, ...], ...] = ((), ())
+
+    def clear_masks(self) -> None:
+        """Forget the masks."""
+        self.features_masks, self.labels_masks = self._no_masks
 
     def another(self, buffers: Callable[..., Array]) -> Minibatch:
         """Return an empty one of the same network."""
@@ -247,28 +250,38 @@ class Minibatch:
 
     def set_features(self, xs: Sequence[Any]) -> None:
         """Set features ``[N, ...]`` of every input."""
+        if len(xs) == 1 and self._is_next(xs[0]):
+            self.features, self._own = (xs[0],), (_NOT_OWN, self._own[1])
+            return
         if len(xs) != len(self.accepts):
             raise nd.ShapeError(
                 f"{self.who}: expected features of {len(self.accepts)} input(s), got {len(xs)}. Give an array for "
                 "each of them, as MultiDataSet(features, labels) holds them."
             )
-        pairs = [self._feature(number, x) for number, x in enumerate(xs)]
-        self.features, own = tuple(x for x, _ in pairs), tuple(owned for _, owned in pairs)
-        self._own = (own, self._own[1])
+        features, own = [], []
+        for number, (x, accepts) in enumerate(zip(xs, self.accepts, strict=True)):
+            if accepts.rows is not None:
+                accepts.check_indices(x)  # before they take the place of what was set
+            ready = is_ready(x, self.dtype) and x.ndim > 1 and x.shape[0] > 0
+            staged = None if ready else self._staged(f"input{number}", x)
+            array = staged if staged is not None else x if ready else _features_array(self.who, x, self.dtype)
+            if array.shape[1:] != accepts.fitting:
+                accepts.check(tuple(array.shape))
+            features.append(inward(array, accepts.last) if accepts.last else array)
+            own.append(staged is not None)
+        self.features, self._own = tuple(features), (tuple(own), self._own[1])
 
-    def _feature(self, number: int, x: Any) -> tuple[Array, bool]:
-        accepts = self.accepts[number]
-        if accepts.rows is not None:
-            accepts.check_indices(x)  # before they take the place of what was set
-        ready = is_ready(x, self.dtype) and x.ndim > 1 and x.shape[0] > 0
-        staged = None if ready else self._staged(f"input{number}", x)
-        features = staged if staged is not None else x if ready else _features_array(self.who, x, self.dtype)
-        if features.shape[1:] != accepts.fitting:
-            accepts.check(tuple(features.shape))
-        return inward(features, accepts.last) if accepts.last else features, staged is not None
+    def _is_next(self, x: Any) -> bool:
+        """Tell whether x is like the features before, of a single input, and may stay as it is: the usual case."""
+        accepts = self.accepts[0]
+        fits = is_ready(x, self.dtype) and x.shape[1:] == accepts.fitting and x.shape[0] > 0
+        return fits and len(self.accepts) == 1 and accepts.rows is None and accepts.last is None
 
     def set_labels(self, ys: Sequence[Any]) -> None:
         """Set labels of every output: ``[N, n_out]``, ``[N, n_out, T]`` or ``[N, C, H, W]``."""
+        if len(ys) == self.outputs == 1 and self.labels_last[0] is None and is_ready(ys[0], self.dtype):
+            self.labels, self._own = (ys[0],), (self._own[0], _NOT_OWN)
+            return
         if len(ys) != self.outputs:
             raise nd.ShapeError(
                 f"{self.who}: expected labels of {self.outputs} output(s), got {len(ys)}. Give an array for each of "
@@ -276,8 +289,9 @@ class Minibatch:
             )
         labels, own = [], []
         for number, (y, last) in enumerate(zip(ys, self.labels_last, strict=True)):
-            staged = None if is_ready(y, self.dtype) else self._staged(f"labels{number}", y)
-            array = nd.as_array(y, self.dtype) if staged is None else staged
+            ready = is_ready(y, self.dtype)
+            staged = None if ready else self._staged(f"labels{number}", y)
+            array = y if ready else nd.as_array(y, self.dtype) if staged is None else staged
             labels.append(inward(array, last) if last else array)
             own.append(staged is not None)
         self.labels, self._own = tuple(labels), (self._own[0], tuple(own))
@@ -316,12 +330,17 @@ class Minibatch:
 
     def set(self, data: DataSet | MultiDataSet) -> None:
         """Set everything from a DataSet or MultiDataSet; raise DataError if it has no labels."""
-        parts = parts_of_data(data)
-        if not parts.labels or any(labels is None for labels in parts.labels):
+        if isinstance(data, DataSet) and data.labels is not None and data.features_mask is data.labels_mask is None:
+            self.set_features((data.features,))
+            self.set_labels((data.labels,))
+            self.clear_masks()
+            return
+        features, labels, features_masks, labels_masks = parts_of_data(data)
+        if not labels:
             raise nd.DataError("fit: a data set needs labels to be trained on or scored, got none.")
-        self.set_features(parts.features)
-        self.set_labels(parts.labels)
-        self.set_masks(parts.features_masks, parts.labels_masks)
+        self.set_features(features)
+        self.set_labels(labels)
+        self.set_masks(features_masks, labels_masks)
 
     def step(self) -> StepInput:
         """Return the minibatch as the input of a step of training; errors as `check`."""
@@ -340,22 +359,24 @@ class Minibatch:
         """Raise unless features and labels are there, one row of everything for each example."""
         if not self.features or not self.labels:
             raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
-        self.check_features()
         n = self.features[0].shape[0]
+        unmasked = self.features_masks is self._no_masks[0] and self.labels_masks is self._no_masks[1]
+        if unmasked and len(self.features) == len(self.labels) == 1 and self.labels[0].shape[0] == n:
+            return
+        self.check_features()
         for number, (labels, mask) in enumerate(zip(self.labels, self.labels_masks, strict=True)):
-            which = "" if self.outputs == 1 else f" of output {number}"
             n = n if self.aligned else labels.shape[0]
             if labels.shape[:1] != (n,):
-                self._refuse_rows(f"labels{which}", labels, n)
+                self._refuse_rows("labels", labels, n, number)
             if mask is not None and mask.shape[:1] != (n,):
-                self._refuse_rows(f"labels' mask{which}", mask, n)
+                self._refuse_rows("labels' mask", mask, n, number)
 
     def check_features(self) -> None:
         """Raise ShapeError unless all features have as many examples, and masks fit them."""
         n = self.features[0].shape[0]
         for number, (features, mask) in enumerate(zip(self.features, self.features_masks, strict=True)):
             if features.shape[0] != n and self.aligned:
-                self._refuse_rows(f"features of input {number}", features, n)
+                self._refuse_rows(f"features of input {number}", features, n, 0)
             if mask is not None:
                 self._check_mask(mask, features.shape, self.accepts[number])
 
@@ -371,9 +392,10 @@ class Minibatch:
                 f"{self.who}: the features' mask must be {[n, *places]}, got {list(sizes)}, for features {list(shape)}."
             )
 
-    def _refuse_rows(self, name: str, array: Array, n: int) -> NoReturn:
+    def _refuse_rows(self, name: str, array: Array, n: int, output: int) -> NoReturn:
+        which = f" of output {output}" if self.outputs > 1 and name.startswith("labels") else ""
         raise nd.ShapeError(
-            f"{self.who}: {name}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. One row per example."
+            f"{self.who}: {name}{which}: expected [{n}, ...] for {n} examples, got {list(array.shape)}. One row per example."
         )
 
 

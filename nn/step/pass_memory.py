@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import nd
 from nd.typing import Array
@@ -44,13 +43,16 @@ class PassMemory:
     Activations, masks and gradients may be views of what came in: whether they are is seen from their addresses.
     """
 
+    little: ClassVar[int] = 1 << 20
+    """Bytes of an arena below which nothing is given back: it would cost small networks more than it saves."""
+
     def __init__(
         self, arena: nd.Arena, nodes: Sequence[Node], ended: Sequence[tuple[int, ...]], way_back: bool
     ) -> None:
         self._arena, self._nodes, self._ended, self._way_back = arena, nodes, ended, way_back
         self._leases: dict[int, nd.Lease] = {}
         self._under: dict[int, list[Block]] = {}  # blocks in which the activations or the mask of a node lie
-        self._readers: Counter[Block] = Counter()  # nodes that have a block in the above
+        self._readers: dict[Block, int] = {}  # how many nodes have a block in the above
         self._waiting: list[Block] = []  # of nodes that are through, under gradients that go on
         arena.begin()
 
@@ -68,7 +70,7 @@ class PassMemory:
         x, mask : array
             Activations of the node, and their mask.
         """
-        if self._way_back:
+        if self._way_back or self._arena.size < self.little:
             return
         arrays = (x,) if mask is None else (x, mask)
         own = self._leases.pop(number).blocks
@@ -77,9 +79,10 @@ class PassMemory:
         kept = [block for block in own if _any_lies_in(block, arrays)]
         self._arena.give_back(block for block in own if block not in kept)
         under = self._under[number] = kept + [block for block in arrived if _any_lies_in(block, arrays)]
-        self._readers.update(under)
+        for block in under:
+            self._readers[block] = self._readers.get(block, 0) + 1
         for ended in self._ended[number]:
-            for block in self._under.pop(ended):
+            for block in self._under.pop(ended, ()):  # nothing, where it ran before giving back began
                 self._readers[block] -= 1
                 if not self._readers[block]:
                     self._arena.give_back((block,))
@@ -99,6 +102,8 @@ class PassMemory:
         epsilons : iterable of array
             Those that nodes above have yet to take; those of losses lie in the memory of their own nodes.
         """
+        if self._arena.size < self.little:
+            return
         waiting, self._waiting = [*self._waiting, *self._leases.pop(number).blocks], []
         arrays = tuple(epsilons)
         for block in waiting:

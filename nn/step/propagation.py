@@ -113,8 +113,10 @@ class Propagation:
             as it is until they run again.
         """
         given = self._arrivals(features, masks, start, fresh)
-        passed = ForwardPass([], [], state, [])
         state_after, first_state = list(state), 0
+        outputs: list[Array] = []
+        kept_of: list[Kept] = []
+        counts: list[int] = []
         for number, node in enumerate(self.nodes[start:stop], start):
             buffer = nd.fresh_buffers(self.dtype) if fresh else self._buffers[number]
             buffer = buffer if memory is None else memory.of(number)
@@ -122,12 +124,12 @@ class Propagation:
             run = self._join if node.joins else self._run
             arrival, kept, state_after[own] = run(number, node, given, tuple(state[own]), training, buffer, unmasked)
             given[number], first_state = arrival, own.stop
-            passed.outputs.append(arrival.x)
-            passed.kept.append(kept)
-            passed.examples.append(given[node.inputs[0]].examples)
+            outputs.append(arrival.x)
+            kept_of.append(kept)
+            counts.append(given[node.inputs[0]].examples)
             if memory is not None:
                 memory.after_forward(number, arrival.x, arrival.mask)
-        return passed._replace(state=tuple(state_after))
+        return ForwardPass(outputs, kept_of, tuple(state_after), counts)
 
     def _arrivals(self, features: Sequence[Array], masks: Masks, start: int, fresh: bool) -> dict[int, Arrival]:
         arrivals = {}

@@ -136,26 +136,29 @@ def test_validation_after_every_epoch():
 # ---- threads
 
 
-def test_two_threads_train_and_predict_step_by_step():
-    net, expected, errors = network(), network(), []
-    net.output(A, B)
+def test_one_thread_trains_and_others_predict_between_its_steps():
+    net, expected, answers, errors = network(), network(), [], []
+    between = [host(expected.output(A, B)[0])]
+    for _ in range(20):
+        expected.fit(data())
+        between.append(host(expected.output(A, B)[0]))
 
-    def work():
+    def predict():
         try:
-            for _ in range(20):
-                net.fit(data())
-                net.output(A, B)
+            answers.extend(host(net.output(A, B)[0]) for _ in range(40))
         except Exception as error:  # it is another thread's
             errors.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
+    threads = [threading.Thread(target=predict) for _ in range(2)]
     for thread in threads:
         thread.start()
+    for _ in range(20):
+        net.fit(data())
     for thread in threads:
         thread.join()
-    for _ in range(40):
-        expected.fit(data())
     assert errors == []
+    assert len(answers) == 80
+    assert all(any((answer == one).all() for one in between) for answer in answers)
     np.testing.assert_array_equal(host(net.params()), host(expected.params()))
 
 

@@ -10,6 +10,7 @@ from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import MultiDataSet
 from nn import ComputationGraph
 from tests.cases.mixed_graphs import draw
+from tests.stand_ins import make_backend
 from tests.step_plans import split_small_minibatches
 
 COUNT, SAMPLE = 200, range(0, 200, 10)
@@ -128,6 +129,19 @@ def test_parts_give_what_the_whole_gives(number, monkeypatch):
     with nd.use_backend(NumpyBackend(threads=2)):
         parts = trained(graph.network(), data, 1)
     for found, expected in zip(parts[:-2], whole[:-2], strict=True):
+        np.testing.assert_allclose(found, expected, **SPLIT)
+
+
+@every_graph
+def test_the_generic_backend_gives_the_same_and_data_stay_as_they_are(number):
+    graph = draw(number)
+    for array in (*graph.features, *graph.labels, *graph.features_masks, *graph.labels_masks):
+        if array is not None:
+            array.flags.writeable = False
+    ours = trained(graph.network(), minibatch(graph), 2)
+    with nd.use_backend(make_backend("strict")):
+        generic = trained(graph.network(), minibatch(graph), 2)
+    for found, expected in zip(ours[:-2], generic[:-2], strict=True):
         np.testing.assert_allclose(found, expected, **SPLIT)
 
 

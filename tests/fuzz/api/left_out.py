@@ -67,8 +67,8 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         [f"*.{name}" for name in (
             "backpropagated", "begin_fit", "carrying", "check_minibatch", "checked_layer", "copied_into", "end_fit",
-            "forward", "loss_and_outputs", "make", "masks_of_outputs", "named_activations", "other_step", "outputs_of",
-            "predicted", "score_from", "segments", "single_output", "step_on",
+            "formed", "forward", "loss_and_outputs", "make", "masks_of_outputs", "named_activations", "other_step",
+            "outputs_of", "predicted", "score_from", "segments", "single_output", "step_on",
         )], _CORE,
     ),
     **dict.fromkeys(
