@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import nd
@@ -108,3 +108,11 @@ class VertexConf(Checked):
         if count < fewest or (most is not None and count > most):
             allowed = f"at least {fewest}" if most is None else f"{fewest}" if fewest == most else f"{fewest} to {most}"
             raise nd.ConfigurationError(f"{label}: expected {allowed} input(s), got {count}. Name others.")
+
+
+class OuterAxes(VertexConf):
+    """Base of vertices whose settings number the axes of arrays as users see them: they have a field data_format."""
+
+    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
+        known: Any = {"data_format": incoming}
+        return replace(self, **known), incoming

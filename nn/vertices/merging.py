@@ -17,7 +17,7 @@ from ..conf.input_type import ConvolutionalFlatType, FeedForwardType, InputType
 from ..conf.java_form import JavaForm
 from ..layers.places import type_of_places
 from ..layers.runtime import Params
-from .base import VertexConf
+from .base import OuterAxes, VertexConf
 from .broadcasting import any_counts
 from .runtime import VertexContext, VertexRuntime
 
@@ -78,7 +78,7 @@ def _check_rest(label: str, axis: int, shapes: Sequence[Shape]) -> None:
 
 
 @dataclass(frozen=True)
-class MergeVertex(VertexConf):
+class MergeVertex(OuterAxes):
     """Its inputs side by side.
 
     Parameters
@@ -111,9 +111,6 @@ class MergeVertex(VertexConf):
     def last_axis(self) -> int | None:
         """That of the channels where they are last, else None."""
         return len(self.data_format or "") - 1 if channels_last(self.data_format) else None
-
-    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
-        return replace(self, data_format=incoming), incoming
 
     def inferred(self) -> Self:
         return replace(self, merge_axis=self.last_axis) if self.last_axis and self.merge_axis == 1 else self
@@ -165,7 +162,7 @@ class SubsetRuntime(VertexRuntime):
 
 
 @dataclass(frozen=True)
-class SubsetVertex(VertexConf):
+class SubsetVertex(OuterAxes):
     """Some of its input's channels, one after the other.
 
     Parameters
@@ -208,9 +205,6 @@ class SubsetVertex(VertexConf):
             raise nd.ConfigurationError(
                 f"SubsetVertex: to must be at least from, {self.from_}, got {self.to}. Both are included."
             )
-
-    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
-        return replace(self, data_format=incoming), incoming
 
     def check_range(self, label: str, length: int) -> None:
         """Raise ShapeError unless the first axis behind the examples is so long."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import nd
@@ -16,7 +16,7 @@ from ..conf.data_formats import axes_outward, rows_of
 from ..conf.input_type import FeedForwardType, InputType
 from ..conf.java_form import JavaForm
 from ..layers.runtime import Params
-from .base import VertexConf
+from .base import OuterAxes, VertexConf
 from .runtime import VertexContext, VertexRuntime
 
 
@@ -110,7 +110,7 @@ class L2NormalizeRuntime(VertexRuntime):
 
 
 @dataclass(frozen=True)
-class L2NormalizeVertex(VertexConf):
+class L2NormalizeVertex(OuterAxes):
     """Its input over its length, so that every example has length 1.
 
     Parameters
@@ -151,9 +151,6 @@ class L2NormalizeVertex(VertexConf):
                 f"L2NormalizeVertex: dimension must name every axis once, got {list(axes)}. Leave it out for all."
             )
         object.__setattr__(self, "dimension", axes or None)
-
-    def in_format(self, label: str, incoming: str | None, wanted: str | None = None) -> tuple[Self, str | None]:
-        return replace(self, data_format=incoming), incoming
 
     def axes_of(self, label: str, ndim: int) -> tuple[int, ...]:
         """Return the axes that are summed over, of an input with so many and the channels first."""

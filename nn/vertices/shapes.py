@@ -326,7 +326,8 @@ class PoolHelperVertex(VertexConf):
     -----
     Input ``[N, C, H, W]``, output ``[N, C, H - 1, W - 1]``: for networks of Caffe's whose pooling pads at the other
     side, such as GoogLeNet. Source: DL4J ``PoolHelperVertex``. Differs: the output type has a row and a column less,
-    in Java it is the input's; images need not be square, and masks of places lose their first ones too.
+    in Java it is the input's; images need not be square, and masks of places lose their first ones too; of NHWC too it
+    takes a row and a column, Java's a column and a channel.
     """
 
     runtime: ClassVar = PoolHelperRuntime

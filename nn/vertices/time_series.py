@@ -92,7 +92,7 @@ class LastTimeStepVertex(VertexConf):
     Notes
     -----
     Input ``[N, C, T]``, output ``[N, C]``, without a mask. A series of which nothing counts gives its first step.
-    Source: DL4J ``LastTimeStepVertex``.
+    Source: DL4J ``LastTimeStepVertex``. Differs: of series NWC it is the last step, in Java the last channel.
     """
 
     mask_array_input: str
@@ -152,7 +152,8 @@ class DuplicateToTimeSeriesVertex(VertexConf):
     Notes
     -----
     Input ``[N, C]``, output ``[N, C, T]``, with the mask of the network's input. Source: DL4J
-    ``DuplicateToTimeSeriesVertex``. Differs: the length in the output type is not known, in Java it is 1.
+    ``DuplicateToTimeSeriesVertex``. Differs: the length in the output type is not known, in Java it is 1; where a layer
+    behind it says NWC, or the rows come from such series, the output is ``[N, T, C]``, which Java cannot make.
     """
 
     input_name: str
@@ -227,7 +228,8 @@ class ReverseTimeSeriesVertex(VertexConf):
     Notes
     -----
     Input and output ``[N, C, T]``; the mask stays. Source: DL4J ``ReverseTimeSeriesVertex``. Differs: steps that do
-    not count may lie before and behind those that do; Java then writes into another example's steps.
+    not count may lie before and behind those that do; Java then writes into another example's steps. Series NWC are
+    reversed in time; in Java their channels change places.
     """
 
     mask_array_input: str | None = None

@@ -168,10 +168,16 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
         VertexCase("images", L2NormalizeVertex(), (IMAGES,), partial(oracles.normalized, axes=(1, 2, 3))),
         VertexCase("channels", L2NormalizeVertex([1], 1e-8), (SERIES,), partial(oracles.normalized, axes=1)),
         VertexCase(
-            "channels-last", L2NormalizeVertex([3], 1e-8, "NHWC"), (IMAGES,), partial(oracles.normalized, axes=1)
+            "channels-last",
+            L2NormalizeVertex([3], 1e-8, data_format="NHWC"),
+            (IMAGES,),
+            partial(oracles.normalized, axes=1),
         ),
         VertexCase(
-            "places", L2NormalizeVertex([1, 2], 1e-8, "NHWC"), (IMAGES,), partial(oracles.normalized, axes=(2, 3))
+            "places",
+            L2NormalizeVertex([1, 2], 1e-8, data_format="NHWC"),
+            (IMAGES,),
+            partial(oracles.normalized, axes=(2, 3)),
         ),
     ],
     "last_time_step": [
@@ -198,9 +204,16 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
         VertexCase("volumes", MergeVertex(), (VOLUMES, VOLUMES), partial(oracles.joined, axis=1)),
         VertexCase("steps", MergeVertex(2), (SERIES, (4, 3, 2)), partial(oracles.joined, axis=2)),
         VertexCase("one", MergeVertex(), (ROWS,), partial(oracles.joined, axis=1), (EXAMPLES,), EXAMPLES),
-        VertexCase("last", MergeVertex(3, "NHWC"), (IMAGES, (4, 3, 5, 4)), partial(oracles.joined, axis=1)),
-        VertexCase("rows-of-images", MergeVertex(1, "NHWC"), (IMAGES, (4, 2, 3, 4)), partial(oracles.joined, axis=2)),
-        VertexCase("steps-of-nwc", MergeVertex(1, "NWC"), (SERIES, (4, 3, 2)), partial(oracles.joined, axis=2)),
+        VertexCase("last", MergeVertex(3, data_format="NHWC"), (IMAGES, (4, 3, 5, 4)), partial(oracles.joined, axis=1)),
+        VertexCase(
+            "rows-of-images",
+            MergeVertex(1, data_format="NHWC"),
+            (IMAGES, (4, 2, 3, 4)),
+            partial(oracles.joined, axis=2),
+        ),
+        VertexCase(
+            "steps-of-nwc", MergeVertex(1, data_format="NWC"), (SERIES, (4, 3, 2)), partial(oracles.joined, axis=2)
+        ),
     ],
     "pool_helper": [
         VertexCase("images", PoolHelperVertex(), (IMAGES,), lambda xs, params: np.delete(np.delete(xs[0], 0, 2), 0, 3)),
@@ -355,7 +368,9 @@ VERTEX_CASES: dict[str, list[VertexCase]] = {
         VertexCase("rows", SubsetVertex(1, 3), (ROWS,), lambda xs, params: xs[0][:, [1, 2, 3]], (EXAMPLES,), EXAMPLES),
         VertexCase("series", SubsetVertex(2, 2), (SERIES,), lambda xs, params: xs[0][:, [2]], (STEPS,), STEPS),
         VertexCase("volumes", SubsetVertex(0, 0), (VOLUMES,), lambda xs, params: xs[0][:, [0]]),
-        VertexCase("last", SubsetVertex(1, 3, "NHWC"), (IMAGES,), lambda xs, params: xs[0][:, :, [1, 2, 3]]),
+        VertexCase(
+            "last", SubsetVertex(1, 3, data_format="NHWC"), (IMAGES,), lambda xs, params: xs[0][:, :, [1, 2, 3]]
+        ),
     ],
     "unstack": [
         VertexCase(
