@@ -22,8 +22,9 @@ from optimize.step_result import StepResult
 
 from ..conf.data_formats import outward
 from ..layers.losses.output import OutputMixin
+from ..step.features_check import FeaturesCheck
 from ..step.gradient import DefaultGradient
-from ..step.minibatch import FeaturesCheck, Minibatch, StepInput, parts_of_data
+from ..step.minibatch import Minibatch, StepInput, parts_of_data
 from ..step.predictions import OutputComputer
 from ..step.propagation import ForwardPass
 from ..step.vectors import FlatVectors, copy_vector
