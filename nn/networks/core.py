@@ -65,8 +65,7 @@ class NetworkCore(JavaNames):
         self.conf = conf
         self.listeners: list[Listener] = []
         self.iteration_count, self.epoch_count = conf.iteration_count, conf.epoch_count
-        self.last_etl_ms = 0.0
-        self.batch_size = 0
+        self.last_etl_ms, self.batch_size = 0.0, 0
         self.dtype: str = conf.base.dtype
         self.last: StepResult | None = None
         self.state: tuple[Array, ...] = ()
