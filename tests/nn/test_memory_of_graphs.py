@@ -25,6 +25,7 @@ from nn import (
     SubsetVertex,
     UnstackVertex,
 )
+from nn.conf.data_formats import channels_last
 from nn.step.pass_memory import PassMemory
 from nn.step.propagation import Propagation
 from optimize import Listener, Sgd
@@ -34,7 +35,12 @@ from tests.cases.vertices import VERTEX_CASES
 from tests.nn.layers.test_every_layer import every_layer, make_network
 from tests.step_plans import recorded, split_small_minibatches
 
-VERTEX_ROWS = [pytest.param(case, id=f"{kind}-{case.variant}") for kind, rows in VERTEX_CASES.items() for case in rows]
+VERTEX_ROWS = [
+    pytest.param(case, id=f"{kind}-{case.variant}")
+    for kind, rows in VERTEX_CASES.items()
+    for case in rows
+    if not channels_last(getattr(case.vertex, "data_format", None))  # in a network the inputs settle that
+]
 RNG = np.random.default_rng(4)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}  # where nodes that run as one are compared with nodes one by one
 
