@@ -16,11 +16,16 @@ from optimize.constraints import as_constraints
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..conf.constraints import placed_constraints
 from ..conf.network import NeuralNetConfiguration
-from ..conf.penalties import PENALTY_VERBS, RIVALS
+from ..conf.penalties import PENALTY_VERBS
 from ..conf.weight_inits import WEIGHT_INIT_VERBS
 from ..layers import BaseLayerConf, LayerConf
 
 _RATES = ("learning_rate", "momentum")
+_PENALTIES = (
+    ("l1", "l2", "weight_decay", "regularization"),
+    ("l1_bias", "l2_bias", "weight_decay_bias", "regularization_bias"),
+)
+"""Those on weights, and those on biases."""
 _REMOVABLE = {"constraints": None, "drop_out": None, "gradient_normalization": "none", "weight_noise": None}
 """Settings of which None is a value: a layer without it."""
 
@@ -33,8 +38,8 @@ class FineTuneConfiguration(JavaNames):
     **settings
         Those of `NeuralNetConfiguration` but dtype and validate_output_layer_config: seed, updater, activation, l2,
         drop_out, ..., and `constraints` as a layer's. ``l2=0`` removes a penalty; None removes drop_out, weight_noise,
-        constraints and gradient_normalization, and is not set for the others. l2 removes weight decay, weight decay l2,
-        and constraints all others. A `dist` without weight_init is the weight_init. `learning_rate` and `momentum`
+        constraints and gradient_normalization, and is not set for the others. A penalty on weights takes the place of all
+        that a layer has on them, one on biases of those; constraints of all others. A `dist` without weight_init is the weight_init. `learning_rate` and `momentum`
         without an updater change the updaters that the layers have.
 
     Raises
@@ -107,9 +112,9 @@ class FineTuneConfiguration(JavaNames):
         return replace(layer, **values)
 
     def _with_rivals(self) -> dict[str, Any]:
-        """Return the settings; l2 that is set removes weight decay, and the reverse."""
-        pairs = [*RIVALS.items(), *((decay, l2) for l2, decay in RIVALS.items())]
-        return {**{other: None for own, other in pairs if self._network.get(own)}, **self._network}
+        """Return the settings; a penalty that is set takes the place of all on the weights, or on the biases."""
+        replaced = [names for names in _PENALTIES if any(self._network.get(name) for name in names)]
+        return {**{name: None for names in replaced for name in names}, **self._network}
 
     def _with_rates(self, layer: str | None, updater: Any) -> Any:
         updater = get_updater(updater)

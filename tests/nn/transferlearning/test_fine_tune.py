@@ -49,7 +49,7 @@ def test_zero_removes():
     assert conf.layers[1].drop_out is None
 
 
-def test_one_of_l2_and_weight_decay_is_left():
+def test_a_penalty_takes_the_place_of_all_others():
     def penalties(net, **settings):
         tune = FineTuneConfiguration(**settings)
         layers = TransferLearning(net, fine_tune_configuration=tune).build().conf.layers
@@ -58,7 +58,8 @@ def test_one_of_l2_and_weight_decay_is_left():
     assert penalties(trained(), weight_decay=0.25) == {(WeightDecay(0.25),)}
     decaying = trained(l2=None, weight_decay=0.5)
     assert penalties(decaying, l2=0.25) == {(L2Regularization(0.25),)}
-    assert penalties(decaying, l1=0.25) == {(L1Regularization(0.25), WeightDecay(0.5))}
+    assert penalties(decaying, l1=0.25) == {(L1Regularization(0.25),)}
+    assert penalties(decaying, l1_bias=0.25) == {(WeightDecay(0.5),)}  # those on weights stay
 
 
 def test_constraints_take_the_place_of_all_others():
