@@ -38,8 +38,9 @@ class FineTuneConfiguration(JavaNames):
     **settings
         Those of `NeuralNetConfiguration` but dtype and validate_output_layer_config: seed, updater, activation, l2,
         drop_out, ..., and `constraints` as a layer's. ``l2=0`` removes a penalty; None removes drop_out, weight_noise,
-        constraints and gradient_normalization, and is not set for the others. A penalty on weights takes the place of all
-        that a layer has on them, one on biases of those; constraints of all others. A `dist` without weight_init is the weight_init. `learning_rate` and `momentum`
+        constraints and gradient_normalization, and is not set for the others. A penalty on weights takes the place of
+        all that a layer has on them, one on biases of those on biases, constraints of all others. A `dist` without
+        weight_init is the weight_init. `learning_rate` and `momentum`
         without an updater change the updaters that the layers have.
 
     Raises
