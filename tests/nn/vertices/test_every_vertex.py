@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nd
-from nn import AttentionVertex, InputType, NeuralNetConfiguration
+from nn import AttentionVertex, InputType, NeuralNetConfiguration, ReverseTimeSeriesVertex
 from nn.files.vertices_json import vertex_from_json, vertex_to_json
 from nn.vertices import VERTICES, NetworkInput, VertexContext
 from tests.cases.vertices import VERTEX_CASES
@@ -189,10 +189,12 @@ def a_recording_computes_the_same_on_other_data(row):
     def run():
         a, kept = traced.forward([nd.traceable(x) for x in xs], ctx)
         epsilon = nd.assign(traced.buffers("of the test", tuple(weights.shape)), nd.traceable(weights))
-        results.extend(traced.vertex.backpropagate(epsilon, kept, traced.grads))
+        results[:] = traced.vertex.backpropagate(epsilon, kept, traced.grads)  # a device runs it more than once
         return nd.assign(nd.traceable(out), a)
 
-    if row.backend.name == "cupy" and isinstance(row.case.vertex.innermost, AttentionVertex):
+    inner = row.case.vertex.innermost
+    masked_reverse = isinstance(inner, ReverseTimeSeriesVertex) and row.case.variant == "masked"
+    if row.backend.name == "cupy" and (isinstance(inner, AttentionVertex) or masked_reverse):
         with pytest.raises(nd.NotRecorded, match="a graph cannot hold products of many matrices"):
             nd.record(run)
         return  # such a step is computed as it is written
