@@ -64,6 +64,9 @@ if TYPE_CHECKING:
     from .pooling.subsampling1d import Pooling1D as Pooling1D
     from .pooling.subsampling1d import Subsampling1DLayer as Subsampling1DLayer
     from .pooling.subsampling3d import Subsampling3DLayer as Subsampling3DLayer
+    from .recurrent.attention import LearnedSelfAttentionLayer as LearnedSelfAttentionLayer
+    from .recurrent.attention import SelfAttentionLayer as SelfAttentionLayer
+    from .recurrent.recurrent_attention import RecurrentAttentionLayer as RecurrentAttentionLayer
     from .runtime import LayerRuntime as LayerRuntime
     from .same_diff import SameDiffConf as SameDiffConf
 
@@ -94,6 +97,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "frozen": "core.frozen:FrozenLayer",
         "frozen_with_backprop": "core.frozen:FrozenLayerWithBackprop",
         "global_pooling": "pooling.global_pooling:GlobalPoolingLayer",
+        "learned_self_attention": "recurrent.attention:LearnedSelfAttentionLayer",
         "local_response_normalization": "normalization.local_response_normalization:LocalResponseNormalization",
         "locally_connected1d": "convolution.locally_connected:LocallyConnected1D",
         "locally_connected2d": "convolution.locally_connected:LocallyConnected2D",
@@ -102,9 +106,11 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "output": "losses.output:OutputLayer",
         "prelu": "core.prelu:PReLULayer",
         "primary_capsules": "capsules.primary_capsules:PrimaryCapsules",
+        "recurrent_attention": "recurrent.recurrent_attention:RecurrentAttentionLayer",
         "repeat_vector": "core.repeat_vector:RepeatVector",
         "rnn_loss": "losses.losses_of_places:RnnLossLayer",
         "rnn_output": "losses.rnn_output:RnnOutputLayer",
+        "self_attention": "recurrent.attention:SelfAttentionLayer",
         "separable_convolution2d": "convolution.depthwise:SeparableConvolution2D",
         "space_to_batch": "convolution.space_to_batch:SpaceToBatchLayer",
         "space_to_depth": "convolution.space_to_depth:SpaceToDepthLayer",

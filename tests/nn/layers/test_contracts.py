@@ -37,7 +37,10 @@ SILENCES = {
     "CenterLossOutputLayer", "DenseLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer",
     "EmbeddingSequenceLayer", "GlobalPoolingLayer", "OutputLayer", "RnnOutputLayer",
 }  # fmt: skip
-ENDS_MASKS = {"CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "PrimaryCapsules"}
+ENDS_MASKS = {
+    "CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "LearnedSelfAttentionLayer", "PrimaryCapsules",
+}  # fmt: skip
+LOOKS_AROUND = {*ENDS_MASKS, "BatchNormalization", "RecurrentAttentionLayer", "SpaceToBatchLayer", "SpaceToDepthLayer"}
 ROWS_IN = InputType.feed_forward(4)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
@@ -167,7 +170,7 @@ def test_masked_examples(case):
 def looks_at_one_place(case):
     """Tell whether an activation depends on one place of the input, so that none beside a masked one sees it."""
     layer = case.layer.innermost
-    apart = type(layer).__name__ not in {*ENDS_MASKS, "BatchNormalization", "SpaceToBatchLayer", "SpaceToDepthLayer"}
+    apart = type(layer).__name__ not in LOOKS_AROUND
     apart = apart and (type(layer).__name__, case.variant) != ("ActivationLayer", "softmax-images")  # along the width
     return len(case.input_type.shape) > 1 and apart and set(getattr(layer, "kernel_size", (1,))) == {1}
 
