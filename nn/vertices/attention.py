@@ -40,6 +40,7 @@ from .runtime import VertexContext, VertexRuntime
 if TYPE_CHECKING:
     from ..conf.network import NeuralNetConfiguration
 
+
 class AttentionCache(NamedTuple):
     """Results of forward that backward needs."""
 

@@ -73,7 +73,7 @@ def turned(x: Array) -> Array:
 
 
 def left_out(masks: Sequence[Array | None], buffer: Buffers) -> Array | None:
-    """Return ``[N, Tk]`` of 0, and of what is added to the scores of keys that a mask leaves out; None without masks."""
+    """Return what is added to the scores of the keys ``[N, Tk]``: 0, or much less where a mask leaves one out."""
     given = [mask for mask in masks if mask is not None]
     if not given:
         return None
