@@ -304,7 +304,7 @@ class Minibatch:
             return
         self.check_features()
         for number, (labels, mask) in enumerate(zip(self.labels, self.labels_masks, strict=True)):
-            n = n if self.aligned else labels.shape[0]
+            n = n if self.aligned or labels.ndim == 0 else labels.shape[0]
             if labels.shape[:1] != (n,):
                 self._refuse_rows("labels", labels, n, number)
             if mask is not None and mask.shape[:1] != (n,):
