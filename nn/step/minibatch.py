@@ -300,7 +300,7 @@ class Minibatch:
             raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
         n = self.features[0].shape[0]
         unmasked = self.features_masks is self._no_masks[0] and self.labels_masks is self._no_masks[1]
-        if unmasked and len(self.features) == len(self.labels) == 1 and self.labels[0].shape[0] == n:
+        if unmasked and len(self.features) == len(self.labels) == 1 and self.labels[0].shape[:1] == (n,):
             return
         self.check_features()
         for number, (labels, mask) in enumerate(zip(self.labels, self.labels_masks, strict=True)):
