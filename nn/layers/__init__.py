@@ -66,7 +66,11 @@ if TYPE_CHECKING:
     from .pooling.subsampling3d import Subsampling3DLayer as Subsampling3DLayer
     from .recurrent.attention import LearnedSelfAttentionLayer as LearnedSelfAttentionLayer
     from .recurrent.attention import SelfAttentionLayer as SelfAttentionLayer
+    from .recurrent.graves_bidirectional import GravesBidirectionalLSTM as GravesBidirectionalLSTM
+    from .recurrent.lstm import LSTM as LSTM
+    from .recurrent.lstm import GravesLSTM as GravesLSTM
     from .recurrent.recurrent_attention import RecurrentAttentionLayer as RecurrentAttentionLayer
+    from .recurrent.simple_rnn import SimpleRnn as SimpleRnn
     from .runtime import LayerRuntime as LayerRuntime
     from .same_diff import SameDiffConf as SameDiffConf
 
@@ -97,11 +101,14 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "frozen": "core.frozen:FrozenLayer",
         "frozen_with_backprop": "core.frozen:FrozenLayerWithBackprop",
         "global_pooling": "pooling.global_pooling:GlobalPoolingLayer",
+        "graves_bidirectional_lstm": "recurrent.graves_bidirectional:GravesBidirectionalLSTM",
+        "graves_lstm": "recurrent.lstm:GravesLSTM",
         "learned_self_attention": "recurrent.attention:LearnedSelfAttentionLayer",
         "local_response_normalization": "normalization.local_response_normalization:LocalResponseNormalization",
         "locally_connected1d": "convolution.locally_connected:LocallyConnected1D",
         "locally_connected2d": "convolution.locally_connected:LocallyConnected2D",
         "loss": "losses.output:LossLayer",
+        "lstm": "recurrent.lstm:LSTM",
         "ocnn_output": "losses.ocnn:OCNNOutputLayer",
         "output": "losses.output:OutputLayer",
         "prelu": "core.prelu:PReLULayer",
@@ -112,6 +119,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "rnn_output": "losses.rnn_output:RnnOutputLayer",
         "self_attention": "recurrent.attention:SelfAttentionLayer",
         "separable_convolution2d": "convolution.depthwise:SeparableConvolution2D",
+        "simple_rnn": "recurrent.simple_rnn:SimpleRnn",
         "space_to_batch": "convolution.space_to_batch:SpaceToBatchLayer",
         "space_to_depth": "convolution.space_to_depth:SpaceToDepthLayer",
         "subsampling": "pooling.subsampling:SubsamplingLayer",

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import nd
 from nd.arguments import Count
 from nd.checks import check_choice, check_shape
-from nd.typing import Array
-from optimize import Regularization, Updater, get_updater
-from optimize.gradient_normalization import check_gradient_normalization
-
-from ..conf.input_type import InputType, RecurrentType, series_of
-from ..conf.java_form import JavaForm
-from ..conf.penalties import regularization_of
-from ..layers.recurrent.dot_products import (
+from nd.recurrent.attention import (
     INPUTS,
     Attended,
     Projected,
@@ -31,6 +24,13 @@ from ..layers.recurrent.dot_products import (
     project_out_back,
     settled_head_size,
 )
+from nd.typing import Array
+from optimize import Regularization, Updater, get_updater
+from optimize.gradient_normalization import check_gradient_normalization
+
+from ..conf.input_type import InputType, RecurrentType, series_of
+from ..conf.java_form import JavaForm
+from ..conf.penalties import regularization_of
 from ..layers.runtime import Params
 from ..networks.weights import WEIGHT_INITS
 from ..step.params import ParamSpec

@@ -10,6 +10,21 @@ from typing import Any, ClassVar, NamedTuple, Self
 import nd
 from nd.arguments import Count
 from nd.checks import check_shape
+from nd.recurrent.attention import (
+    Attended,
+    Projected,
+    as_heads,
+    as_matrices,
+    attend,
+    attend_back,
+    left_out,
+    project,
+    project_back,
+    project_out,
+    project_out_back,
+    settled_head_size,
+)
+from nd.recurrent.series import in_c_order
 from nd.typing import Array
 
 from ...conf import data_formats
@@ -20,21 +35,6 @@ from ...step.params import ParamSpec
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
-from .dot_products import (
-    Attended,
-    Projected,
-    as_heads,
-    as_matrices,
-    attend,
-    attend_back,
-    left_out,
-    memory,
-    project,
-    project_back,
-    project_out,
-    project_out_back,
-    settled_head_size,
-)
 
 
 class AttentionCache(NamedTuple):
@@ -114,9 +114,9 @@ class LearnedSelfAttentionRuntime(SelfAttentionRuntime):
         if self.conf.project_input:
             (matrix,) = as_matrices(params, "Wq")
             shape = (matrix.shape[0], queries.shape[1])
-            queries = nd.gemm(matrix, queries, memory(ctx.buffer, "queries.product", *shape))
+            queries = nd.gemm(matrix, queries, in_c_order(ctx.buffer, "queries.product", shape))
         size, steps = queries.shape[0] // count, queries.shape[1]
-        heads = memory(ctx.buffer, "queries", n, count, size, steps)
+        heads = in_c_order(ctx.buffer, "queries", (n, count, size, steps))
         nd.assign(heads, nd.reshape(queries, (1, count, size, steps)))
         return [nd.reshape_view(heads, (n * count, size, steps))]
 
@@ -126,7 +126,7 @@ class LearnedSelfAttentionRuntime(SelfAttentionRuntime):
         if not self.conf.project_input:
             nd.sum_into(of_examples, 0, gradient)
             return
-        delta = nd.sum_into(of_examples, 0, memory(ctx.buffer, "queries.delta", of_examples.shape[1], steps))
+        delta = nd.sum_into(of_examples, 0, in_c_order(ctx.buffer, "queries.delta", (of_examples.shape[1], steps)))
         nd.gemm(delta, queries, as_matrices(grads, "Wq")[0], transpose_b=True)
         nd.gemm(as_matrices(params, "Wq")[0], delta, gradient, transpose_a=True)
 

@@ -9,6 +9,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd.activations import Activation
+from nd.recurrent.attention import (
+    Projected,
+    as_heads,
+    as_matrices,
+    left_out,
+    project,
+    project_back,
+    weigh,
+    weigh_back,
+)
+from nd.recurrent.series import in_c_order, series_of
 from nd.typing import Array
 
 from ...conf.java_form import BIAS, JavaForm
@@ -16,17 +27,6 @@ from ...step.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import ACTIVATION_NAME, SameDiffConf, check_has_name
 from .attention import AttentionConf, check_series
-from .dot_products import (
-    Projected,
-    as_heads,
-    as_matrices,
-    left_out,
-    memory,
-    project,
-    project_back,
-    weigh,
-    weigh_back,
-)
 
 
 class Steps(NamedTuple):
@@ -101,7 +101,7 @@ class RecurrentAttentionRuntime(LayerRuntime):
                 nd.addi(steps.z[t, ...], self._look(t, cache, away, params, ctx))
             self.activating.value(steps.z[t, ...], steps.hidden[t + 1, ...], ctx.training, params.get("b"))
         out = steps.hidden[1:, ...] if ctx.activates else steps.z
-        return nd.permute(out, (1, 2, 0)), cache
+        return series_of(out), cache
 
     def backward(
         self, epsilon: Array, cache: RecurrentCache, params: Params, grads: Params, ctx: Context
@@ -141,7 +141,7 @@ class RecurrentAttentionRuntime(LayerRuntime):
         if projects:
             nd.gemm(attention, params["Wo"], _rows(deltas.taken, params["Wo"].shape[0], t), transpose_b=True)
         scores, weights = _column(deltas.scores, t), _column(steps.weights, t)
-        product = memory(ctx.buffer, "scores.product", *scores.shape)
+        product = in_c_order(ctx.buffer, "scores.product", scores.shape)
         weigh_back(_column(deltas.taken, t), cache.values, weights, scores, product)
         nd.batched_gemm(cache.keys, scores, _column(deltas.queries, t))
         if not projects:
@@ -160,15 +160,15 @@ class RecurrentAttentionRuntime(LayerRuntime):
     def _steps(self, n: int, length: int, ctx: Context) -> Steps:
         """Return memory for the steps, with 0 where the first one does not write."""
         n_out, heads = self.conf.n_out, n * self.conf.n_heads
-        hidden = memory(ctx.buffer, "hidden", length + 1, n, n_out)
+        hidden = in_c_order(ctx.buffer, "hidden", (length + 1, n, n_out))
         kept = ctx.activates and self.activation.overwrites
-        z = hidden[1:, ...] if kept else memory(ctx.buffer, "z", length, n, n_out)
-        weights = memory(ctx.buffer, "weights", length, heads, length)
-        queries, attention = hidden[:-1, ...], memory(ctx.buffer, "attention", length, n, n_out)
+        z = hidden[1:, ...] if kept else in_c_order(ctx.buffer, "z", (length, n, n_out))
+        weights = in_c_order(ctx.buffer, "weights", (length, heads, length))
+        queries, attention = hidden[:-1, ...], in_c_order(ctx.buffer, "attention", (length, n, n_out))
         taken = attention
         if self.conf.project_input:
             shape = (length, heads, self.conf.head_size)
-            queries, taken = (memory(ctx.buffer, name, *shape) for name in ("queries", "taken"))
+            queries, taken = (in_c_order(ctx.buffer, name, shape) for name in ("queries", "taken"))
         for array in (hidden, weights, queries, attention, taken):
             nd.fill(array[0, ...], 0.0)
         return Steps(z, hidden, queries, weights, taken, attention)
@@ -178,7 +178,7 @@ class RecurrentAttentionRuntime(LayerRuntime):
         like = {"z": steps.z, "queries": steps.queries, "scores": steps.weights, "attention": steps.attention}
         if self.conf.project_input:
             like["taken"] = steps.taken
-        arrays = {name: memory(ctx.buffer, f"{name}.delta", *array.shape) for name, array in like.items()}
+        arrays = {name: in_c_order(ctx.buffer, f"{name}.delta", array.shape) for name, array in like.items()}
         for name in like.keys() - {"z"}:
             nd.fill(arrays[name][0, ...], 0.0)
         return Deltas(**{"taken": arrays["attention"], **arrays})
@@ -201,9 +201,9 @@ class RecurrentAttentionRuntime(LayerRuntime):
         if projects or ctx.needs_epsilon:
             products = {"keys": (steps.queries, deltas.scores), "values": (deltas.taken, steps.weights)}
             for name, (x, y) in products.items():
-                below = memory(ctx.buffer, f"{name}.delta", *cache.keys.shape)
+                below = in_c_order(ctx.buffer, f"{name}.delta", cache.keys.shape)
                 of_keys_and_values.append(nd.batched_gemm(nd.permute(x, (1, 2, 0)), nd.permute(y, (1, 0, 2)), below))
-        of_input, gradients = [nd.permute(deltas.z, (1, 2, 0))], self._input_matrices(grads)
+        of_input, gradients = [series_of(deltas.z)], self._input_matrices(grads)
         of_input += of_keys_and_values if projects else []
         n, needs = steps.z.shape[1], ctx.needs_epsilon
         epsilon = project_back(of_input, cache.projected, gradients, n, "x", ctx.buffer, needs)
