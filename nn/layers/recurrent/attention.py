@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd.arguments import Count
@@ -28,13 +28,12 @@ from nd.recurrent.series import in_c_order
 from nd.typing import Array
 
 from ...conf import data_formats
-from ...conf.input_type import InputType, RecurrentType, series_of
+from ...conf.input_type import InputType, RecurrentType
 from ...conf.java_form import JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_series
 from ...step.params import ParamSpec
-from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
+from ..series import SeriesConf
 
 
 class AttentionCache(NamedTuple):
@@ -141,7 +140,7 @@ def _queries(params: Params) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttentionConf(SameDiffConf, FeedForwardConf):
+class AttentionConf(SameDiffConf, SeriesConf):
     """Shared by layers with attention.
 
     Parameters
@@ -164,7 +163,6 @@ class AttentionConf(SameDiffConf, FeedForwardConf):
     n_heads: Count = 1
     head_size: Count | None = None
     project_input: bool = False
-    takes: ClassVar[str] = "series"
     formats: ClassVar[tuple[str, ...]] = data_formats.SERIES[:1]
     form: ClassVar[JavaForm] = SameDiffConf.form.more(
         {
@@ -194,19 +192,9 @@ class AttentionConf(SameDiffConf, FeedForwardConf):
         size = settled_head_size(who, self.n_out, self.n_heads, self.head_size, self.project_input)
         object.__setattr__(self, "head_size", size)
 
-    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
-        return to_series(input_type)
-
-    def with_inputs(self, label: str, input_type: InputType) -> Self:
-        return self.with_n_in(label, series_of(label, input_type).n)
-
-    def output_type(self, label: str, input_type: InputType) -> InputType:
-        self.check(label)
-        return RecurrentType(self.n_out, series_of(label, input_type).time_series_length)  # type: ignore[arg-type]
-
     def check(self, label: str) -> None:
         SameDiffConf.check(self, label)
-        FeedForwardConf.check(self, label)
+        SeriesConf.check(self, label)
 
     def projections(self, n_queries: int) -> tuple[ParamSpec, ...]:
         """Return the specs of Wq, for queries of that height, Wk, Wv and Wo; none where nothing is projected."""
