@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd.arguments import Count
-from nd.checks import check_shape
 from nd.recurrent.attention import (
     Attended,
     Projected,
@@ -33,7 +32,7 @@ from ...conf.java_form import JavaForm
 from ...step.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import SameDiffConf
-from ..series import SeriesConf
+from ..series import SeriesConf, check_series
 
 
 class AttentionCache(NamedTuple):
@@ -44,15 +43,6 @@ class AttentionCache(NamedTuple):
     """Of the input, where it is projected."""
     joined: Array | None
     """What all heads have taken ``[N * Tq, heads * size]``, where it is projected."""
-
-
-def check_series(label: str, x: Array, n_in: int, mask: Array | None) -> None:
-    """Raise unless x is ``[N, n_in, T]`` and the mask, where there is one, ``[N, T]``."""
-    if not nd.is_array(x):
-        raise nd.DTypeError(f"{label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-    check_shape(f"{label}: input", x.shape, ("N", n_in, "T"))
-    if mask is not None:
-        check_shape(f"{label}: mask", mask.shape, (x.shape[0], x.shape[2]))
 
 
 class SelfAttentionRuntime(LayerRuntime):

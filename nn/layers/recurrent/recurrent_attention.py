@@ -26,7 +26,8 @@ from ...conf.java_form import BIAS, JavaForm
 from ...step.params import ParamSpec
 from ..runtime import Context, LayerRuntime, Params
 from ..same_diff import ACTIVATION_NAME, SameDiffConf, check_has_name
-from .attention import AttentionConf, check_series
+from ..series import check_series
+from .attention import AttentionConf
 
 
 class Steps(NamedTuple):
