@@ -41,7 +41,8 @@ class SameDiffConf(BaseLayerConf):
     Notes
     -----
     As in Java, the network's weight_init is not for them either: weights are Xavier's unless the layer has its own.
-    As in Java, dropout of the input is not applied, even if configured. Source: DL4J ``SameDiffLayer``.
+    As in Java, dropout of the input is not applied, even if configured. Source: DL4J ``SameDiffLayer``. Differs: the
+    score has the penalties, of which Java uses the gradients alone.
     """
 
     weight_init: str | Distribution = "xavier"

@@ -103,6 +103,10 @@ class LocallyConnectedConf(ConvolutionConf):
         Of the axes that the windows slide along; set from the network's input type when not given.
     activation, convolution_mode, weight_init
         These have defaults of their own, "tanh", "same" and "xavier", and are not taken from the network's.
+
+    Notes
+    -----
+    Differs: a leaky ReLU has its slope, which in Java is 0 in these layers.
     """
 
     input_size: Count | Sequence[Count] | None = None

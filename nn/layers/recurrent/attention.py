@@ -230,7 +230,7 @@ class SelfAttentionLayer(AttentionConf):
     on. In truncated backprop, and in steps of prediction, a segment's steps attend to that segment alone, as in Java.
     Vector: Wq, Wk, Wv ``[n_heads, head_size, n_in]``, then Wo ``[n_heads * head_size, n_out]``, in c order. As in Java
     fans are n_heads * head_size and n_out, those of Wo n_in and head_size. Source: DL4J ``SelfAttentionLayer``, libnd4j
-    ``multi_head_dot_product_attention``. Differs: release 1.0.0-M2.1 has gradients twice as large.
+    ``multi_head_dot_product_attention``. Differs: gradients of Java's release 1.0.0-M2.1 are twice as large.
 
     Examples
     --------

@@ -241,8 +241,9 @@ class RecurrentAttentionLayer(AttentionConf):
     goes on. Every call starts anew: no state goes from one segment of truncated backprop, or of steps of prediction, to
     the next. Vector: W ``[n_in, n_out]``, RW ``[n_out, n_out]``, Wq ``[n_heads, head_size, n_out]``, Wk, Wv ``[n_heads,
     head_size, n_in]``, Wo ``[n_heads * head_size, n_out]``, then b ``[n_out]``, in c order. Source: DL4J
-    ``RecurrentAttentionLayer``. Differs: series of any length, where Java takes only those of its first; all
-    activations; release 1.0.0-M2.1 has gradients twice as large.
+    ``RecurrentAttentionLayer``. Differs: series of any length, where Java takes those of its first and cannot train on
+    single steps; all activations, and a leaky ReLU has its slope, 0 in Java; gradients of Java's release 1.0.0-M2.1 are
+    twice as large.
 
     Examples
     --------

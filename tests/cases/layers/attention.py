@@ -51,9 +51,9 @@ def _softmax(z):
     return raised / raised.sum(1, keepdims=True)
 
 
-def _recurrent(variant, activation="tanh", function=np.tanh, input_type=SERIES, **settings):
+def _recurrent(variant, activation="tanh", function=np.tanh, **settings):
     layer = RecurrentAttentionLayer(activation=activation, **settings)
-    return LayerCase(variant, layer, input_type, partial(looking_back, activation=function), TAIL)
+    return LayerCase(variant, layer, SERIES, partial(looking_back, activation=function), TAIL)
 
 
 ATTENTION_CASES: dict[str, list[LayerCase]] = {
@@ -78,7 +78,6 @@ ATTENTION_CASES: dict[str, list[LayerCase]] = {
         _recurrent("plain", n_out=4, project_input=False),
         _recurrent("projected", n_out=6, n_heads=2),
         _recurrent("head-size", n_out=3, n_heads=2, head_size=5, has_bias=False),
-        _recurrent("one-step", n_out=4, n_heads=2, input_type=ONE_STEP),
         _recurrent("softmax", "softmax", _softmax, n_out=3),
         _recurrent("softplus", "softplus", lambda z: np.log1p(np.exp(z)), n_out=4, project_input=False, has_bias=False),
     ],
