@@ -5,7 +5,7 @@ NUMPY_IN_ND = {
     "nd/dataset/by_class.py",
     "nd/dataset/checks.py",
     "nd/dataset/class_labels.py",
-    "nd/dataset/csv_iterator.py",
+    "nd/dataset/csv_numbers.py",
     "nd/dataset/dataframe_iterator.py",
     "nd/dataset/dataset.py",
     "nd/dataset/digits.py",
