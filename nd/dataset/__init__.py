@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nd.on_demand import names_on_demand
 
 if TYPE_CHECKING:
+    from .alignment import AlignmentMode, SeriesColumns
     from .async_iterator import AsyncDataSetIterator
     from .csv_iterator import CsvDataSetIterator
     from .dataframe_iterator import DataFrameDataSetIterator
@@ -48,11 +49,15 @@ if TYPE_CHECKING:
     from .numpy_iterator import NumpyDataSetIterator
     from .pre_processor import DataSetPreProcessor, MultiDataSetPreProcessor
     from .sampling import SamplingDataSetIterator
+    from .sequence_iterator import SequenceRecordReaderDataSetIterator
+    from .sequence_multi_iterator import RecordReaderMultiDataSetIterator
+    from .sequence_reader import CSVSequenceRecordReader, NumberedFileInputSplit
     from .singleton import SingletonDataSetIterator
 else:
     __getattr__, __dir__ = names_on_demand(
         __name__,
         {
+            "alignment": "AlignmentMode SeriesColumns",
             "async_iterator": "AsyncDataSetIterator",
             "csv_iterator": "CsvDataSetIterator",
             "dataframe_iterator": "DataFrameDataSetIterator",
@@ -83,13 +88,18 @@ else:
             "numpy_iterator": "NumpyDataSetIterator",
             "pre_processor": "DataSetPreProcessor MultiDataSetPreProcessor",
             "sampling": "SamplingDataSetIterator",
+            "sequence_iterator": "SequenceRecordReaderDataSetIterator",
+            "sequence_multi_iterator": "RecordReaderMultiDataSetIterator",
+            "sequence_reader": "CSVSequenceRecordReader NumberedFileInputSplit",
             "singleton": "SingletonDataSetIterator",
         },
     )
 
 __all__ = [
+    "AlignmentMode",
     "AsyncDataSetIterator",
     "AsyncMultiDataSetIterator",
+    "CSVSequenceRecordReader",
     "CsvDataSetIterator",
     "DataFrameDataSetIterator",
     "DataSet",
@@ -123,9 +133,13 @@ __all__ = [
     "NormalizerMinMaxScaler",
     "NormalizerStandardize",
     "NpzDataSetIterator",
+    "NumberedFileInputSplit",
     "NumpyDataSetIterator",
     "NumpyMultiDataSetIterator",
+    "RecordReaderMultiDataSetIterator",
     "SamplingDataSetIterator",
+    "SequenceRecordReaderDataSetIterator",
+    "SeriesColumns",
     "SingletonDataSetIterator",
     "SingletonMultiDataSetIterator",
     "VGG16ImagePreProcessor",
