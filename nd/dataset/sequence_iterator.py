@@ -73,8 +73,8 @@ class SequenceRecordReaderDataSetIterator(OrderedDataSetIterator):
     >>> for name, text in texts.items():
     ...     with open(os.path.join(folder, f"{name}.csv"), "w") as file:
     ...         _ = file.write(text)
-    >>> x, y = (CSVSequenceRecordReader().initialize(
-    ...     NumberedFileInputSplit(os.path.join(folder, name + "_%d.csv"), 0, 1)) for name in "xy")
+    >>> files = ([os.path.join(folder, f"{name}_{number}.csv") for number in range(2)] for name in "xy")
+    >>> x, y = (CSVSequenceRecordReader().initialize(each) for each in files)
     >>> data_set = SequenceRecordReaderDataSetIterator(x, y, 2, 2, alignment_mode="align_end").next()
     >>> data_set
     DataSet(features=[2, 1, 3] float32, labels=[2, 2, 3] float32, features_mask=[2, 3] float32,
