@@ -2,7 +2,9 @@
 
 NUMPY_IN_ND = {
     "nd/files/archives.py",
+    "nd/dataset/alignment.py",
     "nd/dataset/by_class.py",
+    "nd/dataset/characters.py",
     "nd/dataset/checks.py",
     "nd/dataset/class_labels.py",
     "nd/dataset/csv_numbers.py",
@@ -16,6 +18,7 @@ NUMPY_IN_ND = {
     "nd/dataset/iris.py",
     "nd/dataset/java_random.py",
     "nd/dataset/kfold.py",
+    "nd/dataset/last_time_step.py",
     "nd/dataset/merging.py",
     "nd/dataset/mnist.py",
     "nd/dataset/multi_storage.py",
@@ -27,6 +30,9 @@ NUMPY_IN_ND = {
     "nd/dataset/normalizers/statistics.py",
     "nd/dataset/npz_files.py",
     "nd/dataset/numpy_iterator.py",
+    "nd/dataset/sequence_iterator.py",
+    "nd/dataset/sequence_reader.py",
+    "nd/dataset/sliding_windows.py",
     "nd/evaluation/binary.py",
     "nd/evaluation/calibration.py",
     "nd/evaluation/confusion.py",
