@@ -49,7 +49,7 @@ class CharacterIterator(OrderedDataSetIterator):
     ArgumentError
         An argument is of another type, or `batch` or `example_length` is less than 1.
     ConfigurationError
-        There are no `characters`, or one of them twice.
+        There are no `characters`, or one of them twice; or `example_length` is 1 without `every_step`.
     DataError
         The text is too short for a piece.
 
@@ -98,11 +98,13 @@ class CharacterIterator(OrderedDataSetIterator):
         self._codes = self._encoded(_lines(text, comment))[0]
         self._length, self._filled = example_length, example_length - (not every_step)
         total = (len(self._codes) - 1) // example_length - (0 if every_step else 2)
-        if total < 1 or not self._filled:
-            least = example_length + 1 if every_step else 3 * max(2, example_length) + 1
+        if not self._filled:
+            raise ConfigurationError(f"{who}: example_length must be at least 2, or pass every_step=True, got 1.")
+        if total < 1:
+            least = (1 if every_step else 3) * example_length + 1
             raise DataError(
-                f"{who}: example_length {example_length} needs a text of at least {least} of the characters, and every_step "
-                f"where it is 1, got {len(self._codes)}. Take shorter pieces, or pass every_step=True."
+                f"{who}: expected a text with at least {least} of the characters, got {len(self._codes)}. Take "
+                f"{'' if every_step else 'every_step=True, or '}a shorter example_length."
             )
         super().__init__(total, batch, len(self.characters), EpochOrder(total, seed if shuffle else None))
 
