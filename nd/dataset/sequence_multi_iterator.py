@@ -35,9 +35,10 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
     ArgumentError
         An argument is of another type, or `batch` is less than 1.
     ConfigurationError
-        There are no readers or no inputs, a reader has no files, or an array is of a reader that there is not.
+        There are no readers or no inputs, a reader has no files, an array is of a reader that there is not, or of
+        several columns of classes.
     DataError
-        The readers have different numbers of files.
+        The readers have different numbers of files, or there is no such column.
 
     Notes
     -----
@@ -76,8 +77,7 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
                 f"{who}: expected readers and inputs, got {len(readers)} and {len(inputs)}. Add a reader and its input."
             )
         for part in (*inputs, *outputs):
-            if part.reader not in readers:
-                raise ConfigurationError(f"{who}: reader must be one of {sorted(readers)}, got {part.reader!r}.")
+            _check_part(who, part, readers)
         self._inputs, self._outputs = inputs, outputs
         self._series = AlignedSeries(who, readers, alignment_mode)
         super().__init__(self._series.total, batch, EpochOrder(self._series.total, None))
@@ -171,3 +171,15 @@ class RecordReaderMultiDataSetIterator(OrderedIterator[MultiDataSet], MultiDataS
                 raise DataError(f"{who}: last must not be before first, got {last} and {first}.")
             parts.append(SeriesColumns(name, range(start, stop + 1), classes))
             return self
+
+
+def _check_part(who: str, part: SeriesColumns, readers: Mapping[str, CSVSequenceRecordReader]) -> None:
+    """Raise unless columns are there, and one where it has class numbers."""
+    if part.reader not in readers:
+        raise ConfigurationError(f"{who}: reader must be one of {sorted(readers)}, got {part.reader!r}.")
+    columns = [check_count(who, "column", column, 0, readers[part.reader].columns - 1) for column in part.columns]
+    if part.classes is not None:
+        check_count(who, "classes", part.classes, 1)
+    if not columns or (part.classes is not None and len(columns) > 1):
+        few = "a column" if part.classes is None else "one column of classes"
+        raise ConfigurationError(f"{who}: expected {few} of reader {part.reader!r}, got {columns}.")

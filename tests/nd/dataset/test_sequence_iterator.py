@@ -238,6 +238,12 @@ def test_settings_of_several_inputs_that_are_refused(tmp_path):
         kind.Builder(3).add_sequence_reader("x", CSVSequenceRecordReader())
     with pytest.raises(ConfigurationError, match=r"reader must be one of \['x'\], got 'y'"):
         kind(3, {"x": reader}, [SeriesColumns("y", [0])])
+    with pytest.raises(DataError, match=r"column must be 0 to 1, got 2"):
+        kind(3, {"x": reader}, [SeriesColumns("x", [2])])
+    with pytest.raises(DataError, match=r"classes must be at least 1, got 0"):
+        kind(3, {"x": reader}, [SeriesColumns("x", [0], 0)])
+    with pytest.raises(ConfigurationError, match=r"expected one column of classes of reader 'x', got \[0, 1\]"):
+        kind(3, {"x": reader}, [SeriesColumns("x", [0, 1], 3)])
 
 
 def test_in_javas_spelling(tmp_path):
