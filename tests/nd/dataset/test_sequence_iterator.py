@@ -70,27 +70,6 @@ def test_minibatches_of_several_inputs_are_javas(name, tmp_path):
     java_series.assert_same(arrays, case["arrays"])
 
 
-def test_javas_files(reference):
-    """Every alignment, with classes and with regression, features and labels equally long and not."""
-    folders = sorted((reference / "java-runs" / "data").glob("sequence_*"))
-    assert len(folders) >= 8
-    for folder in folders:
-        mode, kind = folder.name.removeprefix("sequence_").rsplit("_", 2)[:2]
-        features, labels = (
-            CSVSequenceRecordReader().initialize(NumberedFileInputSplit(str(folder / f"{name}_%d.csv"), 0, 4))
-            for name in ("features", "labels")
-        )
-        classes = {"num_classes": 3} if kind == "classes" else {"regression": True}
-        iterator = SequenceRecordReaderDataSetIterator(features, labels, 3, alignment_mode=mode, **classes)
-        with np.load(folder / "arrays.npz") as javas:
-            for number, data_set in enumerate(iterator):
-                for name, ours in zip(("x", "y", "xm", "ym"), arrays_of(data_set), strict=True):
-                    key = f"batch{number}_{name}"
-                    assert (ours is None) == (key not in javas), (folder.name, key)
-                    if ours is not None:
-                        np.testing.assert_array_equal(ours, javas[key], err_msg=f"{folder.name} {key}")
-
-
 def test_dtype_and_order_in_memory(tmp_path):
     reader = series(tmp_path)
     nd.set_default_dtype("float64")
