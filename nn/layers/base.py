@@ -79,6 +79,8 @@ class LayerConf(Checked):
     """Fields that the parameters' shapes follow from -> Java's value where a file does not say it; None: it must."""
     formats: ClassVar[tuple[str, ...]] = ()
     """Formats that the layer's input can have in Java, the default first; none where Java does not ask."""
+    reads_ahead: ClassVar[bool] = False
+    """Whether activations depend on later time steps, so that a series cannot be gone through in segments."""
     positional: ClassVar[tuple[str, ...]] = ()
     """Fields that the Builder takes as arguments, as DL4J's does: ``OutputLayer.Builder(LossFunction.MSE)``."""
 

@@ -48,11 +48,18 @@ class Context:
         Whether the backward pass has to return dL/dx.
     activates : bool
         False to leave the activation out, as `LayerRuntime.pre_output` does.
+    restarts : bool
+        Whether the backward pass of a layer with a state computes the segment anew from a zero state and goes back
+        through that, as Java's truncated backprop does.
+    back_length : int or None
+        How many time steps, the last ones, the backward pass of a layer with a state goes over; None for all.
     input_shape : tuple of int
         Of the layer's input, where the layer is a user's own.
     """
 
-    __slots__ = ("activates", "buffer", "input_shape", "mask", "needs_epsilon", "training")
+    __slots__ = (
+        "activates", "back_length", "buffer", "input_shape", "mask", "needs_epsilon", "restarts", "training",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -64,6 +71,8 @@ class Context:
     ) -> None:
         self.training, self.buffer, self.mask = training, buffer, mask
         self.needs_epsilon, self.activates = needs_epsilon, activates
+        self.restarts = False
+        self.back_length: int | None = None
         self.input_shape: tuple[int, ...] = ()
 
     def inner(self, prefix: str, training: bool | None = None) -> Context:
@@ -73,7 +82,9 @@ class Context:
             return self.buffer(f"{prefix}.{name}", *rest)
 
         mode = self.training if training is None else training
-        return Context(mode, buffer, self.mask, self.needs_epsilon, self.activates)
+        ctx = Context(mode, buffer, self.mask, self.needs_epsilon, self.activates)
+        ctx.restarts, ctx.back_length = self.restarts, self.back_length
+        return ctx
 
 
 class Kept(NamedTuple):
