@@ -29,7 +29,7 @@ def test_in_an_iterator():
     iterator.set_pre_processor(LabelLastTimeStepPreProcessor())
     assert [data_set.labels.shape for data_set in iterator] == [(2, 2), (1, 2)]
     assert LABELS.shape == (3, 2, 4)
-    assert LabelLastTimeStepPreProcessor().preProcess(iterator.sets[0]).labels.shape == (2, 2)
+    assert LabelLastTimeStepPreProcessor().preProcess(DataSet(LABELS, LABELS)).labels.shape == (3, 2)
 
 
 def test_what_is_refused():
