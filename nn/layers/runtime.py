@@ -192,6 +192,11 @@ class LayerRuntime(Part, JavaNames):
         """Return the mask of the layer's activations, from that of its input, in new memory: no context comes along."""
         return mask
 
+    def mask_behind(self, kept: Kept) -> Array | None:
+        """Return the mask of the activations of a forward pass, for a layer around this one; None where all count."""
+        mask = kept.context.mask
+        return None if mask is None else self.feed_forward_mask(mask)
+
     # ---- called by a network
 
     def propagate(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Kept, State]:

@@ -53,6 +53,9 @@ class WrappingRuntime(LayerRuntime):
     def feed_forward_mask(self, mask: Array) -> Array | None:
         return self.layer.feed_forward_mask(mask)
 
+    def mask_behind(self, kept: Kept) -> Array | None:
+        return self.layer.mask_behind(kept.cache)
+
     def may_split(self, training: bool) -> bool:
         return self.layer.may_split(training)
 
@@ -83,7 +86,14 @@ class WrappingConf(LayerConf):
     instead: ClassVar[str] = "Put it behind this one."
     """What the layer is here, and what to do instead, in the message about one with a loss."""
     java_names: ClassVar[dict[str, str]] = {**LayerConf.java_names, "underlying": "layer"}
-    form: ClassVar[JavaForm] = LayerConf.form.more({"underlying": ("layer", "layer")}, {"constraints": None})
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {"underlying": ("layer", "layer")},
+        {"constraints": None},
+        derived={
+            "gradientNormalization": lambda conf: _normalization(conf),
+            "gradientNormalizationThreshold": lambda conf: conf.gradient_normalization_threshold,
+        },
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -190,3 +200,10 @@ class WrappingConf(LayerConf):
         """Return the updater of weights, or of biases."""
         inside: Any = self.layer
         return inside.updater_of(bias)
+
+
+def _normalization(conf: WrappingConf) -> str:
+    """Return the gradient normalisation as files have it."""
+    from ..files.json_values import NORMALIZATION
+
+    return NORMALIZATION.encode(conf.gradient_normalization)

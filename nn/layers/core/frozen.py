@@ -93,7 +93,9 @@ class FrozenLayerWithBackprop(FrozenLayer):
     ``FrozenLayerWithBackprop``.
     """
 
-    form: ClassVar[JavaForm] = WrappingConf.form.more(package="misc.")
+    form: ClassVar[JavaForm] = LayerConf.form.more(
+        {"underlying": ("layer", "layer")}, {"constraints": None}, package="misc."
+    )
 
     def updater_of(self, bias: bool) -> Updater:
         return WrappingConf.updater_of(self, bias)

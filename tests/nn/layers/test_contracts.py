@@ -37,7 +37,9 @@ SILENCES = {
     "CenterLossOutputLayer", "DenseLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer",
     "EmbeddingSequenceLayer", "GlobalPoolingLayer", "OutputLayer", "RnnOutputLayer",
 }  # fmt: skip
-ENDS_MASKS = {"CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "PrimaryCapsules"}
+ENDS_MASKS = {
+    "CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "LastTimeStep", "MaskZeroLayer", "PrimaryCapsules",
+}  # fmt: skip
 ROWS_IN = InputType.feed_forward(4)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
@@ -126,12 +128,17 @@ def mask_of_examples(x):
     return COUNTED.reshape(-1, *(1 for _ in x.shape[1:])).astype(float)
 
 
+def ends_masks(layer):
+    """Tell whether a layer, or one inside of it, hands no mask on."""
+    return type(layer).__name__ in ENDS_MASKS or (hasattr(layer, "layer") and ends_masks(layer.layer))
+
+
 def a_features_mask_takes_examples_out_of_score_and_gradient(case):
     """Behind what ends a mask the labels need one of their own."""
     net = network(case)
     x, y = batch(case, net)
     mask = mask_of_examples(x)
-    ends = any(type(layer.innermost).__name__ in ENDS_MASKS for layer in net.conf.layers)
+    ends = any(ends_masks(layer) for layer in net.conf.layers)
     labels_mask = COUNTED[:, None].astype(float) if ends else None
     found = step(net, x, y, mask, labels_mask)
     if not case.couples:
@@ -167,7 +174,8 @@ def test_masked_examples(case):
 def looks_at_one_place(case):
     """Tell whether an activation depends on one place of the input, so that none beside a masked one sees it."""
     layer = case.layer.innermost
-    apart = type(layer).__name__ not in {*ENDS_MASKS, "BatchNormalization", "SpaceToBatchLayer", "SpaceToDepthLayer"}
+    together = {"BatchNormalization", "SpaceToBatchLayer", "SpaceToDepthLayer"}
+    apart = type(layer).__name__ not in together and not ends_masks(case.layer)
     apart = apart and (type(layer).__name__, case.variant) != ("ActivationLayer", "softmax-images")  # along the width
     return len(case.input_type.shape) > 1 and apart and set(getattr(layer, "kernel_size", (1,))) == {1}
 
