@@ -65,8 +65,12 @@ if TYPE_CHECKING:
     from .pooling.subsampling1d import Subsampling1DLayer as Subsampling1DLayer
     from .pooling.subsampling3d import Subsampling3DLayer as Subsampling3DLayer
     from .recurrent.bidirectional import Bidirectional as Bidirectional
+    from .recurrent.graves_bidirectional import GravesBidirectionalLSTM as GravesBidirectionalLSTM
     from .recurrent.last_time_step import LastTimeStep as LastTimeStep
+    from .recurrent.lstm import GravesLSTM as GravesLSTM
+    from .recurrent.lstm import LSTM as LSTM
     from .recurrent.mask_zero import MaskZeroLayer as MaskZeroLayer
+    from .recurrent.simple_rnn import SimpleRnn as SimpleRnn
     from .recurrent.time_distributed import TimeDistributed as TimeDistributed
     from .runtime import LayerRuntime as LayerRuntime
     from .same_diff import SameDiffConf as SameDiffConf
@@ -99,11 +103,14 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "frozen": "core.frozen:FrozenLayer",
         "frozen_with_backprop": "core.frozen:FrozenLayerWithBackprop",
         "global_pooling": "pooling.global_pooling:GlobalPoolingLayer",
+        "graves_bidirectional_lstm": "recurrent.graves_bidirectional:GravesBidirectionalLSTM",
+        "graves_lstm": "recurrent.lstm:GravesLSTM",
         "last_time_step": "recurrent.last_time_step:LastTimeStep",
         "local_response_normalization": "normalization.local_response_normalization:LocalResponseNormalization",
         "locally_connected1d": "convolution.locally_connected:LocallyConnected1D",
         "locally_connected2d": "convolution.locally_connected:LocallyConnected2D",
         "loss": "losses.output:LossLayer",
+        "lstm": "recurrent.lstm:LSTM",
         "mask_zero": "recurrent.mask_zero:MaskZeroLayer",
         "ocnn_output": "losses.ocnn:OCNNOutputLayer",
         "output": "losses.output:OutputLayer",
@@ -113,6 +120,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "rnn_loss": "losses.losses_of_places:RnnLossLayer",
         "rnn_output": "losses.rnn_output:RnnOutputLayer",
         "separable_convolution2d": "convolution.depthwise:SeparableConvolution2D",
+        "simple_rnn": "recurrent.simple_rnn:SimpleRnn",
         "space_to_batch": "convolution.space_to_batch:SpaceToBatchLayer",
         "space_to_depth": "convolution.space_to_depth:SpaceToDepthLayer",
         "subsampling": "pooling.subsampling:SubsamplingLayer",

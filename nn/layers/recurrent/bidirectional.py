@@ -26,6 +26,11 @@ def _reversed(x: Array) -> Array:
     return x[..., ::-1]
 
 
+def _in_order(b: Array) -> Array:
+    """View what comes from the reversed pass in the order of the series; rows, of the last step, say, have none."""
+    return _reversed(b) if b.ndim == 3 else b
+
+
 def _one_side(views: Params, side: str) -> Params:
     return {name[1:]: view for name, view in views.items() if name.startswith(side)}
 
@@ -34,7 +39,7 @@ def _one_side(views: Params, side: str) -> Params:
 
 
 class Joining:
-    """One way, forward and backward; each direction gets a gradient in memory of its own, as it may be overwritten."""
+    """One way, forward and backward."""
 
     factor = 1
     """Channels that come out, for every one of a direction."""
@@ -43,8 +48,8 @@ class Joining:
         """Return the activations of both directions ``[N, C, ...]`` as one."""
         raise NotImplementedError
 
-    def part(self, epsilon: Array, a: Array, b: Array, buffer: Buffers) -> tuple[Array, Array]:
-        """Return the gradients of both, for that of `join`."""
+    def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
+        """Write the gradient of b, for that of `join`; return that of a, in the memory of `epsilon`."""
         raise NotImplementedError
 
 
@@ -56,12 +61,13 @@ class Concat(Joining):
     def join(self, a: Array, b: Array, buffer: Buffers) -> Array:
         channels = a.shape[1]
         out = buffer("a", (a.shape[0], channels + b.shape[1], *a.shape[2:]))
-        nd.assign(out[:, :channels], a)
-        nd.assign(out[:, channels:], b)
+        nd.assign(out[:, :channels, ...], a)
+        nd.assign(out[:, channels:, ...], b)
         return out
 
-    def part(self, epsilon: Array, a: Array, b: Array, buffer: Buffers) -> tuple[Array, Array]:
-        return epsilon[:, : a.shape[1]], epsilon[:, a.shape[1] :]
+    def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
+        nd.assign(of_b, epsilon[:, a.shape[1] :, ...])
+        return epsilon[:, : a.shape[1], ...]
 
 
 class Add(Joining):
@@ -70,8 +76,9 @@ class Add(Joining):
     def join(self, a: Array, b: Array, buffer: Buffers) -> Array:
         return nd.add(a, b, buffer("a", tuple(a.shape)))
 
-    def part(self, epsilon: Array, a: Array, b: Array, buffer: Buffers) -> tuple[Array, Array]:
-        return epsilon, nd.assign(buffer("epsilon", tuple(epsilon.shape)), epsilon)
+    def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
+        nd.assign(of_b, epsilon)
+        return epsilon
 
 
 class Average(Add):
@@ -80,8 +87,8 @@ class Average(Add):
     def join(self, a: Array, b: Array, buffer: Buffers) -> Array:
         return nd.muli(super().join(a, b, buffer), 0.5)
 
-    def part(self, epsilon: Array, a: Array, b: Array, buffer: Buffers) -> tuple[Array, Array]:
-        return super().part(nd.muli(epsilon, 0.5), a, b, buffer)
+    def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
+        return super().part(nd.muli(epsilon, 0.5), a, b, of_b)
 
 
 class Mul(Joining):
@@ -90,9 +97,9 @@ class Mul(Joining):
     def join(self, a: Array, b: Array, buffer: Buffers) -> Array:
         return nd.multiply(a, b, buffer("a", tuple(a.shape)))
 
-    def part(self, epsilon: Array, a: Array, b: Array, buffer: Buffers) -> tuple[Array, Array]:
-        of_b = nd.multiply(epsilon, a, buffer("epsilon", tuple(epsilon.shape)))
-        return nd.muli(epsilon, b), of_b
+    def part(self, epsilon: Array, a: Array, b: Array, of_b: Array) -> Array:
+        nd.multiply(epsilon, a, of_b)
+        return nd.muli(epsilon, b)
 
 
 JOININGS: dict[str, Joining] = {"add": Add(), "average": Average(), "concat": Concat(), "mul": Mul()}
@@ -103,16 +110,17 @@ JOININGS: dict[str, Joining] = {"add": Add(), "average": Average(), "concat": Co
 
 
 class Cache(NamedTuple):
-    """Results of forward that backward needs; activations and gradients of the reversed direction in its own order."""
+    """Results of forward that backward needs."""
 
     ahead: Kept
     back: Kept
     a: Array
     b: Array
+    """Activations of both passes, steps in the order of the series."""
 
 
 class BidirectionalRuntime(WrappingRuntime):
-    """The other layer twice; what goes to the second pass, and comes from it, is a view with the time reversed.
+    """The other layer twice; the second pass has its input and its gradient reversed, in memory of its own.
 
     A series begins and ends with the segment, so that there is no state to carry.
     """
@@ -132,26 +140,24 @@ class BidirectionalRuntime(WrappingRuntime):
                 f"{self.label}: expected time series [N, C, T], got {describe_shape(x.shape)}. Set the network's "
                 "input type: InputType.recurrent(n, t)."
             )
-        kept, activations = [], []
-        for side, turned in zip(_SIDES, (x, _reversed(x)), strict=True):
-            inner, start = ctx.inner(side), self.layer.initial_state(x.shape[0])
-            if side == "b" and ctx.mask is not None:
-                inner.mask = _reversed(ctx.mask)
-            a, of_side, _ = self.layer.propagate(turned, start, _one_side(params, side), inner)
-            kept.append(of_side)
-            activations.append(a)
-        a, b = activations[0], self._aligned(activations[1])
-        return self.joining.join(a, b, ctx.buffer), Cache(kept[0], kept[1], a, b), state
+        a, ahead = self._run("f", x, ctx.mask, params, ctx)
+        turned = nd.assign(ctx.buffer("reversed", tuple(x.shape)), _reversed(x))
+        b, back = self._run("b", turned, None if ctx.mask is None else _reversed(ctx.mask), params, ctx)
+        b = _in_order(b)
+        return self.joining.join(a, b, ctx.buffer), Cache(ahead, back, a, b), state
+
+    def _run(self, side: str, x: Array, mask: Array | None, params: Params, ctx: Context) -> tuple[Array, Kept]:
+        inner = ctx.inner(side)
+        inner.mask = mask
+        start = self.layer.initial_state(x.shape[0])
+        return self.layer.propagate(x, start, _one_side(params, side), inner)[:2]
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
-        of_a, of_b = self.joining.part(epsilon, cache.a, cache.b, ctx.buffer)
+        of_b = ctx.buffer("epsilon", tuple(cache.b.shape))
+        of_a = self.joining.part(epsilon, cache.a, cache.b, _in_order(of_b))
         below = self.back_through(of_a, cache.ahead, _one_side(grads, "f"), ctx)
-        other = self.back_through(self._aligned(of_b), cache.back, _one_side(grads, "b"), ctx)
+        other = self.back_through(of_b, cache.back, _one_side(grads, "b"), ctx)
         return None if below is None or other is None else nd.addi(below, _reversed(other))
-
-    def _aligned(self, b: Array) -> Array:
-        """Turn series of the second pass round; rows, of the last step, say, have no order."""
-        return _reversed(b) if b.ndim == 3 else b
 
     def mask_behind(self, kept: Kept) -> Array | None:
         return self.layer.mask_behind(kept.cache.ahead)
