@@ -69,7 +69,9 @@ class LastTimeStepRuntime(WrappingRuntime):
     pure = splits = True
 
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Cache, State]:
-        a, kept, state = super().forward_from(x, state, params, ctx)
+        inner = ctx.inner("wrapped")
+        inner.masks_steps = True
+        a, kept, state = self.layer.propagate(x, state, params, inner)
         if a.ndim != 3:
             raise nd.ShapeError(
                 f"{self.label}: expected time series [N, C, T] from the layer inside, got {describe_shape(a.shape)}. "

@@ -29,6 +29,7 @@ class MaskZeroRuntime(WrappingRuntime):
         blank = nd.equal(x, self.conf.masking_value, ctx.buffer("blank", (n, channels, steps)))
         count = nd.sum_into(blank, 1, ctx.buffer("blanks", (n, steps)))
         inner = ctx.inner("wrapped")
+        inner.masks_steps = True
         inner.mask = nd.greater(float(channels), count, ctx.buffer("mask", (n, steps)))
         return self.layer.propagate(x, state, params, inner)
 
