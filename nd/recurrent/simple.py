@@ -121,7 +121,8 @@ class SimpleRnnLoop:
         """Normalise the products with the input, in their memory; return them, and memory for those with the output."""
         of_input, of_output = (
             Normal(
-                in_c_order(buffer, f"normal_{name}", sums.shape), in_c_order(buffer, f"inverse_{name}", (sums.shape[0], 1))
+                in_c_order(buffer, f"normal_{name}", sums.shape),
+                in_c_order(buffer, f"inverse_{name}", (sums.shape[0], 1)),
             )
             for name in ("W", "RW")
         )

@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from .recurrent.bidirectional import Bidirectional as Bidirectional
     from .recurrent.graves_bidirectional import GravesBidirectionalLSTM as GravesBidirectionalLSTM
     from .recurrent.last_time_step import LastTimeStep as LastTimeStep
-    from .recurrent.lstm import GravesLSTM as GravesLSTM
     from .recurrent.lstm import LSTM as LSTM
+    from .recurrent.lstm import GravesLSTM as GravesLSTM
     from .recurrent.mask_zero import MaskZeroLayer as MaskZeroLayer
     from .recurrent.simple_rnn import SimpleRnn as SimpleRnn
     from .recurrent.time_distributed import TimeDistributed as TimeDistributed

@@ -12,6 +12,7 @@ from nn import (
     InputType,
     LastTimeStep,
     MaskZeroLayer,
+    SimpleRnn,
     TimeDistributed,
 )
 
@@ -47,19 +48,33 @@ def at_every_step(x, params, activation):
     return np.array(steps).transpose(0, 2, 1)
 
 
+def _recurrent(**settings):
+    return SimpleRnn(n_out=4, activation="tanh", **settings), step_by_step
+
+
+def step_by_step(x, params):
+    """A SimpleRnn with tanh."""
+    W, RW, b = (params[name] for name in ("W", "RW", "b"))
+    h, steps = np.zeros((len(x), len(RW))), []
+    for t in range(x.shape[2]):
+        h = np.tanh(x[:, :, t] @ W + h @ RW + b)
+        steps.append(h)
+    return np.stack(steps, axis=2)
+
+
 def _convolution(kernel, activation="tanh", mode="truncate", **settings):
     layer = Convolution1DLayer(n_out=4, kernel_size=kernel, activation=activation, convolution_mode=mode, **settings)
     return layer, partial(convolved, conf=window(kernel, mode=mode), activation=activation)
 
 
-def _bidirectional(mode, *inside, tail=POOLED, **settings):
-    layer, oracle = _convolution(*inside, **settings)
-    case = LayerCase(mode, Bidirectional(layer, mode), SERIES, partial(both_ways, oracle=oracle, mode=mode), tail)
-    return case._replace(draws=bool(settings))
+def _bidirectional(variant, mode, inside, draws=False):
+    layer, oracle = inside
+    both = partial(both_ways, oracle=oracle, mode=mode)
+    return LayerCase(variant, Bidirectional(layer, mode), SERIES, both, POOLED, draws=draws)
 
 
 def _bidirectional_last():
-    layer, oracle = _convolution(2)
+    layer, oracle = _recurrent()
     both = partial(both_ways, oracle=partial(last_step, oracle=oracle), mode="concat")
     return LayerCase("of-last-steps", Bidirectional(LastTimeStep(layer)), SERIES, both)
 
@@ -79,21 +94,27 @@ def _distributed(variant, activation, **settings):
     return LayerCase(variant, layer, SERIES, partial(at_every_step, activation=activation), POOLED, draws=draws)
 
 
-_INSIDE = _convolution(2)
-_BOTH = partial(both_ways, oracle=_INSIDE[1], mode="concat")
+_INSIDE, _RECURRENT = _convolution(2), _recurrent()
+_BOTH = partial(both_ways, oracle=step_by_step, mode="concat")
 
 WRAPPING_CASES: dict[str, list[LayerCase]] = {
     "bidirectional": [
-        *(_bidirectional(mode, 3) for mode in JOINED),
-        _bidirectional("mul", 2, "sigmoid", "causal")._replace(variant="mul-causal"),
-        _bidirectional("add", 2, drop_out=0.7)._replace(variant="dropped"),
+        *(_bidirectional(mode, mode, _RECURRENT) for mode in JOINED),
+        _bidirectional("mul-causal", "mul", _convolution(2, "sigmoid", "causal")),
+        _bidirectional("dropped", "add", _recurrent(drop_out=0.7), draws=True),
         _bidirectional_last(),
+        _bidirectional(
+            "of-both",
+            "average",
+            (Bidirectional(_RECURRENT[0], "mul"), partial(both_ways, oracle=step_by_step, mode="mul")),
+        ),
     ],
     "last_time_step": [
+        _last("recurrent", *_RECURRENT),
+        _last("dropped", *_recurrent(drop_out=0.8), draws=True),
         _last("convolution", *_INSIDE),
-        _last("dropped", *_convolution(2, drop_out=0.8), draws=True),
-        _last("bidirectional", Bidirectional(_INSIDE[0]), _BOTH),
-        _last("masked-zeros", MaskZeroLayer(_INSIDE[0]), _INSIDE[1]),
+        _last("bidirectional", Bidirectional(_RECURRENT[0]), _BOTH),
+        _last("masked-zeros", MaskZeroLayer(_RECURRENT[0]), step_by_step),
         _last(
             "every-step",
             TimeDistributed(DenseLayer(n_out=4, activation="sigmoid")),
@@ -101,8 +122,8 @@ WRAPPING_CASES: dict[str, list[LayerCase]] = {
         ),
     ],
     "mask_zero": [
-        _wrapped("convolution", MaskZeroLayer, _INSIDE),
-        _wrapped("ones", partial(MaskZeroLayer, masking_value=1.0), _convolution(3, "sigmoid")),
+        _wrapped("recurrent", MaskZeroLayer, _RECURRENT),
+        _wrapped("ones", partial(MaskZeroLayer, masking_value=1.0), _INSIDE),
     ],
     "time_distributed": [
         _distributed("tanh", "tanh"),
