@@ -37,6 +37,7 @@ from .constants import (
 )
 from .constructors import (
     ROC,
+    Bidirectional,
     Evaluation,
     EvaluationBinary,
     InputType,

@@ -10,6 +10,7 @@ from .outputs import OUTPUT_CASES
 from .places import PLACES_CASES
 from .poolings import POOLING_CASES
 from .recurrent import RECURRENT_CASES
+from .wrapping import WRAPPING_CASES
 
 LAYER_CASES: dict[str, list[LayerCase]] = dict(
     sorted(
@@ -23,6 +24,7 @@ LAYER_CASES: dict[str, list[LayerCase]] = dict(
             **PLACES_CASES,
             **POOLING_CASES,
             **RECURRENT_CASES,
+            **WRAPPING_CASES,
         }.items()
     )
 )
