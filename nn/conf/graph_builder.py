@@ -112,6 +112,7 @@ class _GraphSettings:
     backprop_type: str = "standard"
     tbptt_fwd_length: Count = 20
     tbptt_back_length: Count = 20
+    tbptt_exact: bool = False
     unused: Mapping[str, Any] = field(default_factory=dict)
 
     java_names: ClassVar[dict[str, str]] = {
