@@ -34,15 +34,21 @@ def settle_weight_init(conf: Any) -> None:
         raise ConfigurationError(
             f"{who}: dist must be a distribution, got {dist!r}. Pass NormalDistribution(0.0, 0.01), say."
         )
-    if init is not None and not isinstance(init, Distribution):
-        init = check_choice(who, "weight initialisation", str(init).lower(), WEIGHT_INITS)
-        init = _SAME.get(init, init)
+    init = weight_init_of(who, init)
     if init == "distribution" and dist is None:
         raise ConfigurationError(f"{who}: weight_init 'distribution' needs dist, got None. Pass dist=...")
     if dist is not None and init not in (None, "distribution", dist, type(conf).weight_init):
         raise ConfigurationError(f"{who}: give weight_init or dist, not both, got {init!r} and {dist!r}.")
     object.__setattr__(conf, "weight_init", init if dist is None else dist)
     object.__setattr__(conf, "dist", None)
+
+
+def weight_init_of(who: str, init: Any) -> str | Distribution | None:
+    """Return an initialisation by its name in small letters, or the distribution or None that was given."""
+    if init is None or isinstance(init, Distribution):
+        return init
+    name = check_choice(who, "weight initialisation", str(init).lower(), WEIGHT_INITS)
+    return _SAME.get(name, name)
 
 
 def _weight_init_verb(builder: Builder, init: Any) -> Builder:

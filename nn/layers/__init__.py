@@ -64,6 +64,10 @@ if TYPE_CHECKING:
     from .pooling.subsampling1d import Pooling1D as Pooling1D
     from .pooling.subsampling1d import Subsampling1DLayer as Subsampling1DLayer
     from .pooling.subsampling3d import Subsampling3DLayer as Subsampling3DLayer
+    from .recurrent.graves_bidirectional import GravesBidirectionalLSTM as GravesBidirectionalLSTM
+    from .recurrent.lstm import LSTM as LSTM
+    from .recurrent.lstm import GravesLSTM as GravesLSTM
+    from .recurrent.simple_rnn import SimpleRnn as SimpleRnn
     from .runtime import LayerRuntime as LayerRuntime
     from .same_diff import SameDiffConf as SameDiffConf
 
@@ -94,10 +98,13 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "frozen": "core.frozen:FrozenLayer",
         "frozen_with_backprop": "core.frozen:FrozenLayerWithBackprop",
         "global_pooling": "pooling.global_pooling:GlobalPoolingLayer",
+        "graves_bidirectional_lstm": "recurrent.graves_bidirectional:GravesBidirectionalLSTM",
+        "graves_lstm": "recurrent.lstm:GravesLSTM",
         "local_response_normalization": "normalization.local_response_normalization:LocalResponseNormalization",
         "locally_connected1d": "convolution.locally_connected:LocallyConnected1D",
         "locally_connected2d": "convolution.locally_connected:LocallyConnected2D",
         "loss": "losses.output:LossLayer",
+        "lstm": "recurrent.lstm:LSTM",
         "ocnn_output": "losses.ocnn:OCNNOutputLayer",
         "output": "losses.output:OutputLayer",
         "prelu": "core.prelu:PReLULayer",
@@ -106,6 +113,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "rnn_loss": "losses.losses_of_places:RnnLossLayer",
         "rnn_output": "losses.rnn_output:RnnOutputLayer",
         "separable_convolution2d": "convolution.depthwise:SeparableConvolution2D",
+        "simple_rnn": "recurrent.simple_rnn:SimpleRnn",
         "space_to_batch": "convolution.space_to_batch:SpaceToBatchLayer",
         "space_to_depth": "convolution.space_to_depth:SpaceToDepthLayer",
         "subsampling": "pooling.subsampling:SubsamplingLayer",

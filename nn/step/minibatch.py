@@ -308,11 +308,11 @@ class Minibatch:
             raise nd.ConfigurationError("compute_gradient_and_score: set_input and set_labels must come first.")
         n = self.features[0].shape[0]
         unmasked = self.features_masks is self._no_masks[0] and self.labels_masks is self._no_masks[1]
-        if unmasked and len(self.features) == len(self.labels) == 1 and self.labels[0].shape[0] == n:
+        if unmasked and len(self.features) == len(self.labels) == 1 and self.labels[0].shape[:1] == (n,):
             return
         self.check_features()
         for number, (labels, mask) in enumerate(zip(self.labels, self.labels_masks, strict=True)):
-            n = n if self.aligned else labels.shape[0]
+            n = n if self.aligned or labels.ndim == 0 else labels.shape[0]
             if labels.shape[:1] != (n,):
                 self._refuse_rows("labels", labels, n, number)
             if mask is not None and mask.shape[:1] != (n,):

@@ -29,8 +29,9 @@ class ParamSpec(Checked):
         For the initialisation of weights.
     trainable : bool
         False for a parameter that never gets a gradient.
-    initial : float, optional
-        The value that every element starts with; without it a weight is drawn, and a bias has the layer's bias_init.
+    initial : float or sequence of float, optional
+        The value that every element starts with, or those of as many equal stretches; without it a weight is drawn, and
+        a bias has the layer's bias_init.
     penalised : bool
         False for a parameter that is neither a weight nor a bias, such as gamma and beta of a batch normalisation: the
         layer's penalties, its weight noise and constraints on weights or on biases pass it by.
@@ -40,6 +41,8 @@ class ParamSpec(Checked):
         normalisation of the layer includes it. It is never penalised or noised.
     divided : bool
         Whether a running parameter's part of the gradient vector is divided by the number of examples, as others' are.
+    recurrent : bool
+        Whether a weight starts as the layer's `weight_init_recurrent` says, where that is given.
     """
 
     name: str
@@ -49,10 +52,11 @@ class ParamSpec(Checked):
     fan_in: float = 0.0
     fan_out: float = 0.0
     trainable: bool = True
-    initial: float | None = None
+    initial: float | tuple[float, ...] | None = None
     penalised: bool = True
     running: bool = False
     divided: bool = True
+    recurrent: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -122,14 +122,19 @@ def draw_param(layer: Any, view: ParamView, vector: Array, rng: Random, label: s
     """Let a parameter start at its own initial value; without one a weight is drawn, a bias has its bias_init."""
     conf = layer.innermost
     spec, flat = view.spec, view.flat(vector)
-    if spec.initial is not None:
+    if isinstance(spec.initial, tuple):
+        stretches = nd.reshape_view(flat, (len(spec.initial), -1))
+        for number, value in enumerate(spec.initial):
+            nd.fill(stretches[number, ...], value)
+    elif spec.initial is not None:
         nd.fill(flat, spec.initial)
     elif spec.bias:
         nd.fill(flat, conf.bias_init or 0.0)
     else:
         fans = Fans(spec.fan_in, spec.fan_out, spec.shape)
+        init = (conf.weight_init_recurrent if spec.recurrent else None) or conf.weight_init or "xavier"
         try:
-            init_weight(view.of(vector), flat, conf.weight_init or "xavier", fans, rng)
+            init_weight(view.of(vector), flat, init, fans, rng)
         except ZeroDivisionError as error:
             raise nd.ConfigurationError(
                 f"{label}: the weight {spec.name!r} must have fan_in and fan_out > 0 to be "

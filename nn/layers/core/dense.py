@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import nd
+from nd.arrays.layer_norm import normalize_rows, normalize_rows_back
 from nd.typing import Array
 
 from ...conf.java_form import BIAS, TIMED, JavaForm
@@ -62,10 +63,7 @@ class LayerNormalizedRuntime(DenseRuntime):
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         product = self.product(x, params["W"], ctx)
         normal, z = ctx.buffer("normal", product.shape), product  # z lies in the memory of x W
-        nd.subtract(product, nd.mean(product, 1, keepdims=True), normal)
-        variance = nd.mean(nd.square(normal), 1, keepdims=True)
-        inverse = nd.where(variance > 0, 1.0 / nd.sqrt(nd.where(variance > 0, variance, 1.0)), 0.0)
-        nd.muli(normal, inverse)
+        inverse = normalize_rows(product, normal)
         nd.multiply(normal, params["g"], z)
         if "b" in params:
             nd.addi(z, params["b"])
@@ -78,10 +76,7 @@ class LayerNormalizedRuntime(DenseRuntime):
             nd.sum_into(delta, 0, nd.reshape_view(grads["b"], (self.conf.n_out,)))
         nd.assign(grads["g"], nd.channel_sums(delta, normal))
         nd.muli(delta, params["g"])
-        along = nd.mean(nd.multiply(delta, normal), 1, keepdims=True)
-        nd.subi(delta, nd.mean(delta, 1, keepdims=True))
-        nd.subi(delta, nd.multiply(normal, along, normal))
-        nd.muli(delta, cache.inverse)
+        normalize_rows_back(delta, normal, cache.inverse)
         nd.affine_gradients(cache.x, delta, grads["W"], None)
         if not ctx.needs_epsilon:
             return None

@@ -1,0 +1,1 @@
+"""Series through recurrent cells and back, step by step in time."""

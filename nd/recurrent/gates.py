@@ -1,0 +1,111 @@
+"""Activations of an LSTM's gates, and their derivatives, over all steps of series or a single one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nd.activations import Activation
+from nd.activations.base import Activating
+from nd.activations.bounded import Sigmoid, Tanh
+from nd.typing import Array
+
+from ..arrays.arithmetic import addi, muli, multiply, subtract, tanh
+from ..execution.workers import elementwise
+
+CANDIDATE, FORGET, OUTPUT, INPUT = range(4)
+"""Places of the blocks of H columns, in Java's order."""
+
+
+def block(sums: Array, number: int) -> Array:
+    """View one of four blocks of columns ``[..., H]`` of ``[..., 4H]``."""
+    width = sums.shape[-1] // 4
+    return sums[..., number * width : (number + 1) * width]
+
+
+class Gates:
+    """The activations of the candidate and the memory, and of the gates, whatever they are.
+
+    Attributes
+    ----------
+    halved : bool
+        Whether the sums of the gates come as halves.
+    overwrites : bool
+        Whether activations may lie where the sums were.
+    """
+
+    halved = False
+
+    def __init__(self, activation: Activation, gate_activation: Activation) -> None:
+        self.overwrites = activation.overwrites and gate_activation.overwrites
+        self._activating, self._gate = Activating(activation), Activating(gate_activation)
+
+    def activate(self, z: Array, a: Array, first: int, last: int, training: bool) -> None:
+        """Write the activations of blocks first .. last of the sums ``z [..., 4H]`` into `a`."""
+        width = z.shape[-1] // 4
+        if first == CANDIDATE:
+            self._activating.value(block(z, CANDIDATE), block(a, CANDIDATE), training)
+        gates = slice(max(first, FORGET) * width, (last + 1) * width)
+        if last > CANDIDATE:
+            self._gate.value(z[..., gates], a[..., gates], training)
+
+    def squash(self, c: Array, out: Array, training: bool) -> Array:
+        """Write the activation of the memory into `out`."""
+        return self._activating.value(c, out, training)
+
+    def candidate_slope(self, z: Array, a: Array, other: Array, out: Array) -> None:
+        """Write the derivative of the candidate's or the memory's activation, times `other`, into `out`."""
+        self._activating.backprop(z, a, other, out)
+
+    def gate_slope(self, z: Array, a: Array, other: Array, out: Array) -> None:
+        """Write the derivative of a gate's activation, times `other`, into `out`."""
+        self._gate.backprop(z, a, other, out)
+
+
+class OneTanhGates(Gates):
+    """Tanh, and sigmoid gates as sigmoid(z) = (1 + tanh(z / 2)) / 2: one pass over the four blocks of a step."""
+
+    halved = True
+
+    def __init__(self, activation: Activation, gate_activation: Activation) -> None:
+        super().__init__(activation, gate_activation)
+        self._open = elementwise(_open)
+        self._gate_slope, self._tanh_slope = elementwise(_sigmoid_slope), elementwise(_tanh_slope)
+
+    def activate(self, z: Array, a: Array, first: int, last: int, training: bool) -> None:
+        width = z.shape[-1] // 4
+        blocks = slice(first * width, (last + 1) * width)
+        tanh(z[..., blocks], a[..., blocks])
+        if last > CANDIDATE:
+            self._open(a[..., max(first, FORGET) * width : (last + 1) * width])
+
+    def squash(self, c: Array, out: Array, training: bool) -> Array:
+        return tanh(c, out)
+
+    def candidate_slope(self, z: Array, a: Array, other: Array, out: Array) -> None:
+        self._tanh_slope(a, other, out)
+
+    def gate_slope(self, z: Array, a: Array, other: Array, out: Array) -> None:
+        self._gate_slope(a, other, out)
+
+
+def _open(a: Array) -> None:
+    muli(a, 0.5)
+    addi(a, 0.5)
+
+
+def _sigmoid_slope(a: Array, other: Array, out: Array) -> None:
+    multiply(a, a, out)
+    subtract(a, out, out)
+    multiply(out, other, out)
+
+
+def _tanh_slope(a: Array, other: Array, out: Array) -> None:
+    multiply(a, a, out)
+    subtract(1.0, out, out)
+    multiply(out, other, out)
+
+
+def gates_of(activation: Any, gate_activation: Any) -> Gates:
+    """Return the activations at work, in the way that is fastest for them."""
+    one_tanh = type(activation) is Tanh and type(gate_activation) is Sigmoid
+    return (OneTanhGates if one_tanh else Gates)(activation, gate_activation)

@@ -1,0 +1,81 @@
+"""Shared by layers that go through series step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import nd
+from nd.checks import describe_shape
+from nd.typing import Array
+
+from ...conf import data_formats
+from ...conf.distributions import Distribution
+from ...conf.input_type import InputType, RecurrentType, series_of
+from ...conf.java_form import TIMED, JavaForm
+from ...conf.preprocessors import InputPreProcessor, to_series
+from ...conf.weight_inits import weight_init_of
+from ..base import FeedForwardConf
+from ..runtime import LayerRuntime, State
+
+
+class RecurrentRuntime(LayerRuntime):
+    """A layer of `n_out` units that carries arrays ``[N, n_out]`` from step to step."""
+
+    state_names: ClassVar[tuple[str, ...]]
+    """Names of these arrays in Java's maps of states."""
+
+    def initial_state(self, examples: int) -> State:
+        return tuple(nd.zeros(examples, self.conf.n_out, dtype=self.dtype) for _ in self.state_names)
+
+    def check_series(self, x: Array) -> None:
+        """Raise unless x is ``[N, n_in, T]``, with a step at least."""
+        n_in = self.conf.n_in
+        if not nd.is_array(x):
+            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
+        if x.ndim != 3 or x.shape[1] != n_in or x.shape[2] == 0:
+            raise nd.ShapeError(
+                f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))} with T >= 1, got "
+                f"{describe_shape(x.shape)}. Give series, channels before time; one step is [N, {n_in}, 1]."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentConf(FeedForwardConf):
+    """A layer from series of n_in to series of n_out numbers.
+
+    Parameters
+    ----------
+    n_in, n_out : int
+        Numbers in and out per time step; n_in is inferred when the network has an input type.
+    weight_init_recurrent : str or Distribution, optional
+        Of the recurrent weights; without it they start as the others.
+    data_format : {"NCW", "NWC"}, optional
+        Order of the axes of what comes in and goes out; that of what comes in unless given.
+    """
+
+    weight_init_recurrent: str | Distribution | None = None
+    data_format: str | None = None
+    takes: ClassVar[str] = "series"
+    formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
+    form: ClassVar[JavaForm] = FeedForwardConf.form.more(
+        {"weightInitFnRecurrent": ("weight_init_recurrent", "weight init")}, TIMED
+    ).formatted("rnnDataFormat")
+    shape_fields: ClassVar[Mapping[str, Any]] = FeedForwardConf.shape_fields
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(
+            self, "weight_init_recurrent", weight_init_of(type(self).__name__, self.weight_init_recurrent)
+        )
+
+    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
+        return to_series(input_type)
+
+    def with_inputs(self, label: str, input_type: InputType) -> Self:
+        return self.with_n_in(label, series_of(label, input_type).n)
+
+    def output_type(self, label: str, input_type: InputType) -> InputType:
+        self.check(label)
+        return RecurrentType(self.n_out, series_of(label, input_type).time_series_length)  # type: ignore[arg-type]
