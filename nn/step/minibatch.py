@@ -191,9 +191,10 @@ class Minibatch:
         """Forget the masks."""
         self.features_masks, self.labels_masks = self._no_masks
 
-    def another(self, buffers: Callable[..., Array]) -> Minibatch:
-        """Return an empty one of the same network."""
-        return Minibatch(self.who, self.dtype, buffers, self.accepts, self.outputs, self.aligned, self.labels_last)
+    def another(self, buffers: Callable[..., Array], accepts: Sequence[FeaturesCheck] = ()) -> Minibatch:
+        """Return an empty one of the same network, which may accept other features."""
+        accepts = accepts or self.accepts
+        return Minibatch(self.who, self.dtype, buffers, accepts, self.outputs, self.aligned, self.labels_last)
 
     def set_features(self, xs: Sequence[Any]) -> None:
         """Set features ``[N, ...]`` of every input."""

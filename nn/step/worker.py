@@ -195,11 +195,13 @@ class Worker:
         before, more = step.state if keeps_state else (), len(self._shared.outputs) - 1
         key = (step.key, keeps_state)
         targets = self._memory.get(key)
-        if targets is None and more:
+        plainly = nd.is_eager() or not self._shared.pure  # may fail in the middle: what is stored must stay
+        if plainly or (targets is None and more):
             after = _copied(before)
             with computing(nd.backend()):
                 outputs = self._propagation().output(step, state_into=after)
-            self._memory_like(key, (*outputs[1:], *after))
+            if not plainly:
+                self._memory_like(key, (*outputs[1:], *after))
             return _copied(outputs), after
         if targets is None and before:
             targets = self._memory_like(key, before)
