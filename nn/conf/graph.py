@@ -168,6 +168,11 @@ class ComputationGraphConfiguration(NetworkConfiguration):
         )
 
 
+def labelled(vertices: Mapping[str, LayerConf | VertexConf]) -> list[tuple[str, Any]]:
+    """Return layers and vertices with the names that messages have for them."""
+    return [(node_label(name, conf), conf) for name, conf in vertices.items()]
+
+
 def node_label(name: str, conf: LayerConf | VertexConf) -> str:
     """Name a vertex as the messages do: ``layer 'fc1' (DenseLayer)``, ``vertex 'sum' (ElementWiseVertex)``."""
     return f"{'layer' if isinstance(conf, LayerConf) else 'vertex'} {name!r} ({type(conf).__name__})"

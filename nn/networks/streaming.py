@@ -214,7 +214,10 @@ class Streaming(NetworkCore):
 
 
 def _names_of(node: Node) -> tuple[str, ...]:
-    given = node.layer.state_names
+    layer = node.layer
+    while not layer.state_names and hasattr(layer, "layer"):  # around another one
+        layer = layer.layer
+    given: tuple[str, ...] = layer.state_names
     return given if len(given) == node.states else tuple(f"state{number}" for number in range(node.states))
 
 

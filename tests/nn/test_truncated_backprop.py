@@ -11,11 +11,13 @@ from nn import (
     DenseLayer,
     DuplicateToTimeSeriesVertex,
     EmbeddingSequenceLayer,
+    GlobalPoolingLayer,
     GravesBidirectionalLSTM,
     GravesLSTM,
     InputType,
     LastTimeStepVertex,
     MergeVertex,
+    MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
@@ -220,7 +222,9 @@ def two_outputs(**series):
         "o1": (OutputLayer(n_out=1, loss="mse", activation="identity"), "last"),
         "o2": (OUTPUT, "l"),
     }
-    return ComputationGraph(base().graph({"s": InputType.recurrent(C)}, nodes, ["o1", "o2"], **series)).init()
+    return ComputationGraph(
+        base().graph({"s": InputType.recurrent(C)}, nodes, ["o1", "o2"], **series, validate_tbptt_config=False)
+    ).init()
 
 
 def test_labels_that_are_no_series_are_those_of_every_segment():
@@ -296,7 +300,7 @@ def test_a_search_goes_along_the_same_way_recorded_and_eager(exact):
     recorded.fit(ListDataSetIterator([batch()]), epochs=3)
     with nd.eager():
         plain.fit(ListDataSetIterator([batch()]), epochs=3)
-    np.testing.assert_array_equal(recorded.params(), plain.params())
+    np.testing.assert_allclose(recorded.params(), plain.params(), rtol=1e-10)
     assert (recorded.iteration_count, recorded.state) == (9, ())
 
 
@@ -329,6 +333,28 @@ def test_lengths_that_differ_are_refused():
     with pytest.raises(nd.ShapeError, match=r"ComputationGraph: truncated backprop needs .* \[3, 1\], \[3, 2, 7\]"):
         graph.fit(MultiDataSet([data.features], [np.zeros((N, 1)), data.labels[:, :, :7]]))
     assert graph.iteration_count == 0
+
+
+def test_segments_are_none_for_what_sums_up_series():
+    pooled = SimpleRnn(n_out=4), GlobalPoolingLayer(), OutputLayer(n_out=OUT)
+    with pytest.raises(nd.ConfigurationError, match=r"layer 1 \(GlobalPoolingLayer\): must get whole series"):
+        base().list(*pooled, input_type=InputType.recurrent(C), **TRUNCATED)
+    assert base().list(*pooled, input_type=InputType.recurrent(C), **TRUNCATED, validate_tbptt_config=False).layers
+    conf = MultiLayerConfiguration.from_json(base().list(*pooled, input_type=InputType.recurrent(C)).to_json())
+    truncated = conf.to_json().replace('"backpropType" : "Standard"', '"backpropType" : "TruncatedBPTT"')
+    assert MultiLayerConfiguration.from_json(truncated).backprop_type == "truncated_bptt"
+    nodes = {"last": (LastTimeStepVertex("s"), "s"), "out": (OutputLayer(n_out=OUT), "last")}
+    inputs = {"s": InputType.recurrent(C)}
+    with pytest.raises(nd.ConfigurationError, match=r"vertex 'last' \(LastTimeStepVertex\): must get whole series"):
+        base().graph(inputs, nodes, "out", **TRUNCATED)
+    java = (
+        NeuralNetConfiguration.Builder().graphBuilder().addInputs("s").addVertex("last", LastTimeStepVertex("s"), "s")
+        .addLayer("out", OutputLayer(n_out=OUT), "last").setOutputs("out").setInputTypes(InputType.recurrent(C))
+        .backpropType("TruncatedBPTT")
+    )  # fmt: skip
+    with pytest.raises(nd.ConfigurationError, match="must get whole series"):
+        java.build()
+    assert java.validateTbpttConfig(False).build().outputs == ("out",)
 
 
 def test_layers_that_read_ahead_are_named():
