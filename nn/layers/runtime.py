@@ -239,10 +239,11 @@ class LayerRuntime(Part, JavaNames):
         """Tell whether parts of a minibatch give the numbers of all of it; drawn in another order they would not."""
         if not training:
             return self.splits
-        activation, loss = getattr(self.conf, "activation", None), getattr(self.conf, "loss", None)
+        activations = [getattr(self.conf, name, None) for name in ("activation", "gate_activation")]
         drops = self.conf.drop_out is not None and not self.conf.drop_out.does_nothing
-        draws = drops or self.noising is not None or (activation is not None and activation.draws)
-        meeting = any(part is not None and not part.splits for part in (activation, loss))
+        draws = drops or self.noising is not None or any(part is not None and part.draws for part in activations)
+        parts = (*activations, getattr(self.conf, "loss", None))
+        meeting = any(part is not None and not part.splits for part in parts)
         return self.splits and not draws and not meeting
 
     def scheduled_numbers(self) -> list[NumbersInForce]:

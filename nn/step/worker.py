@@ -234,7 +234,8 @@ def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
         layer = outer.innermost
         noise = getattr(layer, "weight_noise", None)
         yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))
-        yield from (getattr(layer, name, None) for name in ("drop_out", "activation", "loss", "preprocessor"))
+        names = ("drop_out", "activation", "gate_activation", "loss", "preprocessor")
+        yield from (getattr(layer, name, None) for name in names)
 
 
 def is_pure(conf: NetworkConfiguration) -> bool:

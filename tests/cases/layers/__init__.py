@@ -9,6 +9,7 @@ from .normalization import NORMALIZATION_CASES
 from .outputs import OUTPUT_CASES
 from .places import PLACES_CASES
 from .poolings import POOLING_CASES
+from .recurrent import RECURRENT_CASES
 
 LAYER_CASES: dict[str, list[LayerCase]] = dict(
     sorted(
@@ -21,6 +22,7 @@ LAYER_CASES: dict[str, list[LayerCase]] = dict(
             **OUTPUT_CASES,
             **PLACES_CASES,
             **POOLING_CASES,
+            **RECURRENT_CASES,
         }.items()
     )
 )
