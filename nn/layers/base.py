@@ -83,6 +83,8 @@ class LayerConf(Checked):
     """Whether activations depend on later time steps, so that a series cannot be gone through in segments."""
     drawings: ClassVar[int] = 1
     """How often Java draws all weights, of which the last stay: the generator is further on for the layers behind."""
+    of_whole_series: ClassVar[bool] = False
+    """Whether a row comes out of a whole series, as of its last step, so that segments of series are none for it."""
     positional: ClassVar[tuple[str, ...]] = ()
     """Fields that the Builder takes as arguments, as DL4J's does: ``OutputLayer.Builder(LossFunction.MSE)``."""
 

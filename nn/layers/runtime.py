@@ -134,6 +134,8 @@ class LayerRuntime(Part, JavaNames):
     """Whether the mask of its input makes activations and their gradients zeros, as in Java's layers of rows."""
     masks_output: ClassVar[bool] = True
     """Whether the network's output is multiplied by the labels' mask where this layer is the last."""
+    state_names: ClassVar[tuple[str, ...]] = ()
+    """Names of the arrays of `initial_state`, as Java has them; without them they are "state0", "state1", ..."""
     ends_backprop: bool = False
     """Whether `backward` always returns None, so that layers below are not trained."""
 
