@@ -209,7 +209,7 @@ EXCEPTIONS = {
 
 KINDS = {"conv": 64, "ff": 204, "m21": 10, "train": 72, "transfer": 6}
 """Folders of what can run here -> networks in them."""
-LATER = {"data": "series", "pretrain": "pretraining", "rbm": "restricted Boltzmann machines",
+LATER = {"pretrain": "pretraining", "rbm": "restricted Boltzmann machines",
          "rnn": "recurrent layers"}  # fmt: skip
 """Folders of what this library cannot run yet -> what that is."""
 

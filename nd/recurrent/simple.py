@@ -54,11 +54,6 @@ class SimplePass(NamedTuple):
     """Of the products with W and with RW, with layer normalisation."""
 
     @property
-    def activations(self) -> Array:
-        """The output of all steps as series ``[N, H, T]``."""
-        return series_of(self.h[self.order.behind(slice(0, self.order.length)), ...])
-
-    @property
     def state(self) -> tuple[Array]:
         """Output behind the last step ``[N, H]``."""
         return (self.h[self.order.end, ...],)
@@ -121,7 +116,8 @@ class SimpleRnnLoop:
         """Normalise the products with the input, in their memory; return them, and memory for those with the output."""
         of_input, of_output = (
             Normal(
-                in_c_order(buffer, f"normal_{name}", sums.shape), in_c_order(buffer, f"inverse_{name}", (sums.shape[0], 1))
+                in_c_order(buffer, f"normal_{name}", sums.shape),
+                in_c_order(buffer, f"inverse_{name}", (sums.shape[0], 1)),
             )
             for name in ("W", "RW")
         )

@@ -30,7 +30,7 @@ class MultiLayerConfiguration(NetworkConfiguration):
         DL4J's JSON has no place for it; model files keep it in an entry of our own.
     iteration_count, epoch_count : int
         State of the training, for networks that are saved and loaded.
-    backprop_type, tbptt_fwd_length, tbptt_back_length
+    backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact
         As in `NeuralNetConfiguration.list`.
 
     Notes
@@ -79,7 +79,7 @@ class MultiLayerConfiguration(NetworkConfiguration):
     @property
     def rows_are_series(self) -> bool:
         """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
-        return 0 not in self.preprocessors and getattr(self.layers[0].innermost, "takes", None) == "series"
+        return 0 not in self.preprocessors and getattr(self.layers[0], "takes", None) == "series"
 
     @checked
     def get_conf(self, layer: int) -> NeuralNetConfiguration:

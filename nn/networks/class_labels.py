@@ -49,7 +49,7 @@ class ClassLabels:
         self.columns = 0
         while number >= 0 and not self.columns:  # that of the nearest layer before, where the last one has none
             node = nodes[number]
-            self.columns = int(getattr(node.conf.innermost, "n_out", None) or 0)
+            self.columns = int(getattr(node.conf, "n_out", None) or 0)
             number = node.inputs[0] if len(node.inputs) == 1 else -1
         axes = getattr(last.runtime, "axes", None) or getattr(last, "axes", None)  # of places
         self.rank = 2 + (len(axes) if isinstance(axes, tuple) else 0)
@@ -203,6 +203,16 @@ class ClassLabels:
     def data_set(self, who: str, features: Any, labels: Any, learn: bool = False) -> DataSet:
         """Return arrays as a DataSet, labels of any kind as numbers that `formed` takes."""
         return DataSet(features, self.numbers(who, labels, learn))
+
+
+def formed_by(classes_of: Sequence[ClassLabels], data: MultiDataSet) -> MultiDataSet:
+    """Return a minibatch whose labels are as the losses of all outputs take them, itself where they are already."""
+    given = list(data.labels or ())
+    labels = [classes.formed(labels) for classes, labels in zip(classes_of, given, strict=False)]
+    labels += given[len(classes_of) :]
+    if all(after is before for after, before in zip(labels, given, strict=True)):
+        return data
+    return MultiDataSet(data.features, labels, data.features_masks, data.labels_masks)
 
 
 def paired(

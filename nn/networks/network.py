@@ -9,10 +9,11 @@ from nd.files.writing import Target
 
 from .inside import Inside
 from .saving import Saved
+from .streaming import Streaming
 from .trainable import Trainable
 
 
-class Network(Trainable, Inside, Saved):
+class Network(Trainable, Inside, Streaming, Saved):
     """Shared by all networks: training, prediction, a look inside, files and copies, a picture."""
 
     def __init__(self, conf: Any, params: Any = None) -> None:
@@ -31,7 +32,7 @@ class Network(Trainable, Inside, Saved):
         return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
 
     def _size_of(self, node: int, name: str) -> int:
-        return getattr(self.conf.nodes[node].conf.innermost, name, None) or 0
+        return getattr(self.conf.nodes[node].conf, name, None) or 0
 
     def summary(self) -> str:
         """Return a table of the network: what it consists of, shapes, parameters."""

@@ -25,16 +25,35 @@ class Cache(NamedTuple):
 
 
 def weights_of(params: Params, suffix: str = "") -> LstmWeights:
-    """Return the parameters of an LSTM, or their gradients, by their parts; `suffix` behind their names."""
+    """View the parameters of an LSTM, or their gradients, gate by gate; `suffix` behind their names."""
     W, RW, b = (params[name + suffix] for name in ("W", "RW", "b"))
-    columns = W.shape[1]
-    if RW.shape[1] == columns:
-        return LstmWeights(W, RW, b)
-    peepholes = tuple(nd.transpose(RW[:, k : k + 1]) for k in range(columns, columns + 3))
-    return LstmWeights(W, RW[:, :columns], b, peepholes)  # type: ignore[arg-type]
+    columns, width = W.shape[1], RW.shape[0]
+    peepholes = None
+    if RW.shape[1] > columns:
+        forget, output, entry = (nd.transpose(RW[:, k : k + 1]) for k in range(columns, columns + 3))
+        peepholes = (forget, output, entry)
+    return LstmWeights(_by_gates(W), _by_gates(RW[:, :columns]), nd.reshape_view(b, (4, 1, width)), peepholes)
 
 
-class LstmRuntime(RecurrentRuntime):
+def _by_gates(weights: Array) -> Array:
+    """View weights ``[n, 4 H]``, which lie in f order, as ``[4, n, H]``."""
+    rows = nd.reshape_view(nd.transpose(weights), (4, -1, weights.shape[0]))
+    return nd.permute(rows, (0, 2, 1))
+
+
+def _mask_inside(ctx: Context) -> Array | None:
+    """Return the mask of outputs and memories: as in Java the network's goes past the layer, to those behind it."""
+    return ctx.mask if ctx.masks_steps else None
+
+
+class LstmUnits(RecurrentRuntime):
+    """Shared by layers of LSTM units."""
+
+    def setup(self) -> None:
+        self.lstm = Lstm(self.conf.activation, self.conf.gate_activation)
+
+
+class LstmRuntime(LstmUnits):
     """Forward and backward of LSTM layers."""
 
     pure = splits = True
@@ -42,19 +61,16 @@ class LstmRuntime(RecurrentRuntime):
     masks_delta: ClassVar[bool] = False
     """Whether the mask multiplies the errors on their way back, too."""
 
-    def setup(self) -> None:
-        self.lstm = Lstm(self.conf.activation, self.conf.gate_activation)
-
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
         self.check_series(x)
-        passed = self.lstm.forward(x, weights_of(params), state, ctx.mask, ctx.buffer, ctx.training)
-        return passed.activations, Cache(x, passed), passed.state
+        passed = self.lstm.forward(x, weights_of(params), state, _mask_inside(ctx), ctx.buffer, ctx.training)
+        return passed.order.outputs(passed.h), Cache(x, passed), passed.state
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         x, passed = cache
         if ctx.restarts:
             start, buffer = self.initial_state(x.shape[0]), ctx.inner("again").buffer
-            passed = self.lstm.forward(x, weights_of(params), start, ctx.mask, buffer, True)
+            passed = self.lstm.forward(x, weights_of(params), start, _mask_inside(ctx), buffer, True)
         return self.lstm.backward(
             epsilon,
             passed,

@@ -10,6 +10,8 @@ from .normalization import NORMALIZATION_CASES
 from .outputs import OUTPUT_CASES
 from .places import PLACES_CASES
 from .poolings import POOLING_CASES
+from .recurrent import RECURRENT_CASES
+from .wrapping import WRAPPING_CASES
 
 LAYER_CASES: dict[str, list[LayerCase]] = dict(
     sorted(
@@ -23,6 +25,8 @@ LAYER_CASES: dict[str, list[LayerCase]] = dict(
             **OUTPUT_CASES,
             **PLACES_CASES,
             **POOLING_CASES,
+            **RECURRENT_CASES,
+            **WRAPPING_CASES,
         }.items()
     )
 )
