@@ -175,7 +175,9 @@ DRAWS = "the draws of Java's OrthogonalDistribution are not repeated"
 JAVAS_GRADIENT = "Java's gradient is not the derivative of its score"
 JAVAS_SCHEDULE = "PolySchedule grows and CycleSchedule is off by a power in Java"
 RAMP = "Java writes a RampSchedule without what it is made of"
-NO_PENALTY = "the score has no penalties of attention layers; the rest is in tests/nn/layers/test_attention.py"
+NO_PENALTY = (
+    "penalties of attention layers are not in Java's score; the rest is held in tests/nn/layers/test_attention.py"
+)
 SEARCH = "Java's line searches go along the updater's output, and its LBFGS and CG are plain descent"
 EXCEPTIONS = {
     "ff/activation_RRELU": ({"gradient", "training"}, JAVAS_GRADIENT),
