@@ -29,20 +29,25 @@ class Plans:
         Whether examples meet nowhere.
     products : int
         Matrix products that every one of the forward pass stands for.
+
+    Attributes
+    ----------
+    known : dict
+        Key of a step -> its plan.
     """
 
     def __init__(self, conf: NetworkConfiguration, splits: bool, products: int) -> None:
         self.conf, self.splits, self.products = conf, splits, products
-        self._known: dict[object, nd.WorkPlan] = {}
+        self.known: dict[object, nd.WorkPlan] = {}
 
     def of(self, step: StepInput) -> nd.WorkPlan:
         """Return the plan for inputs of those shapes."""
         key = step.key
-        plan = self._known.get(key)
+        plan = self.known.get(key)
         if plan is None:
             plan = nd.plan_work(step.examples, self._work(step) if self.splits else None)
-            if len(self._known) < MOST_PLANS:
-                self._known[key] = plan
+            if len(self.known) < MOST_PLANS:
+                self.known[key] = plan
         return plan
 
     def _work(self, step: StepInput) -> nd.Work | None:

@@ -270,7 +270,7 @@ class GradientComputer:
             self.shared.at(iteration, epoch)
         if on_forward is not None:
             return self._compute_node_by_node(step, iteration, epoch, on_forward)
-        plan = self.plans.of(step)
+        plan = self.plans.known.get(step.key) or self.plans.of(step)
         if not plan.undivided:
             return self._compute_parts(step, plan, iteration, epoch)
         worker, vectors = self.workers[0], self.shared.vectors
