@@ -261,6 +261,12 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
     def batched_matmul(self, a: NumpyArray, b: NumpyArray, out: NumpyArray | None = None) -> Array:
         return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
+    def products_with(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
+        return np.matmul(a, b, out=out)
+
+    def sum_of_products(self, a: NumpyArray, b: NumpyArray, out: NumpyArray, scratch: NumpyArray) -> Array:
+        return np.add.reduce(np.matmul(a, b, out=scratch), axis=0, out=out)
+
     def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:
         run = None if y.size < LEAST_ELEMENTS else self.level_one.bound(alpha, x, beta, y)
         if run is None:

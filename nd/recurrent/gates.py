@@ -1,4 +1,4 @@
-"""Activations of an LSTM's gates, and their derivatives, over all steps of series or a single one."""
+"""Activations of an LSTM's gates, and their derivatives, of one step or of all."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ from ..arrays.arithmetic import addi, muli, multiply, subtract, tanh
 from ..execution.workers import elementwise
 
 CANDIDATE, FORGET, OUTPUT, INPUT = range(4)
-"""Places of the blocks of H columns, in Java's order."""
-
-
-def block(sums: Array, number: int) -> Array:
-    """View one of four blocks of columns ``[..., H]`` of ``[..., 4H]``."""
-    width = sums.shape[-1] // 4
-    return sums[..., number * width : (number + 1) * width]
+"""Places of the gates along the first axis ``[4, ...]``, in Java's order."""
 
 
 class Gates:
@@ -40,13 +34,12 @@ class Gates:
         self._activating, self._gate = Activating(activation), Activating(gate_activation)
 
     def activate(self, z: Array, a: Array, first: int, last: int, training: bool) -> None:
-        """Write the activations of blocks first .. last of the sums ``z [..., 4H]`` into `a`."""
-        width = z.shape[-1] // 4
+        """Write the activations of the sums ``z [4, ...]`` of gates first .. last into `a`."""
         if first == CANDIDATE:
-            self._activating.value(block(z, CANDIDATE), block(a, CANDIDATE), training)
-        gates = slice(max(first, FORGET) * width, (last + 1) * width)
+            self._activating.value(z[CANDIDATE, ...], a[CANDIDATE, ...], training)
         if last > CANDIDATE:
-            self._gate.value(z[..., gates], a[..., gates], training)
+            gates = slice(max(first, FORGET), last + 1)
+            self._gate.value(z[gates, ...], a[gates, ...], training)
 
     def squash(self, c: Array, out: Array, training: bool) -> Array:
         """Write the activation of the memory into `out`."""
@@ -62,7 +55,7 @@ class Gates:
 
 
 class OneTanhGates(Gates):
-    """Tanh, and sigmoid gates as sigmoid(z) = (1 + tanh(z / 2)) / 2: one pass over the four blocks of a step."""
+    """Tanh, and sigmoid gates as sigmoid(z) = (1 + tanh(z / 2)) / 2: one pass over all gates of a step."""
 
     halved = True
 
@@ -72,11 +65,10 @@ class OneTanhGates(Gates):
         self._gate_slope, self._tanh_slope = elementwise(_sigmoid_slope), elementwise(_tanh_slope)
 
     def activate(self, z: Array, a: Array, first: int, last: int, training: bool) -> None:
-        width = z.shape[-1] // 4
-        blocks = slice(first * width, (last + 1) * width)
-        tanh(z[..., blocks], a[..., blocks])
+        gates = slice(first, last + 1)
+        tanh(z[gates, ...], a[gates, ...])
         if last > CANDIDATE:
-            self._open(a[..., max(first, FORGET) * width : (last + 1) * width])
+            self._open(a[max(first, FORGET) : last + 1, ...])
 
     def squash(self, c: Array, out: Array, training: bool) -> Array:
         return tanh(c, out)

@@ -8,23 +8,24 @@ from nd.activations import Activation
 from nd.typing import Array
 
 from ..arrays.arithmetic import add, addi, affine_gradients, channel_sums, gemm, muli, multiply
-from ..arrays.creation import assign, fill, reshape_view
+from ..arrays.creation import assign, fill, permute, reshape_view
 from ..execution.workers import elementwise
-from .gates import CANDIDATE, FORGET, INPUT, OUTPUT, Gates, block, gates_of
+from ..state import state as current
+from .gates import CANDIDATE, FORGET, INPUT, OUTPUT, Gates, gates_of
 from .series import Buffers, Order, Step, in_c_order, rows_of, series_of, steps_of_mask
 
-PACKED_FROM = 4  # steps, from which on a copy of the weights as the products like them costs less than it saves
+PACKED_FROM = 4  # steps, from which on copies of the weights as the products like them cost less than they save
 
 
 class LstmWeights(NamedTuple):
-    """Parameters of an LSTM layer, or their gradients: columns for candidate, forget, output and input gate."""
+    """Parameters of an LSTM layer, or their gradients: of candidate, forget, output and input gate."""
 
     W: Array
-    """Of the input ``[C, 4H]``."""
+    """Of the input ``[4, C, H]``."""
     RW: Array
-    """Of the output before ``[H, 4H]``."""
+    """Of the output before ``[4, H, H]``."""
     b: Array
-    """``[1, 4H]``."""
+    """``[4, 1, H]``."""
     peepholes: tuple[Array, Array, Array] | None = None
     """From the memory to forget, output and input gate, each ``[1, H]``; None without."""
 
@@ -36,9 +37,9 @@ class LstmPass(NamedTuple):
     """The input, a row for each step, ``[T * N, C]``."""
     order: Order
     z: Array
-    """Sums before the activations ``[T, N, 4H]``, where the derivatives need them."""
+    """Sums before the activations ``[4, T, N, H]``, where the derivatives need them."""
     gates: Array
-    """Their activations ``[T, N, 4H]``."""
+    """Their activations ``[4, T, N, H]``."""
     c: Array
     """Memory ``[T + 1, N, H]``, masked."""
     squashed: Array
@@ -49,18 +50,13 @@ class LstmPass(NamedTuple):
     """``[T, N, 1]``."""
 
     @property
-    def activations(self) -> Array:
-        """The output of all steps as series ``[N, H, T]``."""
-        return series_of(self.h[self.order.behind(slice(0, self.order.length)), ...])
-
-    @property
     def state(self) -> tuple[Array, Array]:
         """Output and memory behind the last step, each ``[N, H]``."""
         return self.h[self.order.end, ...], self.c[self.order.end, ...]
 
 
 class Lstm:
-    """LSTM cells on their way through series.
+    """LSTM units on their way through series.
 
     Parameters
     ----------
@@ -78,13 +74,14 @@ class Lstm:
         h_t = o act(c_t)
 
     With peepholes p c_(t-1) is added to z_f and z_g, and p c_t to z_o. A mask multiplies h_t and c_t. The products with
-    the input of all steps are one product, and so are the gradients of the weights. Source: DL4J ``LSTMHelpers``.
+    the input of all steps are one for each gate, and so are the gradients of the weights. What belongs to one gate lies
+    together, so that a step goes over it in one stretch. Source: DL4J ``LSTMHelpers``.
     """
 
     def __init__(self, activation: Activation, gate_activation: Activation) -> None:
         self._gates: Gates = gates_of(activation, gate_activation)
         self._remember, self._peep = elementwise(_remember, scratch=(5,)), elementwise(_peep, scratch=(3,))
-        self._back, self._carry = elementwise(_back), elementwise(_carry)
+        self._sum, self._back, self._carry = elementwise(_sum), elementwise(_back), elementwise(_carry)
 
     # ---- forward
 
@@ -113,63 +110,58 @@ class Lstm:
         reverse : bool
             Whether the last step comes first.
         """
-        (n, _, length), width = x.shape, weights.RW.shape[0]
-        rows, packed = rows_of(x), length >= PACKED_FROM
-        if packed:
-            weights = self._packed(weights, buffer)
-        sums = in_c_order(buffer, "z", (length * n, 4 * width))
-        gemm(rows, weights.W, sums)
-        z = reshape_view(sums, (length, n, 4 * width))
-        gates = z if self._gates.overwrites else in_c_order(buffer, "gates", (length, n, 4 * width))
+        (n, _, length), width = x.shape, weights.RW.shape[2]
+        rows, halved_later = rows_of(x), self._gates.halved and length < PACKED_FROM
+        weights = self._prepared(weights, buffer, copied=length >= PACKED_FROM)
+        z = in_c_order(buffer, "z", (4, length, n, width))
+        gates = z if self._gates.overwrites else in_c_order(buffer, "gates", (4, length, n, width))
         c, h = (in_c_order(buffer, name, (length + 1, n, width)) for name in ("c", "h"))
         squashed = in_c_order(buffer, "squashed", (length, n, width))
         passed = LstmPass(rows, Order(length, reverse), z, gates, c, squashed, h, steps_of_mask(mask))
         for place, start in zip((h, c), state, strict=True):
             assign(place[passed.order.start, ...], start)
-        product = in_c_order(buffer, "product", (n, 4 * width))
+        current.backend.products_with(rows, weights.W, reshape_view(z, (4, length * n, width)))
+        product = in_c_order(buffer, "product", (4, n, width))
         for step in passed.order.steps:
-            z_t = z[step.t, ...]
-            gemm(h[step.before, ...], weights.RW, product)
-            addi(z_t, product)
-            addi(z_t, weights.b)
-            if self._gates.halved and not packed:
-                muli(z_t[:, width:], 0.5)
+            z_t = z[:, step.t, ...]
+            current.backend.products_with(h[step.before, ...], weights.RW, product)
+            self._sum(z_t, product, weights.b)
+            if halved_later:
+                muli(z_t[FORGET:, ...], 0.5)
             self._run(passed, step, weights.peepholes, training)
         return passed
 
-    def _packed(self, weights: LstmWeights, buffer: Buffers) -> LstmWeights:
-        """Return copies of the weights in c order, halved for the gates where these want it so."""
-        width, halved = weights.RW.shape[0], self._gates.halved
-        copies = []
-        for name, weight in (("W", weights.W), ("RW", weights.RW), ("b", weights.b)):
-            copy = assign(in_c_order(buffer, f"packed_{name}", weight.shape), weight)
-            if halved:
-                muli(copy[:, width:], 0.5)
-            copies.append(copy)
-        peepholes = weights.peepholes
+    def _prepared(self, weights: LstmWeights, buffer: Buffers, copied: bool) -> LstmWeights:
+        """Return the weights, in copies in c order for many steps, where those of gates are halved if these want it."""
+        W, RW, b, peepholes = weights
+        halved = self._gates.halved
+        if copied:
+            W, RW, b = (assign(in_c_order(buffer, f"c_{n}", w.shape), w) for n, w in (("W", W), ("RW", RW), ("b", b)))
+        if copied and halved:
+            for copy in (W, RW, b):
+                muli(copy[FORGET:, ...], 0.5)
         if peepholes is not None and halved:
-            halves = in_c_order(buffer, "packed_peepholes", (3, 1, width))
-            forget, output, input_ = (multiply(w, 0.5, halves[k, ...]) for k, w in enumerate(peepholes))
-            peepholes = (forget, output, input_)
-        W, RW, b = copies
+            halves = in_c_order(buffer, "peepholes", (3, 1, RW.shape[2]))
+            forget, output, entry = (multiply(w, 0.5, halves[k, ...]) for k, w in enumerate(peepholes))
+            peepholes = (forget, output, entry)
         return LstmWeights(W, RW, b, peepholes)
 
     def _run(self, passed: LstmPass, step: Step, peepholes: tuple[Array, ...] | None, training: bool) -> None:
         """Turn the sums of a step into its gates, memory and output."""
-        z, a, squashed = passed.z[step.t, ...], passed.gates[step.t, ...], passed.squashed[step.t, ...]
+        z, a, squashed = passed.z[:, step.t, ...], passed.gates[:, step.t, ...], passed.squashed[step.t, ...]
         c_before, c, h = passed.c[step.before, ...], passed.c[step.behind, ...], passed.h[step.behind, ...]
-        gates, output = self._gates, block(a, OUTPUT)
+        gates, (candidate, forget, output, entry) = self._gates, (a[k, ...] for k in range(4))
         if peepholes is None:
             gates.activate(z, a, CANDIDATE, INPUT, training)
-            self._remember(block(a, CANDIDATE), block(a, FORGET), block(a, INPUT), c_before, c, squashed)
+            self._remember(candidate, forget, entry, c_before, c, squashed)
         else:
-            of_forget, of_output, of_input = peepholes
-            self._peep(block(z, FORGET), c_before, of_forget, h)  # h is free until the output comes
-            self._peep(block(z, INPUT), c_before, of_input, h)
+            of_forget, of_output, of_entry = peepholes
+            self._peep(z[FORGET, ...], c_before, of_forget, h)  # h is free until the output comes
+            self._peep(z[INPUT, ...], c_before, of_entry, h)
             gates.activate(z, a, CANDIDATE, FORGET, training)
             gates.activate(z, a, INPUT, INPUT, training)
-            self._remember(block(a, CANDIDATE), block(a, FORGET), block(a, INPUT), c_before, c, squashed)
-            self._peep(block(z, OUTPUT), c, of_output, h)
+            self._remember(candidate, forget, entry, c_before, c, squashed)
+            self._peep(z[OUTPUT, ...], c, of_output, h)
             gates.activate(z, a, OUTPUT, OUTPUT, training)
         gates.squash(c, squashed, training)
         multiply(output, squashed, h)
@@ -188,7 +180,6 @@ class Lstm:
         grads: LstmWeights,
         buffer: Buffers,
         needs_epsilon: bool,
-        masks_delta: bool = False,
         back_length: int | None = None,
     ) -> Array | None:
         """Write the gradients of the weights; return dL/dx ``[N, C, T]``, None where nobody needs it.
@@ -201,41 +192,43 @@ class Lstm:
         weights, grads : LstmWeights
         buffer : callable (name, shape) -> array
         needs_epsilon : bool
-        masks_delta : bool
-            Whether the mask multiplies dL/dz, too.
         back_length : int, optional
             Go back over so many steps, the last ones; the others have no gradient.
         """
-        n, width = passed.c.shape[1:]
+        _, n, width = passed.c.shape
         delta, of_memory = self._slopes(passed, buffer)
         errors = in_c_order(buffer, "errors", passed.squashed.shape)
         assign(series_of(errors), epsilon)
         dc, product = (in_c_order(buffer, name, (n, width)) for name in ("memory_error", "error_product"))
+        products, RW_T = in_c_order(buffer, "product", (4, n, width)), permute(weights.RW, (0, 2, 1))
         fill(dc, 0.0)
         span, later = passed.order.last(back_length), None
         for step in reversed(passed.order.steps):
             if not span.start <= step.t < span.stop:
                 continue
-            dh, dz = errors[step.t, ...], delta[step.t, ...]
+            dh, dz = errors[step.t, ...], delta[:, step.t, ...]
             if later is not None:
-                gemm(delta[later, ...], weights.RW, product, transpose_b=True)
-                self._carry(dh, product, dc, block(passed.gates[later, ...], FORGET))
+                of_later = delta[:, later, ...]
+                current.backend.sum_of_products(of_later, RW_T, product, products)
+                self._carry(dh, product, dc, passed.gates[FORGET, later, ...])
                 if weights.peepholes is not None:
-                    self._peep(dc, block(delta[later, ...], FORGET), weights.peepholes[0], product)
-                    self._peep(dc, block(delta[later, ...], INPUT), weights.peepholes[2], product)
-            multiply(block(dz, OUTPUT), dh, block(dz, OUTPUT))
+                    self._peep(dc, of_later[FORGET, ...], weights.peepholes[0], product)
+                    self._peep(dc, of_later[INPUT, ...], weights.peepholes[2], product)
+            if passed.mask is not None:
+                mask = passed.mask[step.t, ...]
+                muli(dh, mask)
+                muli(dc, mask)
+            muli(dz[OUTPUT, ...], dh)
             if weights.peepholes is not None:
-                self._peep(dc, block(dz, OUTPUT), weights.peepholes[1], product)
-            self._back(block(dz, CANDIDATE), block(dz, FORGET), block(dz, INPUT), of_memory[step.t, ...], dh, dc)
-            if masks_delta and passed.mask is not None:
-                muli(dz, passed.mask[step.t, ...])
+                self._peep(dc, dz[OUTPUT, ...], weights.peepholes[1], product)
+            self._back(*(dz[k, ...] for k in (CANDIDATE, FORGET, INPUT)), of_memory[step.t, ...], dh, dc)
             later = step.t
         return self._of_all_steps(passed, delta, weights, grads, buffer, needs_epsilon, span)
 
     def _slopes(self, passed: LstmPass, buffer: Buffers) -> tuple[Array, Array]:
-        """Return what the errors are multiplied by, of all steps: ``[T, N, 4H]`` and ``[T, N, H]``.
+        """Return what the errors are multiplied by, of all steps: ``[4, T, N, H]`` and ``[T, N, H]``.
 
-        dL/dz_o is dL/dh times its block of the first array, the rest of dL/dz is dL/dc times its blocks; the second is
+        dL/dz_o is dL/dh times its part of the first array, the rest of dL/dz is dL/dc times its parts; the second is
         the part of dL/dc that comes through h.
         """
         slopes = in_c_order(buffer, "delta", passed.gates.shape)
@@ -243,12 +236,10 @@ class Lstm:
         every = slice(0, passed.order.length)
         c_before, c = passed.c[passed.order.before(every), ...], passed.c[passed.order.behind(every), ...]
         z, a, gates, squashed = passed.z, passed.gates, self._gates, passed.squashed
-        gates.candidate_slope(block(z, CANDIDATE), block(a, CANDIDATE), block(a, INPUT), block(slopes, CANDIDATE))
-        for number, other in ((FORGET, c_before), (OUTPUT, squashed), (INPUT, block(a, CANDIDATE))):
-            gates.gate_slope(block(z, number), block(a, number), other, block(slopes, number))
-        if passed.mask is not None:  # Java takes this derivative at the memory as it was masked
-            squashed = gates.squash(c, in_c_order(buffer, "squashed_again", squashed.shape), True)
-        gates.candidate_slope(c, squashed, block(a, OUTPUT), of_memory)
+        gates.candidate_slope(z[CANDIDATE, ...], a[CANDIDATE, ...], a[INPUT, ...], slopes[CANDIDATE, ...])
+        for k, other in ((FORGET, c_before), (OUTPUT, squashed), (INPUT, a[CANDIDATE, ...])):
+            gates.gate_slope(z[k, ...], a[k, ...], other, slopes[k, ...])
+        gates.candidate_slope(c, squashed, a[OUTPUT, ...], of_memory)
         return slopes, of_memory
 
     def _of_all_steps(
@@ -261,25 +252,36 @@ class Lstm:
         needs_epsilon: bool,
         span: slice,
     ) -> Array | None:
-        """Write the gradients of the weights from ``delta [T, N, 4H]`` of some steps; return dL/dx."""
-        n, width = passed.c.shape[1:]
-        rows = slice(span.start * n, span.stop * n)
-        dz = reshape_view(delta, (-1, 4 * width))[rows, :]
-        h_before = reshape_view(passed.h[passed.order.before(span), ...], (-1, width))
-        affine_gradients(passed.x[rows, :], dz, grads.W, reshape_view(grads.b, (4 * width,)))
-        gemm(h_before, dz, grads.RW, transpose_a=True)
+        """Write the gradients of the weights from ``delta [4, T, N, H]`` of some steps; return dL/dx."""
+        _, n, width = passed.c.shape
+        rows, places = slice(span.start * n, span.stop * n), passed.order
+        deltas = [reshape_view(delta[k, span, ...], (-1, width)) for k in range(4)]
+        h_before = reshape_view(passed.h[places.before(span), ...], (-1, width))
+        x = passed.x[rows, :]
+        for k, dz in enumerate(deltas):
+            affine_gradients(x, dz, grads.W[k, ...], grads.b[k, 0, :])
+            gemm(h_before, dz, grads.RW[k, ...], transpose_a=True)
         if grads.peepholes is not None:
-            places = (passed.order.before(span), passed.order.behind(span), passed.order.before(span))
-            for number, place, gradient in zip((FORGET, OUTPUT, INPUT), places, grads.peepholes, strict=True):
-                c = reshape_view(passed.c[place, ...], (-1, width))
-                assign(gradient, channel_sums(block(dz, number), c))
+            seen = (places.before(span), places.behind(span), places.before(span))
+            for k, steps, gradient in zip((FORGET, OUTPUT, INPUT), seen, grads.peepholes, strict=True):
+                assign(gradient, channel_sums(deltas[k], reshape_view(passed.c[steps, ...], (-1, width))))
         if not needs_epsilon:
             return None
-        below = in_c_order(buffer, "below", (passed.order.length, n, passed.x.shape[1]))
-        if span.stop - span.start < passed.order.length:
+        below = in_c_order(buffer, "below", (places.length, n, x.shape[1]))
+        if span.stop - span.start < places.length:
             fill(below, 0.0)
-        gemm(dz, weights.W, reshape_view(below, (-1, passed.x.shape[1]))[rows, :], transpose_b=True)
+        dx = reshape_view(below, (-1, x.shape[1]))[rows, :]
+        more = in_c_order(buffer, "below_of_a_gate", tuple(x.shape))
+        for k, dz in enumerate(deltas):
+            part = gemm(dz, weights.W[k, ...], more if k else dx, transpose_b=True)
+            if k:
+                addi(dx, part)
         return series_of(below)
+
+
+def _sum(z: Array, product: Array, b: Array) -> None:
+    addi(z, product)
+    addi(z, b)
 
 
 def _remember(i: Array, f: Array, g: Array, c_before: Array, c: Array, scratch: Array) -> None:

@@ -77,3 +77,7 @@ class Order:
     def behind(self, steps: slice) -> slice:
         """Return where the states behind such steps lie."""
         return steps if self.reverse else slice(steps.start + 1, steps.stop + 1)
+
+    def outputs(self, h: Array) -> Array:
+        """View the states behind all steps as series ``[N, H, T]``."""
+        return series_of(h[self.behind(slice(0, self.length)), ...])

@@ -54,11 +54,6 @@ class SimplePass(NamedTuple):
     """Of the products with W and with RW, with layer normalisation."""
 
     @property
-    def activations(self) -> Array:
-        """The output of all steps as series ``[N, H, T]``."""
-        return series_of(self.h[self.order.behind(slice(0, self.order.length)), ...])
-
-    @property
     def state(self) -> tuple[Array]:
         """Output behind the last step ``[N, H]``."""
         return (self.h[self.order.end, ...],)

@@ -33,7 +33,7 @@ UNUSED_OF_NETWORKS = {
 """The same of networks: kept in `NeuralNetConfiguration.unused`."""
 IGNORED_BY_NETWORKS = frozenset({"cudnn_algo_mode", "gain_init", "set_iwm", "set_twm"})
 """Java's defaults that no layer of this library uses."""
-IGNORED_BY_LISTS = frozenset({"damping_factor", "override_nin_upon_build", "validate_tbptt_config"})
+IGNORED_BY_LISTS = frozenset({"damping_factor", "override_nin_upon_build"})
 """Settings that Java's builder of a list of layers takes and this library has no use for."""
 IGNORED_BY_LAYERS = frozenset({
     "activation", "bias_init", "bias_updater", "constrain_all_parameters", "constrain_bias", "constrain_weights",

@@ -14,7 +14,7 @@ class BackpropType(JavaEnum):
     TRUNCATED_BPTT = "truncated_bptt"
 
 
-OF_SERIES = ("backprop_type", "tbptt_fwd_length", "tbptt_back_length")
+OF_SERIES = ("backprop_type", "tbptt_fwd_length", "tbptt_back_length", "tbptt_exact")
 """Fields of `MultiLayerConfiguration` that say how series are trained on."""
 JAVA_BACKPROP_TYPES = {"Standard": "standard", "TruncatedBPTT": "truncated_bptt"}
 """Name in Java's JSON -> ours."""

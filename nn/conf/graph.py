@@ -13,6 +13,7 @@ from optimize.builder import Builder
 
 from ..layers.base import LayerConf
 from ..vertices.base import VertexConf
+from .enums import OF_SERIES
 from .graph_order import topological_order
 from .input_type import InputType
 from .network import NeuralNetConfiguration
@@ -44,7 +45,7 @@ class ComputationGraphConfiguration(NetworkConfiguration):
         The topological order that a file says, inputs first; without it that of `nn.conf.graph_order`.
     iteration_count, epoch_count : int
         State of the training, for networks that are saved and loaded.
-    backprop_type, tbptt_fwd_length, tbptt_back_length
+    backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact
         As in `NeuralNetConfiguration.list`.
 
     Notes
@@ -163,10 +164,13 @@ class ComputationGraphConfiguration(NetworkConfiguration):
             input_types=None if conf.input_type is None else (conf.input_type,),
             iteration_count=conf.iteration_count,
             epoch_count=conf.epoch_count,
-            backprop_type=conf.backprop_type,
-            tbptt_fwd_length=conf.tbptt_fwd_length,
-            tbptt_back_length=conf.tbptt_back_length,
+            **{name: getattr(conf, name) for name in OF_SERIES},
         )
+
+
+def labelled(vertices: Mapping[str, LayerConf | VertexConf]) -> list[tuple[str, Any]]:
+    """Return layers and vertices with the names that messages have for them."""
+    return [(node_label(name, conf), conf) for name, conf in vertices.items()]
 
 
 def node_label(name: str, conf: LayerConf | VertexConf) -> str:

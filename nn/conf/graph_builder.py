@@ -12,9 +12,11 @@ from optimize.builder import Builder, item_verb
 
 from .builder_names import IGNORED_BY_LISTS, UNUSED_OF_NETWORKS
 from .enums import JAVA_BACKPROP_TYPES, OF_SERIES
+from .graph import labelled
 from .graph_assembly import Graph, assemble
 from .input_type import InputType
 from .preprocessors import InputPreProcessor
+from .truncated import check_truncated
 
 if TYPE_CHECKING:
     from .graph import ComputationGraphConfiguration
@@ -112,6 +114,8 @@ class _GraphSettings:
     backprop_type: str = "standard"
     tbptt_fwd_length: Count = 20
     tbptt_back_length: Count = 20
+    tbptt_exact: bool = False
+    validate_tbptt_config: bool = True
     unused: Mapping[str, Any] = field(default_factory=dict)
 
     java_names: ClassVar[dict[str, str]] = {
@@ -159,4 +163,6 @@ class _GraphSettings:
         inputs_with_types: Any = dict(zip(self.inputs, types, strict=True)) if self.input_types else self.inputs
         series: Any = {name: getattr(self, name) for name in OF_SERIES}
         series["backprop_type"] = JAVA_BACKPROP_TYPES.get(series["backprop_type"], series["backprop_type"])
+        if self.validate_tbptt_config:
+            check_truncated(series["backprop_type"], labelled(graph.vertices))
         return assemble(base, inputs_with_types, graph, self.outputs, self.allow_disconnected, **series)

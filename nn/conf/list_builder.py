@@ -59,6 +59,8 @@ class _ListSettings:
     backprop_type: str = "standard"
     tbptt_fwd_length: Count = 20
     tbptt_back_length: Count = 20
+    tbptt_exact: bool = False
+    validate_tbptt_config: bool = True
     unused: Mapping[str, Any] = field(default_factory=dict)
 
     java_names: ClassVar[dict[str, str]] = {
@@ -89,4 +91,5 @@ class _ListSettings:
         input_type = self.input_type or self.set_input_type
         series: Any = {name: getattr(self, name) for name in OF_SERIES}
         series["backprop_type"] = JAVA_BACKPROP_TYPES.get(series["backprop_type"], series["backprop_type"])
+        series["validate_tbptt_config"] = self.validate_tbptt_config
         return base.list(*ordered, input_type=input_type, preprocessors=self.preprocessors, **series)

@@ -30,7 +30,7 @@ class MultiLayerConfiguration(NetworkConfiguration):
         DL4J's JSON has no place for it; model files keep it in an entry of our own.
     iteration_count, epoch_count : int
         State of the training, for networks that are saved and loaded.
-    backprop_type, tbptt_fwd_length, tbptt_back_length
+    backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact
         As in `NeuralNetConfiguration.list`.
 
     Notes

@@ -31,6 +31,7 @@ from .output_layers import check_output_layers
 from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
 from .preprocessors import InputPreProcessor
 from .stacking import stack
+from .truncated import check_truncated
 from .weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from .weight_noise import IWeightNoise
 
@@ -169,6 +170,8 @@ class NeuralNetConfiguration(Checked):
         backprop_type: str = "standard",
         tbptt_fwd_length: Count = 20,
         tbptt_back_length: Count = 20,
+        tbptt_exact: bool = False,
+        validate_tbptt_config: bool = True,
     ) -> MultiLayerConfiguration:
         """Stack layers into a network.
 
@@ -185,7 +188,16 @@ class NeuralNetConfiguration(Checked):
             Train on series in one piece, or on segments of `tbptt_fwd_length` time steps, one after the other: each is
             a step, and layers carry their state from one to the next.
         tbptt_fwd_length, tbptt_back_length : int
-            Time steps of a segment, and of its way back, which in Java is all of the segment too.
+            Time steps of a segment, and the last ones of it that gradients go back over in layers with a state: where
+            `tbptt_exact` is set, as Java goes back over the segment, whatever it is told. A longer way back than the
+            segment is as long as the segment.
+        tbptt_exact : bool
+            False: on the way back layers compute a segment anew, as if no other had come before it, which is Java's
+            way: its gradients are approximate from the second segment on. True: they are the derivatives of the
+            segment's loss, with the state that was carried into it as a constant. Kept in model files where Java does
+            not look.
+        validate_tbptt_config : bool
+            Refuse layers that make a row of a whole series where truncated backprop would give them segments.
 
         Raises
         ------
@@ -203,8 +215,10 @@ class NeuralNetConfiguration(Checked):
         stacked, placed = stack(self, layers, input_type, {} if preprocessors is None else preprocessors)
         if self.validate_output_layer_config:
             check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(stacked))
+        if validate_tbptt_config:
+            check_truncated(backprop_type, ((label_of(index, layer), layer) for index, layer in enumerate(stacked)))
         base = self if self.layer is None else replace(self, layer=None)
-        series = (backprop_type, tbptt_fwd_length, tbptt_back_length)
+        series = (backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact)
         more: Any = dict(zip(OF_SERIES, series, strict=True))
         return MultiLayerConfiguration(base=base, layers=stacked, preprocessors=placed, input_type=input_type, **more)
 
@@ -219,6 +233,8 @@ class NeuralNetConfiguration(Checked):
         backprop_type: str = "standard",
         tbptt_fwd_length: Count = 20,
         tbptt_back_length: Count = 20,
+        tbptt_exact: bool = False,
+        validate_tbptt_config: bool = True,
     ) -> ComputationGraphConfiguration:
         """Connect layers and vertices to a network that is a graph.
 
@@ -236,7 +252,7 @@ class NeuralNetConfiguration(Checked):
             Your own, in the place of those that the input types would put there.
         allow_disconnected : bool
             Allow inputs and vertices that nothing reads.
-        backprop_type, tbptt_fwd_length, tbptt_back_length
+        backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact, validate_tbptt_config
             As for `list`.
 
         Raises
@@ -249,10 +265,13 @@ class NeuralNetConfiguration(Checked):
         Source: DL4J ``ComputationGraphConfiguration.GraphBuilder``. Differs: where a given n_in is another than that
         of what comes in, Java overwrites it.
         """
+        from .graph import labelled
         from .graph_assembly import assemble, graph_of
 
         graph = graph_of(nodes, {} if preprocessors is None else preprocessors)
-        series = (backprop_type, tbptt_fwd_length, tbptt_back_length)
+        if validate_tbptt_config:
+            check_truncated(backprop_type, labelled(graph.vertices))
+        series = (backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact)
         more: Any = dict(zip(OF_SERIES, series, strict=True))
         return assemble(self, inputs, graph, outputs, allow_disconnected, **more)
 

@@ -75,7 +75,7 @@ class NetworkConfiguration(Checked):
     base : NeuralNetConfiguration
     iteration_count, epoch_count : int
         State of the training, for networks that are saved and loaded.
-    backprop_type, tbptt_fwd_length, tbptt_back_length
+    backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact
         As in `NeuralNetConfiguration.list`.
 
     Notes
@@ -90,6 +90,7 @@ class NetworkConfiguration(Checked):
     backprop_type: str = "standard"
     tbptt_fwd_length: Count = 20
     tbptt_back_length: Count = 20
+    tbptt_exact: bool = False
     compared: ClassVar[tuple[str, ...]] = ()
     """Fields that two configurations of equal networks share, beside those of the training."""
 

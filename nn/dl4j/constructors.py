@@ -96,7 +96,7 @@ class RegressionEvaluation(evaluation.RegressionEvaluation, metaclass=_JavasArgu
 
 
 class Bidirectional(nn.Bidirectional, metaclass=_JavasArguments):
-    """The layer: ``Bidirectional(layer)``, ``Bidirectional(Bidirectional.Mode.ADD, layer)``; or the arguments of ours."""
+    """The layer: ``Bidirectional(layer)``, ``Bidirectional(Bidirectional.Mode.ADD, layer)``, or ours' arguments."""
 
     @staticmethod
     def construct(*arguments: Any, **settings: Any) -> nn.Bidirectional:

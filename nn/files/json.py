@@ -32,7 +32,7 @@ from .forms import OTHER_SPELLINGS, LayerForm, read_fields
 from .json_fields import JAVA_INT, parse
 from .json_values import Json, camel_case, class_name, part_codec, regularization_from_json, regularization_to_json
 from .own_schedules import take_own
-from .own_settings import own_settings
+from .own_settings import exact, own_settings
 
 _DATA_TYPES = {"float32": "FLOAT", "float64": "DOUBLE"}
 
@@ -160,7 +160,7 @@ def conf_to_json(conf: NetworkConfiguration, layer: LayerConf | None) -> Json:
 def network_to_json(conf: NetworkConfiguration) -> str:
     """Return the configuration as DL4J 1.0 writes it."""
     text, schedules = java_and_own(conf)
-    own = own_settings(conf.base) | {path: schedule["@class"] for path, schedule in schedules.items()}
+    own = own_settings(conf.base) | exact(conf) | {path: schedule["@class"] for path, schedule in schedules.items()}
     if own:
         said = ", ".join(f"{name} {value!r}" for name, value in own.items())
         raise ConfigurationError(f"to_json: DL4J 1.0 has no place for {said}. Leave it out, or save a zip, which has.")

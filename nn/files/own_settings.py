@@ -31,6 +31,11 @@ def own_settings(base: NeuralNetConfiguration) -> dict[str, Any]:
     return {name: getattr(base, name) for name, default in DEFAULTS.items() if getattr(base, name) != default}
 
 
+def exact(conf: NetworkConfiguration) -> dict[str, Any]:
+    """Return `tbptt_exact` by name where it is set."""
+    return {"tbptt_exact": True} if conf.tbptt_exact else {}
+
+
 def plain(base: NeuralNetConfiguration) -> NeuralNetConfiguration:
     """Return a copy without them."""
     return replace(base, **DEFAULTS)
@@ -57,6 +62,7 @@ def written(conf: NetworkConfiguration, names: Sequence[str] | None) -> tuple[st
     text, schedules = java_and_own(replace(conf, base=plain(conf.base)))
     more: dict[str, Any] = {"schedules": schedules} if schedules else {}
     more |= {"class_names": list(names)} if names else {}
+    more |= exact(conf)
     types = [_written_type(kind) for kind in conf.network_input_types()]
     if all(types):
         more |= {"input_type": types[0]} if isinstance(conf, MultiLayerConfiguration) else {"input_types": types}
@@ -85,10 +91,13 @@ def read(text: str, document: Any, strict: bool = True) -> tuple[NetworkConfigur
     conf: Any = any_network_from_json(text, strict)
     if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FormatError(f"{ENTRY}: class_names must be a list of texts, got {str(names)[:100]}.")
-    base = completed(conf.base, document)
+    exactly = document.get("tbptt_exact", False)
+    if not isinstance(exactly, bool):
+        raise FormatError(f"{ENTRY}: tbptt_exact must be true or false, got {exactly!r:.200}.")
+    conf = replace(conf, base=completed(conf.base, document), tbptt_exact=exactly)
     if isinstance(conf, MultiLayerConfiguration):
-        return replace(conf, base=base, input_type=_input_type(document.get("input_type"))), names
-    return replace(conf, base=base, input_types=_input_types(document.get("input_types"), len(conf.inputs))), names
+        return replace(conf, input_type=_input_type(document.get("input_type"))), names
+    return replace(conf, input_types=_input_types(document.get("input_types"), len(conf.inputs))), names
 
 
 def _written_type(input_type: Any) -> dict[str, Any] | None:

@@ -67,9 +67,9 @@ def write_model(
 
     Notes
     -----
-    Settings without a place in DL4J 1.0 (`iterations`, `step_function`, `terminations`, `lbfgs_memory`, schedules
-    that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``, where there
-    is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
+    Settings without a place in DL4J 1.0 (`iterations`, `step_function`, `terminations`, `lbfgs_memory`, `tbptt_exact`,
+    schedules that it does not have, names of classes, the input type) go into an entry of our own, ``ndwright.json``,
+    where there is any. Java reads the initial value of such a schedule. Source: DL4J ``ModelSerializer.writeModel``.
     """
     conf = network.conf.with_counts(network.iteration_count, network.epoch_count).as_initialised()
     text, document, needed = written(conf, network.class_names)

@@ -20,7 +20,7 @@ from ..conf.constraints import UNSET, normalise_constraints, placed_constraints
 from ..conf.data_formats import agreed_format, check_format
 from ..conf.distributions import Distribution
 from ..conf.dropout import Dropout, IDropout
-from ..conf.input_type import FeedForwardType, InputType
+from ..conf.input_type import FeedForwardType, InputType, series_of
 from ..conf.java_form import SIZES, JavaForm
 from ..conf.penalties import (
     PENALTY_VERBS,
@@ -83,6 +83,8 @@ class LayerConf(Checked):
     """Whether activations depend on later time steps, so that a series cannot be gone through in segments."""
     drawings: ClassVar[int] = 1
     """How often Java draws all weights, of which the last stay: the generator is further on for the layers behind."""
+    of_whole_series: ClassVar[bool] = False
+    """Whether a row comes out of a whole series, as of its last step, so that segments of series are none for it."""
     positional: ClassVar[tuple[str, ...]] = ()
     """Fields that the Builder takes as arguments, as DL4J's does: ``OutputLayer.Builder(LossFunction.MSE)``."""
 
@@ -352,7 +354,7 @@ class FeedForwardConf(BaseLayerConf):
         return to_rows(input_type)
 
     def with_inputs(self, label: str, input_type: InputType) -> Self:
-        return self.with_n_in(label, input_type.size)
+        return self.with_n_in(label, series_of(label, input_type).n if self.takes == "series" else input_type.size)
 
     def following(self, label: str, before: tuple[str, int] | None) -> tuple[Self, tuple[str, int] | None]:
         layer = self.with_n_in(label, before[1]) if before is not None and before[0] == self.takes else self

@@ -134,6 +134,8 @@ class LayerRuntime(Part, JavaNames):
     """Whether the mask of its input makes activations and their gradients zeros, as in Java's layers of rows."""
     masks_output: ClassVar[bool] = True
     """Whether the network's output is multiplied by the labels' mask where this layer is the last."""
+    state_names: ClassVar[tuple[str, ...]] = ()
+    """Names of the arrays of `initial_state`, as Java has them; without them they are "state0", "state1", ..."""
     ends_backprop: bool = False
     """Whether `backward` always returns None, so that layers below are not trained."""
 
@@ -245,10 +247,11 @@ class LayerRuntime(Part, JavaNames):
         """Tell whether parts of a minibatch give the numbers of all of it; drawn in another order they would not."""
         if not training:
             return self.splits
-        activation, loss = getattr(self.conf, "activation", None), getattr(self.conf, "loss", None)
+        activations = [getattr(self.conf, name, None) for name in ("activation", "gate_activation")]
         drops = self.conf.drop_out is not None and not self.conf.drop_out.does_nothing
-        draws = drops or self.noising is not None or (activation is not None and activation.draws)
-        meeting = any(part is not None and not part.splits for part in (activation, loss))
+        draws = drops or self.noising is not None or any(part is not None and part.draws for part in activations)
+        parts = (*activations, getattr(self.conf, "loss", None))
+        meeting = any(part is not None and not part.splits for part in parts)
         return self.splits and not draws and not meeting
 
     def scheduled_numbers(self) -> list[NumbersInForce]:

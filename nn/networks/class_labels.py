@@ -205,6 +205,16 @@ class ClassLabels:
         return DataSet(features, self.numbers(who, labels, learn))
 
 
+def formed_by(classes_of: Sequence[ClassLabels], data: MultiDataSet) -> MultiDataSet:
+    """Return a minibatch whose labels are as the losses of all outputs take them, itself where they are already."""
+    given = list(data.labels or ())
+    labels = [classes.formed(labels) for classes, labels in zip(classes_of, given, strict=False)]
+    labels += given[len(classes_of) :]
+    if all(after is before for after, before in zip(labels, given, strict=True)):
+        return data
+    return MultiDataSet(data.features, labels, data.features_masks, data.labels_masks)
+
+
 def paired(
     who: str, classes_of: Sequence[ClassLabels], inputs: int, features: Any, labels: Any, learn: bool = False
 ) -> DataSet | MultiDataSet:

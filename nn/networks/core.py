@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import nd
 from nd.arguments import checked, converted, shown
-from nd.dataset import DataSet, MultiDataSet
+from nd.dataset import DataSet
 from nd.java_names import JavaNames
 from nd.random import Random
 from nd.rules import SWITCH
@@ -29,7 +29,7 @@ from ..step.predictions import OutputComputer
 from ..step.propagation import ForwardPass
 from ..step.vectors import FlatVectors, copy_vector
 from ..step.worker import GradientComputer, SharedNodes
-from .class_labels import ClassLabels, paired
+from .class_labels import ClassLabels, formed_by, paired
 from .history import History
 from .progress import FitProgress
 
@@ -47,6 +47,8 @@ class NetworkCore(JavaNames):
         The result of the last step: DL4J's getters read it.
     state : tuple of array
         Carried by layers from one segment of a series to the next: that of the last segment that was trained on.
+    stored : tuple of array or None
+        The state with which the next call of `rnn_time_step` begins; None for that of the start of a series.
     random : Random
         The generator of all that the network draws.
     lock : RLock
@@ -55,7 +57,7 @@ class NetworkCore(JavaNames):
 
     not_copied: ClassVar[frozenset[str]] = frozenset({
         "_solver", "_vectors", "backend", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
-        "lock", "outputs", "progress", "propagation", "shared_nodes", "state",
+        "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored", "_left", "_stepping",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
     data_types: ClassVar[tuple[type, ...]] = (DataSet,)
@@ -69,6 +71,7 @@ class NetworkCore(JavaNames):
         self.dtype: str = conf.base.dtype
         self.last: StepResult | None = None
         self.state: tuple[Array, ...] = ()
+        self.stored: tuple[Array, ...] | None = None
         self.history: History | None = None
         self.random = Random(conf.base.seed or 0)
         self.lock = threading.RLock()
@@ -232,12 +235,7 @@ class NetworkCore(JavaNames):
             return data
         if isinstance(data, DataSet):
             return self.classes.formed_set(data)
-        labels = [
-            classes.formed(labels) for classes, labels in zip(self.classes_of, data.labels or (), strict=False)
-        ] + list(data.labels or ())[len(self.classes_of) :]
-        if all(after is before for after, before in zip(labels, data.labels or (), strict=True)):
-            return data
-        return MultiDataSet(data.features, labels, data.features_masks, data.labels_masks)
+        return formed_by(self.classes_of, data)
 
     def check_minibatch(self, who: str, data: Any) -> None:
         """Raise DTypeError unless it is a minibatch as this network takes them."""

@@ -215,6 +215,39 @@ class ComputationGraph(Network):
             )
         return self.output(*xs, train=train)[0]
 
+    def rnn_time_step(self, *xs: Any) -> list[Array]:
+        """Return the activations of every output for the next piece of series, and store the state behind it.
+
+        Parameters
+        ----------
+        *xs : array ``[N, C]`` or ``[N, C, T]``
+            For every input, or one list of them: one time step, or several. What is no series stays as it is.
+
+        Returns
+        -------
+        list of array ``[N, n_out]`` or ``[N, n_out, T]``
+            Where all that came is of rank 2, outputs of one step are.
+
+        Notes
+        -----
+        As `MultiLayerNetwork.rnn_time_step`. Source: DL4J ``ComputationGraph.rnnTimeStep``.
+        """
+        return list(self.step_outputs(_listed(xs)))
+
+    @checked
+    def rnn_activate_using_stored_state(
+        self, xs: Any, training: bool = False, store_last_for_tbptt: bool = False
+    ) -> dict[str, Array]:
+        """Return the activations of every input and vertex by name, new arrays; series go on from the stored state.
+
+        `xs` are the features of the inputs, a list, or one array; the rest is as in `MultiLayerNetwork`.
+        """
+        self.check_init()
+        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            features, passed = self.pass_from_stored(_listed((xs,)), training, store_last_for_tbptt)
+            named = self.named_activations(*self.conf.formats.turned(features, passed.outputs))
+            return {name: nd.copy(array) for name, array in named.items()}
+
     def feed_forward(self, *xs: Any, train: bool = False) -> dict[str, Array]:
         """Return the activations of every input and vertex by name, new arrays, in the order in which they run.
 

@@ -51,7 +51,7 @@ class Inference(NetworkCore):
                 raise _no_features(next(x for x in xs if not hasattr(x, "shape"))) from error
             if features_masks or labels_masks:
                 batch.set_masks(features_masks, labels_masks)
-            step = batch.step_without_labels(self.shared_nodes)
+            step = batch.step_without_labels(self.shared_nodes.initial_state)
             formats = self.conf.formats.outputs
             if not train:
                 outputs = self.outputs.outputs(step)

@@ -38,6 +38,8 @@ class MultiLayerNetwork(Network):
     runs is refused. Source: DL4J ``MultiLayerNetwork``. Differs: in Java a thread has one generator.
     """
 
+    needs_series = True
+
     @checked
     def __init__(self, conf: MultiLayerConfiguration, params: Any = None) -> None:
         super().__init__(conf, params)
@@ -180,6 +182,59 @@ class MultiLayerNetwork(Network):
             The features or a mask do not fit the network.
         """
         return self.single_output(x, train, features_mask, labels_mask)
+
+    def rnn_time_step(self, x: Any) -> Array:
+        """Return the last layer's activations for the next piece of series, and store the state behind it.
+
+        Parameters
+        ----------
+        x : array ``[N, C]`` or ``[N, C, T]``
+            One time step of every series, or several. Series begin with the first piece after
+            `rnn_clear_previous_state`, and where no state is stored.
+
+        Returns
+        -------
+        array ``[N, n_out]`` or ``[N, n_out, T]``
+            Of one step as that came.
+
+        Raises
+        ------
+        ShapeError
+            x does not fit the network, or has another number of examples than the pieces before.
+        ConfigurationError
+            A layer looks at later time steps, as Bidirectional does.
+
+        Notes
+        -----
+        Outside of training, and without masks, as in Java. A network without a state computes what `output` does.
+        Source: DL4J ``MultiLayerNetwork.rnnTimeStep``.
+        """
+        return self.step_outputs((x,))[0]
+
+    @checked
+    def rnn_activate_using_stored_state(
+        self, x: Any, training: bool = False, store_last_for_tbptt: bool = False
+    ) -> list[Array]:
+        """Return ``[x, activations of layer 0, of layer 1, ...]``, new arrays; series go on from the stored state.
+
+        Parameters
+        ----------
+        x : array ``[N, C, T]`` or ``[N, C]``
+        training : bool
+        store_last_for_tbptt : bool
+            Keep the state behind x for `update_rnn_state_with_tbptt_state`. The stored one stays in any case.
+
+        Notes
+        -----
+        Source: DL4J ``MultiLayerNetwork.rnnActivateUsingStoredState``. Differs: LSTM and SimpleRnn of Java begin at
+        zeros, whatever rnnTimeStep has stored.
+        """
+        self.check_init()
+        with self.lock, self.on_backend(), self.backend.quiet(), nd.random.drawing(self.random):
+            features, passed = self.pass_from_stored((x,), training, store_last_for_tbptt)
+            formats = self.conf.formats
+            arrays = (*map(outward, features, formats.inputs), *map(outward, passed.outputs, formats.behind))
+            return [nd.copy(array) for array in arrays]
 
     @checked
     def feed_forward(self, x: Any = None, train: bool = False) -> list[Array]:

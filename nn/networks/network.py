@@ -9,10 +9,11 @@ from nd.files.writing import Target
 
 from .inside import Inside
 from .saving import Saved
+from .streaming import Streaming
 from .trainable import Trainable
 
 
-class Network(Trainable, Inside, Saved):
+class Network(Trainable, Inside, Streaming, Saved):
     """Shared by all networks: training, prediction, a look inside, files and copies, a picture."""
 
     def __init__(self, conf: Any, params: Any = None) -> None:

@@ -23,10 +23,10 @@ class Saved(NetworkCore):
     Notes
     -----
     A network can be pickled and copied (``pickle``, ``copy``, ``joblib``, ``multiprocessing``). Each copy is
-    independent, a shallow one too: it has parameters, states of updater and optimizer, counters and the progress of
-    `fit` of its own, and the attributes that somebody has given it, but no listeners, as a file has none: they hold
-    open files, windows and other networks. A pickle is read onto the backend that is current then; a copy is on the
-    network's own.
+    independent, a shallow one too: it has parameters, states of updater and optimizer, counters, the progress of `fit`
+    and the stored state of series of its own, and the attributes that somebody has given it, but no listeners, as a
+    file has none: they hold open files, windows and other networks. A pickle is read onto the backend that is current
+    then; a copy is on the network's own. `clone` and the files have no stored state of series, as in Java.
     """
 
     @checked
@@ -118,6 +118,7 @@ class Saved(NetworkCore):
                 "progress": (network.progress.awaited, network.progress.now()),
                 "score": network.score(),
                 "state": tuple(map(nd.to_host, network.state)),
+                "stored": None if network.stored is None else tuple(nd.to_host(nd.copy(one)) for one in network.stored),
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -136,6 +137,8 @@ class Saved(NetworkCore):
         network.progress.awaited, network.progress.last = state["progress"]
         network.last = StepResult.of_score(state["score"], network.updater.watch)
         network.state = tuple(nd.as_array(array, network.dtype) for array in state["state"])
+        if state["stored"] is not None:
+            network.stored = tuple(nd.as_array(array, network.dtype) for array in state["stored"])
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)

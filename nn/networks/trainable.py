@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Count, Natural, NonNegative, checked, shown
@@ -15,6 +15,7 @@ from optimize.api import as_listeners
 
 from ..conf.enums import BackpropType
 from ..step.minibatch import StepInput
+from ..step.segments import segments_of, series_in
 from .core import NetworkCore
 from .history import History
 from .training import Training
@@ -31,6 +32,9 @@ def second_call(who: str) -> nd.ConfigurationError:
 
 class Trainable(NetworkCore):
     """Training: fit and its listeners, stopping, learning rates."""
+
+    needs_series: ClassVar[bool] = False
+    """Whether truncated backprop needs all features and labels to be series."""
 
     # ---- listeners
 
@@ -161,29 +165,38 @@ class Trainable(NetworkCore):
         finally:
             fits.stoppable = False
 
+    def begin_series(self, data: Any) -> list[StepInput]:
+        """Set a minibatch; return its `segments`. As in Java truncated backprop clears the stored state first."""
+        segments = self.segments(self.step_on(data))
+        if self.conf.backprop_type != BackpropType.STANDARD:
+            self.stored = None
+        return segments
+
     def segments(self, step: StepInput) -> list[StepInput]:
         """Return the inputs to train on one after the other: with truncated backprop the segments of the series.
 
         Raises
         ------
         ShapeError
-            Truncated backprop needs features ``[N, C, T]`` and labels of as many time steps.
+            Truncated backprop needs features ``[N, C, T]`` and labels of as many time steps; a ComputationGraph may
+            have others beside them, which come into every segment as they are.
+        ConfigurationError
+            A layer reads later time steps.
         """
         conf = self.conf
         if conf.backprop_type == BackpropType.STANDARD:
             return [step]
-        series = [array for array in (*step.features, *step.labels) if array.ndim == 3]
-        lengths = {array.shape[2] for array in series}
-        needed = 1 + len(step.features) if len(step.features) == 1 else 1
-        if len(lengths) != 1 or len(series) < needed:
+        self.shared_nodes.check_reads_no_later_steps("truncated backprop")
+        series = series_in(step, [accepts.rows_are_series for accepts in self.batch.accepts])
+        needed = len(step.features) + len(step.labels) if self.needs_series else 0
+        if len(series.lengths) > 1 or sum(series.features + series.labels) < needed:
             shapes = [[list(array.shape) for array in group] for group in (step.features, step.labels)]
             raise nd.ShapeError(
                 f"{type(self).__name__}: truncated backprop needs features [N, C, T] and labels [N, n_out, T], got "
                 f"{' and '.join(', '.join(map(str, group)) for group in shapes)}. Set backprop_type='standard' for "
                 "others."
             )
-        (times,), length = lengths, conf.tbptt_fwd_length
-        return [step.times(slice(start, min(start + length, times))) for start in range(0, times, length)]
+        return segments_of(step, series, conf, self.shared_nodes.states > 0) if series.lengths else [step]
 
     def begin_fit(self, call: Any) -> None:
         """Let a call of fit be the one that runs; raise ConfigurationError while another one does."""
@@ -220,7 +233,7 @@ class Trainable(NetworkCore):
                 raise second_call("fit_batch")
             if fits.awaited is not None or fits.last.within:
                 fits.forget()
-            segments = self.segments(self.step_on(self.formed(data)))
+            segments = self.begin_series(self.formed(data))
             last, solver = len(segments) - 1, self.current_solver()
             for number, segment in enumerate(segments):
                 result = solver.optimize(0, self.carrying(segment, number))

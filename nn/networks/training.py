@@ -256,7 +256,7 @@ class Training:
 
     def _train_on(self, batch: Any, solver: Solver) -> None:
         network = self.network
-        segments = network.segments(network.step_on(batch))
+        segments = network.begin_series(batch)
         self._segments = len(segments)
         for segment in segments[self._segment :]:
             segment = network.carrying(segment, self._segment)

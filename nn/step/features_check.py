@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.arrays.rows import check_indices
 from nd.checks import describe_shape
 
-from ..conf.data_formats import arranged, channels_last
+from ..conf.data_formats import SERIES, arranged, channels_last
+from ..conf.input_type import RecurrentType
+from ..layers.base import LayerConf
 
 if TYPE_CHECKING:
-    from ..conf.nodes import NetworkConfiguration
+    from ..conf.nodes import NetworkConfiguration, NodeConf
 
 
 class FeaturesCheck:
@@ -23,17 +26,23 @@ class FeaturesCheck:
         With input types; without them the layers alone say what fits them.
     number : int
         Of the input.
+    any_length : bool
+        Whether series may be of another length than the input type's.
     """
 
-    def __init__(self, conf: NetworkConfiguration, number: int) -> None:
+    def __init__(self, conf: NetworkConfiguration, number: int, any_length: bool = False) -> None:
         readers = [node for node in conf.nodes if -1 - number in node.inputs]
         first = readers[0] if len(readers) == 1 else None
         layer: Any = None if first is None else first.conf.innermost
         self._type = conf.network_input_types()[number]
+        if any_length and isinstance(self._type, RecurrentType):
+            self._type = replace(self._type, time_series_length=None)
         self._label = f"input {conf.input_names[number]!r}" if first is None else first.label
         data_format = conf.formats.inputs[number]
         self.last = data_format if channels_last(data_format) else None
         """The format of the features where they have the channels last."""
+        self.series = isinstance(self._type, RecurrentType) or any(_takes_series(node) for node in readers)
+        """Whether the features are series."""
         self._allowed: list[tuple[int | None, ...]] = []
         self.rows_are_series = (
             first is not None and first.preprocessor is None and getattr(first.conf, "takes", None) == "series"
@@ -67,6 +76,13 @@ class FeaturesCheck:
     def doubt(self) -> str:
         """A sentence for errors: possible faults of features of the device, which nobody has looked at."""
         return "" if self.rows is None else f" An index that is no row of {self._label} gives NaN on a GPU."
+
+
+def _takes_series(node: NodeConf) -> bool:
+    """Tell whether what comes into a layer, or its preprocessor, is series."""
+    if node.preprocessor is not None:
+        return node.preprocessor.takes == SERIES
+    return isinstance(node.conf, LayerConf) and getattr(node.conf.innermost, "takes", None) == "series"
 
 
 def _fits(sizes: tuple[int, ...], allowed: tuple[int | None, ...]) -> bool:

@@ -17,11 +17,21 @@ if TYPE_CHECKING:
     from nd.dataset import MultiDataSet
 
     from .features_check import FeaturesCheck
-    from .worker import SharedNodes
 
 Arrays = tuple[Array, ...]
 Masks = tuple[Array | None, ...]
 _NOT_OWN = (False,)
+
+
+class Truncation(NamedTuple):
+    """How the way back goes through a segment of series in layers with a state; see `Context`."""
+
+    restarts: bool = False
+    back_length: int | None = None
+
+
+WHOLE = Truncation()
+"""With the state that came in, over all time steps."""
 
 
 class StepInput:
@@ -39,6 +49,8 @@ class StepInput:
         Carried by layers from the segment before.
     own : tuple of bool
         Which of features, labels and masks lie where nobody else writes, in every step of the same shapes.
+    truncation : Truncation
+        Of the way back.
 
     Attributes
     ----------
@@ -47,10 +59,13 @@ class StepInput:
     examples : int
         N: rows of the first labels, of which networks that stack inputs have more; without them of features.
     key : tuple
-        Shapes of everything: steps of one key take the same operations.
+        Shapes of everything, and the truncation: steps of one key take the same operations.
     """
 
-    __slots__ = ("arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "own", "state")
+    __slots__ = (
+        "arrays", "examples", "features", "features_masks", "key", "labels", "labels_masks", "own", "state",
+        "truncation",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -60,13 +75,16 @@ class StepInput:
         labels_masks: Masks = (),
         state: Arrays = (),
         own: tuple[bool, ...] = (),
+        truncation: Truncation = WHOLE,
     ) -> None:
-        self.features, self.labels, self.state = features, labels, state
+        self.features, self.labels, self.state, self.truncation = features, labels, state, truncation
         self.features_masks = features_masks or (None,) * len(features)
         self.labels_masks = labels_masks or (None,) * len(labels)
         self.arrays = (*features, *labels, *self.features_masks, *self.labels_masks, *state)
         self.own = own or (False,) * (len(self.arrays) - len(state))
         self.key: tuple[object, ...] = tuple([None if array is None else array.shape for array in self.arrays])
+        if truncation is not WHOLE:
+            self.key = (*self.key, truncation)
         self.examples: int = (labels or features)[0].shape[0]
 
     def labels_mask(self, output: int) -> Array | None:
@@ -78,22 +96,12 @@ class StepInput:
         rest = iter(arrays)
         groups = (self.features, self.labels, self.features_masks, self.labels_masks, self.state)
         features, labels, features_masks, labels_masks, state = (tuple(islice(rest, len(group))) for group in groups)
-        return StepInput(features, labels, features_masks, labels_masks, state, self.own)
+        return StepInput(features, labels, features_masks, labels_masks, state, self.own, self.truncation)
 
     def with_state(self, state: Arrays) -> StepInput:
         """Return the same with another state."""
-        return StepInput(self.features, self.labels, self.features_masks, self.labels_masks, state, self.own)
-
-    def times(self, steps: slice) -> StepInput:
-        """Return views of some time steps of series ``[N, C, T]`` and of their masks ``[N, T]``; the rest as it is."""
-        groups: list[tuple[Any, ...]] = []
-        for series, masks in ((self.features, self.features_masks), (self.labels, self.labels_masks)):
-            timed = [array.ndim == 3 for array in series]
-            groups.append(tuple(x[:, :, steps] if cut else x for x, cut in zip(series, timed, strict=True)))
-            cuts = zip(masks, timed or [True] * len(masks), strict=True)
-            groups.append(tuple(mask[:, steps] if mask is not None and cut else mask for mask, cut in cuts))
-        features, features_masks, labels, labels_masks = groups
-        return StepInput(features, labels, features_masks, labels_masks)
+        masks = self.features_masks, self.labels_masks
+        return StepInput(self.features, self.labels, *masks, state, self.own, self.truncation)
 
     def part(self, rows: slice) -> StepInput:
         """Return views of some of the examples."""
@@ -183,9 +191,10 @@ class Minibatch:
         """Forget the masks."""
         self.features_masks, self.labels_masks = self._no_masks
 
-    def another(self, buffers: Callable[..., Array]) -> Minibatch:
-        """Return an empty one of the same network."""
-        return Minibatch(self.who, self.dtype, buffers, self.accepts, self.outputs, self.aligned, self.labels_last)
+    def another(self, buffers: Callable[..., Array], accepts: Sequence[FeaturesCheck] = ()) -> Minibatch:
+        """Return an empty one of the same network, which may accept other features."""
+        accepts = accepts or self.accepts
+        return Minibatch(self.who, self.dtype, buffers, accepts, self.outputs, self.aligned, self.labels_last)
 
     def set_features(self, xs: Sequence[Any]) -> None:
         """Set features ``[N, ...]`` of every input."""
@@ -287,12 +296,12 @@ class Minibatch:
         own = (*self._own[0], *self._own[1], *(False,) * (len(self.features_masks) + len(self.labels_masks)))
         return StepInput(self.features, self.labels, self.features_masks, self.labels_masks, own=own)
 
-    def step_without_labels(self, shared: SharedNodes) -> StepInput:
-        """Return the minibatch as the input of a prediction."""
+    def step_without_labels(self, state: Callable[[int], Arrays]) -> StepInput:
+        """Return the minibatch as the input of a prediction, with the state for so many examples."""
         self.check_features()
         own = (*self._own[0], *(False,) * (len(self.features_masks) + len(self.labels_masks)))
-        state = shared.initial_state(self.features[0].shape[0])
-        return StepInput(self.features, (), self.features_masks, self.labels_masks, state, own)
+        before = state(self.features[0].shape[0])
+        return StepInput(self.features, (), self.features_masks, self.labels_masks, before, own)
 
     def check(self) -> None:
         """Raise unless features and labels are there, one row of everything for each example."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import nd
 from nd.typing import Array
 
-from .minibatch import StepInput
-from .worker import FORWARD_ONLY, Plans, SharedNodes, Worker
+from .minibatch import Arrays, StepInput
+from .plans import FORWARD_ONLY, Plans
+from .worker import SharedNodes, State, Worker
 
 
 class OutputComputer:
@@ -24,14 +26,29 @@ class OutputComputer:
         self.plans = Plans(shared.conf, shared.splits(training=False), FORWARD_ONLY)
         self.workers: list[Worker] = []
 
-    def outputs(self, step: StepInput) -> tuple[Array, ...]:
+    def outputs(self, step: StepInput) -> Arrays:
         """Return a new array ``[N, ...]`` for every output."""
+        return self._computed(step, False)[0]
+
+    def outputs_and_state(self, step: StepInput) -> tuple[Arrays, State]:
+        """Return the same, and the state after it, in memory that a step with the next state of these shapes reuses."""
+        return self._computed(step, True)
+
+    def _computed(self, step: StepInput, keeps_state: bool) -> tuple[Arrays, State]:
         plan = self.plans.of(step)
         while len(self.workers) < len(plan.workers):
             self.workers.append(Worker(self.shared, self.shared.vectors.gradient))
         tasks = [
-            partial(worker.outputs, step, parts) for worker, parts in zip(self.workers, plan.workers, strict=False)
+            partial(worker.outputs, step, parts, keeps_state)
+            for worker, parts in zip(self.workers, plan.workers, strict=False)
         ]
         # Workers with several parts say nothing of their weight: only an undivided minibatch is known to be light.
         parts = [part for of_worker in nd.run_tasks(tasks, plan.undivided and plan.light) for part in of_worker]
-        return parts[0] if len(parts) == 1 else tuple(nd.concat(arrays) for arrays in zip(*parts, strict=True))
+        if len(parts) == 1:
+            return parts[0]
+        outputs, states = (zip(*(part[group] for part in parts), strict=True) for group in (0, 1))
+        return tuple(map(_joined, outputs)), tuple(map(_joined, states))
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    return nd.concat(list(parts))

@@ -11,6 +11,7 @@ from nd.typing import Array
 
 from ..layers.runtime import Context
 from ..vertices.runtime import NetworkInput, VertexContext
+from .minibatch import WHOLE, Truncation
 from .nodes import NETWORK_INPUT, Node
 from .pass_memory import PassMemory, last_readers
 
@@ -42,6 +43,14 @@ class ForwardPass(NamedTuple):
     """Of all nodes, after it."""
     examples: list[int]
     """Of the inputs of every node."""
+
+
+class _Settings(NamedTuple):
+    """Of a pass, for all nodes; see `Propagation.forward`."""
+
+    training: bool
+    unmasked: Sequence[int]
+    truncation: Truncation
 
 
 class Propagation:
@@ -92,6 +101,8 @@ class Propagation:
         unmasked: Sequence[int] = (),
         fresh: bool = False,
         memory: PassMemory | None = None,
+        truncation: Truncation = WHOLE,
+        state_into: Arrays = (),
     ) -> ForwardPass:
         """Run nodes start .. stop - 1.
 
@@ -111,8 +122,12 @@ class Propagation:
         memory : PassMemory, optional
             Take memory from there, and say when a node has run. Without it nodes have memory of their own, which stays
             as it is until they run again.
+        truncation : Truncation
+            Of the way back.
+        state_into : tuple of array
+            Where to write the state after the pass, as soon as it is there; `state` itself may be.
         """
-        given = self._arrivals(features, masks, start, fresh)
+        given, settings = self._arrivals(features, masks, start, fresh), _Settings(training, unmasked, truncation)
         state_after, first_state = list(state), 0
         outputs: list[Array] = []
         kept_of: list[Kept] = []
@@ -122,7 +137,9 @@ class Propagation:
             buffer = buffer if memory is None else memory.of(number)
             own = slice(first_state, first_state + node.states)
             run = self._join if node.joins else self._run
-            arrival, kept, state_after[own] = run(number, node, given, tuple(state[own]), training, buffer, unmasked)
+            arrival, kept, state_after[own] = run(number, node, given, tuple(state[own]), buffer, settings)
+            for target, after in zip(state_into[own], state_after[own], strict=bool(state_into)):
+                nd.assign(target, after)
             given[number], first_state = arrival, own.stop
             outputs.append(arrival.x)
             kept_of.append(kept)
@@ -145,18 +162,18 @@ class Propagation:
         node: Node,
         given: Mapping[int, Arrival],
         state: Arrays,
-        training: bool,
         buffer: Any,
-        unmasked: Sequence[int],
+        settings: _Settings,
     ) -> tuple[Arrival, Kept, Arrays]:
         """Run a layer, behind its preprocessor."""
         x, mask, examples = given[node.inputs[0]]
         if node.preprocessor is not None:
             x = node.preprocessor.pre_process(x, examples, buffer)
             mask = None if mask is None else node.preprocessor.feed_forward_mask(mask, examples)
-        if number in unmasked:
+        if number in settings.unmasked:
             mask = None
-        ctx = Context(training, buffer, mask, node.needs_epsilon[0])
+        ctx = Context(settings.training, buffer, mask, node.needs_epsilon[0])
+        ctx.restarts, ctx.back_length = settings.truncation
         x, kept, state = node.layer.propagate(x, state, self.params[number], ctx)
         mask = None if mask is None else node.layer.feed_forward_mask(mask)
         return Arrival(x, mask, examples), kept, state
@@ -167,9 +184,8 @@ class Propagation:
         node: Node,
         given: Mapping[int, Arrival],
         state: Arrays,
-        training: bool,
         buffer: Any,
-        unmasked: Sequence[int],
+        settings: _Settings,
     ) -> tuple[Arrival, Kept, Arrays]:
         """Run a vertex."""
         arriving = [given[source] for source in node.inputs]
@@ -177,7 +193,7 @@ class Propagation:
         named = {name: NetworkInput(*given[place][:2]) for name, place in places.items() if place in given}
         masks = tuple(mask for _, mask, _ in arriving)
         counts = tuple(count for _, _, count in arriving)
-        ctx = VertexContext(training, buffer, masks, node.needs_epsilon, named, counts[0])
+        ctx = VertexContext(settings.training, buffer, masks, node.needs_epsilon, named, counts[0])
         xs = tuple(x for x, _, _ in arriving)
         x, kept, state = node.layer.propagate(xs, state, self.params[number], ctx)
         return Arrival(x, node.layer.feed_forward_mask(masks, ctx), node.layer.examples(counts)), kept, state
@@ -203,7 +219,9 @@ class Propagation:
             given[number] = (mask, examples)
         return [given[number][0] for number in self.outputs]
 
-    def output(self, step: StepInput, training: bool = False, fresh: bool = False) -> list[Array]:
+    def output(
+        self, step: StepInput, training: bool = False, fresh: bool = False, state_into: Arrays = ()
+    ) -> list[Array]:
         """Return the activations ``[N, ...]`` of every output, in memory that is used again unless it is `fresh`.
 
         They are multiplied by the labels' mask where there is one, which then stands in for the last layer's own;
@@ -213,7 +231,14 @@ class Propagation:
         unmasked = [node for node, mask in zip(self.outputs, masks, strict=True) if mask is not None]
         memory = self._pass_memory(way_back=False, looked_at=fresh)
         passed = self.forward(
-            step.features, training, step.features_masks, step.state, unmasked=unmasked, fresh=fresh, memory=memory
+            step.features,
+            training,
+            step.features_masks,
+            step.state,
+            unmasked=unmasked,
+            fresh=fresh,
+            memory=memory,
+            state_into=state_into,
         )
         outs = []
         for number, mask in zip(self.outputs, masks, strict=True):
@@ -235,7 +260,8 @@ class Propagation:
         forward pass.
         """
         memory = self._pass_memory(way_back=True, looked_at=on_forward is not None)
-        passed = self.forward(step.features, True, step.features_masks, step.state, memory=memory)
+        masks, truncation = step.features_masks, step.truncation
+        passed = self.forward(step.features, True, masks, step.state, memory=memory, truncation=truncation)
         if on_forward is not None:
             on_forward(step.features, passed.outputs)
         loss, deltas = self.loss_and_deltas(step, passed)

@@ -1,9 +1,8 @@
-"""Workers, the nodes of a network at work for one thread each, and the division of minibatches among them."""
+"""Workers: the nodes of a network at work for one thread each."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,10 @@ from nd.state import computing
 from nd.typing import Array
 from optimize.step_result import StepResult
 
-from ..conf.input_type import InputType
-from ..conf.nodes import NodeTypes
 from ..vertices.runtime import VertexRuntime
 from .minibatch import StepInput
 from .nodes import fused, nodes_of
+from .plans import FORWARD_AND_BACKWARD, Plans
 from .propagation import OnForward, Propagation
 
 if TYPE_CHECKING:
@@ -26,94 +24,6 @@ if TYPE_CHECKING:
     from .vectors import FlatVectors
 
 State = tuple[Array, ...]
-MOST_PLANS = 1000  # keys that are remembered
-FORWARD_ONLY, FORWARD_AND_BACKWARD = 1, 3  # products that every one of the forward pass stands for
-
-
-class Plans:
-    """Division of minibatches: as the backend wishes, where no part of the network minds.
-
-    Parameters
-    ----------
-    conf : NetworkConfiguration
-    splits : bool
-        Whether examples meet nowhere.
-    products : int
-        Matrix products that every one of the forward pass stands for.
-    """
-
-    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int) -> None:
-        self.conf, self.splits, self.products = conf, splits, products
-        self._known: dict[object, nd.WorkPlan] = {}
-
-    def of(self, step: StepInput) -> nd.WorkPlan:
-        """Return the plan for inputs of those shapes."""
-        key = step.key
-        plan = self._known.get(key)
-        if plan is None:
-            plan = nd.plan_work(step.examples, self._work(step) if self.splits else None)
-            if len(self._known) < MOST_PLANS:
-                self._known[key] = plan
-        return plan
-
-    def _work(self, step: StepInput) -> nd.Work | None:
-        """Return what an example costs; None where something does not fit, which the layers then say of the whole."""
-        try:
-            types = self.conf.node_types([_input_type_of(x.shape) for x in step.features])
-            if types is None or not self._fit(step, types):
-                return None
-            return work_of(self.conf, types, [x.shape for x in step.features], self.products)
-        except nd.NdError:
-            return None
-
-    def _fit(self, step: StepInput, types: list[NodeTypes]) -> bool:
-        """Tell whether labels and their masks fit the outputs, so that no part of them will be refused."""
-        nodes = self.conf.nodes
-        for output, number in enumerate(self.conf.output_nodes if step.labels else ()):
-            loss = getattr(nodes[number].conf, "loss", None)
-            labels, mask = step.labels[output], step.labels_mask(output)
-            if loss is None:
-                continue
-            places = tuple(labels.shape[2:])
-            expected = (step.examples, loss.label_columns(types[number].output.shape[0]), *places)
-            masks = {(step.examples, 1), (step.examples, *places), expected, (step.examples, 1, *places)}
-            if tuple(labels.shape) != expected or (mask is not None and tuple(mask.shape) not in masks):
-                return False
-        return True
-
-
-def work_per_example(conf: NetworkConfiguration, shape: tuple[int, ...], passes: int) -> nd.Work | None:
-    """Return what a network of one input costs on features of that shape, None where the shape does not tell."""
-    types = conf.node_types([_input_type_of(shape)])
-    return None if types is None else work_of(conf, types, [shape], passes)
-
-
-def work_of(
-    conf: NetworkConfiguration, types: list[NodeTypes], shapes: Sequence[tuple[int, ...]], passes: int
-) -> nd.Work:
-    """Return what a network with such activations costs on features of those shapes."""
-    multiplications, largest, parameters = 0, max(math.prod(shape[1:]) for shape in shapes), 0
-    for node, (_, out) in zip(conf.nodes, types, strict=True):
-        specs = node.conf.param_specs()
-        size = math.prod(out.sizes)
-        positions = size // out.shape[0]
-        multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
-        parameters += sum(spec.length for spec in specs)
-        largest = max(largest, size)
-    element_bytes = 8 if conf.dtype == "float64" else 4
-    return nd.Work(passes * multiplications, largest * element_bytes, parameters if passes > FORWARD_ONLY else 0)
-
-
-def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
-    channels, places = shape[1], shape[2:]
-    makers: dict[int, Callable[..., InputType]] = {
-        0: InputType.feed_forward,
-        1: lambda steps, size: InputType.recurrent(size, steps),
-        2: InputType.convolutional,
-        3: InputType.convolutional3d,
-    }
-    make = makers.get(len(places))
-    return None if make is None else make(*places, channels)
 
 
 class SharedNodes:
@@ -132,6 +42,10 @@ class SharedNodes:
         Whether everything may be recorded.
     aligned : bool
         Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
+    states : int
+        Arrays that all nodes carry from one segment of a series to the next.
+    reads_ahead : str or None
+        Label of a layer whose activations depend on later time steps.
     """
 
     def __init__(self, conf: NetworkConfiguration, vectors: FlatVectors) -> None:
@@ -143,12 +57,22 @@ class SharedNodes:
         self.fused = fused(self.nodes, self.outputs)
         self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
         self.states = sum(node.states for node in self.nodes)
+        self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
 
     def at(self, iteration: int, epoch: int) -> None:
         """Put the numbers of that iteration and epoch, 0-based, in force for the noise of the layers."""
         for numbers in self.scheduled:
             numbers.at(iteration, epoch)
+
+    def check_reads_no_later_steps(self, who: str) -> None:
+        """Raise ConfigurationError if a layer's activations depend on later time steps."""
+        if self.reads_ahead is not None:
+            raise nd.ConfigurationError(
+                f"{who}: no layer may look at later time steps, as series come in pieces, got {self.reads_ahead}. "
+                "Give whole series: to output, and to fit with backprop_type='standard'; or take a layer that goes "
+                "forward only."
+            )
 
     def splits(self, training: bool) -> bool:
         """Tell whether parts of a minibatch give what the whole gives."""
@@ -254,29 +178,49 @@ class Worker:
             self._memory[key] = tuple(nd.activation_like(array) for array in arrays)
         return self._memory[key]
 
-    def outputs(self, step: StepInput, rows: tuple[slice, ...]) -> list[tuple[Array, ...]]:
-        """Return the activations of every output for each part: new arrays."""
-        return [self._outputs_of(step.part(part)) for part in rows]
+    def outputs(
+        self, step: StepInput, rows: tuple[slice, ...], keeps_state: bool
+    ) -> list[tuple[tuple[Array, ...], State]]:
+        """Return the activations of every output for each part, new arrays, and where wanted the state after it.
 
-    def _outputs_of(self, step: StepInput) -> tuple[Array, ...]:
-        """Return new arrays. A recording has one result: others are written where it finds memory for them."""
-        targets = self._memory.get(step.key)
-        if targets is None and len(self._shared.outputs) > 1:
+        A state of the whole lies where the next computation of these shapes goes on from it without a copy.
+        """
+        if len(rows) == 1:
+            return [self._outputs_of(step.part(rows[0]), keeps_state)]
+        parts = (self._outputs_of(step.part(part), keeps_state) for part in rows)
+        return [(outputs, _copied(state)) for outputs, state in parts]
+
+    def _outputs_of(self, step: StepInput, keeps_state: bool) -> tuple[tuple[Array, ...], State]:
+        """A recording has one result: others, and the state, are written where it finds memory for them."""
+        before, more = step.state if keeps_state else (), len(self._shared.outputs) - 1
+        key = (step.key, keeps_state)
+        targets = self._memory.get(key)
+        plainly = nd.is_eager() or not self._shared.pure  # may fail in the middle: what is stored must stay
+        if plainly or (targets is None and more):
+            after = _copied(before)
             with computing(nd.backend()):
-                outputs = self._propagation().output(step)
-            self._memory_like(step.key, outputs[1:])
-            return _copied(outputs)
-        targets = targets or ()
+                outputs = self._propagation().output(step, state_into=after)
+            if not plainly:
+                self._memory_like(key, (*outputs[1:], *after))
+            return _copied(outputs), after
+        if targets is None and before:
+            targets = self._memory_like(key, before)
+        others, state = (targets or ())[:more], (targets or ())[more:]
+        for target, source in zip(state, before, strict=True):
+            if target is not source:
+                nd.assign(target, source)
+        given = (*step.arrays[: len(step.arrays) - len(step.state)], *(state or step.state))
 
         def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
-            first, *others = self._propagation().output(step.with_arrays(arrays))
-            for target, source in zip(arrays[len(step.arrays) :], others, strict=True):
+            into = tuple(arrays[len(given) - len(state) : len(given)])
+            first, *rest = self._propagation().output(step.with_arrays(arrays), state_into=into)
+            for target, source in zip(arrays[len(given) :], rest, strict=True):
                 nd.assign(target, source)
             return first
 
-        own = (*step.own, *(False for _ in step.state), *(True for _ in targets))
-        first = self.recordings.run(step.key, compute, (*step.arrays, *targets), own=own)
-        return _copied((first, *targets))
+        own = (*step.own, *(keeps_state for _ in step.state), *(True for _ in others))
+        first = self.recordings.run(key, compute, (*given, *others), own=own)
+        return _copied((first, *others)), state
 
 
 def _copied(arrays: Iterable[Array]) -> tuple[Array, ...]:
@@ -290,7 +234,8 @@ def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
         layer = outer.innermost
         noise = getattr(layer, "weight_noise", None)
         yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))
-        yield from (getattr(layer, name, None) for name in ("drop_out", "activation", "loss", "preprocessor"))
+        names = ("drop_out", "activation", "gate_activation", "loss", "preprocessor")
+        yield from (getattr(layer, name, None) for name in names)
 
 
 def is_pure(conf: NetworkConfiguration) -> bool:

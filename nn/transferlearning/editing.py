@@ -68,7 +68,8 @@ class TransferLearning(Checked):
     its own and draws all of its weights, which are overwritten, so that a repeated Java program stays repeatable.
     Iterations and epochs begin at 0, the updater has no state; `class_names` stay where the output layer does. Source:
     DL4J ``TransferLearning.Builder``. Differs: the next layer with parameters may stand behind pooling and dropout too,
-    and behind a change from images to rows; Java looks at the very next only.
+    and behind a change from images to rows, where Java looks at the very next only; and truncated backprop stays,
+    which Java forgets unless the fine-tune configuration says it.
     """
 
     network: MultiLayerNetwork = field(kw_only=False)
@@ -257,6 +258,7 @@ class _Editing(Resizing[int]):
             layers=layers,
             preprocessors=preprocessors,
             input_type=self.input_type,
+            **self.fine_tune.of_series(self.old),
         )
         network = MultiLayerNetwork(conf).init()
         parts = [part for of_layer in self.params for part in of_layer]

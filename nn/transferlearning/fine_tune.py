@@ -15,7 +15,9 @@ from optimize.constraints import as_constraints
 
 from ..conf.constraints import FIELDS as CONSTRAINT_FIELDS
 from ..conf.constraints import placed_constraints
+from ..conf.enums import JAVA_BACKPROP_TYPES, OF_SERIES
 from ..conf.network import NeuralNetConfiguration
+from ..conf.nodes import NetworkConfiguration
 from ..conf.penalties import PENALTY_VERBS
 from ..conf.weight_inits import WEIGHT_INIT_VERBS
 from ..layers import BaseLayerConf, LayerConf
@@ -37,8 +39,9 @@ class FineTuneConfiguration(JavaNames):
     ----------
     **settings
         Those of `NeuralNetConfiguration` but dtype and validate_output_layer_config: seed, updater, activation, l2,
-        drop_out, ..., and `constraints` as a layer's. ``l2=0`` removes a penalty; None removes drop_out, weight_noise,
-        constraints and gradient_normalization, and is not set for the others. A penalty on weights takes the place of
+        drop_out, ..., `constraints` as a layer's, and of `NeuralNetConfiguration.list` backprop_type, tbptt_fwd_length,
+        tbptt_back_length and tbptt_exact. ``l2=0`` removes a penalty; None removes drop_out, weight_noise, constraints
+        and gradient_normalization, and is not set for the others. A penalty on weights takes the place of
         all that a layer has on them, one on biases of those on biases, constraints of all others. A `dist` without
         weight_init is the weight_init. `learning_rate` and `momentum`
         without an updater change the updaters that the layers have.
@@ -53,9 +56,8 @@ class FineTuneConfiguration(JavaNames):
     Notes
     -----
     Frozen layers, and activations that are layers of their own, stay as they are. Added layers take these settings
-    but `constraints`, and Java's defaults beside it. The Builder takes Java's settings of memory and of truncated
-    backprop through time, which change nothing. Source: DL4J ``FineTuneConfiguration``. Differs: Java's ``l1(0)``
-    leaves L1 as it was.
+    but `constraints`, and Java's defaults beside it. The Builder takes Java's settings of memory, which change
+    nothing. Source: DL4J ``FineTuneConfiguration``. Differs: Java's ``l1(0)`` leaves L1 as it was.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class FineTuneConfiguration(JavaNames):
         field.name
         for field in fields(NeuralNetConfiguration)
         if field.name not in ("dtype", "validate_output_layer_config")
-    ) | {"constraints"}
+    ) | {"constraints", *OF_SERIES}
     builder_verbs: ClassVar[dict[str, Any]]
 
     def __init__(self, **settings: Any) -> None:
@@ -79,10 +81,12 @@ class FineTuneConfiguration(JavaNames):
         }
         if "dist" in given and "weight_init" not in given:
             given["weight_init"] = given.pop("dist")
+        self.series = {name: given.pop(name) for name in OF_SERIES if name in given}
         self._constrains = "constraints" in given
         self._constraints = as_constraints("FineTuneConfiguration", "constraints", given.pop("constraints", None))
         self._given = given
         self._defaults = NeuralNetConfiguration(**given)
+        self._check_series()
         self._network = {name: value for name, value in given.items() if name not in _RATES}
         self._rates = {name: value for name, value in given.items() if name in _RATES}
         if "updater" in self._network:
@@ -112,6 +116,13 @@ class FineTuneConfiguration(JavaNames):
                 values[name] = self._with_rates(layer.name, values.get(name, getattr(layer, name)))
         return replace(layer, **values)
 
+    def _check_series(self) -> None:
+        """Raise ConfigurationError or ChoiceError where a setting of series makes no sense."""
+        if "backprop_type" in self.series:
+            kind = self.series["backprop_type"]
+            self.series["backprop_type"] = JAVA_BACKPROP_TYPES.get(kind, kind)
+        NetworkConfiguration(base=self._defaults, **self.series)
+
     def _with_rivals(self) -> dict[str, Any]:
         """Return the settings; a penalty that is set takes the place of all on the weights, or on the biases."""
         replaced = [names for names in _PENALTIES if any(self._network.get(name) for name in names)]
@@ -126,6 +137,10 @@ class FineTuneConfiguration(JavaNames):
                 f"{layer!r} has {updater!r}. Set the updater itself."
             )
         return replace(updater, **self._rates)
+
+    def of_series(self, conf: NetworkConfiguration) -> dict[str, Any]:
+        """Return how the network trains on series: the settings of the trained network's `conf`, or the new ones."""
+        return {name: getattr(conf, name) for name in OF_SERIES} | self.series
 
     def of_network(self, base: NeuralNetConfiguration) -> NeuralNetConfiguration:
         """Return the settings of the network, as opposed to its layers'."""
@@ -165,12 +180,9 @@ FineTuneConfiguration.builder_verbs = {
     **PENALTY_VERBS,
     **WEIGHT_INIT_VERBS,
     "backprop": _only_verb("backprop", True),
-    "backprop_type": _only_verb("backprop_type", "Standard"),
     "cudnn_algo_mode": _ignored_verb,
     "dropout": lambda builder, dropout: builder.drop_out(dropout),
     "inference_workspace_mode": _ignored_verb,
     "pretrain": _only_verb("pretrain", False),
-    "tbptt_back_length": _ignored_verb,
-    "tbptt_fwd_length": _ignored_verb,
     "training_workspace_mode": _ignored_verb,
 }

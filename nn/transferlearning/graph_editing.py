@@ -11,7 +11,6 @@ from nd.arguments import checked
 from nd.java_names import JavaNames
 from nd.typing import Array
 
-from ..conf.enums import OF_SERIES
 from ..conf.graph import ComputationGraphConfiguration, node_label
 from ..conf.graph_assembly import Graph, assemble
 from ..conf.input_type import InputType
@@ -284,7 +283,7 @@ class GraphBuilder(Resizing[str], JavaNames):
             Graph(*map(dict, self._graph)),
             self._outputs,
             complete=set(self._graph.vertices) - self._new,
-            **{name: getattr(old, name) for name in OF_SERIES},
+            **fine_tune.of_series(old),
         )
         base = replace(fine_tune.of_network(old.base), validate_output_layer_config=self._validate)
         return replace(conf, base=base, vertices=self._with_frozen(conf))

@@ -35,6 +35,8 @@ class VertexConf(Checked):
     """Form in files. A class without one has that of the class it comes from, and its own fields in camelCase."""
     makes_axes: ClassVar[bool] = False
     """Whether the format of its activations is not that of its input: then layers behind it may say which."""
+    of_whole_series: ClassVar[bool] = False
+    """As on layers."""
     shape_fields: ClassVar[Mapping[str, Any]] = {}
 
     @classmethod

@@ -82,6 +82,7 @@ class LastTimeStepVertex(VertexConf):
     """
 
     mask_array_input: str
+    of_whole_series: ClassVar[bool] = True
     runtime: ClassVar = LastTimeStepRuntime
     java_names: ClassVar[dict[str, str]] = {"mask_array_input_name": "mask_array_input"}
     form: ClassVar[JavaForm] = VertexConf.form.more(

@@ -241,6 +241,7 @@ class GlobalPoolingLayer(LayerConf):
     pooling_dimensions: Natural | Sequence[Natural] | None = None
     pnorm: Count = 2
     collapse_dimensions: bool = True
+    of_whole_series: ClassVar[bool] = True
     runtime: ClassVar = GlobalPoolingRuntime
     positional: ClassVar[tuple[str, ...]] = ("pooling_type",)
     form: ClassVar[JavaForm] = LayerConf.form.more(

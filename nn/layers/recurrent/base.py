@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import nd
 from nd.checks import describe_shape
@@ -72,9 +72,6 @@ class RecurrentConf(FeedForwardConf):
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_series(input_type)
-
-    def with_inputs(self, label: str, input_type: InputType) -> Self:
-        return self.with_n_in(label, series_of(label, input_type).n)
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         self.check(label)

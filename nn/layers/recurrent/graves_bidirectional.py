@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import nd
-from nd.recurrent.lstm import Lstm, LstmPass
+from nd.recurrent.lstm import LstmPass
 from nd.typing import Array
 
 from ...step.params import ParamSpec
 from ..runtime import Context, Params
-from .base import RecurrentRuntime
-from .lstm import LstmConf, weights_of
+from .lstm import LstmConf, LstmUnits, weights_of
 
 _DIRECTIONS = {"F": False, "B": True}
 """Suffix of the parameters' names -> whether the series is read from its end."""
@@ -25,14 +24,11 @@ class Cache(NamedTuple):
     backwards: LstmPass
 
 
-class GravesBidirectionalRuntime(RecurrentRuntime):
+class GravesBidirectionalRuntime(LstmUnits):
     """Forward and backward of both LSTMs, which begin with zeros at their ends of a series."""
 
     pure = splits = True
     state_names = ()
-
-    def setup(self) -> None:
-        self.lstm = Lstm(self.conf.activation, self.conf.gate_activation)
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         self.check_series(x)
@@ -44,7 +40,8 @@ class GravesBidirectionalRuntime(RecurrentRuntime):
             for suffix, reverse in _DIRECTIONS.items()
         )
         a = ctx.buffer("a", (x.shape[0], self.conf.n_out, x.shape[2]))
-        return nd.add(forwards.activations, backwards.activations, a), Cache(forwards, backwards)
+        first, second = (passed.order.outputs(passed.h) for passed in (forwards, backwards))
+        return nd.add(first, second, a), Cache(forwards, backwards)
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         belows = [
@@ -55,7 +52,6 @@ class GravesBidirectionalRuntime(RecurrentRuntime):
                 weights_of(grads, suffix),
                 ctx.inner(suffix).buffer,
                 ctx.needs_epsilon,
-                masks_delta=True,
             )
             for suffix, passed in zip(_DIRECTIONS, cache, strict=True)
         ]
@@ -75,8 +71,10 @@ class GravesBidirectionalLSTM(LstmConf):
     Notes
     -----
     Input ``[N, n_in, T]``, output ``[N, n_out, T]``. Vector: WF, RWF, bF, WB, RWB, bB, each as of a `GravesLSTM`; F is
-    the one that begins with the first step. As activations depend on later steps there is no truncated backprop and no
-    `rnn_time_step`. Source: DL4J ``GravesBidirectionalLSTM``.
+    the one that begins with the first step. A mask ``[N, T]`` multiplies outputs and memories of both. As activations
+    depend on later steps there is no truncated backprop and no `rnn_time_step`. Source: DL4J
+    ``GravesBidirectionalLSTM``. Differs: behind a gap in the mask the gradient is that of the score; in Java errors go
+    through it by way of the memory.
 
     Examples
     --------

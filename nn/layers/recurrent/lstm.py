@@ -25,13 +25,14 @@ class Cache(NamedTuple):
 
 
 def weights_of(params: Params, suffix: str = "") -> LstmWeights:
-    """Return the parameters of an LSTM, or their gradients, by their parts; `suffix` behind their names."""
+    """View the parameters of an LSTM, or their gradients, gate by gate; `suffix` behind their names."""
     W, RW, b = (params[name + suffix] for name in ("W", "RW", "b"))
-    columns = W.shape[1]
-    if RW.shape[1] == columns:
-        return LstmWeights(W, RW, b)
-    peepholes = tuple(nd.transpose(RW[:, k : k + 1]) for k in range(columns, columns + 3))
-    return LstmWeights(W, RW[:, :columns], b, peepholes)  # type: ignore[arg-type]
+    columns, width = W.shape[1], RW.shape[0]
+    peepholes = None
+    if RW.shape[1] > columns:
+        forget, output, entry = (nd.transpose(RW[:, k : k + 1]) for k in range(columns, columns + 3))
+        peepholes = (forget, output, entry)
+    return LstmWeights(_by_gates(W), _by_gates(RW[:, :columns]), nd.reshape_view(b, (4, 1, width)), peepholes)
 
 
 def _mask_inside(ctx: Context) -> Array | None:
@@ -39,21 +40,29 @@ def _mask_inside(ctx: Context) -> Array | None:
     return ctx.mask if ctx.masks_steps else None
 
 
-class LstmRuntime(RecurrentRuntime):
-    """Forward and backward of LSTM layers."""
+def _by_gates(weights: Array) -> Array:
+    """View weights ``[n, 4 H]``, which lie in f order, as ``[4, n, H]``."""
+    rows = nd.reshape_view(nd.transpose(weights), (4, -1, weights.shape[0]))
+    return nd.permute(rows, (0, 2, 1))
 
-    pure = splits = True
-    state_names = ("prevAct", "prevMem")
-    masks_delta: ClassVar[bool] = False
-    """Whether the mask multiplies the errors on their way back, too."""
+
+class LstmUnits(RecurrentRuntime):
+    """Shared by layers of LSTM units."""
 
     def setup(self) -> None:
         self.lstm = Lstm(self.conf.activation, self.conf.gate_activation)
 
+
+class LstmRuntime(LstmUnits):
+    """Forward and backward of LSTM layers."""
+
+    pure = splits = True
+    state_names = ("prevAct", "prevMem")
+
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
         self.check_series(x)
         passed = self.lstm.forward(x, weights_of(params), state, _mask_inside(ctx), ctx.buffer, ctx.training)
-        return passed.activations, Cache(x, passed), passed.state
+        return passed.order.outputs(passed.h), Cache(x, passed), passed.state
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         x, passed = cache
@@ -67,16 +76,8 @@ class LstmRuntime(RecurrentRuntime):
             weights_of(grads),
             ctx.buffer,
             ctx.needs_epsilon,
-            self.masks_delta,
             ctx.back_length,
         )
-
-
-class GravesLstmRuntime(LstmRuntime):
-    """The same with peepholes."""
-
-    pure = splits = True
-    masks_delta = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,9 +156,11 @@ class LSTM(LstmConf):
         c_t = gate(f) c_(t-1) + gate(g) act(i)
         h_t = gate(o) act(c_t)
 
-    A mask ``[N, T]`` multiplies h_t and c_t, so that a series starts anew behind a gap; as in Java it does not stop
-    errors on their way back. Vector: W ``[n_in, 4 n_out]``, RW ``[n_out, 4 n_out]``, both in f order, b
-    ``[1, 4 n_out]``. State: h and c, each ``[N, n_out]``. Source: DL4J ``LSTM``; Gers, Schmidhuber and Cummins 2000.
+    A mask ``[N, T]`` goes on to the layers behind. Inside of `LastTimeStep` and `MaskZeroLayer`, as in Java nowhere
+    else, it multiplies h_t and c_t, too, so that a series starts anew behind a gap. Vector: W ``[n_in, 4 n_out]``, RW
+    ``[n_out, 4 n_out]``, both in f order, b ``[1, 4 n_out]``. State: h and c, each ``[N, n_out]``. Source: DL4J
+    ``LSTM``; Gers, Schmidhuber and Cummins 2000. Differs: where a mask multiplies them the gradient is that of the
+    score; in Java errors go past the mask.
 
     Examples
     --------
@@ -180,9 +183,9 @@ class GravesLSTM(LstmConf):
     Notes
     -----
     As `LSTM`, but p c_(t-1) is added to the sums of forget and input gate, p c_t to that of the output gate; RW is
-    ``[n_out, 4 n_out + 3]``, its last columns are the p of forget, output and input gate. A mask multiplies the errors
-    on their way back, too. Source: DL4J ``GravesLSTM``; Graves 2013.
+    ``[n_out, 4 n_out + 3]``, its last columns are the p of forget, output and input gate. Source: DL4J
+    ``GravesLSTM``; Graves 2013.
     """
 
     peepholes: ClassVar[int] = 3
-    runtime: ClassVar = GravesLstmRuntime
+    runtime: ClassVar = LstmRuntime

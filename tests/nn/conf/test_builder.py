@@ -231,7 +231,8 @@ def test_every_field_has_its_call(target):
         "window_size": 9, "initial_r_value": 0.7, "configure_r": False, "capsules": 4, "capsule_dimensions": 6,
         "routings": 2, "input_capsules": 7, "input_capsule_dimensions": 8, "channels": 3, "use_relu": True, "leak": 0.1,
         "input_channels": 2, "blocks": 2, "collapse_dimensions": False, "cropping": 1, "pooling_dimensions": (2, 3),
-        "size": 3, "has_layer_norm": True,
+        "size": 3, "has_layer_norm": True, "gate_activation": "hardsigmoid", "forget_gate_bias_init": 2.0,
+        "weight_init_recurrent": "xavier_uniform",
     }  # fmt: skip
     if issubclass(target, SameSizeConf):
         given["n_out"] = given["n_in"]

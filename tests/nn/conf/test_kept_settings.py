@@ -1,6 +1,7 @@
 """What Java's files and builders say that means nothing here: taken, kept, written again; and lists of penalties."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from nn import (
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
+    TransferLearning,
 )
 from nn.dl4j import AlgoMode, BackpropType, CacheMode, CNN2DFormat, DataType, WorkspaceMode
+from nn.files import own_settings
 from optimize import L1Regularization, L2Regularization, Sgd, StepSchedule, WeightDecay
 
 X, Y = np.random.default_rng(1).normal(size=(5, 4)), np.eye(2)[[0, 1, 1, 0, 1]]
@@ -60,6 +63,33 @@ def test_truncated_backprop_of_builders_is_that_of_the_configuration_and_of_its_
     assert found == ["TruncatedBPTT", 5, 4]
     assert not conf.base.unused
     assert MultiLayerConfiguration.from_json(conf.to_json()) == conf
+
+
+def test_exact_truncated_backprop_is_kept_where_java_does_not_look(tmp_path):
+    layers = DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2)
+    builder = NeuralNetConfiguration.Builder().seed(3).list(*layers).backpropType("TruncatedBPTT").tbpttExact(True)
+    conf, plain = builder.build(), builder.tbpttExact(False).build()
+    assert (conf.tbptt_exact, plain.tbptt_exact) == (True, False)
+    assert conf != plain
+    with pytest.raises(nd.ConfigurationError, match=r"to_json: DL4J 1\.0 has no place for tbptt_exact True"):
+        conf.to_json()
+    net = MultiLayerNetwork(conf).init()
+    net.save(tmp_path / "net.zip")
+    with zipfile.ZipFile(tmp_path / "net.zip") as archive:
+        assert archive.read("configuration.json").decode() == plain.to_json()
+        assert json.loads(archive.read("ndwright.json"))["tbptt_exact"] is True
+    assert MultiLayerNetwork.load(tmp_path / "net.zip").conf == net.clone().conf == conf
+    assert net.to_computation_graph().conf.tbptt_exact
+    assert TransferLearning(net).build().conf.tbptt_exact
+
+
+def test_only_true_and_false_are_read():
+    conf = NeuralNetConfiguration(seed=3).list(DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2))
+    text, document, needed = own_settings.written(conf, None)
+    assert not needed
+    assert not own_settings.read(text, document)[0].tbptt_exact
+    with pytest.raises(nd.FormatError, match=r"ndwright\.json: tbptt_exact must be true or false, got 'yes'"):
+        own_settings.read(text, {**document, "tbptt_exact": "yes"})
 
 
 def test_it_survives_files_and_changes_nothing(tmp_path):

@@ -159,9 +159,7 @@ def test_a_distribution_is_the_weight_init():
     assert {layer.weight_init for layer in tuned(trained(), FineTuneConfiguration(dist=dist)).layers} == {dist}
 
 
-@pytest.mark.parametrize(
-    ("call", "value"), [("pretrain", True), ("backprop", False), ("backpropType", "TruncatedBPTT")]
-)
+@pytest.mark.parametrize(("call", "value"), [("pretrain", True), ("backprop", False)])
 def test_what_java_could_and_this_cannot(call, value):
     with pytest.raises(nd.ConfigurationError, match=rf"FineTuneConfiguration: \w+ must be .*, got {value!r}"):
         getattr(FineTuneConfiguration.Builder(), call)(value)
@@ -228,3 +226,27 @@ def test_fine_tune_builder():
     assert built == FineTuneConfiguration(seed=3, drop_out=0.5, updater=Adam(0.1), l2_bias=0.2)
     assert built != FineTuneConfiguration(seed=3)
     assert repr(FineTuneConfiguration(seed=3, l1=0.5)) == "FineTuneConfiguration(seed=3, l1=0.5)"
+
+
+def test_truncated_backprop_stays_and_can_be_changed():
+    """In Java that of a network of layers is forgotten where the fine-tune configuration says nothing."""
+    layers = DenseLayer(n_in=2, n_out=3), OutputLayer(n_in=3, n_out=2)
+    series = {"backprop_type": "truncated_bptt", "tbptt_fwd_length": 5, "tbptt_back_length": 4, "tbptt_exact": True}
+    net = MultiLayerNetwork(NeuralNetConfiguration(seed=3).list(*layers, **series)).init()
+    changes = FineTuneConfiguration.Builder().backpropType("TruncatedBPTT").tbpttFwdLength(8).build()
+    assert of_series(TransferLearning(net).build()) == series
+    assert of_series(TransferLearning(net, fine_tune_configuration=changes).build()) == {
+        **series,
+        "tbptt_fwd_length": 8,
+    }
+    graph = net.to_computation_graph()
+    assert of_series(TransferLearning.GraphBuilder(graph).build()) == series
+    changed = TransferLearning.GraphBuilder(graph).fineTuneConfiguration(changes).build()
+    assert of_series(changed) == {**series, "tbptt_fwd_length": 8}
+    with pytest.raises(nd.ChoiceError, match="unknown backprop_type 'tbptt'"):
+        FineTuneConfiguration(backprop_type="tbptt")
+
+
+def of_series(network):
+    names = "backprop_type", "tbptt_fwd_length", "tbptt_back_length", "tbptt_exact"
+    return {name: getattr(network.conf, name) for name in names}

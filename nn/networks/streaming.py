@@ -1,0 +1,228 @@
+"""Series in pieces: a network goes on from the state that the piece before has left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.arguments import shown
+from nd.checks import describe_shape
+from nd.typing import Array
+
+from ..conf.data_formats import outward
+from ..step.features_check import FeaturesCheck
+from ..step.minibatch import Minibatch
+from .core import NetworkCore
+
+if TYPE_CHECKING:
+    from ..step.nodes import Node
+    from ..step.propagation import ForwardPass
+
+State = tuple[Array, ...]
+
+
+class Streaming(NetworkCore):
+    """Predictions for series that come in pieces, and the state that is stored between them.
+
+    Notes
+    -----
+    `output`, `score` and evaluations neither read nor change the stored state; `fit` clears it where it trains by
+    truncated backprop, as in Java. Copies and pickles have it, clones and files have none: keep what
+    `rnn_get_previous_states` returns. Differs: in Java evaluations clear it, too, where backprop is truncated.
+    """
+
+    _stepping: Minibatch | None = None
+    _left: State | None = None  # by rnn_activate_using_stored_state
+    if TYPE_CHECKING:  # of every kind of network
+
+        def checked_layer(self, who: str, layer: Any) -> int: ...
+
+    # ---- steps
+
+    def step_outputs(self, xs: Sequence[Any]) -> tuple[Array, ...]:
+        """Return what `rnn_time_step` of any network returns, new arrays; store the state."""
+        self.check_init()
+        with self.lock, self.on_backend():
+            batch, are_steps = self._set_pieces("rnn_time_step", xs)
+            step = batch.step_without_labels(self._stored_for)
+            outputs, state = self.outputs.outputs_and_state(step)
+            if state:
+                self.stored = state
+            if are_steps:
+                outputs = tuple(out[:, :, 0] if out.ndim == 3 and out.shape[2] == 1 else out for out in outputs)
+            return tuple(map(outward, outputs, self.conf.formats.outputs)) if any(batch.labels_last) else outputs
+
+    def _set_pieces(self, who: str, xs: Sequence[Any]) -> tuple[Minibatch, bool]:
+        """Return a minibatch of such features, and whether each of them was a single step, or no series."""
+        self.shared_nodes.check_reads_no_later_steps(who)
+        batch = self._stepping
+        if batch is None:
+            accepts = [FeaturesCheck(self.conf, number, True) for number in range(len(self.conf.input_names))]
+            batch = self._stepping = self.batch.another(nd.Buffers(self.dtype), accepts)
+        if len(xs) == len(batch.accepts):  # else it says so
+            pieces = [nd.as_array(x, self.dtype) for x in xs]
+            are_steps = all(piece.ndim == 2 for piece in pieces)
+            xs = [_as_series(piece, accepts) for piece, accepts in zip(pieces, batch.accepts, strict=True)]
+        batch.set_features(xs)
+        return batch, are_steps
+
+    def _stored_for(self, examples: int) -> State:
+        """Return the state to go on from: the stored one, or that of the start of a series."""
+        if self.stored is None:
+            return self.shared_nodes.initial_state(examples)
+        if self.stored and self.stored[0].shape[0] != examples:
+            raise nd.ShapeError(
+                f"rnn_time_step: expected {self.stored[0].shape[0]} examples, as the stored state is of so many, got "
+                f"{examples}. Call rnn_clear_previous_state() before other series."
+            )
+        return self.stored
+
+    def pass_from_stored(self, xs: Sequence[Any], training: bool, keep: bool) -> tuple[list[Array], ForwardPass]:
+        """Return features, and the pass of `rnn_activate_using_stored_state` of any network, in the nodes' memory."""
+        batch, _ = self._set_pieces("rnn_activate_using_stored_state", xs)
+        step = batch.step_without_labels(self._stored_for)
+        self.shared_nodes.at(self.iteration_count, self.epoch_count)
+        passed = self.propagation.forward(step.features, training, (), step.state, fresh=self.watched)
+        if keep:
+            self._left = tuple(map(nd.copy, passed.state))
+        return list(step.features), passed
+
+    # ---- the stored state
+
+    def rnn_clear_previous_state(self) -> None:
+        """Forget the stored state: the next `rnn_time_step` begins series."""
+        self.stored = self._left = None
+
+    def rnn_get_previous_state(self, layer: int | str) -> dict[str, Array]:
+        """Return the stored state of a layer, copies by name: Java's "prevAct", h, and of an LSTM "prevMem", c.
+
+        Empty where none is stored. A layer is called by its number, or its name.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such layer, or it carries no state.
+        """
+        node, place = self._place_of("rnn_get_previous_state", layer)
+        with self.lock, self.on_backend():
+            stored = () if self.stored is None else self.stored[place]
+            return dict(zip(_names_of(node), map(nd.copy, stored), strict=False))
+
+    def rnn_get_previous_states(self) -> dict[str, dict[str, Array]]:
+        """Return the stored states of all layers that carry one, by their names; empty where none is stored."""
+        if self.stored is None:
+            return {}
+        return {name: self.rnn_get_previous_state(name) for name in self._stateful()}
+
+    def rnn_set_previous_state(self, layer: int | str, state: Mapping[str, Any]) -> None:
+        """Store copies of arrays as the state of a layer; other layers keep theirs, or begin series.
+
+        Parameters
+        ----------
+        layer : int or str
+        state : dict of str -> array ``[N, ...]``
+            As `rnn_get_previous_state` returns it. An empty one is that of the start of series.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such layer, or it carries no state.
+        ChoiceError, ShapeError
+            A name or a shape is another one, or the other layers' state is of another number of examples.
+        """
+        node, place = self._place_of("rnn_set_previous_state", layer)
+        with self.lock, self.on_backend():
+            own = self._checked_state("rnn_set_previous_state", node, state)
+            others = self.shared_nodes.states - node.states
+            if not own and (self.stored is None or not others):
+                self.stored = None
+                return
+            stored = None if self.stored is None or not others else self.stored
+            examples = (own or self.stored or ())[0].shape[0]
+            if stored is not None and stored[0].shape[0] != examples:
+                raise nd.ShapeError(
+                    f"rnn_set_previous_state: {node.layer.label}: expected {stored[0].shape[0]} examples, as the state "
+                    f"of other layers has, got {examples}. Call rnn_clear_previous_state() first."
+                )
+            flat = list(stored or self.shared_nodes.initial_state(examples))
+            flat[place] = own or node.layer.initial_state(examples)
+            self.stored = tuple(flat)
+
+    def rnn_set_previous_states(self, states: Mapping[str, Mapping[str, Any]]) -> None:
+        """Store the states of layers by their names, as `rnn_get_previous_states` returns them; others begin series."""
+        before, self.stored = self.stored, None
+        try:
+            for layer, state in states.items():
+                self.rnn_set_previous_state(layer, state)
+        except nd.NdError:
+            self.stored = before
+            raise
+
+    def update_rnn_state_with_tbptt_state(self) -> None:
+        """Store the state that `rnn_activate_using_stored_state` has left with ``store_last_for_tbptt=True``."""
+        self.check_init()
+        self.stored, self._left = self._left, None
+
+    # ---- layers with a state
+
+    def _stateful(self) -> dict[str, tuple[Node, slice]]:
+        """Return the nodes that carry a state by their layers' names, each with its place in the state of all."""
+        self.check_init()
+        found, start = {}, 0
+        for node, conf in zip(self.shared_nodes.nodes, self.conf.nodes, strict=True):
+            if node.states:
+                found[getattr(conf.conf, "name", None) or node.name] = (node, slice(start, start + node.states))
+                start += node.states
+        return found
+
+    def _place_of(self, who: str, layer: int | str) -> tuple[Node, slice]:
+        """Return a layer's node and its place in the state of all nodes."""
+        found = self._stateful()
+        if isinstance(layer, str) and layer in found:
+            return found[layer]
+        number = self.checked_layer(who, layer)
+        for node, place in found.values():
+            if node.position == number:
+                return node, place
+        raise nd.ConfigurationError(
+            f"{who}: layer must be one that carries a state, {list(found) or 'of which there is none'}, got "
+            f"{self.shared_nodes.nodes[number].layer.label}."
+        )
+
+    def _checked_state(self, who: str, node: Node, state: Mapping[str, Any]) -> State:
+        """Return copies of a layer's arrays in its order, none of none; raise unless they fit the layer."""
+        label, names = f"{who}: {node.layer.label}", _names_of(node)
+        if not isinstance(state, Mapping):
+            raise nd.DTypeError(f"{label}: state must be a dict of arrays {list(names)}, got {shown(state)}.")
+        if not state:
+            return ()
+        for name in state:
+            nd.checks.check_choice(label, "state", name, names)
+        missing = [name for name in names if name not in state]
+        if missing:
+            raise nd.ChoiceError(f"{label}: state must have {list(names)}, got none for {missing}. Give all of them.")
+        arrays = tuple(nd.copy(nd.as_array(state[name], self.dtype)) for name in names)
+        examples = arrays[0].shape[0] if arrays[0].ndim else 0
+        for name, array, like in zip(names, arrays, node.layer.initial_state(examples or 1), strict=True):
+            if array.shape != like.shape:
+                raise nd.ShapeError(
+                    f"{label}: {name} must be {describe_shape(('N', *like.shape[1:]))}, got "
+                    f"{describe_shape(array.shape)}; with several arrays N is one."
+                )
+        return arrays
+
+
+def _names_of(node: Node) -> tuple[str, ...]:
+    layer = node.layer
+    while not layer.state_names and hasattr(layer, "layer"):  # around another one
+        layer = layer.layer
+    given: tuple[str, ...] = layer.state_names
+    return given if len(given) == node.states else tuple(f"state{number}" for number in range(node.states))
+
+
+def _as_series(x: Array, accepts: FeaturesCheck) -> Array:
+    """Return features ``[N, C]`` of an input of series as a series of one step; indices are ``[N, T]`` already."""
+    if x.ndim != 2 or not accepts.series or accepts.rows is not None:
+        return x
+    return x[:, None, :] if accepts.last else x[:, :, None]

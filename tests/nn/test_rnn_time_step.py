@@ -1,0 +1,354 @@
+"""rnn_time_step: series in pieces give what the whole gives, from a stored state that can be seen and changed."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import nd
+from backends.cpu import numpy_backend
+from backends.cpu.numpy_backend import NumpyBackend
+from nd.dataset import DataSet
+from nn import (
+    LSTM,
+    ComputationGraph,
+    ComputationGraphConfiguration,
+    DenseLayer,
+    DuplicateToTimeSeriesVertex,
+    EmbeddingSequenceLayer,
+    GravesBidirectionalLSTM,
+    InputType,
+    MergeVertex,
+    MultiLayerConfiguration,
+    MultiLayerNetwork,
+    NeuralNetConfiguration,
+    OutputLayer,
+    RnnOutputLayer,
+    SimpleRnn,
+)
+from optimize import Sgd
+from tests import java_runs
+from tests.nn.test_carried_state import AddingUp
+
+N, C, T, OUT = 3, 4, 7, 2
+WHOLE = {"rtol": 0, "atol": 1e-6}
+OUTPUT = RnnOutputLayer(n_out=OUT, loss="mcxent", activation="softmax")
+STACKS = {
+    "lstm": (LSTM(n_out=5, activation="tanh"),),
+    "simple": (SimpleRnn(n_out=5, activation="tanh"),),
+    "stack": (LSTM(n_out=5, activation="tanh"), DenseLayer(n_out=6, activation="relu"), SimpleRnn(n_out=3)),
+    "adding up": (AddingUp(n_out=C),),
+}
+
+
+def network(*layers, input_type=None, seed=3, dtype="float32", **series):
+    base = NeuralNetConfiguration(seed=seed, dtype=dtype, updater=Sgd(0.1))
+    return MultiLayerNetwork(
+        base.list(*layers, OUTPUT, input_type=input_type or InputType.recurrent(C), **series)
+    ).init()
+
+
+def data(seed=0, examples=N, dtype=np.float32):
+    return np.random.default_rng(seed).normal(size=(examples, C, T)).astype(dtype)
+
+
+def labels(examples=N):
+    return np.eye(OUT, dtype=np.float32)[np.random.default_rng(5).integers(0, OUT, (examples, T))].transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("eager", [False, True], ids=["recorded", "eager"])
+@pytest.mark.parametrize("stack", STACKS)
+def test_step_by_step_is_the_whole(stack, eager):
+    net, x = network(*STACKS[stack]), data()
+    whole = nd.to_host(net.output(x))
+    for _ in range(2):
+        if eager:
+            with nd.eager():
+                steps = [nd.to_host(net.rnn_time_step(x[:, :, t])) for t in range(T)]
+        else:
+            steps = [nd.to_host(net.rnn_time_step(x[:, :, t])) for t in range(T)]
+        assert [step.shape for step in steps] == [(N, OUT)] * T
+        np.testing.assert_allclose(np.stack(steps, axis=2), whole, **WHOLE)
+        net.rnn_clear_previous_state()
+    assert (len(net.outputs.workers[0].recordings) == 2) is not eager  # of the whole, and of a step
+
+
+def test_pieces_of_any_length_follow_one_another():
+    net, x = network(*STACKS["stack"]), data()
+    pieces = [x[:, :, :1], x[:, :, 1:4], x[:, :, 4], x[:, :, 5:6], x[:, :, 6:]]
+    found = [nd.to_host(net.rnn_time_step(piece)) for piece in pieces]
+    assert [each.shape for each in found] == [(N, OUT, 1), (N, OUT, 3), (N, OUT), (N, OUT, 1), (N, OUT, 1)]
+    found = [each.reshape(N, OUT, -1) for each in found]
+    np.testing.assert_allclose(np.concatenate(found, axis=2), net.output(x), **WHOLE)
+
+
+def test_replays_have_the_bits_of_eager_steps():
+    recorded, plain, x = network(*STACKS["stack"]), network(*STACKS["stack"]), data()
+    for t in range(T):
+        found = nd.to_host(recorded.rnn_time_step(x[:, :, t]))
+        with nd.eager():
+            np.testing.assert_array_equal(found, plain.rnn_time_step(x[:, :, t]))
+    assert len(recorded.outputs.workers[0].recordings) == 1
+
+
+def test_what_was_returned_stays_as_it_is():
+    net, x = network(*STACKS["lstm"]), data()
+    for t in range(3):
+        net.rnn_time_step(x[:, :, t])
+    out, state = net.rnn_time_step(x[:, :, 3]), net.rnn_get_previous_state(0)
+    before = [nd.to_host(nd.copy(each)) for each in (out, *state.values())]
+    net.rnn_time_step(x[:, :, 4])
+    for kept, array in zip((out, *state.values()), before, strict=True):
+        np.testing.assert_array_equal(kept, array)
+
+
+def test_series_with_the_channels_last():
+    net = network(LSTM(n_out=5, activation="tanh"), input_type=InputType.recurrent(C, 9, "NWC"))
+    x = data().transpose(0, 2, 1)
+    whole = nd.to_host(network(LSTM(n_out=5, activation="tanh")).output(data()))
+    np.testing.assert_allclose(net.rnn_time_step(x[:, 0]), whole[:, :, 0], **WHOLE)
+    np.testing.assert_allclose(net.rnn_time_step(x[:, 1:]), whole[:, :, 1:].transpose(0, 2, 1), **WHOLE)
+
+
+def test_parts_of_a_minibatch_go_on_with_their_rows(monkeypatch):
+    for name, value in (
+        ("LEAST_MULTIPLICATIONS", 0), ("MULTIPLICATIONS_PER_PARAMETER", 0), ("LEAST_EXAMPLES", 2), ("DENSE", 0),
+        ("TILE_BYTES", 1), ("VECTOR", 1),
+    ):  # fmt: skip
+        monkeypatch.setattr(numpy_backend, name, value)
+    x = data(examples=8)
+    with nd.use_backend(NumpyBackend(threads=2)):
+        net = network(*STACKS["lstm"])
+        whole = nd.to_host(net.output(x))
+        steps = [nd.to_host(net.rnn_time_step(x[:, :, t])) for t in range(T)]
+        assert len(net.outputs.workers) == 2
+    np.testing.assert_allclose(np.stack(steps, axis=2), whole, **WHOLE)
+
+
+def test_indices_are_steps_of_series():
+    layers = EmbeddingSequenceLayer(n_in=9, n_out=4), SimpleRnn(n_in=4, n_out=5)
+    conf = NeuralNetConfiguration(seed=3).list(*layers, RnnOutputLayer(n_in=5, n_out=OUT))
+    net, x = MultiLayerNetwork(conf).init(), np.random.default_rng(1).integers(0, 9, (N, T))
+    steps = [nd.to_host(net.rnn_time_step(x[:, t : t + 1])) for t in range(3)]
+    assert [step.shape for step in steps] == [(N, OUT)] * 3
+    rest = nd.to_host(net.rnn_time_step(x[:, 3:]))
+    found = np.concatenate([*(step[:, :, None] for step in steps), rest], axis=2)
+    np.testing.assert_allclose(found, net.output(x), **WHOLE)
+
+
+def test_a_network_without_a_state_predicts():
+    conf = NeuralNetConfiguration(seed=3).list(
+        DenseLayer(n_out=3), OutputLayer(n_out=OUT), input_type=InputType.feed_forward(C)
+    )
+    net, x = MultiLayerNetwork(conf).init(), data()[:, :, 0]
+    np.testing.assert_array_equal(net.rnn_time_step(x), net.output(x))
+    assert (net.stored, net.rnn_get_previous_states()) == (None, {})
+
+
+# ---- graphs
+
+
+def graph():
+    """Two inputs, of which one is no series; two outputs, of which one is none."""
+    nodes = {
+        "l": (LSTM(n_out=5, activation="tanh"), "s"),
+        "dup": (DuplicateToTimeSeriesVertex("s"), "d"),
+        "m": (MergeVertex(), "l", "dup"),
+        "r": (SimpleRnn(n_out=3), "m"),
+        "o1": (OUTPUT, "r"),
+        "o2": (OutputLayer(n_out=1, loss="mse", activation="identity"), "d"),
+    }
+    inputs = {"s": InputType.recurrent(C), "d": InputType.feed_forward(2)}
+    return ComputationGraph(NeuralNetConfiguration(seed=3).graph(inputs, nodes, ["o1", "o2"])).init()
+
+
+def test_graphs_go_step_by_step():
+    net, x, d = graph(), data(), np.random.default_rng(4).normal(size=(N, 2)).astype(np.float32)
+    whole, other = map(nd.to_host, net.output(x, d))
+    for t in range(3):
+        first, second = net.rnn_time_step(x[:, :, t], d)
+        assert first.shape == (N, OUT)
+        np.testing.assert_allclose(first, whole[:, :, t], **WHOLE)
+        np.testing.assert_allclose(second, other, **WHOLE)
+    np.testing.assert_allclose(net.rnn_time_step([x[:, :, 3:], d])[0], whole[:, :, 3:], **WHOLE)
+    states = net.rnn_get_previous_states()
+    assert {name: list(state) for name, state in states.items()} == {"l": ["prevAct", "prevMem"], "r": ["prevAct"]}
+    np.testing.assert_array_equal(net.rnn_get_previous_state(0)["prevMem"], states["l"]["prevMem"])
+    with pytest.raises(nd.ShapeError, match=r"expected features of 2 input\(s\), got 1"):
+        net.rnn_time_step(x[:, :, 0])
+    named = net.rnn_activate_using_stored_state([x, d])
+    assert list(named) == ["s", "d", *net.topological_order()[2:]]
+
+
+# ---- the stored state
+
+
+def test_a_state_is_taken_to_another_network():
+    net, other, x = network(*STACKS["stack"]), network(*STACKS["stack"]), data()
+    net.rnn_time_step(x[:, :, :4])
+    states = net.rnn_get_previous_states()
+    assert {name: {key: array.shape for key, array in state.items()} for name, state in states.items()} == {
+        "layer0": {"prevAct": (N, 5), "prevMem": (N, 5)}, "layer2": {"prevAct": (N, 3)},
+    }  # fmt: skip
+    other.rnn_time_step(x[:1, :, 0])
+    other.rnn_set_previous_states(states)
+    expected = nd.to_host(net.rnn_time_step(x[:, :, 4]))
+    np.testing.assert_array_equal(other.rnn_time_step(x[:, :, 4]), expected)
+    third = network(*STACKS["stack"])
+    for layer in (2, "layer0"):
+        third.rnn_set_previous_state(layer, states["layer0" if layer == "layer0" else "layer2"])
+    np.testing.assert_array_equal(third.rnn_time_step(x[:, :, 4]), expected)
+
+
+def test_an_empty_state_is_the_start():
+    net, x = network(*STACKS["stack"]), data()
+    assert net.rnn_get_previous_state(0) == {}
+    first = nd.to_host(net.rnn_time_step(x[:, :, 0]))
+    for layer in (0, 2):
+        net.rnn_set_previous_state(layer, {})
+    np.testing.assert_array_equal(net.rnn_time_step(x[:, :, 0]), first)
+    one = network(*STACKS["lstm"])
+    one.rnn_time_step(x[:, :, 0])
+    one.rnn_set_previous_state(0, {})
+    assert one.stored is None
+
+
+def test_what_reads_and_what_clears_it():
+    for series, cleared in (({}, False), ({"backprop_type": "truncated_bptt", "tbptt_fwd_length": 3}, True)):
+        net, x = network(*STACKS["lstm"], **series), data()
+        net.rnn_time_step(x[:, :, :3])
+        before = nd.to_host(net.rnn_get_previous_state(0)["prevMem"])
+        net.output(x[:1])
+        net.feed_forward(x)
+        net.score(DataSet(x, labels()))
+        net.evaluate(DataSet(x, labels()))
+        np.testing.assert_array_equal(net.rnn_get_previous_state(0)["prevMem"], before)
+        net.fit(x, labels())
+        assert (net.rnn_get_previous_state(0) == {}) is cleared
+
+
+def test_copies_have_it_and_clones_have_none(tmp_path):
+    net, x = network(*STACKS["lstm"]), data()
+    net.rnn_time_step(x[:, :, 0])
+    copies = [copy.deepcopy(net), pickle.loads(pickle.dumps(net))]
+    net.save(tmp_path / "net.zip")
+    fresh = [net.clone(), MultiLayerNetwork.load(tmp_path / "net.zip"), net.to_computation_graph()]
+    expected = nd.to_host(net.rnn_time_step(x[:, :, 1]))
+    for each in copies:
+        np.testing.assert_array_equal(each.rnn_time_step(x[:, :, 1]), expected)
+    assert [each.rnn_get_previous_states() for each in fresh] == [{}, {}, {}]
+
+
+def test_activations_from_the_stored_state_leave_it():
+    net, x = network(*STACKS["stack"]), data()
+    whole = list(map(nd.to_host, net.feed_forward(x)))
+    net.rnn_time_step(x[:, :, :3])
+    for _ in range(2):
+        found = net.rnn_activate_using_stored_state(x[:, :, 3:], store_last_for_tbptt=True)
+        assert len(found) == len(whole)
+    for ours, expected in zip(found[1:], whole[1:], strict=True):
+        ours = nd.to_host(ours)
+        expected = expected[:, :, 3:] if expected.ndim == 3 else expected.reshape(T, N, -1)[3:].reshape(ours.shape)
+        np.testing.assert_allclose(ours, expected, **WHOLE)
+    goes_on = copy.deepcopy(net)
+    np.testing.assert_allclose(goes_on.rnn_time_step(x[:, :, 3:]), whole[-1][:, :, 3:], **WHOLE)
+    net.update_rnn_state_with_tbptt_state()
+    np.testing.assert_allclose(net.rnn_time_step(x[:, :, 0]), goes_on.rnn_time_step(x[:, :, 0]), **WHOLE)
+
+
+def test_java_spells_it_so():
+    net, x = network(*STACKS["lstm"]), data()
+    out = nd.to_host(net.rnnTimeStep(x[:, :, 0]))
+    state = net.rnnGetPreviousState(0)
+    net.rnnClearPreviousState()
+    np.testing.assert_array_equal(net.rnnTimeStep(x[:, :, 0]), out)
+    net.rnnSetPreviousState(0, state)
+    assert len(net.rnnActivateUsingStoredState(x, False, True)) == 3
+    net.updateRnnStateWithTBPTTState()
+
+
+# ---- errors
+
+
+def test_other_examples_are_refused():
+    net, x = network(*STACKS["lstm"]), data()
+    net.rnn_time_step(x[:, :, 0])
+    message = r"rnn_time_step: expected 3 examples, as the stored state is of so many, got 2. Call rnn_clear_prev"
+    with pytest.raises(nd.ShapeError, match=message):
+        net.rnn_time_step(x[:2, :, 1])
+    net.rnn_time_step(x[:, :, 1])
+    net.rnn_clear_previous_state()
+    assert net.rnn_time_step(x[:2, :, 0]).shape == (2, OUT)
+
+
+@pytest.mark.parametrize("shape", [(N, C + 1), (N, C + 1, T), (C,), (N, C, T, 1)])
+def test_other_shapes_are_refused(shape):
+    with pytest.raises(nd.ShapeError, match=r"expected (input|features) \[N, "):
+        network(*STACKS["lstm"]).rnn_time_step(np.zeros(shape, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("layer", "state", "error", "message"),
+    [
+        (0, {"h": np.zeros((N, 5))}, nd.ChoiceError, "unknown state 'h'.*prevAct"),
+        (0, {"prevAct": np.zeros((N, 5))}, nd.ChoiceError, r"must have \['prevAct', 'prevMem'\], got none for"),
+        (0, {"prevAct": np.zeros((N, 9)), "prevMem": np.zeros((N, 5))}, nd.ShapeError, r"prevAct must be \[N, 5\]"),
+        (0, {"prevAct": np.zeros((N, 5)), "prevMem": np.zeros((2, 5))}, nd.ShapeError, r"prevMem must be \[N, 5\]"),
+        (0, [np.zeros((N, 5))], nd.DTypeError, "state must be a dict of arrays"),
+        (1, {}, nd.ConfigurationError, r"one that carries a state, \['layer0'\], got layer 1"),
+        (7, {}, nd.ConfigurationError, "layer must be 0..1, got 7"),
+        ("lstm", {}, nd.ConfigurationError, "layer must be 0..1, got 'lstm'"),
+    ],
+)  # fmt: skip
+def test_states_that_do_not_fit(layer, state, error, message):
+    net = network(*STACKS["lstm"])
+    with pytest.raises(error, match=message):
+        net.rnn_set_previous_state(layer, state)
+    assert net.stored is None
+
+
+def test_states_of_other_examples_than_the_other_layers():
+    net = network(*STACKS["stack"])
+    net.rnn_time_step(data()[:, :, 0])
+    before = net.rnn_get_previous_states()
+    with pytest.raises(nd.ShapeError, match="expected 3 examples, as the state of other layers has, got 2"):
+        net.rnn_set_previous_state(2, {"prevAct": np.zeros((2, 3))})
+    with pytest.raises(nd.ConfigurationError, match="got 'none'"):
+        net.rnn_set_previous_states({"layer0": {key: array[:2] for key, array in before["layer0"].items()}, "none": {}})
+    np.testing.assert_array_equal(net.rnn_get_previous_state(2)["prevAct"], before["layer2"]["prevAct"])
+
+
+def test_layers_that_read_ahead_are_named():
+    net = network(GravesBidirectionalLSTM(n_out=5, activation="tanh"))
+    for run in (net.rnn_time_step, net.rnn_activate_using_stored_state):
+        with pytest.raises(nd.ConfigurationError, match=r"rnn_\w+: no layer may look .*layer 0 \(GravesBidirectional"):
+            run(data())
+
+
+def test_before_init():
+    net = ComputationGraph(ComputationGraphConfiguration.of_chain(network(*STACKS["lstm"]).conf))
+    for run in (lambda: net.rnn_time_step(data()), lambda: net.rnn_get_previous_state(0)):
+        with pytest.raises(nd.ConfigurationError, match=r"init\(\) must come first"):
+            run()
+
+
+# ---- Java's runs
+
+
+@pytest.mark.parametrize("name", ["simple", "graves", "graves_softsign"])
+def test_java_goes_step_by_step_so(name, reference):
+    folder = reference / "java-runs" / "rnn" / f"{name}_timestep"
+    arrays = np.load(folder / "arrays.npz")
+    net = MultiLayerNetwork(MultiLayerConfiguration.from_json((folder / "conf.json").read_text())).init()
+    net.set_params(arrays["params0"])
+    x = arrays["x"]
+    for t in range(x.shape[2]):
+        assert java_runs.distance(net.rnn_time_step(x[:, :, t]), arrays[f"step{t}"]) < java_runs.OUTPUT
+    assert java_runs.distance(net.rnn_time_step(x), arrays["again"]) < java_runs.OUTPUT
+    net.rnn_clear_previous_state()
+    assert java_runs.distance(net.rnn_time_step(x[:, :, :3]), arrays["cleared"]) < java_runs.OUTPUT
+    state = net.rnn_get_previous_state(0)
+    assert {f"state_{key}" for key in state} == {key for key in arrays.files if key.startswith("state_")}
+    for key, array in state.items():
+        assert java_runs.distance(array, arrays[f"state_{key}"]) < java_runs.OUTPUT
