@@ -175,7 +175,12 @@ DRAWS = "the draws of Java's OrthogonalDistribution are not repeated"
 JAVAS_GRADIENT = "Java's gradient is not the derivative of its score"
 JAVAS_SCHEDULE = "PolySchedule grows and CycleSchedule is off by a power in Java"
 RAMP = "Java writes a RampSchedule without what it is made of"
+NO_PENALTY = (
+    "penalties of attention layers are not in Java's score; the rest is held in tests/nn/layers/test_attention.py"
+)
 SEARCH = "Java's line searches go along the updater's output, and its LBFGS and CG are plain descent"
+PAST_THE_MASK = "Java's errors go past the mask of an LSTM, so that its gradient is not the derivative of its score"
+OTHER_ROWS = "Java reads the mask of TimeDistributed in another order than the rows"
 EXCEPTIONS = {
     "ff/activation_RRELU": ({"gradient", "training"}, JAVAS_GRADIENT),
     "ff/dist_OrthogonalDistribution": ({"initial"}, DRAWS),
@@ -195,6 +200,13 @@ EXCEPTIONS = {
     "m21/conv1d_Causal": ({"initial"}, "M2.1 takes the kernel's size twice for the fan in"),
     "m21/conv1d_Same": ({"initial"}, "M2.1 takes the kernel's size twice for the fan in"),
     "train/constraint_minmax": ({"training"}, "MinMaxNorm's rate is used the other way round in Java"),
+    **{f"rnn/{kind}attention{variant}": ({"score", "training"}, NO_PENALTY)
+       for kind in ("recurrent", "self") for variant in ("", "_labelmask", "_mask", "_pool")},
+    **{f"rnn/bi_{mode}_last": ({"gradient", "training"}, PAST_THE_MASK) for mode in ("add", "concat")},
+    **{f"rnn/timedistributed_{variant}": ({"gradient", "output", "saved", "score", "training"}, OTHER_ROWS)
+       for variant in ("mask", "pool", "tbptt_mask_3_3")},
+    **{f"wrapping/{name}": ({"gradient", "training"}, PAST_THE_MASK)
+       for name in ("gap_last_bi_lstm", "mask_zero_last_mask", "mask_zero_mask")},
     **{f"train/schedule_{of}{name}Schedule": ({"training"}, JAVAS_SCHEDULE)
        for of in ("", "nesterovs_") for name in ("Cycle", "Poly")},
     **{f"train/schedule_{of}RampSchedule": ({quantity.__name__ for quantity in NEEDS}, RAMP)
@@ -206,7 +218,7 @@ EXCEPTIONS = {
 
 KINDS = {"conv": 64, "ff": 204, "m21": 10, "train": 72, "transfer": 6}
 """Folders of what can run here -> networks in them."""
-LATER = {"data": "series", "pretrain": "pretraining", "rbm": "restricted Boltzmann machines",
+LATER = {"pretrain": "pretraining", "rbm": "restricted Boltzmann machines",
          "rnn": "recurrent layers"}  # fmt: skip
 """Folders of what this library cannot run yet -> what that is."""
 

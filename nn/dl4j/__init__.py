@@ -86,7 +86,13 @@ from .preprocessors import (
     ImageMultiPreProcessingScaler,
 )
 from .random_iterator import RandomDataSetIterator
-from .records import CSVRecordReader, FileSplit, RecordReaderDataSetIterator
+from .records import (  # type: ignore[assignment]
+    CSVRecordReader,
+    FileSplit,
+    RecordReaderDataSetIterator,
+    RecordReaderMultiDataSetIterator,
+    SequenceRecordReaderDataSetIterator,
+)
 from .serializer import ModelSerializer
 from .transforms import Transforms
 

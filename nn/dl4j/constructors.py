@@ -96,7 +96,7 @@ class RegressionEvaluation(evaluation.RegressionEvaluation, metaclass=_JavasArgu
 
 
 class Bidirectional(nn.Bidirectional, metaclass=_JavasArguments):
-    """The layer: ``Bidirectional(layer)``, ``Bidirectional(Bidirectional.Mode.ADD, layer)``, or ours' arguments."""
+    """The layer: ``Bidirectional(layer)``, ``Bidirectional(Bidirectional.Mode.ADD, layer)``; or arguments of ours."""
 
     @staticmethod
     def construct(*arguments: Any, **settings: Any) -> nn.Bidirectional:

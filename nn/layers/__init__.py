@@ -64,12 +64,15 @@ if TYPE_CHECKING:
     from .pooling.subsampling1d import Pooling1D as Pooling1D
     from .pooling.subsampling1d import Subsampling1DLayer as Subsampling1DLayer
     from .pooling.subsampling3d import Subsampling3DLayer as Subsampling3DLayer
+    from .recurrent.attention import LearnedSelfAttentionLayer as LearnedSelfAttentionLayer
+    from .recurrent.attention import SelfAttentionLayer as SelfAttentionLayer
     from .recurrent.bidirectional import Bidirectional as Bidirectional
     from .recurrent.graves_bidirectional import GravesBidirectionalLSTM as GravesBidirectionalLSTM
     from .recurrent.last_time_step import LastTimeStep as LastTimeStep
     from .recurrent.lstm import LSTM as LSTM
     from .recurrent.lstm import GravesLSTM as GravesLSTM
     from .recurrent.mask_zero import MaskZeroLayer as MaskZeroLayer
+    from .recurrent.recurrent_attention import RecurrentAttentionLayer as RecurrentAttentionLayer
     from .recurrent.simple_rnn import SimpleRnn as SimpleRnn
     from .recurrent.time_distributed import TimeDistributed as TimeDistributed
     from .runtime import LayerRuntime as LayerRuntime
@@ -106,6 +109,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "graves_bidirectional_lstm": "recurrent.graves_bidirectional:GravesBidirectionalLSTM",
         "graves_lstm": "recurrent.lstm:GravesLSTM",
         "last_time_step": "recurrent.last_time_step:LastTimeStep",
+        "learned_self_attention": "recurrent.attention:LearnedSelfAttentionLayer",
         "local_response_normalization": "normalization.local_response_normalization:LocalResponseNormalization",
         "locally_connected1d": "convolution.locally_connected:LocallyConnected1D",
         "locally_connected2d": "convolution.locally_connected:LocallyConnected2D",
@@ -116,9 +120,11 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "output": "losses.output:OutputLayer",
         "prelu": "core.prelu:PReLULayer",
         "primary_capsules": "capsules.primary_capsules:PrimaryCapsules",
+        "recurrent_attention": "recurrent.recurrent_attention:RecurrentAttentionLayer",
         "repeat_vector": "core.repeat_vector:RepeatVector",
         "rnn_loss": "losses.losses_of_places:RnnLossLayer",
         "rnn_output": "losses.rnn_output:RnnOutputLayer",
+        "self_attention": "recurrent.attention:SelfAttentionLayer",
         "separable_convolution2d": "convolution.depthwise:SeparableConvolution2D",
         "simple_rnn": "recurrent.simple_rnn:SimpleRnn",
         "space_to_batch": "convolution.space_to_batch:SpaceToBatchLayer",

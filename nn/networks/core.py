@@ -57,7 +57,7 @@ class NetworkCore(JavaNames):
 
     not_copied: ClassVar[frozenset[str]] = frozenset({
         "_solver", "_vectors", "backend", "batch", "feature_buffers", "gradients", "last", "layers", "listeners",
-        "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored", "_left", "_stepping",
+        "lock", "outputs", "progress", "propagation", "shared_nodes", "state", "stored",
     })  # fmt: skip
     """Attributes that a copy makes itself, from the configuration or from what was saved of them."""
     data_types: ClassVar[tuple[type, ...]] = (DataSet,)

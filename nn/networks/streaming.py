@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.arguments import shown
@@ -32,6 +32,7 @@ class Streaming(NetworkCore):
     `rnn_get_previous_states` returns. Differs: in Java evaluations clear it, too, where backprop is truncated.
     """
 
+    not_copied: ClassVar[frozenset[str]] = NetworkCore.not_copied | {"_left", "_stepping"}
     _stepping: Minibatch | None = None
     _left: State | None = None  # by rnn_activate_using_stored_state
     if TYPE_CHECKING:  # of every kind of network

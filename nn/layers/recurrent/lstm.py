@@ -35,15 +35,15 @@ def weights_of(params: Params, suffix: str = "") -> LstmWeights:
     return LstmWeights(_by_gates(W), _by_gates(RW[:, :columns]), nd.reshape_view(b, (4, 1, width)), peepholes)
 
 
-def _mask_inside(ctx: Context) -> Array | None:
-    """Return the mask of outputs and memories: as in Java the network's goes past the layer, to those behind it."""
-    return ctx.mask if ctx.masks_steps else None
-
-
 def _by_gates(weights: Array) -> Array:
     """View weights ``[n, 4 H]``, which lie in f order, as ``[4, n, H]``."""
     rows = nd.reshape_view(nd.transpose(weights), (4, -1, weights.shape[0]))
     return nd.permute(rows, (0, 2, 1))
+
+
+def _mask_inside(ctx: Context) -> Array | None:
+    """Return the mask of outputs and memories: as in Java the network's goes past the layer, to those behind it."""
+    return ctx.mask if ctx.masks_steps else None
 
 
 class LstmUnits(RecurrentRuntime):

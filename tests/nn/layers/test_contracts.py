@@ -39,7 +39,8 @@ SILENCES = {
     "SimpleRnn",
 }  # fmt: skip
 ENDS_MASKS = {
-    "CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "LastTimeStep", "MaskZeroLayer", "PrimaryCapsules",
+    "CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "LastTimeStep", "LearnedSelfAttentionLayer",
+    "MaskZeroLayer", "PrimaryCapsules",
 }  # fmt: skip
 ROWS_IN = InputType.feed_forward(4)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
@@ -187,7 +188,7 @@ def test_masked_examples(case):
 def looks_at_one_place(case):
     """Tell whether an activation depends on one place of the input, so that none beside a masked one sees it."""
     layer = case.layer.innermost
-    together = {"BatchNormalization", "SpaceToBatchLayer", "SpaceToDepthLayer"}
+    together = {"BatchNormalization", "RecurrentAttentionLayer", "SpaceToBatchLayer", "SpaceToDepthLayer"}
     apart = type(layer).__name__ not in together and not ends_masks(case.layer)
     apart = apart and (silences(case.layer) or not hasattr(layer, "weight_init_recurrent"))  # from place to place
     apart = apart and (type(layer).__name__, case.variant) != ("ActivationLayer", "softmax-images")  # along the width
