@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from nd.on_demand import names_on_demand
 
 if TYPE_CHECKING:
+    from .alignment import AlignmentMode, SeriesColumns
     from .async_iterator import AsyncDataSetIterator
+    from .characters import CharacterIterator
     from .csv_iterator import CsvDataSetIterator
     from .dataframe_iterator import DataFrameDataSetIterator
     from .dataset import DataSet, one_hot
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from .iris import IrisDataSetIterator
     from .iterator import DataSetIterator
     from .kfold import KFoldIterator
+    from .last_time_step import LabelLastTimeStepPreProcessor
     from .list_iterator import ListDataSetIterator
     from .mnist import MnistDataSetIterator
     from .multi_data_set import MultiDataSet
@@ -48,12 +51,19 @@ if TYPE_CHECKING:
     from .numpy_iterator import NumpyDataSetIterator
     from .pre_processor import DataSetPreProcessor, MultiDataSetPreProcessor
     from .sampling import SamplingDataSetIterator
+    from .sequence_iterator import SequenceRecordReaderDataSetIterator
+    from .sequence_multi_iterator import RecordReaderMultiDataSetIterator
+    from .sequence_reader import CSVSequenceRecordReader, NumberedFileInputSplit
     from .singleton import SingletonDataSetIterator
+    from .sliding_windows import SlidingWindowDataSetIterator
+    from .sonnets import shakespeare_sonnets
 else:
     __getattr__, __dir__ = names_on_demand(
         __name__,
         {
+            "alignment": "AlignmentMode SeriesColumns",
             "async_iterator": "AsyncDataSetIterator",
+            "characters": "CharacterIterator",
             "csv_iterator": "CsvDataSetIterator",
             "dataframe_iterator": "DataFrameDataSetIterator",
             "dataset": "DataSet one_hot",
@@ -64,6 +74,7 @@ else:
             "iris": "IrisDataSetIterator",
             "iterator": "DataSetIterator",
             "kfold": "KFoldIterator",
+            "last_time_step": "LabelLastTimeStepPreProcessor",
             "list_iterator": "ListDataSetIterator",
             "mnist": "MnistDataSetIterator",
             "multi_data_set": "MultiDataSet",
@@ -83,13 +94,21 @@ else:
             "numpy_iterator": "NumpyDataSetIterator",
             "pre_processor": "DataSetPreProcessor MultiDataSetPreProcessor",
             "sampling": "SamplingDataSetIterator",
+            "sequence_iterator": "SequenceRecordReaderDataSetIterator",
+            "sequence_multi_iterator": "RecordReaderMultiDataSetIterator",
+            "sequence_reader": "CSVSequenceRecordReader NumberedFileInputSplit",
             "singleton": "SingletonDataSetIterator",
+            "sliding_windows": "SlidingWindowDataSetIterator",
+            "sonnets": "shakespeare_sonnets",
         },
     )
 
 __all__ = [
+    "AlignmentMode",
     "AsyncDataSetIterator",
     "AsyncMultiDataSetIterator",
+    "CSVSequenceRecordReader",
+    "CharacterIterator",
     "CsvDataSetIterator",
     "DataFrameDataSetIterator",
     "DataSet",
@@ -106,6 +125,7 @@ __all__ = [
     "ImagePreProcessingScaler",
     "IrisDataSetIterator",
     "KFoldIterator",
+    "LabelLastTimeStepPreProcessor",
     "ListDataSetIterator",
     "ListMultiDataSetIterator",
     "MnistDataSetIterator",
@@ -123,11 +143,17 @@ __all__ = [
     "NormalizerMinMaxScaler",
     "NormalizerStandardize",
     "NpzDataSetIterator",
+    "NumberedFileInputSplit",
     "NumpyDataSetIterator",
     "NumpyMultiDataSetIterator",
+    "RecordReaderMultiDataSetIterator",
     "SamplingDataSetIterator",
+    "SequenceRecordReaderDataSetIterator",
+    "SeriesColumns",
     "SingletonDataSetIterator",
     "SingletonMultiDataSetIterator",
+    "SlidingWindowDataSetIterator",
     "VGG16ImagePreProcessor",
     "one_hot",
+    "shakespeare_sonnets",
 ]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from backends.errors import ConfigurationError, DataError, FormatError
 from nd.arguments import Count, Natural, Path, checked
 from nd.dataset.checks import check_count
 from nd.dataset.class_labels import name_list
+from nd.dataset.csv_numbers import CsvNumbers, delimiter_hint
 from nd.dataset.csv_rows import CsvRows, Mark, Row
 from nd.dataset.dataset import DataSet, one_hot
 from nd.dataset.iterator import DataSetIterator, State, check_same, restored_count
 from nd.files.reading import checked_path
-from nd.state import default_dtype
 
 _WHO = "CsvDataSetIterator"
 _ROWS_AT_ONCE = 1024
-_SHOWN = 32  # letters of a cell, in messages
-_MISSING = {"", "?", "na", "n/a", "nan", "none", "null"}
 
 
 class CsvDataSetIterator(DataSetIterator):
@@ -105,7 +100,6 @@ class CsvDataSetIterator(DataSetIterator):
         _check_label(label_index, num_classes, regression, label_index_to, classes)
         self._batch = batch
         self._classes = num_classes
-        self._dtype = np.dtype(default_dtype())
         self._source = CsvRows(_WHO, path, delimiter)
         self._start = self._source.skip(skip_lines)
         self._names: list[str] = []
@@ -126,6 +120,7 @@ class CsvDataSetIterator(DataSetIterator):
         self._features = [column for column in range(self._columns) if column not in self._labels]
         if not self._features:
             raise DataError(f"{self._subject}: expected a column of features, got {self._columns} of labels alone.")
+        self._cells = CsvNumbers(self._subject, self._columns, self._names, self._start.line, self._labels)
         self._find_classes(first[0], classes, regression)
         self._count = 0  # rows handed out
         self._mark = self._start
@@ -205,24 +200,24 @@ class CsvDataSetIterator(DataSetIterator):
         if not self._labels or regression:
             return
         label = self._labels[0]
-        if classes is None and self._is_number(first.cells[label]):
+        if classes is None and self._cells.is_number(first.cells[label]):
             if self._classes is None:
                 raise ConfigurationError(
                     f"{_WHO}: a label needs num_classes or regression=True, got neither. Say how many classes there "
                     "are."
                 )
             return
-        broken = next((column for column in self._features if not self._is_number(first.cells[column])), None)
+        broken = next((column for column in self._features if not self._cells.is_number(first.cells[column])), None)
         if broken is not None:  # a header, most likely, and no label of that name
-            raise self._fault(first, broken, "a number")
+            raise self._cells.fault(first, broken, "a number")
         names = sorted(self._labels_in_file(label)) if classes is None else [str(name) for name in classes]
         if self._classes not in (None, len(names)) or len(set(names)) != len(names):
             raise DataError(
-                f"{self._subject}: {self._column_name(label)}: expected {self._classes} different classes, got "
+                f"{self._subject}: {self._cells.column_name(label)}: expected {self._classes} different classes, got "
                 f"{len(names)}: {name_list(names)}. Give the texts of all with classes=[...]."
             )
         self.class_names, self._classes = tuple(names), len(names)
-        self._numbers_of = {name: float(number) for number, name in enumerate(names)}
+        self._cells.texts = {label: {name: float(number) for number, name in enumerate(names)}}
 
     def _labels_in_file(self, label: int) -> set[str]:
         """Read all labels once."""
@@ -249,98 +244,22 @@ class CsvDataSetIterator(DataSetIterator):
             if self._names.count(index) != 1:
                 raise DataError(
                     f"{self._subject}: {argument} must be a name that line {self._start.line} has once, one of "
-                    f"{self._names}, got {index!r}.{self._delimiter_hint(self._names)}"
+                    f"{self._names}, got {index!r}.{delimiter_hint(self._names)}"
                 )
             return self._names.index(index)
         check_count(_WHO, argument, index, -self._columns, self._columns - 1)
         return index % self._columns
 
-    def _column_name(self, column: int) -> str:
-        name = f" {self._names[column]!r}" if column < len(self._names) else ""
-        return f"column {column + 1}{name}"
-
-    # ---- numbers
-
     def _data_set(self, rows: list[Row]) -> DataSet:
-        with np.errstate(over="ignore"):  # infinite numbers are refused below
-            exact = np.array([self._numbers(row) for row in rows], np.float64).T  # [columns, N]
-            numbers = exact.astype(self._dtype)
-        finite = np.isfinite(numbers).all(axis=0)
-        if not finite.all():
-            raise self._no_number(rows[int(np.argmin(finite))])
+        exact, numbers = self._cells.table(rows)
         features = numbers[self._features].T
         if not self._labels:
             return DataSet(features)
         if self._classes is None:
             return DataSet(features, numbers[self._labels].T)
-        class_numbers = exact[self._labels[0]]  # no rounding makes a class number
-        wrong = (class_numbers < 0) | (class_numbers >= self._classes) | (class_numbers != np.floor(class_numbers))
-        if wrong.any():
-            row = rows[int(np.argmax(wrong))]
-            raise self._fault(row, self._labels[0], f"a class number from 0 to {self._classes - 1}")
-        return DataSet(features, one_hot(class_numbers, self._classes).astype(self._dtype, copy=False))
-
-    def _numbers(self, row: Row) -> list[float]:
-        if len(row.cells) != self._columns:
-            raise FormatError(
-                f"{self._subject}: line {row.line}: expected {self._columns} cells, as in the first row, got "
-                f"{len(row.cells)}."
-            )
-        cells = row.cells if self.class_names is None else self._with_number(row)
-        try:
-            if "_" not in "".join(map(str, cells)):  # Python takes 1_000 for 1000
-                return [float(cell) for cell in cells]
-        except ValueError as error:
-            raise self._no_number(row) from error
-        raise self._no_number(row)
-
-    def _with_number(self, row: Row) -> list[Any]:
-        """Return a row's cells with the number of the class in the place of its text."""
-        label = self._labels[0]
-        number = self._numbers_of.get(row.cells[label].strip())
-        if number is None:
-            raise self._fault(row, label, f"one of the classes {name_list(self.class_names or ())}")
-        return [*row.cells[:label], number, *row.cells[label + 1 :]]
-
-    def _no_number(self, row: Row) -> DataError:
-        texts = self._labels if self.class_names is not None else ()
-        column = next(
-            number for number, cell in enumerate(row.cells) if number not in texts and not self._is_number(cell)
-        )
-        return self._fault(row, column, "a number")
-
-    def _is_number(self, cell: str) -> bool:
-        try:
-            with np.errstate(over="ignore"):
-                return "_" not in cell and bool(np.isfinite(self._dtype.type(float(cell))))
-        except ValueError:
-            return False
-
-    def _fault(self, row: Row, column: int, expected: str) -> DataError:
-        cell = row.cells[column]
-        return DataError(
-            f"{self._subject}: line {row.line}, {self._column_name(column)}: expected {expected}, got "
-            f"{cell[:_SHOWN]!r}.{self._delimiter_hint(row.cells) or self._remedy(row, column)}"
-        )
-
-    def _remedy(self, row: Row, column: int) -> str:
-        cell = row.cells[column]
-        if cell.strip().lower() in _MISSING:
-            return " The value is missing: fill it in, or drop the row."
-        first = row.line == self._start.line + 1 and not self._names
-        if first and self._start.line and any(map(self._is_number, row.cells)):  # a header was skipped, this is none
-            aside = "" if self._labels else f" A column that is no feature is left out by label_index={column}."
-            return f" Correct the row.{aside}"
-        if first:
-            return f" If that line is a header, pass skip_lines={row.line}."
-        if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", cell):
-            return " Write numbers with a decimal point."
-        return " Correct the row, or remove it."
-
-    def _delimiter_hint(self, cells: Sequence[str]) -> str:
-        """Return a hint about the delimiter, for a row of only one cell."""
-        delimiter = next((mark for mark in ";\t|" if len(cells) == 1 and mark in cells[0]), None)
-        return "" if delimiter is None else f" The cells seem to be separated otherwise: pass delimiter={delimiter!r}."
+        class_numbers = exact[self._labels[0]]
+        self._cells.check_classes(rows, self._labels[0], class_numbers, self._classes)
+        return DataSet(features, one_hot(class_numbers, self._classes).astype(self._cells.dtype, copy=False))
 
 
 def _check_label(label_index: Any, num_classes: Any, regression: Any, label_index_to: Any, classes: Any) -> None:

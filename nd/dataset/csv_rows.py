@@ -50,10 +50,7 @@ class CsvRows:
     def __init__(self, who: str, path: str | os.PathLike[str], delimiter: str) -> None:
         self._path, self._delimiter = checked_path(who, path), delimiter
         self._who = f"{who}: '{self._path}'"
-        try:
-            csv.reader([], delimiter=delimiter)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"{who}: delimiter must be one character, got {delimiter!r} ({error}).") from error
+        check_delimiter(who, delimiter)
 
     def size(self) -> int:
         """Return the file's length in bytes."""
@@ -95,6 +92,14 @@ class CsvRows:
                 if len(cells) > 1 or (cells and cells[0].strip()):
                     rows.append(Row(line, cells))
         return rows, mark
+
+
+def check_delimiter(who: str, delimiter: str) -> None:
+    """Raise DataError unless it is one character that may stand between cells."""
+    try:
+        csv.reader([], delimiter=delimiter)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{who}: delimiter must be one character, got {delimiter!r} ({error}).") from error
 
 
 class _Lines(Iterator[str]):

@@ -37,9 +37,9 @@ class LstmPass(NamedTuple):
     """The input, a row for each step, ``[T * N, C]``."""
     order: Order
     z: Array
-    """Sums before the activations ``[4, T, N, H]``, where the derivatives need them."""
+    """Sums before the activations ``[T, 4, N, H]``, where the derivatives need them."""
     gates: Array
-    """Their activations ``[4, T, N, H]``."""
+    """Their activations ``[T, 4, N, H]``."""
     c: Array
     """Memory ``[T + 1, N, H]``, masked."""
     squashed: Array
@@ -75,7 +75,7 @@ class Lstm:
 
     With peepholes p c_(t-1) is added to z_f and z_g, and p c_t to z_o. A mask multiplies h_t and c_t. The products with
     the input of all steps are one for each gate, and so are the gradients of the weights. What belongs to one gate lies
-    together, so that a step goes over it in one stretch. Source: DL4J ``LSTMHelpers``.
+    together in a step, so that it is gone over in one stretch. Source: DL4J ``LSTMHelpers``.
     """
 
     def __init__(self, activation: Activation, gate_activation: Activation) -> None:
@@ -113,21 +113,22 @@ class Lstm:
         (n, _, length), width = x.shape, weights.RW.shape[2]
         rows, halved_later = rows_of(x), self._gates.halved and length < PACKED_FROM
         weights = self._prepared(weights, buffer, copied=length >= PACKED_FROM)
-        z = in_c_order(buffer, "z", (4, length, n, width))
-        gates = z if self._gates.overwrites else in_c_order(buffer, "gates", (4, length, n, width))
+        z = in_c_order(buffer, "z", (length, 4, n, width))
+        gates = z if self._gates.overwrites else in_c_order(buffer, "gates", (length, 4, n, width))
         c, h = (in_c_order(buffer, name, (length + 1, n, width)) for name in ("c", "h"))
         squashed = in_c_order(buffer, "squashed", (length, n, width))
         passed = LstmPass(rows, Order(length, reverse), z, gates, c, squashed, h, steps_of_mask(mask))
         for place, start in zip((h, c), state, strict=True):
             assign(place[passed.order.start, ...], start)
-        current.backend.products_with(rows, weights.W, reshape_view(z, (4, length * n, width)))
-        product = in_c_order(buffer, "product", (4, n, width))
+        of_input = in_c_order(buffer, "delta", (4, length, n, width))  # where later the errors are
+        current.backend.products_with(rows, weights.W, reshape_view(of_input, (4, length * n, width)))
+        of_output, b = (in_c_order(buffer, name, (4, n, width)) for name in ("product", "b"))
+        assign(b, weights.b)
         for step in passed.order.steps:
-            z_t = z[:, step.t, ...]
-            current.backend.products_with(h[step.before, ...], weights.RW, product)
-            self._sum(z_t, product, weights.b)
+            current.backend.products_with(h[step.before, ...], weights.RW, of_output)
+            self._sum(of_input[:, step.t, ...], of_output, b, z[step.t, ...])
             if halved_later:
-                muli(z_t[FORGET:, ...], 0.5)
+                muli(z[step.t, FORGET:, ...], 0.5)
             self._run(passed, step, weights.peepholes, training)
         return passed
 
@@ -148,7 +149,7 @@ class Lstm:
 
     def _run(self, passed: LstmPass, step: Step, peepholes: tuple[Array, ...] | None, training: bool) -> None:
         """Turn the sums of a step into its gates, memory and output."""
-        z, a, squashed = passed.z[:, step.t, ...], passed.gates[:, step.t, ...], passed.squashed[step.t, ...]
+        z, a, squashed = passed.z[step.t, ...], passed.gates[step.t, ...], passed.squashed[step.t, ...]
         c_before, c, h = passed.c[step.before, ...], passed.c[step.behind, ...], passed.h[step.behind, ...]
         gates, (candidate, forget, output, entry) = self._gates, (a[k, ...] for k in range(4))
         if peepholes is None:
@@ -213,7 +214,7 @@ class Lstm:
             if later is not None:
                 of_later = delta[:, later, ...]
                 current.backend.sum_of_products(of_later, RW_T, product, products)
-                self._carry(dh, product, dc, passed.gates[FORGET, later, ...])
+                self._carry(dh, product, dc, passed.gates[later, FORGET, ...])
                 if weights.peepholes is not None:
                     self._peep(dc, of_later[FORGET, ...], weights.peepholes[0], product)
                     self._peep(dc, of_later[INPUT, ...], weights.peepholes[2], product)
@@ -232,11 +233,13 @@ class Lstm:
         dL/dz_o is dL/dh times its part of the first array, the rest of dL/dz is dL/dc times its parts; the second is
         the part of dL/dc that comes through h.
         """
-        slopes = in_c_order(buffer, "delta", passed.gates.shape)
+        length, _, n, width = passed.gates.shape
+        slopes = in_c_order(buffer, "delta", (4, length, n, width))
         of_memory = in_c_order(buffer, "memory_slope", passed.squashed.shape)
         every = slice(0, passed.order.length)
         c_before, c = passed.c[passed.order.before(every), ...], passed.c[passed.order.behind(every), ...]
-        z, a, gates, squashed = passed.z, passed.gates, self._gates, passed.squashed
+        z, a = (permute(steps, (1, 0, 2, 3)) for steps in (passed.z, passed.gates))
+        gates, squashed = self._gates, passed.squashed
         gates.candidate_slope(z[CANDIDATE, ...], a[CANDIDATE, ...], a[INPUT, ...], slopes[CANDIDATE, ...])
         for k, other in ((FORGET, c_before), (OUTPUT, squashed), (INPUT, a[CANDIDATE, ...])):
             gates.gate_slope(z[k, ...], a[k, ...], other, slopes[k, ...])
@@ -282,8 +285,8 @@ class Lstm:
         return series_of(below)
 
 
-def _sum(z: Array, product: Array, b: Array) -> None:
-    addi(z, product)
+def _sum(of_input: Array, of_output: Array, b: Array, z: Array) -> None:
+    add(of_input, of_output, z)
     addi(z, b)
 
 

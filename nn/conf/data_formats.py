@@ -131,7 +131,7 @@ def settled(
     """Return a layer and its preprocessor in the format of what comes in, and the format of its activations."""
     if preprocessor is not None:
         who = f"{label}: {type(preprocessor).__name__}"
-        preprocessor, incoming = preprocessor.in_format(who, incoming, layer.innermost.said_format)
+        preprocessor, incoming = preprocessor.in_format(who, incoming, layer.said_format)
     layer, behind = layer.in_format(label, incoming)
     return layer, preprocessor, behind
 
@@ -144,7 +144,7 @@ def stated_format(layers: Iterable[LayerConf], preprocessors: Mapping[int, Input
     for index, layer in enumerate(layers):
         preprocessor = preprocessors.get(index)
         said = None if preprocessor is None else preprocessor.said_format
-        said = said or layer.innermost.said_format
+        said = said or layer.said_format
         if said is not None:
             return said
     return None
@@ -231,7 +231,7 @@ def wanted_of(nodes: Sequence[Any]) -> dict[int, str]:
             continue
         origin = next((origins[source] for source in node.inputs if source in origins), None)
         own = None if node.preprocessor is None else node.preprocessor.said_format
-        own = own or getattr(node.conf.innermost, "said_format", None)
+        own = own or getattr(node.conf, "said_format", None)
         if origin is not None and own is None:
             origins[number] = origin
         elif origin is not None and own is not None:

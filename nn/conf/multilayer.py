@@ -79,7 +79,7 @@ class MultiLayerConfiguration(NetworkConfiguration):
     @property
     def rows_are_series(self) -> bool:
         """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
-        return 0 not in self.preprocessors and getattr(self.layers[0].innermost, "takes", None) == "series"
+        return 0 not in self.preprocessors and getattr(self.layers[0], "takes", None) == "series"
 
     @checked
     def get_conf(self, layer: int) -> NeuralNetConfiguration:

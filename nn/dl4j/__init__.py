@@ -37,6 +37,7 @@ from .constants import (
 )
 from .constructors import (
     ROC,
+    Bidirectional,
     Evaluation,
     EvaluationBinary,
     InputType,
@@ -85,7 +86,13 @@ from .preprocessors import (
     ImageMultiPreProcessingScaler,
 )
 from .random_iterator import RandomDataSetIterator
-from .records import CSVRecordReader, FileSplit, RecordReaderDataSetIterator
+from .records import (  # type: ignore[assignment]
+    CSVRecordReader,
+    FileSplit,
+    RecordReaderDataSetIterator,
+    RecordReaderMultiDataSetIterator,
+    SequenceRecordReaderDataSetIterator,
+)
 from .serializer import ModelSerializer
 from .transforms import Transforms
 

@@ -95,6 +95,19 @@ class RegressionEvaluation(evaluation.RegressionEvaluation, metaclass=_JavasArgu
         return evaluation.RegressionEvaluation(*columns, **settings)
 
 
+class Bidirectional(nn.Bidirectional, metaclass=_JavasArguments):
+    """The layer: ``Bidirectional(layer)``, ``Bidirectional(Bidirectional.Mode.ADD, layer)``; or arguments of ours."""
+
+    @staticmethod
+    def construct(*arguments: Any, **settings: Any) -> nn.Bidirectional:
+        """Return the layer."""
+        if len(arguments) == 2 and not isinstance(arguments[0], nn.LayerConf):
+            arguments = arguments[::-1]
+        return nn.Bidirectional(*arguments, **settings)
+
+    Builder = nn.Bidirectional.Builder
+
+
 class LossMixtureDensity(losses.LossMixtureDensity, metaclass=_JavasArguments):
     """The loss, with Java's builder: ``LossMixtureDensity.builder().gaussians(2).labelWidth(3).build()``."""
 

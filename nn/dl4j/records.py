@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from nd import ConfigurationError, DataError
+from nd import ConfigurationError, DataError, dataset
 from nd.arguments import Count, Natural, checked
-from nd.dataset import CsvDataSetIterator
+from nd.dataset import AlignmentMode, CsvDataSetIterator, CSVSequenceRecordReader
 from nd.java_names import JavaNames
 
 
@@ -99,3 +99,43 @@ class RecordReaderDataSetIterator(CsvDataSetIterator):
         def build(self) -> RecordReaderDataSetIterator:
             """Return the iterator."""
             return RecordReaderDataSetIterator(*self._arguments)
+
+
+class SequenceRecordReaderDataSetIterator(dataset.SequenceRecordReaderDataSetIterator):
+    """Minibatches of series: ``(features, labels, batch, num_classes[, regression[, mode]])``, or of files with both
+    ``(reader, batch, num_classes, label_index[, regression])``.
+
+    Raises
+    ------
+    ConfigurationError
+        The arguments are neither, or contradict each other.
+
+    Notes
+    -----
+    Errors otherwise are those of `nd.dataset.SequenceRecordReaderDataSetIterator`. A negative `label_index` stands for
+    no labels. Source: DL4J ``SequenceRecordReaderDataSetIterator``.
+    """
+
+    AlignmentMode: ClassVar = AlignmentMode
+
+    def __init__(self, reader: CSVSequenceRecordReader, *arguments: Any) -> None:
+        one = ("batch", "num_classes", "label_index", "regression")
+        two = ("labels_reader", "batch", "num_classes", "regression", "alignment_mode")
+        names = two if isinstance(next(iter(arguments), None), CSVSequenceRecordReader) else one
+        if not 3 <= len(arguments) <= len(names):
+            raise ConfigurationError(
+                f"SequenceRecordReaderDataSetIterator: expected {', '.join(names)} behind the reader, got "
+                f"{len(arguments)} arguments."
+            )
+        given = dict(zip(names, arguments, strict=False))
+        if names is one and isinstance(given["label_index"], int) and given["label_index"] < 0:
+            given = {"batch": given["batch"]}  # the rest of which Java does not read
+        elif given.get("regression"):
+            given["num_classes"] = None
+        super().__init__(reader, **given)
+
+
+class RecordReaderMultiDataSetIterator(dataset.RecordReaderMultiDataSetIterator):
+    """The same with Java's enum in its place. Source: DL4J ``RecordReaderMultiDataSetIterator``."""
+
+    AlignmentMode: ClassVar = AlignmentMode

@@ -136,18 +136,6 @@ def _projections(fields: Json, queries: int, keys: int, values: int) -> Specs:
     return [*(ParamSpec(name, (heads, head, n), "c") for name, n in named), ParamSpec("Wo", (heads * head, n_out), "c")]
 
 
-def _attention(fields: Json) -> Specs:
-    n_in = size(fields, "nIn")
-    return _projections(fields, n_in, n_in, n_in) if flag(fields, "projectInput", False) else []
-
-
-def _recurrent_attention(fields: Json) -> Specs:
-    n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
-    weights = [ParamSpec("W", (n_in, n_out), "c"), ParamSpec("RW", (n_out, n_out), "c")]
-    weights += _projections(fields, n_out, n_in, n_in) if flag(fields, "projectInput", False) else []
-    return [*weights, _row("b", n_out)] if flag(fields, "hasBias", True) else weights
-
-
 def _locally_connected(axes: int) -> Callable[[Json], Specs]:
     def specs(fields: Json) -> Specs:
         n_in, n_out = size(fields, "nIn"), size(fields, "nOut")
@@ -173,17 +161,11 @@ _TABLES: Mapping[str, Callable[[Json], Specs]] = {
     "GravesLSTM": _lstm(3),
     "LSTM": _lstm(0),
     "LastTimeStep": _wrapped,
-    "LearnedSelfAttentionLayer": lambda fields: [
-        ParamSpec("Q", (1, size(fields, "nIn"), size(fields, "nQueries")), "c"),
-        *_attention(fields),
-    ],
     "LocallyConnected1D": _locally_connected(1),  # a file has the output's size, and need not have the windows
     "LocallyConnected2D": _locally_connected(2),
     "MaskLayer": _none,
     "MaskZeroLayer": _wrapped,
     "PReLULayer": _prelu,  # axes of any number, and shared ones that must be among them
-    "RecurrentAttentionLayer": _recurrent_attention,
-    "SelfAttentionLayer": _attention,
     "SimpleRnn": _simple_rnn,
     "TimeDistributed": _wrapped,
     "VariationalAutoencoder": _variational,

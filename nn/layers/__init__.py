@@ -64,10 +64,17 @@ if TYPE_CHECKING:
     from .pooling.subsampling1d import Pooling1D as Pooling1D
     from .pooling.subsampling1d import Subsampling1DLayer as Subsampling1DLayer
     from .pooling.subsampling3d import Subsampling3DLayer as Subsampling3DLayer
+    from .recurrent.attention import LearnedSelfAttentionLayer as LearnedSelfAttentionLayer
+    from .recurrent.attention import SelfAttentionLayer as SelfAttentionLayer
+    from .recurrent.bidirectional import Bidirectional as Bidirectional
     from .recurrent.graves_bidirectional import GravesBidirectionalLSTM as GravesBidirectionalLSTM
+    from .recurrent.last_time_step import LastTimeStep as LastTimeStep
     from .recurrent.lstm import LSTM as LSTM
     from .recurrent.lstm import GravesLSTM as GravesLSTM
+    from .recurrent.mask_zero import MaskZeroLayer as MaskZeroLayer
+    from .recurrent.recurrent_attention import RecurrentAttentionLayer as RecurrentAttentionLayer
     from .recurrent.simple_rnn import SimpleRnn as SimpleRnn
+    from .recurrent.time_distributed import TimeDistributed as TimeDistributed
     from .runtime import LayerRuntime as LayerRuntime
     from .same_diff import SameDiffConf as SameDiffConf
 
@@ -76,6 +83,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
     {
         "activation": "core.activation:ActivationLayer",
         "batch_normalization": "normalization.batch_normalization:BatchNormalization",
+        "bidirectional": "recurrent.bidirectional:Bidirectional",
         "capsule": "capsules.capsules:CapsuleLayer",
         "capsule_strength": "capsules.capsules:CapsuleStrengthLayer",
         "center_loss_output": "losses.center_loss:CenterLossOutputLayer",
@@ -100,18 +108,23 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "global_pooling": "pooling.global_pooling:GlobalPoolingLayer",
         "graves_bidirectional_lstm": "recurrent.graves_bidirectional:GravesBidirectionalLSTM",
         "graves_lstm": "recurrent.lstm:GravesLSTM",
+        "last_time_step": "recurrent.last_time_step:LastTimeStep",
+        "learned_self_attention": "recurrent.attention:LearnedSelfAttentionLayer",
         "local_response_normalization": "normalization.local_response_normalization:LocalResponseNormalization",
         "locally_connected1d": "convolution.locally_connected:LocallyConnected1D",
         "locally_connected2d": "convolution.locally_connected:LocallyConnected2D",
         "loss": "losses.output:LossLayer",
         "lstm": "recurrent.lstm:LSTM",
+        "mask_zero": "recurrent.mask_zero:MaskZeroLayer",
         "ocnn_output": "losses.ocnn:OCNNOutputLayer",
         "output": "losses.output:OutputLayer",
         "prelu": "core.prelu:PReLULayer",
         "primary_capsules": "capsules.primary_capsules:PrimaryCapsules",
+        "recurrent_attention": "recurrent.recurrent_attention:RecurrentAttentionLayer",
         "repeat_vector": "core.repeat_vector:RepeatVector",
         "rnn_loss": "losses.losses_of_places:RnnLossLayer",
         "rnn_output": "losses.rnn_output:RnnOutputLayer",
+        "self_attention": "recurrent.attention:SelfAttentionLayer",
         "separable_convolution2d": "convolution.depthwise:SeparableConvolution2D",
         "simple_rnn": "recurrent.simple_rnn:SimpleRnn",
         "space_to_batch": "convolution.space_to_batch:SpaceToBatchLayer",
@@ -119,6 +132,7 @@ LAYERS: ClassTable[type[LayerConf]] = ClassTable(
         "subsampling": "pooling.subsampling:SubsamplingLayer",
         "subsampling1d": "pooling.subsampling1d:Subsampling1DLayer",
         "subsampling3d": "pooling.subsampling3d:Subsampling3DLayer",
+        "time_distributed": "recurrent.time_distributed:TimeDistributed",
         "upsampling1d": "convolution.upsampling:Upsampling1D",
         "upsampling2d": "convolution.upsampling:Upsampling2D",
         "upsampling3d": "convolution.upsampling:Upsampling3D",

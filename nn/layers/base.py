@@ -81,6 +81,8 @@ class LayerConf(Checked):
     """Formats that the layer's input can have in Java, the default first; none where Java does not ask."""
     reads_ahead: ClassVar[bool] = False
     """Whether activations depend on later time steps, so that a series cannot be gone through in segments."""
+    drawings: ClassVar[int] = 1
+    """How often Java draws all weights, of which the last stay: the generator is further on for the layers behind."""
     of_whole_series: ClassVar[bool] = False
     """Whether a row comes out of a whole series, as of its last step, so that segments of series are none for it."""
     positional: ClassVar[tuple[str, ...]] = ()

@@ -48,6 +48,8 @@ class Context:
         Whether the backward pass has to return dL/dx.
     activates : bool
         False to leave the activation out, as `LayerRuntime.pre_output` does.
+    masks_steps : bool
+        Whether the mask holds inside of layers, too, that otherwise hand it on alone: in `LastTimeStep`, say.
     restarts : bool
         Whether the backward pass of a layer with a state computes the segment anew from a zero state and goes back
         through that, as Java's truncated backprop does.
@@ -58,7 +60,8 @@ class Context:
     """
 
     __slots__ = (
-        "activates", "back_length", "buffer", "input_shape", "mask", "needs_epsilon", "restarts", "training",
+        "activates", "back_length", "buffer", "input_shape", "mask", "masks_steps", "needs_epsilon", "restarts",
+        "training",
     )  # fmt: skip
 
     def __init__(
@@ -71,7 +74,7 @@ class Context:
     ) -> None:
         self.training, self.buffer, self.mask = training, buffer, mask
         self.needs_epsilon, self.activates = needs_epsilon, activates
-        self.restarts = False
+        self.masks_steps = self.restarts = False
         self.back_length: int | None = None
         self.input_shape: tuple[int, ...] = ()
 
@@ -83,7 +86,7 @@ class Context:
 
         mode = self.training if training is None else training
         ctx = Context(mode, buffer, self.mask, self.needs_epsilon, self.activates)
-        ctx.restarts, ctx.back_length = self.restarts, self.back_length
+        ctx.masks_steps, ctx.restarts, ctx.back_length = self.masks_steps, self.restarts, self.back_length
         return ctx
 
 
@@ -193,6 +196,11 @@ class LayerRuntime(Part, JavaNames):
     def feed_forward_mask(self, mask: Array) -> Array | None:
         """Return the mask of the layer's activations, from that of its input, in new memory: no context comes along."""
         return mask
+
+    def mask_behind(self, kept: Kept) -> Array | None:
+        """Return the mask of the activations of a forward pass, for a layer around this one; None where all count."""
+        mask = kept.context.mask
+        return None if mask is None else self.feed_forward_mask(mask)
 
     # ---- called by a network
 

@@ -7,10 +7,25 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
+from nd.activations import ACTIVATIONS, Activation, get_activation
 
 from ..conf.distributions import Distribution
-from ..conf.java_form import JavaForm
+from ..conf.java_form import Codec, JavaForm
 from .base import BaseLayerConf, LayerConf
+
+ACTIVATION_NAME = Codec(  # as DL4J writes it for these layers: they have default parameters
+    lambda activation: next(name for name, kind in ACTIVATIONS.items() if activation == kind()).upper(), get_activation
+)
+"""An activation by its name alone."""
+
+
+def check_has_name(who: str, activation: Activation | str | None) -> None:
+    """Raise ConfigurationError unless an activation is told by its name alone."""
+    if activation not in [kind() for kind in ACTIVATIONS.values()]:
+        raise nd.ConfigurationError(
+            f"{who}: activation must be one of the library's, which DL4J writes here by name, with its default "
+            f"parameters, got {activation!r}. Use 'tanh'."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +41,8 @@ class SameDiffConf(BaseLayerConf):
     Notes
     -----
     As in Java, the network's weight_init is not for them either: weights are Xavier's unless the layer has its own.
-    As in Java, dropout of the input is not applied, even if configured. Source: DL4J ``SameDiffLayer``.
+    As in Java, dropout of the input is not applied, even if configured. Source: DL4J ``SameDiffLayer``. Differs: the
+    score has the penalties, of which Java uses the gradients alone.
     """
 
     weight_init: str | Distribution = "xavier"

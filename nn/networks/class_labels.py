@@ -49,7 +49,7 @@ class ClassLabels:
         self.columns = 0
         while number >= 0 and not self.columns:  # that of the nearest layer before, where the last one has none
             node = nodes[number]
-            self.columns = int(getattr(node.conf.innermost, "n_out", None) or 0)
+            self.columns = int(getattr(node.conf, "n_out", None) or 0)
             number = node.inputs[0] if len(node.inputs) == 1 else -1
         axes = getattr(last.runtime, "axes", None) or getattr(last, "axes", None)  # of places
         self.rank = 2 + (len(axes) if isinstance(axes, tuple) else 0)

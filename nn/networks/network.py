@@ -32,7 +32,7 @@ class Network(Trainable, Inside, Streaming, Saved):
         return self._size_of(self.checked_layer("layer_input_size", layer), "n_in")
 
     def _size_of(self, node: int, name: str) -> int:
-        return getattr(self.conf.nodes[node].conf.innermost, name, None) or 0
+        return getattr(self.conf.nodes[node].conf, name, None) or 0
 
     def summary(self) -> str:
         """Return a table of the network: what it consists of, shapes, parameters."""

@@ -91,7 +91,7 @@ def _node_types(conf: Any) -> Sequence[NodeTypes | None]:
 
 def _sizes(conf: Any) -> str:
     """Return what a layer with parameters knows without types."""
-    n_in, n_out = (getattr(conf.innermost, name, None) for name in ("n_in", "n_out"))
+    n_in, n_out = (getattr(conf, name, None) for name in ("n_in", "n_out"))
     return "" if n_in is None else f"{n_in} -> {n_out}"
 
 

@@ -45,7 +45,7 @@ class FeaturesCheck:
         """Whether the features are series."""
         self._allowed: list[tuple[int | None, ...]] = []
         self.rows_are_series = (
-            first is not None and first.preprocessor is None and getattr(layer, "takes", None) == "series"
+            first is not None and first.preprocessor is None and getattr(first.conf, "takes", None) == "series"
         )
         """Whether features ``[N, T]`` are series of T time steps, as an EmbeddingSequenceLayer reads them."""
         self.rows: int | None = layer.n_in if getattr(layer, "takes_indices", False) else None

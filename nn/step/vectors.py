@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import nd
@@ -72,8 +73,7 @@ class FlatVectors:
     def draw_weights(self, rng: Random) -> None:
         """Draw node after node in the order that Java has for it; biases start at their bias_init."""
         for number, node in sorted(enumerate(self.conf.nodes), key=lambda numbered: numbered[1].draw_index):
-            for view in self.layout.of_layer(number):
-                draw_param(node.conf, view, self.params, rng, node.label)
+            draw_params(node.conf, self.layout.of_layer(number), self.params, rng, node.label)
 
     def set_updaters(self, conf: NetworkConfiguration) -> None:
         """Take the updaters of another configuration of the same layers; their state stays."""
@@ -118,7 +118,14 @@ def penalties_on(layer: BaseLayerConf, spec: ParamSpec) -> tuple[Regularization,
     return merged(layer.regularization_of(spec.bias)) if spec.penalised and not spec.running else ()
 
 
-def draw_param(layer: Any, view: ParamView, vector: Array, rng: Random, label: str) -> None:
+def draw_params(layer: Any, views: Sequence[ParamView], vector: Array, rng: Random, label: str) -> None:
+    """Let all parameters of a layer or vertex start, as often as Java does."""
+    for _ in range(getattr(layer, "drawings", 1)):
+        for view in views:
+            _draw_param(layer, view, vector, rng, label)
+
+
+def _draw_param(layer: Any, view: ParamView, vector: Array, rng: Random, label: str) -> None:
     """Let a parameter start at its own initial value; without one a weight is drawn, a bias has its bias_init."""
     conf = layer.innermost
     spec, flat = view.spec, view.flat(vector)

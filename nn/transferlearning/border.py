@@ -44,9 +44,16 @@ def border_of_layers(conf: MultiLayerConfiguration, frozen_till: int | None) -> 
     last, count = _checked(conf, frozen_till), len(conf.layers)
     types = conf.layer_types()
     below = _layers(conf, 0, last + 1, conf.input_type)
-    below = replace(below, layers=tuple(layer.innermost for layer in below.layers))  # which may run as one
+    below = replace(below, layers=tuple(_thawed(layer) for layer in below.layers))  # which may run as one
     above = _layers(conf, last + 1, count, conf.input_type if types is None else types[last][1])
     return Border(below, above, range(last + 1), range(last + 1, count), [0], [0])
+
+
+def _thawed(conf: Any) -> Any:
+    """Return a layer or vertex without what freezes it."""
+    while isinstance(conf, FrozenLayer | FrozenVertex):
+        conf = conf.layer if isinstance(conf, FrozenLayer) else conf.underlying
+    return conf
 
 
 def _checked(conf: MultiLayerConfiguration, frozen_till: int | None) -> int:
@@ -94,7 +101,7 @@ def border_of_graph(conf: ComputationGraphConfiguration, names: Sequence[str] = 
     inputs = [name for name in conf.inputs if name in inputs or name in inputs_of_masks]
     numbers = {node.name: number for number, node in enumerate(conf.nodes)}
     of_below, of_above = _vertices(conf, inputs, below, outputs), _vertices(conf, sources, above, conf.outputs)
-    bare = {name: vertex.innermost for name, vertex in of_below.vertices.items()}
+    bare = {name: _thawed(vertex) for name, vertex in of_below.vertices.items()}
     return Border(
         replace(of_below, vertices=bare),
         of_above,

@@ -18,12 +18,12 @@ from ..conf.multilayer import MultiLayerConfiguration
 from ..conf.output_layers import check_output_layers
 from ..conf.preprocessors import FeedForwardToCnnPreProcessor, InputPreProcessor
 from ..conf.stacking import check_order, check_preprocessors
-from ..layers import FeedForwardConf, FrozenLayer, LayerConf
+from ..layers import FrozenLayer, LayerConf
 from ..layers.base import label_of
 from ..networks.graph import ComputationGraph
 from ..networks.multilayer import MultiLayerNetwork
 from ..step.params import ParamLayout
-from ..step.vectors import draw_param
+from ..step.vectors import draw_params
 from .fine_tune import FineTuneConfiguration
 from .graph_editing import GraphBuilder
 from .resizing import Init, Resizing, Sizes, resized_input
@@ -174,8 +174,7 @@ class _Editing(Resizing[int]):
     def _drawn(self, layer: LayerConf) -> list[Array]:
         layout = ParamLayout([layer.param_specs()])
         vector = nd.zeros(1, layout.length, dtype=self.old.base.dtype)
-        for view in layout.views:
-            draw_param(layer, view, vector, nd.random.get_random(), f"layer {layer.name!r}")
+        draw_params(layer, layout.views, vector, nd.random.get_random(), f"layer {layer.name!r}")
         return [view.flat(vector) for view in layout.views]
 
     def remove(self, count: int) -> None:
@@ -274,9 +273,9 @@ def input_type_of(first: LayerConf, preprocessor: InputPreProcessor | None) -> I
         return InputType.convolutional_flat(
             preprocessor.input_height, preprocessor.input_width, preprocessor.num_channels
         )
-    layer = first.innermost
-    if preprocessor is None and isinstance(layer, FeedForwardConf) and layer.takes == "rows" and layer.n_in:
-        return InputType.feed_forward(layer.n_in)
+    n_in = getattr(first, "n_in", None)
+    if preprocessor is None and n_in and getattr(first, "takes", None) == "rows":
+        return InputType.feed_forward(n_in)
     return None
 
 

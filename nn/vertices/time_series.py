@@ -13,6 +13,7 @@ from nd.typing import Array
 from ..conf.data_formats import ROWS, SERIES, format_of_axes, rows_of
 from ..conf.input_type import ConvolutionalFlatType, FeedForwardType, InputType, RecurrentType, series_of
 from ..conf.java_form import JavaForm
+from ..layers.recurrent.last_time_step import LastSteps
 from ..layers.runtime import Params
 from .base import VertexConf
 from .runtime import NetworkInput, VertexContext, VertexRuntime
@@ -51,30 +52,15 @@ class LastTimeStepRuntime(_OverTime):
 
     pure = splits = True
 
-    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, Any]:
+    def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, LastSteps]:
         (x,) = xs
-        shape, mask = tuple(x.shape), self.mask_for(x, ctx)
-        if mask is None:
-            return x[:, :, -1], (shape, None)
-        n, channels, steps = shape
-        numbers = nd.arange(steps, dtype=self.dtype)
-        last = nd.argmax(nd.multiply(mask, numbers, ctx.buffer("numbered", (n, steps))), 1)
-        chosen = ctx.buffer("chosen", (n, 1, steps))
-        nd.equal(nd.reshape(nd.astype(last, self.dtype), (n, 1, 1)), nd.reshape(numbers, (1, 1, steps)), chosen)
-        product = nd.multiply(x, chosen, ctx.buffer("product", shape))
-        return nd.sum_into(product, 2, ctx.buffer("a", (n, channels))), (shape, chosen)
+        last = LastSteps(tuple(x.shape), self.mask_for(x, ctx), ctx.buffer)
+        return last.of(x), last
 
     def backward(
-        self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: VertexContext
+        self, epsilon: Array, cache: LastSteps, params: Params, grads: Params, ctx: VertexContext
     ) -> Sequence[Array | None]:
-        if not ctx.needs_epsilons[0]:
-            return [None]
-        shape, chosen = cache
-        below = ctx.buffer("epsilon", shape)
-        if chosen is None:
-            nd.assign(nd.fill(below, 0.0)[:, :, -1], epsilon)
-            return [below]
-        return [nd.multiply(nd.reshape(epsilon, (*shape[:2], 1)), chosen, below)]
+        return [cache.back(epsilon) if ctx.needs_epsilons[0] else None]
 
     def feed_forward_mask(self, masks: Sequence[Array | None], ctx: VertexContext) -> None:
         return None

@@ -105,6 +105,16 @@ class FrozenVertex(VertexConf):
         """Those of the underlying vertex."""
         return self.underlying.most_inputs
 
+    @property
+    def n_out(self) -> int | None:
+        """Numbers or channels that go out, where the underlying vertex says it."""
+        return getattr(self.underlying, "n_out", None)
+
+    @property
+    def said_format(self) -> str | None:
+        """The format of the inputs that the underlying vertex says, None where it says none."""
+        return getattr(self.underlying, "said_format", None)
+
     def resolved(self, defaults: NeuralNetConfiguration, index: int) -> Self:
         return replace(self, underlying=self.underlying.resolved(defaults, index))
 

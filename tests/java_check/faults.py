@@ -34,10 +34,11 @@ LOGARITHMS, NEGATIVES = (
 """Losses that are not finite for the outputs of these activations."""
 ROUNDED = (activations.GELU, activations.HardSigmoid, activations.LeakyReLU, activations.RationalTanh)
 SAME_DIFF = (
-    nn.AttentionVertex, nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.LocallyConnected1D, nn.LocallyConnected2D,
-    nn.PrimaryCapsules,
+    nn.CapsuleLayer, nn.CapsuleStrengthLayer, nn.LearnedSelfAttentionLayer, nn.LocallyConnected1D,
+    nn.LocallyConnected2D, nn.PrimaryCapsules, nn.RecurrentAttentionLayer, nn.SelfAttentionLayer,
 )  # fmt: skip
-"""Layers and a vertex that Java makes of SameDiff."""
+"""Layers that Java makes of SameDiff."""
+ACTIVATE_BY_SAME_DIFF = (nn.LocallyConnected1D, nn.LocallyConnected2D, nn.RecurrentAttentionLayer)
 NOT_IN_SAME_DIFF = (
     activations.HardSigmoid, activations.Mish, activations.RReLU, activations.RationalTanh, activations.ReLU6,
     activations.RectifiedTanh, activations.SELU, activations.Swish, activations.ThresholdedReLU,
@@ -115,6 +116,8 @@ FAULTS = (
           has((nn.DepthwiseConvolution2D, nn.SeparableConvolution2D), is_penalised), TRAINING, "penalty of depthwise"),
     Fault("penalties of AttentionVertex", "are not in the score", has(nn.AttentionVertex, is_penalised),
           frozenset({"score", "scores", "opened scores"}), "penalty of a vertex"),
+    Fault("penalties of SameDiff layers", "are not in the score", has(SAME_DIFF, is_penalised),
+          frozenset({"score", "scores", "opened scores"}), "penalty of SameDiff"),
     Fault("normalisation of AttentionVertex", "its gradient is not held to anything as a whole",
           has(nn.AttentionVertex, is_held_as_a_whole), TRAINING, "normalisation of a vertex"),
     # ---- constraints
@@ -144,13 +147,17 @@ FAULTS = (
     Fault("PReLULayer with shared axes", "fails", has(nn.PReLULayer, lambda layer: layer.shared_axes), TRAINS,
           "shared slopes"),
     Fault("activations of SameDiff layers", "are not all there",
-          has((nn.LocallyConnected1D, nn.LocallyConnected2D), lambda layer: type(layer.activation) in NOT_IN_SAME_DIFF),
+          has(ACTIVATE_BY_SAME_DIFF, lambda layer: type(layer.activation) in NOT_IN_SAME_DIFF),
           RUNS, "activations of SameDiff"),
+    Fault("LearnedSelfAttentionLayer", "fails", has(nn.LearnedSelfAttentionLayer), RUNS, "learned queries"),
     Fault("layer normalisation", "fails", has(nn.DenseLayer, lambda layer: layer.has_layer_norm), RUNS,
           "layer normalisation", M1),
     Fault("volumes", "that the file has channels first is not read", has(VOLUMES), RUNS | TRAINS | OUTPUT | GRADIENT,
           "volumes", M1),
     # ---- outputs
+    Fault("leaky ReLU of SameDiff layers", "has the slope 0",
+          has(ACTIVATE_BY_SAME_DIFF, lambda layer: isinstance(layer.activation, activations.LeakyReLU)),
+          OUTPUT | GRADIENT, "leaky ReLU of SameDiff"),
     Fault("steps that are masked", "in the features alone count in the loss of an RnnOutputLayer",
           masks_steps_of_features_alone, OUTPUT | GRADIENT, "steps that are masked"),
     Fault("noise of biases", "is there when nothing is trained", has(IWeightNoise, lambda noise: noise.apply_to_biases),
@@ -164,7 +171,8 @@ FAULTS = (
           "masked example"),
     Fault("locked BatchNormalization", "leaves gamma out where beta is 0, but not of the gradient",
           has(nn.BatchNormalization, is_without_beta), GRADIENT, DERIVATIVES),
-    Fault("gradients of SameDiff layers", "are doubled", has(SAME_DIFF), GRADIENT, DERIVATIVES, M2),
+    Fault("gradients of SameDiff layers", "are doubled", has((nn.AttentionVertex, *SAME_DIFF)),
+          GRADIENT, DERIVATIVES, M2),
     Fault("ELU", "the gradient is that of alpha = 1", has(activations.ELU, lambda elu: elu.alpha != 1.0), GRADIENT,
           DERIVATIVES),
     Fault("ReLU(max=0)", "the gradient is that of no limit", has(activations.ReLU, lambda relu: relu.max == 0.0),

@@ -19,6 +19,7 @@ from nn import (
     LocallyConnected2D,
     MultiLayerNetwork,
     OCNNOutputLayer,
+    SelfAttentionLayer,
     SpatialDropout,
 )
 from nn.conf.parts import KINDS, Kind
@@ -108,10 +109,14 @@ def rows_with_faults() -> Iterator[Row]:
     labels = classes(N, CLASSES)
     yield dense_row("fault-equal_norms", {"constrain_weights": MinMaxNormConstraint(0.5, 0.5)})
     yield dense_row("fault-all_weights", {"constrain_weights": MaxNormConstraint(0.1, dimensions=(0, 1))})
-    for name, layer in {"depthwise": depthwise, "unshared": unshared}.items():
+    leaky = LocallyConnected2D(n_out=2, kernel_size=2, activation="leakyrelu")
+    for name, layer in {"depthwise": depthwise, "leaky_unshared": leaky, "unshared": unshared}.items():
         yield Row(f"fault-{name}", base().list(layer, *TAIL, input_type=images), numbers(N, *images.shape), labels)
     conf = base().list(series_layer, GlobalPoolingLayer("avg"), *TAIL, input_type=series)
     yield Row("fault-norm_of_series", conf, numbers(N, *series.shape), labels)
+    attention = SelfAttentionLayer(n_out=4, n_heads=2, project_input=True, l2=0.1)
+    conf = base().list(attention, GlobalPoolingLayer("avg"), *TAIL, input_type=series)
+    yield Row("fault-penalised_attention", conf, numbers(N, *series.shape), labels)
     conf = base().list(one_class, input_type=InputType.feed_forward(SIZE))
     yield Row("fault-norm_of_scalar", conf, numbers(N, SIZE), np.ones((N, 1)))
 

@@ -86,7 +86,7 @@ CASES = {
     ],
     "RecurrentAttentionLayer": [
         (HEADS, (("W", (3, 5)), ("RW", (5, 5)), ("Wq", (2, 7, 5)), ("Wk", (2, 7, 3)), ("Wv", (2, 7, 3)),
-                 ("Wo", (14, 5)), ("b", (1, 5)))),
+                 ("Wo", (14, 5)), ("b", (5,)))),
     ],
     "RnnOutputLayer": [(FF, PLAIN)],
     "SelfAttentionLayer": [(HEADS, PROJECTED), ({**HEADS, "projectInput": False}, ())],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import nd
 from nd.arguments import Count
@@ -16,11 +16,11 @@ from nd.typing import Array
 from ...conf import data_formats
 from ...conf.input_type import InputType, RecurrentType, series_of
 from ...conf.java_form import BIAS, CONVOLUTIONS, WINDOW, Codec, Fields, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_series
 from ...step.params import ParamSpec
 from ..base import FeedForwardConf
 from ..pooling.window_masks import window_mode
 from ..runtime import Context, Params
+from ..series import SeriesConf
 from .convolution import ConvolutionConf, ConvolutionRuntime, Windows
 
 
@@ -104,7 +104,7 @@ FORMAT_AS_IMAGES = Codec(
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesConvolutionConf(ConvolutionConf):
+class SeriesConvolutionConf(SeriesConf, ConvolutionConf):
     """Shared by convolutions along time.
 
     Parameters
@@ -114,10 +114,6 @@ class SeriesConvolutionConf(ConvolutionConf):
     """
 
     axes: ClassVar[int] = 1
-    takes: ClassVar[str] = "series"
-
-    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
-        return to_series(input_type)
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         self.check(label)
@@ -177,9 +173,6 @@ class Convolution1DLayer(SeriesConvolutionConf):
                 "Convolution1DLayer: kernel_size must be given, got None. Say kernel_size=3, for example."
             )
         super().__post_init__()
-
-    def with_inputs(self, label: str, input_type: InputType) -> Self:
-        return self.with_n_in(label, series_of(label, input_type).n)
 
     def weight_specs(self) -> tuple[ParamSpec, ...]:
         shape = (*self.kernel_size, self.n_in or 0, self.n_out or 0)  # type: ignore[misc]

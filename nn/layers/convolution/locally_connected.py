@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import nd
-from nd.activations import ACTIVATIONS, Activation, get_activation
+from nd.activations import Activation
 from nd.arguments import Count
 from nd.arrays import convolution, convolution_kinds
 from nd.arrays.convolution import Sizes, Window
@@ -23,7 +23,7 @@ from ...conf.preprocessors import InputPreProcessor, to_images
 from ...conf.weight_noise import IWeightNoise
 from ...step.params import ParamSpec
 from ..runtime import Context, Params
-from ..same_diff import SameDiffConf
+from ..same_diff import ACTIVATION_NAME, SameDiffConf, check_has_name
 from .convolution import ConvolutionConf, ConvolutionRuntime, image_of, window_of
 from .convolution1d import SeriesConvolutionConf, SeriesWindows, as_images, as_series, series_window_of
 
@@ -103,6 +103,10 @@ class LocallyConnectedConf(ConvolutionConf):
         Of the axes that the windows slide along; set from the network's input type when not given.
     activation, convolution_mode, weight_init
         These have defaults of their own, "tanh", "same" and "xavier", and are not taken from the network's.
+
+    Notes
+    -----
+    Differs: a leaky ReLU has its slope, which in Java is 0 in these layers.
     """
 
     input_size: Count | Sequence[Count] | None = None
@@ -120,11 +124,7 @@ class LocallyConnectedConf(ConvolutionConf):
         if self.input_size is not None:
             size = convolution.per_axis(who, "input_size", self.input_size, 1, self.axes)
             object.__setattr__(self, "input_size", size)
-        if self.activation not in [kind() for kind in ACTIVATIONS.values()]:
-            raise nd.ConfigurationError(
-                f"{who}: activation must be one of the library's, which DL4J writes here by name, with its default "
-                f"parameters, got {self.activation!r}. Use 'tanh'."
-            )
+        check_has_name(who, self.activation)
         if self.weight_init is None or isinstance(self.weight_init, Distribution) or self.weight_init == "identity":
             raise nd.ConfigurationError(
                 f"{who}: weight_init must be the name of a formula, as in DL4J, got {self.weight_init!r}. Use 'xavier'."
@@ -193,12 +193,9 @@ def _derived(axes: int, padding: str) -> dict[str, Callable[[Any], Any]]:
 
 
 _ALONG_TIME = Codec(lambda value: None if value is None else value[0], lambda value: value)
-_ACTIVATION = Codec(  # by its name alone, as DL4J writes it for these layers: they have default parameters
-    lambda activation: next(name for name, kind in ACTIVATIONS.items() if activation == kind()).upper(), get_activation
-)
 _FORM = SameDiffConf.form.more(
     {
-        "activation": ("activation", _ACTIVATION),
+        "activation": ("activation", ACTIVATION_NAME),
         "weightInit": ("weight_init", "upper"),
         **SIZES,
         **BIAS,

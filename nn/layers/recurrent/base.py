@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import nd
-from nd.checks import describe_shape
 from nd.typing import Array
 
 from ...conf import data_formats
 from ...conf.distributions import Distribution
-from ...conf.input_type import InputType, RecurrentType, series_of
 from ...conf.java_form import TIMED, JavaForm
-from ...conf.preprocessors import InputPreProcessor, to_series
 from ...conf.weight_inits import weight_init_of
 from ..base import FeedForwardConf
 from ..runtime import LayerRuntime, State
+from ..series import SeriesConf, check_series
 
 
 class RecurrentRuntime(LayerRuntime):
@@ -31,18 +29,11 @@ class RecurrentRuntime(LayerRuntime):
 
     def check_series(self, x: Array) -> None:
         """Raise unless x is ``[N, n_in, T]``, with a step at least."""
-        n_in = self.conf.n_in
-        if not nd.is_array(x):
-            raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
-        if x.ndim != 3 or x.shape[1] != n_in or x.shape[2] == 0:
-            raise nd.ShapeError(
-                f"{self.label}: expected input {describe_shape(('N', n_in, 'T'))} with T >= 1, got "
-                f"{describe_shape(x.shape)}. Give series, channels before time; one step is [N, {n_in}, 1]."
-            )
+        check_series(self.label, x, self.conf.n_in)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecurrentConf(FeedForwardConf):
+class RecurrentConf(SeriesConf):
     """A layer from series of n_in to series of n_out numbers.
 
     Parameters
@@ -57,7 +48,6 @@ class RecurrentConf(FeedForwardConf):
 
     weight_init_recurrent: str | Distribution | None = None
     data_format: str | None = None
-    takes: ClassVar[str] = "series"
     formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
     form: ClassVar[JavaForm] = FeedForwardConf.form.more(
         {"weightInitFnRecurrent": ("weight_init_recurrent", "weight init")}, TIMED
@@ -69,10 +59,3 @@ class RecurrentConf(FeedForwardConf):
         object.__setattr__(
             self, "weight_init_recurrent", weight_init_of(type(self).__name__, self.weight_init_recurrent)
         )
-
-    def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
-        return to_series(input_type)
-
-    def output_type(self, label: str, input_type: InputType) -> InputType:
-        self.check(label)
-        return RecurrentType(self.n_out, series_of(label, input_type).time_series_length)  # type: ignore[arg-type]

@@ -41,6 +41,11 @@ def _by_gates(weights: Array) -> Array:
     return nd.permute(rows, (0, 2, 1))
 
 
+def _mask_inside(ctx: Context) -> Array | None:
+    """Return the mask of outputs and memories: as in Java the network's goes past the layer, to those behind it."""
+    return ctx.mask if ctx.masks_steps else None
+
+
 class LstmUnits(RecurrentRuntime):
     """Shared by layers of LSTM units."""
 
@@ -58,14 +63,14 @@ class LstmRuntime(LstmUnits):
 
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
         self.check_series(x)
-        passed = self.lstm.forward(x, weights_of(params), state, ctx.mask, ctx.buffer, ctx.training)
+        passed = self.lstm.forward(x, weights_of(params), state, _mask_inside(ctx), ctx.buffer, ctx.training)
         return passed.order.outputs(passed.h), Cache(x, passed), passed.state
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         x, passed = cache
         if ctx.restarts:
             start, buffer = self.initial_state(x.shape[0]), ctx.inner("again").buffer
-            passed = self.lstm.forward(x, weights_of(params), start, ctx.mask, buffer, True)
+            passed = self.lstm.forward(x, weights_of(params), start, _mask_inside(ctx), buffer, True)
         return self.lstm.backward(
             epsilon,
             passed,

@@ -1,5 +1,6 @@
 """A row for every variant of every layer, and what it computes, written another way: loops over float64 numbers."""
 
+from .attention import ATTENTION_CASES
 from .base import TAIL, LayerCase, make_features, make_labels
 from .capsules import CAPSULE_CASES
 from .convolutions import CONVOLUTION_CASES
@@ -10,10 +11,12 @@ from .outputs import OUTPUT_CASES
 from .places import PLACES_CASES
 from .poolings import POOLING_CASES
 from .recurrent import RECURRENT_CASES
+from .wrapping import WRAPPING_CASES
 
 LAYER_CASES: dict[str, list[LayerCase]] = dict(
     sorted(
         {
+            **ATTENTION_CASES,
             **CAPSULE_CASES,
             **CONVOLUTION_CASES,
             **CORE_CASES,
@@ -23,6 +26,7 @@ LAYER_CASES: dict[str, list[LayerCase]] = dict(
             **PLACES_CASES,
             **POOLING_CASES,
             **RECURRENT_CASES,
+            **WRAPPING_CASES,
         }.items()
     )
 )

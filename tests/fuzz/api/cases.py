@@ -31,6 +31,7 @@ from .prepared import (
     saved_text,
     trained,
 )
+from .series_cases import SERIES
 from .values import configuration, data_set, network
 
 Makers = dict[str, Any]
@@ -348,5 +349,5 @@ def _calculator() -> Any:
     return DataSetLossCalculator(iterator())
 
 
-CASES: Makers = {**_FACADE, **_DATA, **MULTI, **_CURVES, **_evaluations(), **_NETWORKS, **GRAPHS, **_TRAINING}
+CASES: Makers = {**_FACADE, **_DATA, **MULTI, **SERIES, **_CURVES, **_evaluations(), **_NETWORKS, **GRAPHS, **_TRAINING}
 """Name of a target -> good arguments, or a function of the folder that makes them."""

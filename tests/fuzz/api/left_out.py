@@ -77,11 +77,11 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "check_array", "check_given", "check_labels", "check_lengths", "check_mask", "check_not_learning",
-            "check_number", "check_repeatable", "check_same_dtype", "check_source", "computed", "fixed", "fitted_group",
-            "hear_gradient", "hear_iteration", "map_arrays", "new_normalizer", "normalizer_of", "note_sizes", "passing",
-            "point", "pre_processed", "read_settings", "rows_of", "set_rows", "single", "steps_of", "through",
-            "value_of", "weigh", "who", "with_rows", "write_settings", "written",
+            "check_array", "check_given", "check_initialized", "check_labels", "check_lengths", "check_mask",
+            "check_not_learning", "check_number", "check_repeatable", "check_same_dtype", "check_source", "computed",
+            "fixed", "fitted_group", "hear_gradient", "hear_iteration", "map_arrays", "new_normalizer", "normalizer_of",
+            "note_sizes", "passing", "point", "pre_processed", "read_settings", "rows_of", "set_rows", "single",
+            "steps_of", "through", "value_of", "weigh", "who", "with_rows", "write_settings", "written",
         )], _SHARED,
     ),
     **dict.fromkeys(

@@ -20,6 +20,7 @@ from nd.dataset import (
 from nn import MultiLayerNetwork, TransferLearning
 
 from .graph_cases import PREPARED_GRAPHS
+from .series_cases import PREPARED_READERS
 from .values import data_set, multi_data_set, network
 
 
@@ -193,5 +194,6 @@ PREPARED: dict[str, Callable[..., Any]] = {
     "nd.evaluation.RegressionEvaluation": _evaluated("RegressionEvaluation", data_set().labels, probabilities(3)),
     "nn.MultiLayerNetwork": lambda **arguments: trained(),
     **PREPARED_GRAPHS,
+    **PREPARED_READERS,
 }
 """Class -> what makes an instance whose methods can be called, in the place of the constructor."""

@@ -14,7 +14,9 @@ from nd import DataError
 from nd.dataset import (
     AsyncDataSetIterator,
     AsyncMultiDataSetIterator,
+    CharacterIterator,
     CsvDataSetIterator,
+    CSVSequenceRecordReader,
     DataSet,
     DataSetIterator,
     DigitsDataSetIterator,
@@ -34,9 +36,13 @@ from nd.dataset import (
     NpzDataSetIterator,
     NumpyDataSetIterator,
     NumpyMultiDataSetIterator,
+    RecordReaderMultiDataSetIterator,
     SamplingDataSetIterator,
+    SequenceRecordReaderDataSetIterator,
+    SeriesColumns,
     SingletonDataSetIterator,
     SingletonMultiDataSetIterator,
+    SlidingWindowDataSetIterator,
 )
 
 X = np.arange(11.0, dtype=np.float32)[:, None]
@@ -52,6 +58,11 @@ for number, size in enumerate((4, 1, 6)):
 FILES = [FOLDER / f"{number}.npz" for number in range(3)]
 
 
+for number in range(11):
+    (FOLDER / f"{number}.csv").write_text("".join(f"{number},{step}\n" for step in range(number % 3 + 1)))
+SERIES = CSVSequenceRecordReader().initialize([FOLDER / f"{number}.csv" for number in range(11)])
+
+
 def shuffled():
     return NumpyDataSetIterator(X, X, 4, shuffle=True, seed=5)
 
@@ -61,6 +72,7 @@ def shuffled_multi():
 
 
 KINDS = {
+    "characters": lambda: CharacterIterator("to be or not to be" * 6, 4, 7),
     "csv": lambda: CsvDataSetIterator(FOLDER / "rows.csv", 3, 0, regression=True),
     "csv, ahead": lambda: AsyncDataSetIterator(CsvDataSetIterator(FOLDER / "rows.csv", 3, 0, regression=True)),
     "epochs": lambda: MultipleEpochsIterator(3, shuffled()),
@@ -72,6 +84,10 @@ KINDS = {
     "numpy, shuffled": shuffled,
     "sampling": lambda: SamplingDataSetIterator(WHOLE, 4, 9, seed=7),
     "sampling, each once": lambda: SamplingDataSetIterator(WHOLE, 4, 9, seed=7, replace=False),
+    "series": lambda: SequenceRecordReaderDataSetIterator(SERIES, None, 4, 3, label_index=1),
+    "series, shuffled": lambda: SequenceRecordReaderDataSetIterator(
+        SERIES, None, 4, regression=True, label_index=1, shuffle=True
+    ),
     "singleton": lambda: SingletonDataSetIterator(WHOLE),
     "async": lambda: AsyncDataSetIterator(ListDataSetIterator(DataSet(X, X), 2), 3),
     "digits": lambda: DigitsDataSetIterator(300),
@@ -86,8 +102,12 @@ KINDS = {
     "multi, existing": lambda: ExistingMultiDataSetIterator([each.to_multi_data_set() for each in SETS]),
     "multi, list": lambda: ListMultiDataSetIterator(MultiDataSet([X, X], [X, X]), 3),
     "multi, numpy": lambda: NumpyMultiDataSetIterator([X, X], [X, X], 4),
+    "multi, series": lambda: RecordReaderMultiDataSetIterator(
+        3, {"a": SERIES}, [SeriesColumns("a", [0])], [SeriesColumns("a", [1])]
+    ),
     "multi, shuffled": shuffled_multi,
     "multi, singleton": lambda: SingletonMultiDataSetIterator(MultiDataSet([X, X], [X])),
+    "windows": lambda: SlidingWindowDataSetIterator(X, 2, 3, shuffle=True),
     "list, regrouped": lambda: ListDataSetIterator(SETS, 3),
 }
 

@@ -233,6 +233,7 @@ def test_every_field_has_its_call(target):
         "input_channels": 2, "blocks": 2, "collapse_dimensions": False, "cropping": 1, "pooling_dimensions": (2, 3),
         "size": 3, "has_layer_norm": True, "gate_activation": "hardsigmoid", "forget_gate_bias_init": 2.0,
         "weight_init_recurrent": "xavier_uniform",
+        "n_heads": 2, "head_size": 5, "n_queries": 3, "project_input": True,
     }  # fmt: skip
     if issubclass(target, SameSizeConf):
         given["n_out"] = given["n_in"]

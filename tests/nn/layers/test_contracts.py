@@ -35,12 +35,13 @@ N = 8  # examples in a minibatch
 COUNTED = np.array([1, 0, 1, 1, 0, 1, 1, 0])
 SILENCES = {
     "CenterLossOutputLayer", "DenseLayer", "ElementWiseMultiplicationLayer", "EmbeddingLayer",
-    "EmbeddingSequenceLayer", "GlobalPoolingLayer", "GravesBidirectionalLSTM", "GravesLSTM", "LSTM", "OutputLayer",
-    "RnnOutputLayer", "SimpleRnn",
+    "EmbeddingSequenceLayer", "GlobalPoolingLayer", "GravesBidirectionalLSTM", "OutputLayer", "RnnOutputLayer",
+    "SimpleRnn",
 }  # fmt: skip
-LETS_ERRORS_BACK = {"LSTM"}  # as Java, whose mask does not stop them where it silences activations
-GOES_BACK_THROUGH_GAPS = {"GravesBidirectionalLSTM", "GravesLSTM", "LSTM"}  # as Java: by way of the memory
-ENDS_MASKS = {"CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "PrimaryCapsules"}
+ENDS_MASKS = {
+    "CapsuleLayer", "CapsuleStrengthLayer", "GlobalPoolingLayer", "LastTimeStep", "LearnedSelfAttentionLayer",
+    "MaskZeroLayer", "PrimaryCapsules",
+}  # fmt: skip
 ROWS_IN = InputType.feed_forward(4)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
@@ -129,12 +130,29 @@ def mask_of_examples(x):
     return COUNTED.reshape(-1, *(1 for _ in x.shape[1:])).astype(float)
 
 
+def ends_masks(layer):
+    """Tell whether a layer, or one inside of it, hands no mask on."""
+    return any(type(part).__name__ in ENDS_MASKS for part in layers_in(layer))
+
+
+def silences(layer):
+    """Tell whether what a mask takes out becomes zeros: an LSTM looks at it inside of LastTimeStep alone."""
+    names = [type(part).__name__ for part in layers_in(layer)]
+    in_last = "LastTimeStep" in names and names[-1] in ("GravesLSTM", "LSTM")
+    return (names[-1] in SILENCES or in_last) and "MaskZeroLayer" not in names  # which has a mask of its own
+
+
+def layers_in(layer):
+    """Return a layer, the one that it wraps, and so on."""
+    return [layer, *(layers_in(layer.layer) if hasattr(layer, "layer") else ())]
+
+
 def a_features_mask_takes_examples_out_of_score_and_gradient(case):
     """Behind what ends a mask the labels need one of their own."""
     net = network(case)
     x, y = batch(case, net)
     mask = mask_of_examples(x)
-    ends = any(type(layer.innermost).__name__ in ENDS_MASKS for layer in net.conf.layers)
+    ends = any(ends_masks(layer) for layer in net.conf.layers)
     labels_mask = COUNTED[:, None].astype(float) if ends else None
     found = step(net, x, y, mask, labels_mask)
     if not case.couples:
@@ -149,9 +167,8 @@ def what_a_layer_silences_sends_no_gradient_back(case):
     mask = mask_of_examples(x)
     activations = nd.to_host(forward(net.get_layer(0), x, case.draws, mask)[0])
     silenced = len(activations) == N and not activations[COUNTED == 0].any()
-    name = type(case.layer.innermost).__name__
-    assert silenced == (name in SILENCES)
-    if silenced and case.tail and name not in LETS_ERRORS_BACK:
+    assert silenced == silences(case.layer)
+    if silenced and case.tail:
         labels_mask = np.ones((N, 1))
         assert_close(step(net, other(x, case), y, mask, labels_mask), step(net, x, y, mask, labels_mask))
 
@@ -171,8 +188,9 @@ def test_masked_examples(case):
 def looks_at_one_place(case):
     """Tell whether an activation depends on one place of the input, so that none beside a masked one sees it."""
     layer = case.layer.innermost
-    seeing = {*ENDS_MASKS, *GOES_BACK_THROUGH_GAPS, "BatchNormalization", "SpaceToBatchLayer", "SpaceToDepthLayer"}
-    apart = type(layer).__name__ not in seeing
+    together = {"BatchNormalization", "RecurrentAttentionLayer", "SpaceToBatchLayer", "SpaceToDepthLayer"}
+    apart = type(layer).__name__ not in together and not ends_masks(case.layer)
+    apart = apart and not hasattr(layer, "weight_init_recurrent")  # which goes from place to place
     apart = apart and (type(layer).__name__, case.variant) != ("ActivationLayer", "softmax-images")  # along the width
     return len(case.input_type.shape) > 1 and apart and set(getattr(layer, "kernel_size", (1,))) == {1}
 

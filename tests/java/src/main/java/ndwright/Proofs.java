@@ -30,18 +30,21 @@ import org.deeplearning4j.nn.conf.layers.Convolution3D;
 import org.deeplearning4j.nn.conf.layers.ConvolutionLayer;
 import org.deeplearning4j.nn.conf.layers.DepthwiseConvolution2D;
 import org.deeplearning4j.nn.conf.layers.Layer;
+import org.deeplearning4j.nn.conf.layers.LearnedSelfAttentionLayer;
 import org.deeplearning4j.nn.conf.layers.LocalResponseNormalization;
 import org.deeplearning4j.nn.conf.layers.LossLayer;
 import org.deeplearning4j.nn.conf.layers.OutputLayer;
 import org.deeplearning4j.nn.conf.layers.PReLULayer;
 import org.deeplearning4j.nn.conf.layers.RnnLossLayer;
 import org.deeplearning4j.nn.conf.layers.RnnOutputLayer;
+import org.deeplearning4j.nn.conf.layers.SelfAttentionLayer;
 import org.deeplearning4j.nn.conf.layers.SpaceToBatchLayer;
 import org.deeplearning4j.nn.conf.ocnn.OCNNOutputLayer;
 import org.deeplearning4j.nn.conf.weightnoise.WeightNoise;
 import org.deeplearning4j.nn.graph.ComputationGraph;
 import org.deeplearning4j.nn.multilayer.MultiLayerNetwork;
 import org.deeplearning4j.nn.weights.WeightInit;
+import org.nd4j.autodiff.samediff.SDVariable;
 import org.nd4j.autodiff.samediff.SameDiff;
 import org.nd4j.linalg.activations.Activation;
 import org.nd4j.linalg.activations.impl.ActivationHardSigmoid;
@@ -277,6 +280,18 @@ final class Proofs {
             }
         }
         said.put("activations of SameDiff", missing.toString());
+        SameDiff leaky = SameDiff.create();
+        SDVariable below = leaky.constant(Nd4j.createFromArray(-1.0));
+        double slope = -Activation.LEAKYRELU.asSameDiff("a", leaky, below).eval().getDouble(0);
+        wrong("leaky ReLU of SameDiff", slope == 0.0, "its slope below 0 is " + slope);
+        fails("learned queries", base().list(new LearnedSelfAttentionLayer.Builder().nIn(3).nOut(3).nHeads(1)
+                .nQueries(2).projectInput(false).build(), new RnnOutputLayer.Builder(LossFunction.MSE).nIn(3).nOut(2)
+                .build()).setInputType(InputType.recurrent(3, 7)), SERIES, Numbers.normal(55, 4, 2, 2));
+        MultiLayerNetwork attending = Case.made(base().l2(0.5).list(new SelfAttentionLayer.Builder().nIn(3).nOut(4)
+                .nHeads(2).projectInput(true).build(), new RnnOutputLayer.Builder(LossFunction.MSE).nIn(4).nOut(2)
+                .build()).setInputType(InputType.recurrent(3, 7)));
+        wrong("penalty of SameDiff", attending.getLayer(0).calcRegularizationScore(true) == 0.0,
+                "weights of a layer with l2 add nothing to the score");
         fails("time steps without bias", base().list(new RnnOutputLayer.Builder(LossFunction.MSE).nIn(3).nOut(2)
                 .hasBias(false).build()).setInputType(InputType.recurrent(3, 7)), SERIES, Numbers.normal(55, 4, 2, 7));
         MultiLayerNetwork steps = Case.made(base().list(new RnnOutputLayer.Builder(LossFunction.MSE).nIn(3).nOut(2)
