@@ -17,8 +17,11 @@ from nn import (
     DenseLayer,
     DuplicateToTimeSeriesVertex,
     EmbeddingSequenceLayer,
+    FrozenLayer,
     GravesBidirectionalLSTM,
     InputType,
+    LastTimeStep,
+    MaskZeroLayer,
     MergeVertex,
     MultiLayerConfiguration,
     MultiLayerNetwork,
@@ -39,6 +42,7 @@ STACKS = {
     "simple": (SimpleRnn(n_out=5, activation="tanh"),),
     "stack": (LSTM(n_out=5, activation="tanh"), DenseLayer(n_out=6, activation="relu"), SimpleRnn(n_out=3)),
     "adding up": (AddingUp(n_out=C),),
+    "wrapped": (MaskZeroLayer(LSTM(n_out=5, activation="tanh")), FrozenLayer(SimpleRnn(n_out=5))),
 }
 
 
@@ -201,6 +205,18 @@ def test_a_state_is_taken_to_another_network():
     np.testing.assert_array_equal(third.rnn_time_step(x[:, :, 4]), expected)
 
 
+def test_layers_around_others_have_their_states():
+    net, x = network(*STACKS["wrapped"]), data()
+    net.rnn_time_step(x[:, :, 0])
+    states = net.rnn_get_previous_states()
+    assert [list(state) for state in states.values()] == [["prevAct", "prevMem"], ["prevAct"]]
+    last = LastTimeStep(SimpleRnn(n_out=5)), OutputLayer(n_out=OUT)
+    conf = NeuralNetConfiguration(seed=3).list(*last, input_type=InputType.recurrent(C))
+    net = MultiLayerNetwork(conf).init()
+    for piece, upto in ((x[:, :, 0], 1), (x[:, :, 1:4], 4), (x[:, :, 4:], T)):
+        np.testing.assert_allclose(net.rnn_time_step(piece), net.output(x[:, :, :upto]), **WHOLE)
+
+
 def test_an_empty_state_is_the_start():
     net, x = network(*STACKS["stack"]), data()
     assert net.rnn_get_previous_state(0) == {}
@@ -336,7 +352,7 @@ def test_before_init():
 # ---- Java's runs
 
 
-@pytest.mark.parametrize("name", ["simple", "graves", "graves_softsign"])
+@pytest.mark.parametrize("name", ["simple", "graves", "graves_softsign", "maskzero"])
 def test_java_goes_step_by_step_so(name, reference):
     folder = reference / "java-runs" / "rnn" / f"{name}_timestep"
     arrays = np.load(folder / "arrays.npz")
