@@ -33,6 +33,7 @@ from nn import (
 from optimize import Sgd
 from tests import java_runs
 from tests.nn.test_carried_state import AddingUp
+from tests.stand_ins import as_input
 
 N, C, T, OUT = 3, 4, 7, 2
 WHOLE = {"rtol": 0, "atol": 1e-6}
@@ -94,6 +95,24 @@ def test_replays_have_the_bits_of_eager_steps():
         with nd.eager():
             np.testing.assert_array_equal(found, plain.rnn_time_step(x[:, :, t]))
     assert len(recorded.outputs.workers[0].recordings) == 1
+
+
+def test_on_every_backend(backend):
+    """The state of a step is carried on, set and taken back from the host."""
+    net, x = network(*STACKS["stack"]), data()
+    first = network(*STACKS["stack"])
+    first.set_params(net.params())
+    whole = nd.to_host(net.output(x))
+    for t in range(3):
+        out = net.rnn_time_step(as_input(backend, x[:, :, t]))
+        np.testing.assert_allclose(nd.to_host(out), whole[:, :, t], **WHOLE)
+    first.rnn_set_previous_states(
+        {
+            name: {key: nd.to_host(one) for key, one in each.items()}
+            for name, each in net.rnn_get_previous_states().items()
+        }
+    )
+    np.testing.assert_allclose(nd.to_host(first.rnn_time_step(x[:, :, 3:])), whole[:, :, 3:], **WHOLE)
 
 
 def test_what_was_returned_stays_as_it_is():
