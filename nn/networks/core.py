@@ -27,8 +27,9 @@ from ..step.gradient import DefaultGradient
 from ..step.minibatch import Minibatch, StepInput, parts_of_data
 from ..step.predictions import OutputComputer
 from ..step.propagation import ForwardPass
+from ..step.shared_nodes import SharedNodes
 from ..step.vectors import FlatVectors, copy_vector
-from ..step.worker import GradientComputer, SharedNodes
+from ..step.worker import GradientComputer
 from .class_labels import ClassLabels, formed_by, paired
 from .history import History
 from .progress import FitProgress

@@ -17,8 +17,11 @@ from nn import (
     DenseLayer,
     DuplicateToTimeSeriesVertex,
     EmbeddingSequenceLayer,
+    FrozenLayer,
     GravesBidirectionalLSTM,
     InputType,
+    LastTimeStep,
+    MaskZeroLayer,
     MergeVertex,
     MultiLayerConfiguration,
     MultiLayerNetwork,
@@ -30,6 +33,7 @@ from nn import (
 from optimize import Sgd
 from tests import java_runs
 from tests.nn.test_carried_state import AddingUp
+from tests.stand_ins import as_input
 
 N, C, T, OUT = 3, 4, 7, 2
 WHOLE = {"rtol": 0, "atol": 1e-6}
@@ -39,6 +43,7 @@ STACKS = {
     "simple": (SimpleRnn(n_out=5, activation="tanh"),),
     "stack": (LSTM(n_out=5, activation="tanh"), DenseLayer(n_out=6, activation="relu"), SimpleRnn(n_out=3)),
     "adding up": (AddingUp(n_out=C),),
+    "wrapped": (MaskZeroLayer(LSTM(n_out=5, activation="tanh")), FrozenLayer(SimpleRnn(n_out=5))),
 }
 
 
@@ -90,6 +95,24 @@ def test_replays_have_the_bits_of_eager_steps():
         with nd.eager():
             np.testing.assert_array_equal(found, plain.rnn_time_step(x[:, :, t]))
     assert len(recorded.outputs.workers[0].recordings) == 1
+
+
+def test_on_every_backend(backend):
+    """The state of a step is carried on, set and taken back from the host."""
+    net, x = network(*STACKS["stack"]), data()
+    first = network(*STACKS["stack"])
+    first.set_params(net.params())
+    whole = nd.to_host(net.output(x))
+    for t in range(3):
+        out = net.rnn_time_step(as_input(backend, x[:, :, t]))
+        np.testing.assert_allclose(nd.to_host(out), whole[:, :, t], **WHOLE)
+    first.rnn_set_previous_states(
+        {
+            name: {key: nd.to_host(one) for key, one in each.items()}
+            for name, each in net.rnn_get_previous_states().items()
+        }
+    )
+    np.testing.assert_allclose(nd.to_host(first.rnn_time_step(x[:, :, 3:])), whole[:, :, 3:], **WHOLE)
 
 
 def test_what_was_returned_stays_as_it_is():
@@ -199,6 +222,18 @@ def test_a_state_is_taken_to_another_network():
     for layer in (2, "layer0"):
         third.rnn_set_previous_state(layer, states["layer0" if layer == "layer0" else "layer2"])
     np.testing.assert_array_equal(third.rnn_time_step(x[:, :, 4]), expected)
+
+
+def test_layers_around_others_have_their_states():
+    net, x = network(*STACKS["wrapped"]), data()
+    net.rnn_time_step(x[:, :, 0])
+    states = net.rnn_get_previous_states()
+    assert [list(state) for state in states.values()] == [["prevAct", "prevMem"], ["prevAct"]]
+    last = LastTimeStep(SimpleRnn(n_out=5)), OutputLayer(n_out=OUT)
+    conf = NeuralNetConfiguration(seed=3).list(*last, input_type=InputType.recurrent(C))
+    net = MultiLayerNetwork(conf).init()
+    for piece, upto in ((x[:, :, 0], 1), (x[:, :, 1:4], 4), (x[:, :, 4:], T)):
+        np.testing.assert_allclose(net.rnn_time_step(piece), net.output(x[:, :, :upto]), **WHOLE)
 
 
 def test_an_empty_state_is_the_start():
@@ -336,7 +371,7 @@ def test_before_init():
 # ---- Java's runs
 
 
-@pytest.mark.parametrize("name", ["simple", "graves", "graves_softsign"])
+@pytest.mark.parametrize("name", ["simple", "graves", "graves_softsign", "maskzero"])
 def test_java_goes_step_by_step_so(name, reference):
     folder = reference / "java-runs" / "rnn" / f"{name}_timestep"
     arrays = np.load(folder / "arrays.npz")
