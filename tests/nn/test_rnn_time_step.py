@@ -9,7 +9,7 @@ import pytest
 import nd
 from backends.cpu import numpy_backend
 from backends.cpu.numpy_backend import NumpyBackend
-from nd.dataset import DataSet
+from nd.dataset import DataSet, MultiDataSet
 from nn import (
     LSTM,
     ComputationGraph,
@@ -29,6 +29,8 @@ from nn import (
     OutputLayer,
     RnnOutputLayer,
     SimpleRnn,
+    StackVertex,
+    UnstackVertex,
 )
 from optimize import Sgd
 from tests import java_runs
@@ -309,7 +311,7 @@ def test_java_spells_it_so():
 def test_other_examples_are_refused():
     net, x = network(*STACKS["lstm"]), data()
     net.rnn_time_step(x[:, :, 0])
-    message = r"rnn_time_step: expected 3 examples, as the stored state is of so many, got 2. Call rnn_clear_prev"
+    message = r"layer 0 \(LSTM\): expected 3 examples, as the stored state is of so many, got 2\. Call rnn_clear_prev"
     with pytest.raises(nd.ShapeError, match=message):
         net.rnn_time_step(x[:2, :, 1])
     net.rnn_time_step(x[:, :, 1])
@@ -347,11 +349,37 @@ def test_states_of_other_examples_than_the_other_layers():
     net = network(*STACKS["stack"])
     net.rnn_time_step(data()[:, :, 0])
     before = net.rnn_get_previous_states()
-    with pytest.raises(nd.ShapeError, match="expected 3 examples, as the state of other layers has, got 2"):
-        net.rnn_set_previous_state(2, {"prevAct": np.zeros((2, 3))})
     with pytest.raises(nd.ConfigurationError, match="got 'none'"):
         net.rnn_set_previous_states({"layer0": {key: array[:2] for key, array in before["layer0"].items()}, "none": {}})
     np.testing.assert_array_equal(net.rnn_get_previous_state(2)["prevAct"], before["layer2"]["prevAct"])
+    net.rnn_set_previous_state(2, {"prevAct": np.zeros((2, 3))})
+    with pytest.raises(nd.ShapeError, match=r"layer 2 \(SimpleRnn\): expected 2 examples, as the stored state"):
+        net.rnn_time_step(data()[:, :, 0])
+
+
+def test_vertices_that_stack_series_have_states_of_all_of_them():
+    nodes = {
+        "stack": (StackVertex(), "a", "b"), "l": (LSTM(n_out=5, activation="tanh"), "stack"),
+        "first": (UnstackVertex(0, 2), "l"), "second": (UnstackVertex(1, 2), "l"),
+        "m": (MergeVertex(), "first", "second"), "out": (OUTPUT, "m"),
+    }  # fmt: skip
+    inputs = {"a": InputType.recurrent(C), "b": InputType.recurrent(C)}
+    series = {"backprop_type": "truncated_bptt", "tbptt_fwd_length": 3}
+    net = ComputationGraph(NeuralNetConfiguration(seed=3).graph(inputs, nodes, "out", **series)).init()
+    a, b = data(), data(1)
+    (whole,) = map(nd.to_host, net.output(a, b))
+    for t in range(T):
+        np.testing.assert_allclose(net.rnn_time_step(a[:, :, t], b[:, :, t])[0], whole[:, :, t], **WHOLE)
+    assert net.rnn_get_previous_state("l")["prevAct"].shape == (2 * N, 5)
+    net.fit(MultiDataSet([a, b], [labels()]))
+    assert net.iteration_count == 3
+
+
+def test_activations_of_one_layer_begin_with_its_own_state():
+    net, x = network(LSTM(n_out=5, activation="tanh"), SimpleRnn(n_out=3)), data()
+    _, first, second, last = map(nd.to_host, net.feed_forward(x))
+    np.testing.assert_array_equal(net.activation_from_prev_layer(1, first), second)
+    np.testing.assert_array_equal(net.activate_selected_layers(1, 2, first), last)
 
 
 def test_layers_that_read_ahead_are_named():
