@@ -35,6 +35,7 @@ TEXTS = {
     "gradient_normalization": sorted(GRADIENT_NORMALIZATIONS),
     "input_format": ["NCHW"],
     "loss": sorted(LOSSES),
+    "mode": ["add", "average", "concat", "mul"],
     "name": ["first", "a name of more words", "ü"],
     "optimization_algo": sorted(OPTIMIZERS),
     "params": ["W", "b"],
