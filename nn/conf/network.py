@@ -79,8 +79,8 @@ class NeuralNetConfiguration(Checked):
     layer : LayerConf, optional
         Of a configuration of one layer, ``Builder().layer(...).build()``; `list` does not look at it.
     unused : dict
-        Java's settings of memory and of truncated backprop through time, under their names in its JSON: they have no
-        effect in this library, and are written again.
+        Java's settings of memory, under their names in its JSON: they have no effect in this library, and are written
+        again.
 
     Notes
     -----

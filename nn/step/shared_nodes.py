@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import nd
 from nd.typing import Array
 
 from ..vertices.runtime import VertexRuntime
-from .nodes import fused, nodes_of
+from .nodes import NETWORK_INPUT, Node, fused, nodes_of
 from .propagation import Propagation
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class SharedNodes:
         Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
     states : int
         Arrays that all nodes carry from one segment of a series to the next.
+    stateful : list of (Node, slice)
+        Nodes that carry some, and their place in the state of all.
     reads_ahead : str or None
         Label of a layer whose activations depend on later time steps.
     """
@@ -49,6 +52,7 @@ class SharedNodes:
         self.outputs = conf.output_nodes
         self.fused = fused(self.nodes, self.outputs)
         self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
+        self.stateful = places_of_states(self.nodes)
         self.states = sum(node.states for node in self.nodes)
         self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
         self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
@@ -78,9 +82,28 @@ class SharedNodes:
         names = self.conf.input_names
         return Propagation(nodes, outputs, self.vectors.layout, params, gradient, self.dtype, names)
 
-    def initial_state(self, examples: int) -> State:
-        """Return what the nodes carry into the first segment of a series."""
-        return tuple(array for node in self.nodes if node.states for array in node.layer.initial_state(examples))
+    def initial_state(self, features: Sequence[Array]) -> State:
+        """Return what the nodes carry into the first segment of series with such features."""
+        if not self.states:
+            return ()
+        stateful = zip(self.stateful, self.rows_of_states(features), strict=True)
+        return tuple(array for (node, _), rows in stateful for array in node.layer.initial_state(rows))
+
+    def rows_of_states(self, features: Sequence[Array]) -> list[int]:
+        """Return the number of series that come into every node with a state: others than come in where some stack."""
+        if self.aligned:
+            return [features[0].shape[0]] * len(self.stateful)
+        counts = {NETWORK_INPUT - number: x.shape[0] for number, x in enumerate(features)}
+        for number, node in enumerate(self.nodes):
+            arriving = [counts[source] for source in node.inputs]
+            counts[number] = node.layer.examples(arriving) if node.joins else arriving[0]
+        return [counts[node.position] for node, _ in self.stateful]
+
+
+def places_of_states(nodes: Sequence[Node]) -> list[tuple[Node, slice]]:
+    """Return the nodes that carry a state, and its place in the state of all."""
+    stops = accumulate(node.states for node in nodes)
+    return [(node, slice(stop - node.states, stop)) for node, stop in zip(nodes, stops, strict=True) if node.states]
 
 
 def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
