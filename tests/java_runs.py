@@ -198,6 +198,8 @@ NO_PENALTY = (
 ROUNDED = "RmsProp at 0.1 makes steps of rounding errors: both are 3e-3 from what double precision gives"
 ROWS_OF_MASK = "Java's TimeDistributed reads the mask by time steps first, the rows by examples first"
 SEARCH = "Java's line searches go along the updater's output, and its LBFGS and CG are plain descent"
+PAST_THE_MASK = "Java's errors go past the mask of an LSTM, so that its gradient is not the derivative of its score"
+OTHER_ROWS = "Java reads the mask of TimeDistributed in another order than the rows"
 EXCEPTIONS = {
     "ff/activation_RRELU": ({"gradient", "training"}, JAVAS_GRADIENT),
     "ff/dist_OrthogonalDistribution": ({"initial"}, DRAWS),
@@ -222,6 +224,11 @@ EXCEPTIONS = {
     "train/constraint_minmax": ({"training"}, "MinMaxNorm's rate is used the other way round in Java"),
     **{f"rnn/{kind}attention{variant}": ({"score", "training"}, NO_PENALTY)
        for kind in ("recurrent", "self") for variant in ("", "_labelmask", "_mask", "_pool")},
+    **{f"rnn/bi_{mode}_last": ({"gradient", "training"}, PAST_THE_MASK) for mode in ("add", "concat")},
+    **{f"rnn/timedistributed_{variant}": ({"gradient", "output", "saved", "score", "training"}, OTHER_ROWS)
+       for variant in ("mask", "pool", "tbptt_mask_3_3")},
+    **{f"wrapping/{name}": ({"gradient", "training"}, PAST_THE_MASK)
+       for name in ("gap_last_bi_lstm", "mask_zero_last_mask", "mask_zero_mask")},
     **{f"train/schedule_{of}{name}Schedule": ({"training"}, JAVAS_SCHEDULE)
        for of in ("", "nesterovs_") for name in ("Cycle", "Poly")},
     **{f"train/schedule_{of}RampSchedule": ({quantity.__name__ for quantity in NEEDS} - {"in_steps"}, RAMP)

@@ -122,6 +122,7 @@ class LastTimeStep(WrappingConf):
     """
 
     runtime: ClassVar = LastTimeStepRuntime
+    of_whole_series: ClassVar[bool] = True
     form: ClassVar[JavaForm] = WrappingConf.form.more(package="recurrent.")
 
     def output_type(self, label: str, input_type: InputType) -> InputType:

@@ -58,8 +58,6 @@ class LstmRuntime(LstmUnits):
 
     pure = splits = True
     state_names = ("prevAct", "prevMem")
-    masks_delta: ClassVar[bool] = False
-    """Whether the mask multiplies the errors on their way back, too."""
 
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
         self.check_series(x)
@@ -78,16 +76,8 @@ class LstmRuntime(LstmUnits):
             weights_of(grads),
             ctx.buffer,
             ctx.needs_epsilon,
-            self.masks_delta,
             ctx.back_length,
         )
-
-
-class GravesLstmRuntime(LstmRuntime):
-    """The same with peepholes."""
-
-    pure = splits = True
-    masks_delta = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,9 +156,11 @@ class LSTM(LstmConf):
         c_t = gate(f) c_(t-1) + gate(g) act(i)
         h_t = gate(o) act(c_t)
 
-    A mask ``[N, T]`` multiplies h_t and c_t, so that a series starts anew behind a gap; as in Java it does not stop
-    errors on their way back. Vector: W ``[n_in, 4 n_out]``, RW ``[n_out, 4 n_out]``, both in f order, b
-    ``[1, 4 n_out]``. State: h and c, each ``[N, n_out]``. Source: DL4J ``LSTM``; Gers, Schmidhuber and Cummins 2000.
+    A mask ``[N, T]`` goes on to the layers behind. Inside of `LastTimeStep` and `MaskZeroLayer`, as in Java nowhere
+    else, it multiplies h_t and c_t, too, so that a series starts anew behind a gap. Vector: W ``[n_in, 4 n_out]``, RW
+    ``[n_out, 4 n_out]``, both in f order, b ``[1, 4 n_out]``. State: h and c, each ``[N, n_out]``. Source: DL4J
+    ``LSTM``; Gers, Schmidhuber and Cummins 2000. Differs: where a mask multiplies them the gradient is that of the
+    score; in Java errors go past the mask.
 
     Examples
     --------
@@ -191,9 +183,9 @@ class GravesLSTM(LstmConf):
     Notes
     -----
     As `LSTM`, but p c_(t-1) is added to the sums of forget and input gate, p c_t to that of the output gate; RW is
-    ``[n_out, 4 n_out + 3]``, its last columns are the p of forget, output and input gate. A mask multiplies the errors
-    on their way back, too. Source: DL4J ``GravesLSTM``; Graves 2013.
+    ``[n_out, 4 n_out + 3]``, its last columns are the p of forget, output and input gate. Source: DL4J
+    ``GravesLSTM``; Graves 2013.
     """
 
     peepholes: ClassVar[int] = 3
-    runtime: ClassVar = GravesLstmRuntime
+    runtime: ClassVar = LstmRuntime
