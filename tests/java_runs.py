@@ -196,10 +196,9 @@ NO_PENALTY = (
     "penalties of attention layers are not in Java's score; the rest is held in tests/nn/layers/test_attention.py"
 )
 ROUNDED = "RmsProp at 0.1 makes steps of rounding errors: both are 3e-3 from what double precision gives"
-ROWS_OF_MASK = "Java's TimeDistributed reads the mask by time steps first, the rows by examples first"
 SEARCH = "Java's line searches go along the updater's output, and its LBFGS and CG are plain descent"
 PAST_THE_MASK = "Java's errors go past the mask of an LSTM, so that its gradient is not the derivative of its score"
-OTHER_ROWS = "Java reads the mask of TimeDistributed in another order than the rows"
+OTHER_ROWS = "Java reads the mask of TimeDistributed by time steps first, the rows by examples first"
 EXCEPTIONS = {
     "ff/activation_RRELU": ({"gradient", "training"}, JAVAS_GRADIENT),
     "ff/dist_OrthogonalDistribution": ({"initial"}, DRAWS),
@@ -219,8 +218,6 @@ EXCEPTIONS = {
     "m21/conv1d_Causal": ({"initial"}, "M2.1 takes the kernel's size twice for the fan in"),
     "m21/conv1d_Same": ({"initial"}, "M2.1 takes the kernel's size twice for the fan in"),
     "rnn/char_like": ({"training"}, ROUNDED),
-    **{f"rnn/timedistributed_{name}": ({"output", "score", "gradient", "training", "saved"}, ROWS_OF_MASK)
-       for name in ("mask", "pool", "tbptt_mask_3_3")},
     "train/constraint_minmax": ({"training"}, "MinMaxNorm's rate is used the other way round in Java"),
     **{f"rnn/{kind}attention{variant}": ({"score", "training"}, NO_PENALTY)
        for kind in ("recurrent", "self") for variant in ("", "_labelmask", "_mask", "_pool")},
