@@ -87,9 +87,7 @@ def check(release: str, folder: Path) -> int:
     print(report.table("Networks of ours, opened, run and trained by Java", verdicts[0], list(ours.TOLERANCES)))
     print(report.table("Networks of Java's in double precision, repeated", verdicts[1], list(theirs.TOLERANCES)))
     print(report.table("Graphs of ours in double precision, in Java", verdicts[2], list(graphs.TOLERANCES)))
-    print(
-        report.table("Networks over series of ours, the same", verdicts[3], list(series.TOLERANCES))
-    )
+    print(report.table("Networks over series of ours, the same", verdicts[3], list(series.TOLERANCES)))
     print(report.faults_met(release, FAULTS, verdicts))
     failures = [f"{part}: no network has one. Write a row." for part in missing]
     failures += check_faults(release, FAULTS, proofs, verdicts)
