@@ -19,7 +19,6 @@ from nn import (
     InputType,
     MaskZeroLayer,
     MergeVertex,
-    MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
@@ -29,7 +28,6 @@ from nn import (
     UnstackVertex,
 )
 from optimize import Sgd
-from tests import java_runs
 from tests.nn.test_carried_state import AddingUp
 from tests.stand_ins import as_input
 
@@ -270,24 +268,3 @@ def test_before_init():
     for run in (lambda: net.rnn_time_step(data()), lambda: net.rnn_get_previous_state(0)):
         with pytest.raises(nd.ConfigurationError, match=r"init\(\) must come first"):
             run()
-
-
-# ---- Java's runs
-
-
-@pytest.mark.parametrize("name", ["simple", "graves", "graves_softsign", "maskzero"])
-def test_java_goes_step_by_step_so(name, reference):
-    folder = reference / "java-runs" / "rnn" / f"{name}_timestep"
-    arrays = np.load(folder / "arrays.npz")
-    net = MultiLayerNetwork(MultiLayerConfiguration.from_json((folder / "conf.json").read_text())).init()
-    net.set_params(arrays["params0"])
-    x = arrays["x"]
-    for t in range(x.shape[2]):
-        assert java_runs.distance(net.rnn_time_step(x[:, :, t]), arrays[f"step{t}"]) < java_runs.OUTPUT
-    assert java_runs.distance(net.rnn_time_step(x), arrays["again"]) < java_runs.OUTPUT
-    net.rnn_clear_previous_state()
-    assert java_runs.distance(net.rnn_time_step(x[:, :, :3]), arrays["cleared"]) < java_runs.OUTPUT
-    state = net.rnn_get_previous_state(0)
-    assert {f"state_{key}" for key in state} == {key for key in arrays.files if key.startswith("state_")}
-    for key, array in state.items():
-        assert java_runs.distance(array, arrays[f"state_{key}"]) < java_runs.OUTPUT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import nd
@@ -12,6 +13,7 @@ from nd.recurrent.lstm import Lstm, LstmPass, LstmWeights
 from nd.typing import Array
 
 from ...conf.java_form import JavaForm
+from ...conf.noise import Noising
 from ...step.params import ParamSpec
 from ..runtime import Context, Params, State
 from .base import RecurrentConf, RecurrentRuntime
@@ -51,6 +53,14 @@ class LstmUnits(RecurrentRuntime):
 
     def setup(self) -> None:
         self.lstm = Lstm(self.conf.activation, self.conf.gate_activation)
+
+    @cached_property
+    def noising(self) -> Noising | None:
+        """Weight noise, drawn for RW before W, as in Java."""
+        noising = super().noising
+        if noising is not None:
+            noising.specs.sort(key=lambda spec: "RWb".index(spec.name[0]))
+        return noising
 
 
 class LstmRuntime(LstmUnits):
