@@ -256,6 +256,12 @@ def test_other_shapes_are_refused(shape):
         network(*STACKS["lstm"]).rnn_time_step(np.zeros(shape, np.float32))
 
 
+@pytest.mark.parametrize("given", [None, "text", [[1.0, 2.0], [3.0]]])
+def test_what_is_no_array_is_named(given):
+    with pytest.raises(nd.DTypeError, match=r"rnn_time_step: features must be numbers \[N, C\] or \[N, C, T\], got"):
+        network(*STACKS["lstm"]).rnn_time_step(given)
+
+
 def test_layers_that_read_ahead_are_named():
     net = network(GravesBidirectionalLSTM(n_out=5, activation="tanh"))
     for run in (net.rnn_time_step, net.rnn_activate_using_stored_state):
