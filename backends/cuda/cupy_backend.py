@@ -251,7 +251,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
 
     def _prefers_own(self, a: Array, b: Array) -> bool:
         """Tell whether our kernel makes the product a @ b: cuBLAS needs more than one launch for some small ones."""
-        return a.dtype.char in REALS and a.shape[0] * a.shape[1] * b.shape[1] <= MOST_OWN
+        return a.dtype.char in REALS and a.size * b.shape[-1] <= MOST_OWN
 
     def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
         return self.cupy.dot(x, y, out)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from backends.typing import Array, CupyArray
 
 from ..generic.batched import BatchedProducts
+from .products import Products
 
 
 class Stacks(BatchedProducts):
     """Mixin of `CupyBackend`."""
 
     cupy: Any
+    empty: Callable[..., CupyArray]
+    dtype_name: Callable[[Array], str]
+    products: Products
+    _prefers_own: Callable[[Array, Array], bool]
     joins_products: ClassVar[bool] = True
+
+    def batched_matmul(self, a: CupyArray, b: CupyArray, out: CupyArray | None = None) -> Array:
+        if a.dtype != b.dtype or not self._prefers_own(a, b):
+            return super().batched_matmul(a, b, out)
+        result = self.empty((*a.shape[:2], b.shape[2]), self.dtype_name(a)) if out is None else out
+        return self.products.run_stacks(a, b, result)
 
     def products_with(self, a: CupyArray, b: CupyArray, out: CupyArray) -> Array:
         wide, wide_out = self._side_by_side(b), self._side_by_side(out)
         if wide is None or wide_out is None:
-            return super().products_with(a, b, out)
+            return self.batched_matmul(self.cupy.broadcast_to(a, (b.shape[0], *a.shape)), b, out)
         self.gemm(a, wide, wide_out, 1.0, 0.0)
         return out
 
