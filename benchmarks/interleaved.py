@@ -74,17 +74,28 @@ def main(
     description: str | None, names: Sequence[str], batches: Sequence[int], modes: Sequence[str] = (TRAINING,)
 ) -> None:
     """Time the networks of those names against PyTorch, as the command line says."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--batch", type=int, nargs="+", default=batches, help=f"default: {batches}")
-    parser.add_argument("--peer", nargs="*", choices=PEERS, default=PEERS[:2], help="default: the two memory formats")
-    parser.add_argument("--rounds", type=int, default=10, help="turns of everybody, default: 10")
-    parser.add_argument("--seconds", type=float, default=TURN_S, help=f"of a turn that count, default: {TURN_S}")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    arguments = parser.parse_args()
+    arguments = options(description, batches)
     results = []
     for name, mode in product(names, modes):
         peers = [peer for peer in arguments.peer if peer != "torch-channels-last" or of_images(name)]
         results += [_compare(name, batch, peers, arguments, mode) for batch in arguments.batch]
+    print_results(results, arguments)
+
+
+def options(description: str | None, batches: Sequence[int] | None) -> argparse.Namespace:
+    """Return what the command line says; `batch` is None for each network's own, if those are the default."""
+    parser = argparse.ArgumentParser(description=description)
+    own = "each network's" if batches is None else batches
+    parser.add_argument("--batch", type=int, nargs="+", default=batches, help=f"default: {own}")
+    parser.add_argument("--peer", nargs="*", choices=PEERS, default=PEERS[:2], help="default: the two memory formats")
+    parser.add_argument("--rounds", type=int, default=10, help="turns of everybody, default: 10")
+    parser.add_argument("--seconds", type=float, default=TURN_S, help=f"of a turn that count, default: {TURN_S}")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    return parser.parse_args()
+
+
+def print_results(results: Sequence[Result], arguments: argparse.Namespace) -> None:
+    """Print them as the command line says."""
     print(json.dumps(results, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(results)}")
 
 

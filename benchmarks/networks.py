@@ -6,13 +6,14 @@ import pathlib
 import sys
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples"))
 from lenet_mnist import lenet
 from residual_digits import residual
+from series_networks import SERIES
 
 import nd
 from nd.dataset import DataSet
@@ -43,7 +44,7 @@ class Peer(NamedTuple):
 
     loss: Callable[[], float]
     step: Callable[[], object]
-    output: Callable[[], object]
+    output: Callable[[], np.ndarray]
 
 
 def mlp(*sizes: int, l2: float = L2) -> MultiLayerConfiguration:
@@ -61,8 +62,9 @@ CONFIGURATIONS: dict[str, Callable[[], MultiLayerConfiguration | ComputationGrap
     "lenet": lambda: lenet(123),
     "lenet-graph": lambda: ComputationGraphConfiguration.of_chain(lenet(123)),
     "residual": lambda: residual(123, ALIKE),
+    **{name: case.conf for name, case in SERIES.items()},
 }
-"""Name -> configuration, sorted."""
+"""Name -> configuration."""
 
 
 def of_images(name: str) -> bool:
@@ -75,6 +77,8 @@ def make(name: str, batch: int) -> tuple[Network, DataSet]:
     conf = CONFIGURATIONS[name]()
     net: Network
     net = (MultiLayerNetwork if isinstance(conf, MultiLayerConfiguration) else ComputationGraph)(conf).init()
+    if name in SERIES:
+        return net, SERIES[name].minibatch(batch)
     n_in, n_out = 784 if of_images(name) else conf.nodes[0].conf.n_in, conf.nodes[-1].conf.n_out
     rng = np.random.default_rng(0)
     labels = np.eye(n_out, dtype=np.float32)[rng.integers(0, n_out, batch)]
@@ -95,34 +99,49 @@ def make_peer(net: Network, data: DataSet, peer: str, training: bool = True) -> 
     from torch_models import model_of, optimizer_of
 
     torch.set_num_threads(nd.backend().workers)
-    model = model_of(net).train(training)
-    images = torch.tensor(np.ascontiguousarray(data.features))
-    if isinstance(net.conf.nodes[0].conf, ConvolutionLayer):
-        images = images.reshape(-1, 1, 28, 28)
-        if peer == "torch-channels-last":
-            model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)
+    model, series = model_of(net).train(training), data.features.ndim == 3
+    inputs, classes = _tensors(net, data)
+    if peer == "torch-channels-last":
+        model, inputs = model.to(memory_format=torch.channels_last), inputs.to(memory_format=torch.channels_last)
     optimizer = optimizer_of(net, model)
-    classes, cross_entropy = torch.tensor(data.labels.argmax(1)), torch.nn.CrossEntropyLoss()
+    cross_entropy = torch.nn.CrossEntropyLoss(reduction="sum" if series else "mean")
     run = torch.compile(model) if peer == "torch-compile" else model
+
+    def loss() -> Any:
+        found = cross_entropy(run(inputs), classes)
+        return found / len(data.features) if series else found
 
     def step() -> None:
         optimizer.zero_grad()
-        cross_entropy(run(images), classes).backward()
+        loss().backward()
         optimizer.step()
 
-    def output() -> None:
+    def output() -> np.ndarray:
         with torch.inference_mode():
-            torch.softmax(run(images), 1)
+            return torch.softmax(run(inputs), 1).numpy()
 
-    found = Peer(lambda: cross_entropy(run(images), classes).item(), step, output)
+    found = Peer(lambda: loss().item(), step, output)
     check_loss(loss_of(net, data, training), found.loss(), peer)
     return found
+
+
+def _tensors(net: Network, data: DataSet) -> tuple[Any, Any]:
+    """Return what PyTorch takes of a minibatch, and the classes; series step by step ``[T, N, C]``."""
+    import torch
+
+    if data.features.ndim == 3:
+        series, classes = data.features.transpose(2, 0, 1), data.labels.argmax(1).T.ravel()
+        return torch.tensor(np.ascontiguousarray(series)), torch.tensor(classes)
+    inputs = torch.tensor(np.ascontiguousarray(data.features))
+    if isinstance(net.conf.nodes[0].conf, ConvolutionLayer):
+        inputs = inputs.reshape(-1, 1, 28, 28)
+    return inputs, torch.tensor(data.labels.argmax(1))
 
 
 def loss_of(net: Network, data: DataSet, training: bool = False) -> float:
     """Return our loss without the penalty on the weights, which PyTorch's does not contain."""
     weights = [nd.to_host(view) for key, view in net.param_table().items() if key.endswith("_W")]
-    return net.score(data, training) - net.conf.base.l2 / 2 * sum(float((W**2).sum()) for W in weights)
+    return net.score(data, training) - (net.conf.base.l2 or 0.0) / 2 * sum(float((W**2).sum()) for W in weights)
 
 
 def check_loss(ours: float, theirs: float, name: str, tolerance: float = LOSS_TOLERANCE) -> None:

@@ -20,7 +20,7 @@ from sections import kept
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
-STEPS = ("lenet_cpu.py", "mlp_cpu.py", "tiny_cpu.py", "residual_cpu.py", "inference_cpu.py")
+STEPS = ("lenet_cpu.py", "mlp_cpu.py", "tiny_cpu.py", "residual_cpu.py", "recurrent_cpu.py", "inference_cpu.py")
 
 
 def run(script: str, *arguments: str) -> list[dict[str, Any]]:

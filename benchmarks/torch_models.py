@@ -11,6 +11,7 @@ from networks import Network
 
 import nd
 from nn import (
+    LSTM,
     ActivationLayer,
     BatchNormalization,
     ConvolutionLayer,
@@ -18,6 +19,8 @@ from nn import (
     ElementWiseVertex,
     GlobalPoolingLayer,
     OutputLayer,
+    RnnOutputLayer,
+    SimpleRnn,
     SubsamplingLayer,
 )
 from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
@@ -31,6 +34,31 @@ class Sum(torch.nn.Module):
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return x.add_(y)
+
+
+class Series(torch.nn.Module):
+    """A recurrent layer over ``[T, N, C]``.
+
+    Parameters
+    ----------
+    core : LSTM or RNN
+
+    Attributes
+    ----------
+    goes_on : bool
+        Whether it begins with the state that the call before has left.
+    """
+
+    def __init__(self, core: torch.nn.RNNBase) -> None:
+        super().__init__()
+        self.core, self.goes_on = core, False
+        self._state: Any = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found, state = self.core(x, self._state)
+        if self.goes_on:
+            self._state = state
+        return found
 
 
 class Graph(torch.nn.Module):
@@ -78,7 +106,9 @@ def model_of(net: Network) -> torch.nn.Module:
     else:
         joined = [modules[0] if len(modules) == 1 else torch.nn.Sequential(*modules) for modules in steps]
         model = Graph(joined, sources)
-    theirs = sum(each.numel() for each in model.state_dict().values() if each.is_floating_point())
+    frozen = {name for name, each in model.named_parameters() if not each.requires_grad}
+    counted = [each for name, each in model.state_dict().items() if name not in frozen and each.is_floating_point()]
+    theirs = sum(each.numel() for each in counted)
     if theirs != net.num_params():
         raise SystemExit(f"torch has {theirs} parameters, we have {net.num_params()}: nothing to compare")
     return model
@@ -88,12 +118,14 @@ def _modules_of(net: Network, node: Any, types: Any) -> Modules:
     conf = node.conf
     if isinstance(conf, ConvolutionLayer):
         return _convolution(net, node.name, conf, types)
+    if isinstance(conf, RnnOutputLayer):
+        return [_linear(net, node.name, conf), torch.nn.Flatten(0, 1)]
     if isinstance(conf, (DenseLayer, OutputLayer)):
         flat: Modules = [torch.nn.Flatten()] if isinstance(node.preprocessor, CnnToFeedForwardPreProcessor) else []
-        linear = torch.nn.Linear(conf.n_in, conf.n_out)
-        W, b = (_host(net, f"{node.name}_{name}") for name in "Wb")
-        linear.weight.data, linear.bias.data = torch.tensor(np.ascontiguousarray(W.T)), torch.tensor(b[0])
+        linear = _linear(net, node.name, conf)
         return [*flat, linear, torch.nn.ReLU()] if isinstance(conf, DenseLayer) else [*flat, linear]
+    if isinstance(conf, (LSTM, SimpleRnn)):
+        return [_series(net, node.name, conf)]
     if isinstance(conf, BatchNormalization):
         return [_normalisation(net, node.name, conf)]
     if isinstance(conf, SubsamplingLayer):
@@ -105,6 +137,27 @@ def _modules_of(net: Network, node: Any, types: Any) -> Modules:
     if isinstance(conf, ElementWiseVertex):
         return [Sum()]
     raise SystemExit(f"{type(conf).__name__}: PyTorch's is not written here")
+
+
+def _linear(net: Network, name: str, conf: Any) -> torch.nn.Module:
+    ours = torch.nn.Linear(conf.n_in, conf.n_out)
+    W, b = (_host(net, f"{name}_{part}") for part in "Wb")
+    ours.weight.data, ours.bias.data = torch.tensor(np.ascontiguousarray(W.T)), torch.tensor(b[0])
+    return ours
+
+
+def _series(net: Network, name: str, conf: Any) -> torch.nn.Module:
+    """Return a recurrent layer; the second vector of biases that PyTorch has stays 0."""
+    of_lstm = isinstance(conf, LSTM)
+    core = (torch.nn.LSTM if of_lstm else torch.nn.RNN)(conf.n_in, conf.n_out)
+    order = (3, 1, 0, 2) if of_lstm else (0,)  # ours: candidate, forget, output, input; theirs: i, f, candidate, o
+    for part, theirs in (("W", core.weight_ih_l0), ("RW", core.weight_hh_l0), ("b", core.bias_ih_l0)):
+        blocks = np.split(_host(net, f"{name}_{part}"), len(order), axis=1)
+        joined = np.concatenate([blocks[k] for k in order], axis=1).T
+        theirs.data = torch.tensor(np.ascontiguousarray(joined)).reshape(theirs.shape)
+    core.bias_hh_l0.data.zero_()
+    core.bias_hh_l0.requires_grad_(False)
+    return Series(core)
 
 
 def _convolution(net: Network, name: str, conf: ConvolutionLayer, types: Any) -> Modules:
@@ -138,9 +191,10 @@ def _host(net: Network, key: str) -> np.ndarray:
 
 def optimizer_of(net: Network, model: torch.nn.Module, **options: bool) -> torch.optim.Optimizer:
     """Return PyTorch's updater of the same arithmetic, with L2 on weights alone: Adam as it begins, or Nesterovs."""
-    weights = [each for each in model.parameters() if each.ndim > 1]
-    others = [each for each in model.parameters() if each.ndim == 1]
-    groups = [{"params": weights, "weight_decay": net.conf.base.l2}, {"params": others}]
+    trained = [each for each in model.parameters() if each.requires_grad]
+    weights = [each for each in trained if each.ndim > 1]
+    others = [each for each in trained if each.ndim == 1]
+    groups = [{"params": weights, "weight_decay": net.conf.base.l2 or 0.0}, {"params": others}]
     updater = net.conf.base.updater
     rate = updater.at(updater.learning_rate, 0, 0)
     if isinstance(updater, Adam):

@@ -28,13 +28,11 @@ class Slopes(NamedTuple):
     """Memory before and behind the step, and its activation before it was masked ``[T, N, H]``."""
     of_memory: Array
     """For the slope by which dL/dh becomes a part of dL/dc ``[T, N, H]``."""
-    again: Array | None
-    """Memory for the activation of what was masked."""
 
     def at(self, t: int) -> Slopes:
         """Return what belongs to one of all steps."""
         stacks, arrays = self[:3], self[3:]
-        return Slopes(*(x[:, t, ...] for x in stacks), *(None if x is None else x[t, ...] for x in arrays))
+        return Slopes(*(x[:, t, ...] for x in stacks), *(x[t, ...] for x in arrays))
 
 
 class Errors(NamedTuple):
@@ -50,7 +48,7 @@ class Errors(NamedTuple):
     """Memory that matters neither before nor after; may be that of `of_later`."""
     peepholes: Peepholes | None
     mask: Array | None
-    """``[N, 1]``, where it multiplies dL/dz."""
+    """``[N, 1]``."""
 
 
 class Cell:
@@ -67,7 +65,7 @@ class Cell:
         """Whether a step is one launch forward, and one back."""
         self._forward, self._backward = self._compute, self._slopes_and_errors
         if self.fused:
-            self._forward, self._backward = one_launch(self._compute), one_launch(self._slopes_and_errors, (6, 7, 11))
+            self._forward, self._backward = one_launch(self._compute), one_launch(self._slopes_and_errors, (6, 10))
 
     def forward(
         self,
@@ -159,18 +157,15 @@ class Cell:
         c: Array,
         squashed: Array,
         of_memory: Array,
-        again: Array | None,
     ) -> None:
         gates = self.gates
         gates.candidate_slope(z[CANDIDATE, ...], a[CANDIDATE, ...], a[INPUT, ...], dz[CANDIDATE, ...])
         for k, other in ((FORGET, c_before), (OUTPUT, squashed), (INPUT, a[CANDIDATE, ...])):
             gates.gate_slope(z[k, ...], a[k, ...], other, dz[k, ...])
-        if again is not None:  # Java takes this derivative at the memory as it was masked
-            squashed = gates.squash(c, again, True)
         gates.candidate_slope(c, squashed, a[OUTPUT, ...], of_memory)
 
     def _slopes_and_errors(self, *arguments: Any) -> None:
-        slopes, errors = Slopes(*arguments[:8]), arguments[8:]
+        slopes, errors = Slopes(*arguments[:7]), arguments[7:]
         self._slopes(*slopes)
         _errors(slopes.dz, slopes.a[FORGET, ...], slopes.of_memory, *errors)
 
@@ -205,6 +200,9 @@ def _errors(
     """Turn the slopes of a step into dL/dz, and dL/dc into that of the step before."""
     if of_later is not None:
         addi(dh, of_later)
+    if mask is not None:
+        muli(dh, mask)
+        muli(dc, mask)
     muli(dz[OUTPUT, ...], dh)
     if peepholes is not None:
         _peep(dc, dz[OUTPUT, ...], peepholes[1], scratch)
@@ -212,8 +210,6 @@ def _errors(
     addi(dc, of_memory)
     for k in (CANDIDATE, FORGET, INPUT):
         muli(dz[k, ...], dc)
-    if mask is not None:
-        on_stacks(lambda part: muli(part, mask), dz)
     muli(dc, forget)
     if peepholes is not None:
         _peep(dc, dz[FORGET, ...], peepholes[0], scratch)

@@ -162,7 +162,6 @@ class Lstm:
         grads: LstmWeights,
         buffer: Buffers,
         needs_epsilon: bool,
-        masks_delta: bool = False,
         back_length: int | None = None,
     ) -> Array | None:
         """Write the gradients of the weights; return dL/dx ``[N, C, T]``, None where nobody needs it.
@@ -175,8 +174,6 @@ class Lstm:
         weights, grads : LstmWeights
         buffer : callable (name, shape) -> array
         needs_epsilon : bool
-        masks_delta : bool
-            Whether the mask multiplies dL/dz, too.
         back_length : int, optional
             Go back over so many steps, the last ones; the others have no gradient.
         """
@@ -188,14 +185,11 @@ class Lstm:
         dc, of_later = (in_c_order(buffer, name, (n, width)) for name in ("memory_error", "error_product"))
         products, RW_T = stack_memory(buffer, "product", (4, n, width)), permute(weights.RW, (0, 2, 1))
         fill(dc, 0.0)
-        masks, later = passed.mask if masks_delta else None, None
-        for step in reversed(passed.order.steps):
-            t = step.t
-            if not span.start <= t < span.stop:
-                continue
+        later = None
+        for t in (step.t for step in reversed(passed.order.steps) if span.start <= step.t < span.stop):
+            added, mask = None, None if passed.mask is None else passed.mask[t, ...]
             if later is not None:
-                current.backend.sum_of_products(every.dz[:, later, ...], RW_T, of_later, products)
-            added, mask = None if later is None else of_later, None if masks is None else masks[t, ...]
+                added = current.backend.sum_of_products(every.dz[:, later, ...], RW_T, of_later, products)
             self._cell.back(every, t, Errors(errors[t, ...], dc, added, of_later, weights.peepholes, mask))
             later = t
         return self._of_all_steps(passed, every.dz, weights, grads, buffer, needs_epsilon, span)
@@ -207,8 +201,7 @@ class Lstm:
         c_before, c = passed.c[passed.order.before(all_steps), ...], passed.c[passed.order.behind(all_steps), ...]
         z, a = (permute(steps, (1, 0, 2, 3)) for steps in (passed.z, passed.gates))
         delta, shape = stack_memory(buffer, "delta", (4, length, n, width)), passed.squashed.shape
-        again = None if passed.mask is None else in_c_order(buffer, "squashed_again", shape)
-        return Slopes(delta, z, a, c_before, c, passed.squashed, in_c_order(buffer, "memory_slope", shape), again)
+        return Slopes(delta, z, a, c_before, c, passed.squashed, in_c_order(buffer, "memory_slope", shape))
 
     def _of_all_steps(
         self,
