@@ -265,6 +265,8 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         return np.matmul(a, b, out=out)
 
     def sum_of_products(self, a: NumpyArray, b: NumpyArray, out: NumpyArray, scratch: NumpyArray) -> Array:
+        if len(scratch) < len(a):
+            return super().sum_of_products(a, b, out, scratch)
         return np.add.reduce(np.matmul(a, b, out=scratch), axis=0, out=out)
 
     def axpby(self, alpha: Any, x: NumpyArray, beta: Any, y: NumpyArray, scratch: NumpyArray) -> Array:

@@ -34,6 +34,7 @@ from .rows import Rows
 from .scratch import Scratches
 from .spatial import SpatialKernels, batch_innermost
 from .splits import Splits
+from .stacks import Stacks
 from .uploads import Uploads
 
 # CuPy's ufuncs take (x, y, out), and comparisons also store their 0 and 1 in the dtype of `out`.
@@ -45,7 +46,7 @@ MOST_MERGED = 4  # penalties that one kernel of an update treats
 MOST_OWN = 1 << 26  # multiplications of a product that our kernel makes
 
 
-class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
+class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     """CuPy on a CUDA device. Arrays are cupy.ndarray.
 
     Attributes
@@ -250,7 +251,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Backend):
 
     def _prefers_own(self, a: Array, b: Array) -> bool:
         """Tell whether our kernel makes the product a @ b: cuBLAS needs more than one launch for some small ones."""
-        return a.dtype.char in REALS and a.shape[0] * a.shape[1] * b.shape[1] <= MOST_OWN
+        return a.dtype.char in REALS and a.size * b.shape[-1] <= MOST_OWN
 
     def dot(self, x: Array, y: Array, out: Array | None = None) -> Array:
         return self.cupy.dot(x, y, out)

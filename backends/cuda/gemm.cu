@@ -61,12 +61,12 @@ struct Task {
     long long top, first, begin, end;
 };
 
-template <typename Tile> __device__ inline Task task_of(const Sizes &s)
+template <typename Tile> __device__ inline Task task_of(const Sizes &s, unsigned int block)
 {
     Task t;
     unsigned int across = (unsigned int)((s.columns + Tile::COLUMNS - 1) / Tile::COLUMNS);
-    t.tile = blockIdx.x / (unsigned int)s.splits;
-    t.split = blockIdx.x % (unsigned int)s.splits;
+    t.tile = block / (unsigned int)s.splits;
+    t.split = block % (unsigned int)s.splits;
     t.top = (long long)(t.tile / across) * Tile::ROWS;
     t.first = (long long)(t.tile % across) * Tile::COLUMNS;
     long long stretches = (s.inner + DEPTH - 1) / DEPTH;
@@ -130,14 +130,14 @@ __device__ inline void tile_product(const Task &t, Left &left, Right &right, con
         }
 }
 
-// The product: store(row, column, sum) for every cell. With several splits the sums go to `partial`
+// One of a product's blocks: store(row, column, sum) for every cell. With several splits the sums go to `partial`
 // [splits, rows, columns], and the last block of a tile to end, which `arrived` [tiles] tells, adds them in their order.
 template <typename Tile, typename Left, typename Right, typename Store>
 __device__ inline void product(
-    const Sizes &s, real *partial, int *arrived, Left &left, Right &right, const Store &store)
+    const Sizes &s, unsigned int block, real *partial, int *arrived, Left &left, Right &right, const Store &store)
 {
     __shared__ int place;
-    const Task t = task_of<Tile>(s);
+    const Task t = task_of<Tile>(s, block);
     long long cells = s.rows * s.columns;
     tile_product<Tile>(t, left, right, [&](long long row, long long column, real sum) {
         if (row >= s.rows || column >= s.columns)
@@ -211,30 +211,45 @@ struct WithOnes {
     }
 };
 
-// What a product is told: filled by the host as 11 long longs.
+// How far apart the matrices of a stack are.
+struct Stack {
+    long long left, right, out;
+};
+
+// What a product is told: filled by the host as 14 long longs.
 struct Product {
     Sizes sizes;
     long long left_lines;  // one less than sizes.rows where the last row is of ones
     Matrix left, right;
     long long out_row, out_column;
+    Stack stack;
 };
 
 template <typename Tile>
 __device__ inline void gemm_tile(
     const real *left, const real *right, real *out, real *sums, real *partial, int *arrived, const Product &p)
 {
-    bool with_sums = p.left_lines < p.sizes.rows;
-    WithOnes rows(MatrixOperand(left, p.left, p.left_lines), with_sums ? p.left_lines : -1);
-    MatrixOperand columns(right, p.right, p.sizes.columns);
-    product<Tile>(p.sizes, partial, arrived, rows, columns, [&](long long row, long long column, real sum) {
+    const Sizes &s = p.sizes;
+    unsigned int tiles = (unsigned int)(
+        (s.rows + Tile::ROWS - 1) / Tile::ROWS * ((s.columns + Tile::COLUMNS - 1) / Tile::COLUMNS));
+    unsigned int blocks = tiles * (unsigned int)s.splits;
+    long long number = blockIdx.x / blocks;
+    bool with_sums = p.left_lines < s.rows;
+    WithOnes rows(MatrixOperand(left + number * p.stack.left, p.left, p.left_lines), with_sums ? p.left_lines : -1);
+    MatrixOperand columns(right + number * p.stack.right, p.right, s.columns);
+    real *matrix = out + number * p.stack.out;
+    partial += number * s.splits * s.rows * s.columns;
+    arrived += number * tiles;
+    product<Tile>(s, blockIdx.x % blocks, partial, arrived, rows, columns, [&](long long row, long long column, real sum) {
         if (row < p.left_lines)
-            out[row * p.out_row + column * p.out_column] = sum;
+            matrix[row * p.out_row + column * p.out_column] = sum;
         else
             sums[column] = sum;
     });
 }
 
-// left @ right; with a row of ones below `left`, the sums of the columns of `right` go to `sums`.
+// left @ right, of every matrix of stacks. With a row of ones below a single `left`, the sums of the columns of `right`
+// go to `sums`.
 extern "C" __global__ void __launch_bounds__(256) gemm(
     const real *__restrict__ left, const real *__restrict__ right, real *__restrict__ out, real *__restrict__ sums,
     real *__restrict__ partial, int *__restrict__ arrived, const Product p)

@@ -244,7 +244,7 @@ __device__ inline void forward_tile(
     Matrix by_row = {c.taps, 1};
     MatrixOperand left(weights, by_row, c.sizes.rows);
     Patches<Tile::COLUMNS> right = {image, c.g, taps, 0, 0, 0, 0, false};
-    product<Tile>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
+    product<Tile>(c.sizes, blockIdx.x, partial, arrived, left, right, [&](long long row, long long column, real sum) {
         out[row * c.sizes.columns + column] = bias ? sum + bias[row] : sum;
     });
 }
@@ -257,7 +257,7 @@ __device__ inline void weights_tile(
     Positions positions = {c.g, 0, {0, 0, 0, 0}, false};
     DeltaByPosition left = {{epsilon, winner, c}, positions, c.sizes.rows};
     PatchesByTap<Tile::COLUMNS, Tile::THREADS> right = {image, c.g, positions, c.taps, {}};
-    product<Tile>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
+    product<Tile>(c.sizes, blockIdx.x, partial, arrived, left, right, [&](long long row, long long column, real sum) {
         if (column < c.taps)
             weights[row * c.taps + column] = sum;
         else
@@ -273,7 +273,7 @@ __device__ inline void image_tile(
     __shared__ Tap taps[DEPTH];
     WeightsByChannel left = {weights, c, taps, c.sizes.rows, 0};
     DeltaByTap<Tile::COLUMNS> right = {{epsilon, winner, c}, c, taps, 0, {0, 0, 0, 0}, false};
-    product<Tile>(c.sizes, partial, arrived, left, right, [&](long long row, long long column, real sum) {
+    product<Tile>(c.sizes, blockIdx.x, partial, arrived, left, right, [&](long long row, long long column, real sum) {
         image[row * c.sizes.columns + column] = sum;
     });
 }

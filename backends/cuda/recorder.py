@@ -88,13 +88,13 @@ class _Recorder(CupyBackend):
             self._draws.moved(n)
 
     def matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
-        if a.dtype.char not in REALS or a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2:
-            raise NotRecorded(f"a graph holds products of real matrices of one dtype, got {a.dtype} and {b.dtype}.")
+        _check_real(a, b, 2)
         product = self.empty((a.shape[0], b.shape[1]), self.dtype_name(a)) if out is None else out
         return self.products.run(a, b, product)
 
     def batched_matmul(self, a: Array, b: Array, out: Array | None = None) -> Array:
-        raise NotRecorded("a graph cannot hold products of many matrices.")
+        _check_real(a, b, 3)
+        return super().batched_matmul(a, b, out)
 
     def _prefers_own(self, a: Array, b: Array) -> bool:
         return a.dtype.char in REALS
@@ -115,3 +115,8 @@ class _Recorder(CupyBackend):
 
     def random_raw(self, root: int, node: int, n: int) -> Any:
         raise NotRecorded("a graph cannot hold random draws.")
+
+
+def _check_real(a: Array, b: Array, axes: int) -> None:
+    if a.dtype.char not in REALS or a.dtype != b.dtype or a.ndim != axes or b.ndim != axes:
+        raise NotRecorded(f"a graph holds products of real matrices of one dtype, got {a.dtype} and {b.dtype}.")

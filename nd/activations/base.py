@@ -130,12 +130,17 @@ class Activating:
     ----------
     activation : Activation
         One that is not pure, and one that draws random numbers, is run as it is written every time.
+
+    Attributes
+    ----------
+    fixed : bool
+        Whether it is another kind, which may be part of a formula that is compiled once.
     """
 
     def __init__(self, activation: Activation) -> None:
         self.activation = activation
         # A compiled formula would repeat a decision, or a draw, of the first time.
-        self._fixed = activation.pure and not activation.draws
+        self.fixed = activation.pure and not activation.draws
         self._value = elementwise(lambda z, a: _stored(activation, VALUE, activation.value(z, a), a))
         self._biased = elementwise(lambda z, b, a: _stored(activation, VALUE, activation.value_of_sum(z, b, a), a))
         self._back = elementwise(lambda z, a, e: _stored(activation, BACKPROP, activation.backprop(z, a, e, e), e))
@@ -145,7 +150,7 @@ class Activating:
 
     def value(self, z: Array, a: Array, training: bool, b: Array | None = None) -> Array:
         """Add b, of a shape that broadcasts, to z; write the activation of it into `a`, which may be z; return a."""
-        if not self._fixed:
+        if not self.fixed:
             value = self.activation.value(z if b is None else addi(z, b), a, training)
             return _stored(self.activation, VALUE, value, a)
         if b is None:
@@ -157,7 +162,7 @@ class Activating:
     def backprop(self, z: Array, a: Array, epsilon: Array, out: Array | None = None) -> Array:
         """Turn ``epsilon = dL/da`` into dL/dz, in its memory or in `out`, which no other array lies in; return it."""
         below = epsilon if out is None else out
-        if not self._fixed:
+        if not self.fixed:
             return _stored(self.activation, BACKPROP, self.activation.backprop(z, a, epsilon, below), below)
         if out is None:
             self._back(z, a, epsilon)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from nd.activations import Activation
@@ -10,10 +12,26 @@ from nd.activations.bounded import Sigmoid, Tanh
 from nd.typing import Array
 
 from ..arrays.arithmetic import addi, muli, multiply, subtract, tanh
-from ..execution.workers import elementwise
+from ..arrays.creation import permute
+from ..state import state
+from .formulas import on_stacks
+from .series import Buffers, in_c_order
 
 CANDIDATE, FORGET, OUTPUT, INPUT = range(4)
-"""Places of the gates along the first axis ``[4, ...]``, in Java's order."""
+"""Places of the gates in stacks ``[4, ...]``, in Java's order."""
+
+
+def stack_memory(buffer: Buffers, name: str, shape: Sequence[int], axis: int = 0) -> Array:
+    """Return memory for stacks along an axis of `shape`, whose last one is innermost.
+
+    Gates lie one behind the other in a step; row by row side by side where that makes one product of theirs.
+    """
+    if not state.backend.joins_products:
+        return in_c_order(buffer, name, shape)
+    others = [number for number in range(len(shape)) if number != axis]
+    order = [*others[:-1], axis, others[-1]]
+    memory = in_c_order(buffer, name, [shape[number] for number in order])
+    return permute(memory, [order.index(number) for number in range(len(shape))])
 
 
 class Gates:
@@ -25,6 +43,8 @@ class Gates:
         Whether the sums of the gates come as halves.
     overwrites : bool
         Whether activations may lie where the sums were.
+    fixed : bool
+        Whether they may be part of a formula that is compiled once.
     """
 
     halved = False
@@ -32,6 +52,7 @@ class Gates:
     def __init__(self, activation: Activation, gate_activation: Activation) -> None:
         self.overwrites = activation.overwrites and gate_activation.overwrites
         self._activating, self._gate = Activating(activation), Activating(gate_activation)
+        self.fixed = self._activating.fixed and self._gate.fixed
 
     def activate(self, z: Array, a: Array, first: int, last: int, training: bool) -> None:
         """Write the activations of the sums ``z [4, ...]`` of gates first .. last into `a`."""
@@ -39,7 +60,7 @@ class Gates:
             self._activating.value(z[CANDIDATE, ...], a[CANDIDATE, ...], training)
         if last > CANDIDATE:
             gates = slice(max(first, FORGET), last + 1)
-            self._gate.value(z[gates, ...], a[gates, ...], training)
+            on_stacks(partial(self._gate.value, training=training), z[gates, ...], a[gates, ...])
 
     def squash(self, c: Array, out: Array, training: bool) -> Array:
         """Write the activation of the memory into `out`."""
@@ -59,25 +80,20 @@ class OneTanhGates(Gates):
 
     halved = True
 
-    def __init__(self, activation: Activation, gate_activation: Activation) -> None:
-        super().__init__(activation, gate_activation)
-        self._open = elementwise(_open)
-        self._gate_slope, self._tanh_slope = elementwise(_sigmoid_slope), elementwise(_tanh_slope)
-
     def activate(self, z: Array, a: Array, first: int, last: int, training: bool) -> None:
         gates = slice(first, last + 1)
         tanh(z[gates, ...], a[gates, ...])
         if last > CANDIDATE:
-            self._open(a[max(first, FORGET) : last + 1, ...])
+            _open(a[max(first, FORGET) : last + 1, ...])
 
     def squash(self, c: Array, out: Array, training: bool) -> Array:
         return tanh(c, out)
 
     def candidate_slope(self, z: Array, a: Array, other: Array, out: Array) -> None:
-        self._tanh_slope(a, other, out)
+        _tanh_slope(a, other, out)
 
     def gate_slope(self, z: Array, a: Array, other: Array, out: Array) -> None:
-        self._gate_slope(a, other, out)
+        _sigmoid_slope(a, other, out)
 
 
 def _open(a: Array) -> None:
@@ -98,6 +114,6 @@ def _tanh_slope(a: Array, other: Array, out: Array) -> None:
 
 
 def gates_of(activation: Any, gate_activation: Any) -> Gates:
-    """Return the activations at work, in the way that is fastest for them."""
-    one_tanh = type(activation) is Tanh and type(gate_activation) is Sigmoid
+    """Return the activations at work, in the way that is fastest for them and for the backend."""
+    one_tanh = type(activation) is Tanh and type(gate_activation) is Sigmoid and not state.backend.compiles
     return (OneTanhGates if one_tanh else Gates)(activation, gate_activation)

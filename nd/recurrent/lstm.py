@@ -7,12 +7,12 @@ from typing import NamedTuple
 from nd.activations import Activation
 from nd.typing import Array
 
-from ..arrays.arithmetic import add, addi, affine_gradients, channel_sums, gemm, muli, multiply
+from ..arrays.arithmetic import channel_sums, muli, multiply
 from ..arrays.creation import assign, fill, permute, reshape_view
-from ..execution.workers import elementwise
 from ..state import state as current
-from .gates import CANDIDATE, FORGET, INPUT, OUTPUT, Gates, gates_of
-from .series import Buffers, Order, Step, in_c_order, rows_of, series_of, steps_of_mask
+from .cell import Cell, Errors, Peepholes, Slopes
+from .gates import FORGET, INPUT, OUTPUT, gates_of, stack_memory
+from .series import Buffers, Order, in_c_order, rows_of, series_of, steps_of_mask
 
 PACKED_FROM = 4  # steps, from which on copies of the weights as the products like them cost less than they save
 
@@ -26,7 +26,7 @@ class LstmWeights(NamedTuple):
     """Of the output before ``[4, H, H]``."""
     b: Array
     """``[4, 1, H]``."""
-    peepholes: tuple[Array, Array, Array] | None = None
+    peepholes: Peepholes | None = None
     """From the memory to forget, output and input gate, each ``[1, H]``; None without."""
 
 
@@ -79,9 +79,7 @@ class Lstm:
     """
 
     def __init__(self, activation: Activation, gate_activation: Activation) -> None:
-        self._gates: Gates = gates_of(activation, gate_activation)
-        self._remember, self._peep = elementwise(_remember, scratch=(5,)), elementwise(_peep, scratch=(3,))
-        self._sum, self._back, self._carry = elementwise(_sum), elementwise(_back), elementwise(_carry)
+        self._cell = Cell(gates_of(activation, gate_activation))
 
     # ---- forward
 
@@ -111,31 +109,38 @@ class Lstm:
             Whether the last step comes first.
         """
         (n, _, length), width = x.shape, weights.RW.shape[2]
-        rows, halved_later = rows_of(x), self._gates.halved and length < PACKED_FROM
-        weights = self._prepared(weights, buffer, copied=length >= PACKED_FROM)
-        z = in_c_order(buffer, "z", (length, 4, n, width))
-        gates = z if self._gates.overwrites else in_c_order(buffer, "gates", (length, 4, n, width))
+        gates, packed = self._cell.gates, length >= PACKED_FROM and not current.backend.joins_products
+        rows, halves = rows_of(x), gates.halved and not packed
+        weights = self._prepared(weights, buffer, packed)
+        z = stack_memory(buffer, "z", (length, 4, n, width), 1)
+        a = z if gates.overwrites else stack_memory(buffer, "gates", (length, 4, n, width), 1)
         c, h = (in_c_order(buffer, name, (length + 1, n, width)) for name in ("c", "h"))
         squashed = in_c_order(buffer, "squashed", (length, n, width))
-        passed = LstmPass(rows, Order(length, reverse), z, gates, c, squashed, h, steps_of_mask(mask))
+        passed = LstmPass(rows, Order(length, reverse), z, a, c, squashed, h, steps_of_mask(mask))
         for place, start in zip((h, c), state, strict=True):
             assign(place[passed.order.start, ...], start)
-        of_input = in_c_order(buffer, "delta", (4, length, n, width))  # where later the errors are
+        of_input = stack_memory(buffer, "delta", (4, length, n, width))  # where later the errors are
         current.backend.products_with(rows, weights.W, reshape_view(of_input, (4, length * n, width)))
-        of_output, b = (in_c_order(buffer, name, (4, n, width)) for name in ("product", "b"))
-        assign(b, weights.b)
-        for step in passed.order.steps:
-            current.backend.products_with(h[step.before, ...], weights.RW, of_output)
-            self._sum(of_input[:, step.t, ...], of_output, b, z[step.t, ...])
-            if halved_later:
-                muli(z[step.t, FORGET:, ...], 0.5)
-            self._run(passed, step, weights.peepholes, training)
+        of_output = stack_memory(buffer, "product", (4, n, width))
+        b = weights.b if self._cell.fused else assign(stack_memory(buffer, "b", (4, n, width)), weights.b)
+        for t, before, behind in passed.order.steps:
+            current.backend.products_with(h[before, ...], weights.RW, of_output)
+            self._cell.forward(
+                (of_input[:, t, ...], of_output, b),
+                z[t, ...],
+                a[t, ...],
+                (c[before, ...], c[behind, ...], squashed[t, ...], h[behind, ...]),
+                weights.peepholes,
+                None if passed.mask is None else passed.mask[t, ...],
+                training,
+                halves,
+            )
         return passed
 
     def _prepared(self, weights: LstmWeights, buffer: Buffers, copied: bool) -> LstmWeights:
         """Return the weights, in copies in c order for many steps, where those of gates are halved if these want it."""
         W, RW, b, peepholes = weights
-        halved = self._gates.halved
+        halved = self._cell.gates.halved
         if copied:
             W, RW, b = (assign(in_c_order(buffer, f"c_{n}", w.shape), w) for n, w in (("W", W), ("RW", RW), ("b", b)))
         if copied and halved:
@@ -146,30 +151,6 @@ class Lstm:
             forget, output, entry = (multiply(w, 0.5, halves[k, ...]) for k, w in enumerate(peepholes))
             peepholes = (forget, output, entry)
         return LstmWeights(W, RW, b, peepholes)
-
-    def _run(self, passed: LstmPass, step: Step, peepholes: tuple[Array, ...] | None, training: bool) -> None:
-        """Turn the sums of a step into its gates, memory and output."""
-        z, a, squashed = passed.z[step.t, ...], passed.gates[step.t, ...], passed.squashed[step.t, ...]
-        c_before, c, h = passed.c[step.before, ...], passed.c[step.behind, ...], passed.h[step.behind, ...]
-        gates, (candidate, forget, output, entry) = self._gates, (a[k, ...] for k in range(4))
-        if peepholes is None:
-            gates.activate(z, a, CANDIDATE, INPUT, training)
-            self._remember(candidate, forget, entry, c_before, c, squashed)
-        else:
-            of_forget, of_output, of_entry = peepholes
-            self._peep(z[FORGET, ...], c_before, of_forget, h)  # h is free until the output comes
-            self._peep(z[INPUT, ...], c_before, of_entry, h)
-            gates.activate(z, a, CANDIDATE, FORGET, training)
-            gates.activate(z, a, INPUT, INPUT, training)
-            self._remember(candidate, forget, entry, c_before, c, squashed)
-            self._peep(z[OUTPUT, ...], c, of_output, h)
-            gates.activate(z, a, OUTPUT, OUTPUT, training)
-        gates.squash(c, squashed, training)
-        multiply(output, squashed, h)
-        if passed.mask is not None:
-            mask = passed.mask[step.t, ...]
-            muli(h, mask)
-            muli(c, mask)
 
     # ---- back
 
@@ -197,53 +178,30 @@ class Lstm:
             Go back over so many steps, the last ones; the others have no gradient.
         """
         _, n, width = passed.c.shape
-        delta, of_memory = self._slopes(passed, buffer)
+        every, span = self._slopes(passed, buffer), passed.order.last(back_length)
+        self._cell.begin_back(every)
         errors = in_c_order(buffer, "errors", passed.squashed.shape)
         assign(series_of(errors), epsilon)
-        dc, product = (in_c_order(buffer, name, (n, width)) for name in ("memory_error", "error_product"))
-        products, RW_T = in_c_order(buffer, "product", (4, n, width)), permute(weights.RW, (0, 2, 1))
+        dc, of_later = (in_c_order(buffer, name, (n, width)) for name in ("memory_error", "error_product"))
+        products, RW_T = stack_memory(buffer, "product", (4, n, width)), permute(weights.RW, (0, 2, 1))
         fill(dc, 0.0)
-        span, later = passed.order.last(back_length), None
-        for step in reversed(passed.order.steps):
-            if not span.start <= step.t < span.stop:
-                continue
-            dh, dz = errors[step.t, ...], delta[:, step.t, ...]
+        later = None
+        for t in (step.t for step in reversed(passed.order.steps) if span.start <= step.t < span.stop):
+            added, mask = None, None if passed.mask is None else passed.mask[t, ...]
             if later is not None:
-                of_later = delta[:, later, ...]
-                current.backend.sum_of_products(of_later, RW_T, product, products)
-                self._carry(dh, product, dc, passed.gates[later, FORGET, ...])
-                if weights.peepholes is not None:
-                    self._peep(dc, of_later[FORGET, ...], weights.peepholes[0], product)
-                    self._peep(dc, of_later[INPUT, ...], weights.peepholes[2], product)
-            if passed.mask is not None:
-                mask = passed.mask[step.t, ...]
-                muli(dh, mask)
-                muli(dc, mask)
-            muli(dz[OUTPUT, ...], dh)
-            if weights.peepholes is not None:
-                self._peep(dc, dz[OUTPUT, ...], weights.peepholes[1], product)
-            self._back(*(dz[k, ...] for k in (CANDIDATE, FORGET, INPUT)), of_memory[step.t, ...], dh, dc)
-            later = step.t
-        return self._of_all_steps(passed, delta, weights, grads, buffer, needs_epsilon, span)
+                added = current.backend.sum_of_products(every.dz[:, later, ...], RW_T, of_later, products)
+            self._cell.back(every, t, Errors(errors[t, ...], dc, added, of_later, weights.peepholes, mask))
+            later = t
+        return self._of_all_steps(passed, every.dz, weights, grads, buffer, needs_epsilon, span)
 
-    def _slopes(self, passed: LstmPass, buffer: Buffers) -> tuple[Array, Array]:
-        """Return what the errors are multiplied by, of all steps: ``[4, T, N, H]`` and ``[T, N, H]``.
-
-        dL/dz_o is dL/dh times its part of the first array, the rest of dL/dz is dL/dc times its parts; the second is
-        the part of dL/dc that comes through h.
-        """
+    def _slopes(self, passed: LstmPass, buffer: Buffers) -> Slopes:
+        """Return what the slopes of all steps are written from, and memory for them."""
         length, _, n, width = passed.gates.shape
-        slopes = in_c_order(buffer, "delta", (4, length, n, width))
-        of_memory = in_c_order(buffer, "memory_slope", passed.squashed.shape)
-        every = slice(0, passed.order.length)
-        c_before, c = passed.c[passed.order.before(every), ...], passed.c[passed.order.behind(every), ...]
+        all_steps = slice(0, length)
+        c_before, c = passed.c[passed.order.before(all_steps), ...], passed.c[passed.order.behind(all_steps), ...]
         z, a = (permute(steps, (1, 0, 2, 3)) for steps in (passed.z, passed.gates))
-        gates, squashed = self._gates, passed.squashed
-        gates.candidate_slope(z[CANDIDATE, ...], a[CANDIDATE, ...], a[INPUT, ...], slopes[CANDIDATE, ...])
-        for k, other in ((FORGET, c_before), (OUTPUT, squashed), (INPUT, a[CANDIDATE, ...])):
-            gates.gate_slope(z[k, ...], a[k, ...], other, slopes[k, ...])
-        gates.candidate_slope(c, squashed, a[OUTPUT, ...], of_memory)
-        return slopes, of_memory
+        delta, shape = stack_memory(buffer, "delta", (4, length, n, width)), passed.squashed.shape
+        return Slopes(delta, z, a, c_before, c, passed.squashed, in_c_order(buffer, "memory_slope", shape))
 
     def _of_all_steps(
         self,
@@ -258,53 +216,21 @@ class Lstm:
         """Write the gradients of the weights from ``delta [4, T, N, H]`` of some steps; return dL/dx."""
         _, n, width = passed.c.shape
         rows, places = slice(span.start * n, span.stop * n), passed.order
-        deltas = [reshape_view(delta[k, span, ...], (-1, width)) for k in range(4)]
+        deltas = reshape_view(delta[:, span, ...], (4, -1, width))
         h_before = reshape_view(passed.h[places.before(span), ...], (-1, width))
         x = passed.x[rows, :]
-        for k, dz in enumerate(deltas):
-            affine_gradients(x, dz, grads.W[k, ...], grads.b[k, 0, :])
-            gemm(h_before, dz, grads.RW[k, ...], transpose_a=True)
+        current.backend.gradients_of_products(x, deltas, grads.W, grads.b)
+        current.backend.gradients_of_products(h_before, deltas, grads.RW, None)
         if grads.peepholes is not None:
             seen = (places.before(span), places.behind(span), places.before(span))
             for k, steps, gradient in zip((FORGET, OUTPUT, INPUT), seen, grads.peepholes, strict=True):
-                assign(gradient, channel_sums(deltas[k], reshape_view(passed.c[steps, ...], (-1, width))))
+                assign(gradient, channel_sums(deltas[k, ...], reshape_view(passed.c[steps, ...], (-1, width))))
         if not needs_epsilon:
             return None
         below = in_c_order(buffer, "below", (places.length, n, x.shape[1]))
         if span.stop - span.start < places.length:
             fill(below, 0.0)
         dx = reshape_view(below, (-1, x.shape[1]))[rows, :]
-        more = in_c_order(buffer, "below_of_a_gate", tuple(x.shape))
-        for k, dz in enumerate(deltas):
-            part = gemm(dz, weights.W[k, ...], more if k else dx, transpose_b=True)
-            if k:
-                addi(dx, part)
+        more = in_c_order(buffer, "below_of_a_gate", (1, *x.shape))
+        current.backend.sum_of_products(deltas, permute(weights.W, (0, 2, 1)), dx, more)
         return series_of(below)
-
-
-def _sum(of_input: Array, of_output: Array, b: Array, z: Array) -> None:
-    add(of_input, of_output, z)
-    addi(z, b)
-
-
-def _remember(i: Array, f: Array, g: Array, c_before: Array, c: Array, scratch: Array) -> None:
-    multiply(f, c_before, c)
-    multiply(g, i, scratch)
-    add(c, scratch, c)
-
-
-def _peep(target: Array, seen: Array, peephole: Array, scratch: Array) -> None:
-    multiply(seen, peephole, scratch)
-    addi(target, scratch)
-
-
-def _carry(dh: Array, product: Array, dc: Array, f: Array) -> None:
-    addi(dh, product)
-    muli(dc, f)
-
-
-def _back(i: Array, f: Array, g: Array, of_memory: Array, dh: Array, dc: Array) -> None:
-    muli(of_memory, dh)
-    addi(dc, of_memory)
-    for slope in (i, f, g):
-        muli(slope, dc)

@@ -11,6 +11,7 @@ from nd.typing import Array
 from ..arrays.arithmetic import addi, channel_sums, gemm, muli, multiply, sum_into
 from ..arrays.creation import assign, copy, fill, reshape_view
 from ..arrays.layer_norm import normalize_rows, normalize_rows_back
+from .formulas import one_launch
 from .series import Buffers, Order, in_c_order, rows_of, series_of, steps_of_mask
 
 
@@ -77,7 +78,9 @@ class SimpleRnnLoop:
     """
 
     def __init__(self, activation: Activation) -> None:
-        self._activating = Activating(activation)
+        self._activating, self._forward, self._backward = Activating(activation), self._compute, _errors
+        if self._activating.fixed:
+            self._forward, self._backward = one_launch(self._compute), one_launch(_errors)
 
     def forward(
         self,
@@ -105,12 +108,18 @@ class SimpleRnnLoop:
             gemm(h[before, ...], weights.RW, product)
             if normals is not None:
                 self._normalize_step(product, normals[1], slice(t * n, (t + 1) * n), weights.gains[1])  # type: ignore[index]
-            addi(z_t, product)
-            addi(z_t, weights.b)
-            self._activating.value(z_t, a[t, ...], training)
-            if passed.mask is not None:
-                multiply(a[t, ...], passed.mask[t, ...], h[behind, ...])
+            mask_t, h_t = (None, None) if passed.mask is None else (passed.mask[t, ...], h[behind, ...])
+            self._forward(z_t, product, weights.b, a[t, ...], mask_t, h_t, training and not self._activating.fixed)
         return passed
+
+    def _compute(
+        self, z: Array, product: Array, b: Array, a: Array, mask: Array | None, h: Array | None, training: bool
+    ) -> None:
+        addi(z, product)
+        addi(z, b)
+        self._activating.value(z, a, training)
+        if mask is not None:
+            multiply(a, mask, h)
 
     def _normals(self, sums: Array, gain: Array, buffer: Buffers) -> tuple[Normal, Normal]:
         """Normalise the products with the input, in their memory; return them, and memory for those with the output."""
@@ -149,11 +158,10 @@ class SimpleRnnLoop:
         span, later = passed.order.last(back_length), None
         for t in reversed(range(span.start, span.stop)):
             dz = delta[t, ...]
+            added, mask = None, None if passed.mask is None else passed.mask[t, ...]
             if later is not None:
-                addi(dz, gemm(through[later, ...], weights.RW, product, transpose_b=True))
-            muli(dz, slopes[t, ...])
-            if passed.mask is not None:
-                muli(dz, passed.mask[t, ...])
+                added = gemm(through[later, ...], weights.RW, product, transpose_b=True)
+            self._backward(dz, added, slopes[t, ...], mask)
             if passed.normals is not None and weights.gains is not None:
                 _, of_output = passed.normals
                 rows = slice(t * n, (t + 1) * n)
@@ -196,3 +204,12 @@ class SimpleRnnLoop:
             fill(below, 0.0)
         gemm(dz, weights.W, reshape_view(below, (-1, passed.x.shape[1]))[rows, :], transpose_b=True)
         return series_of(below)
+
+
+def _errors(dz: Array, of_later: Array | None, slope: Array, mask: Array | None) -> None:
+    """Turn dL/dh of a step, without what the step after adds, into dL/dz."""
+    if of_later is not None:
+        addi(dz, of_later)
+    muli(dz, slope)
+    if mask is not None:
+        muli(dz, mask)
