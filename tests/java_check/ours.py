@@ -88,4 +88,5 @@ def _has_run(folder: Path) -> bool:
 
 
 def _is_finite(folder: Path) -> bool:
-    return all(np.isfinite(read(folder, f"java_{quantity}")).all() for quantity in ("scores", "params"))
+    arrays = [read(folder, f"java_{quantity}") for quantity in ("scores", "params")]  # of no parameters Java writes none
+    return all(array is None or np.isfinite(array).all() for array in arrays)
