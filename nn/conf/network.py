@@ -217,7 +217,7 @@ class NeuralNetConfiguration(Checked):
             check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(stacked))
         if validate_tbptt_config is not True:
             validate_tbptt_config = converted("list", "validate_tbptt_config", SWITCH, validate_tbptt_config, True)
-        if validate_tbptt_config and backprop_type != BackpropType.STANDARD:
+        if validate_tbptt_config and str(backprop_type) != BackpropType.STANDARD:
             from .truncated import check_truncated  # which programs without series do not need
 
             check_truncated(backprop_type, ((label_of(index, layer), layer) for index, layer in enumerate(stacked)))
@@ -275,7 +275,7 @@ class NeuralNetConfiguration(Checked):
         graph = graph_of(nodes, {} if preprocessors is None else preprocessors)
         if validate_tbptt_config is not True:
             validate_tbptt_config = converted("graph", "validate_tbptt_config", SWITCH, validate_tbptt_config, True)
-        if validate_tbptt_config and backprop_type != BackpropType.STANDARD:
+        if validate_tbptt_config and str(backprop_type) != BackpropType.STANDARD:
             from .truncated import check_truncated
 
             check_truncated(backprop_type, labelled(graph.vertices))

@@ -17,6 +17,7 @@ EXEMPT: dict[str, str] = {
             "regularization_of", "updater_of", "matrix_specs", "kernel_spec", "out_size", "weight_specs", "out_sizes",
             "sized", "window", "of_added_layers", "of_network", "of_sizes", "in_format", "axes_of", "check_inputs",
             "check_range", "from_row", "node_types", "with_confs", "projections",
+            "lstm_specs", "of_series",
         )], _LAYER,
     ),
     **dict.fromkeys(
@@ -66,8 +67,8 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [f"*.{name}" for name in (
-            "backpropagated", "begin_fit", "begin_series", "carrying", "check_minibatch", "checked_layer", "copied_into", "end_fit",
-            "formed", "forward", "loss_and_outputs", "make", "masks_of_outputs", "named_activations", "other_step",
+            "backpropagated", "begin_fit", "begin_series", "carrying", "check_minibatch", "checked_layer",
+            "copied_into", "end_fit", "formed", "forward", "loss_and_outputs", "make", "masks_of_outputs", "named_activations", "other_step",
             "outputs_of", "pass_from_stored", "predicted", "score_from", "segments", "single_output", "step_on",
             "step_outputs",
         )], _CORE,
