@@ -62,9 +62,9 @@ class Streaming(NetworkCore):
             accepts = [FeaturesCheck(self.conf, number, True) for number in range(len(self.conf.input_names))]
             batch = self._stepping = self.batch.another(nd.Buffers(self.dtype), accepts)
         if len(xs) == len(batch.accepts):  # else it says so
-            pieces = [nd.as_array(x, self.dtype) for x in xs]
-            are_steps = all(piece.ndim == 2 for piece in pieces)
-            xs = [_as_series(piece, accepts) for piece, accepts in zip(pieces, batch.accepts, strict=True)]
+            xs = [_as_array(who, x, self.dtype, accepts) for x, accepts in zip(xs, batch.accepts, strict=True)]
+            are_steps = all(x.ndim == 2 for x in xs)
+            xs = [_as_series(x, accepts) for x, accepts in zip(xs, batch.accepts, strict=True)]
         batch.set_features(xs)
         return batch, are_steps
 
@@ -150,6 +150,11 @@ class Streaming(NetworkCore):
 
     def rnn_set_previous_states(self, states: Mapping[str, Mapping[str, Any]]) -> None:
         """Store the states of layers by their names, as `rnn_get_previous_states` returns them; others begin series."""
+        if not isinstance(states, Mapping):
+            raise nd.DTypeError(
+                f"rnn_set_previous_states: states must be a dict of layer -> dict of arrays, got {shown(states)}. Give "
+                "what rnn_get_previous_states returned."
+            )
         before, self.stored = self.stored, None
         try:
             for layer, state in states.items():
@@ -217,6 +222,20 @@ def _names_of(node: Node) -> tuple[str, ...]:
         layer = layer.layer
     given: tuple[str, ...] = layer.state_names
     return given if len(given) == node.states else tuple(f"state{number}" for number in range(node.states))
+
+
+def _as_array(who: str, x: Any, dtype: str, accepts: FeaturesCheck) -> Any:
+    """Return features as an array; indices as they are, for the check of those that lie on the host."""
+    if accepts.rows is not None and hasattr(x, "ndim"):
+        return x
+    try:
+        return nd.as_array(x, dtype)
+    except nd.DTypeError as error:
+        if hasattr(x, "shape"):
+            raise
+        raise nd.DTypeError(
+            f"{who}: features must be numbers [N, C] or [N, C, T], got {shown(x)}. Give an array."
+        ) from error
 
 
 def _as_series(x: Array, accepts: FeaturesCheck) -> Array:

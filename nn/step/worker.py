@@ -232,7 +232,7 @@ class Worker:
         for target, source in zip(state, before, strict=True):
             if target is not source:
                 nd.assign(target, source)
-        given = (*step.arrays[: len(step.arrays) - len(step.state)], *(state or step.state))
+        given = (*step.arrays[: len(step.arrays) - len(state)], *state) if state else step.arrays
 
         def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
             into = tuple(arrays[len(given) - len(state) : len(given)])

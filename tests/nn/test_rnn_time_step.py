@@ -91,6 +91,23 @@ def test_replays_have_the_bits_of_eager_steps():
         with nd.eager():
             np.testing.assert_array_equal(found, plain.rnn_time_step(x[:, :, t]))
     assert len(recorded.outputs.workers[0].recordings) == 1
+    before = recorded.stored
+    recorded.rnn_time_step(x[:, :, 0])
+    assert all(after is array for after, array in zip(recorded.stored, before, strict=True))  # read and written there
+
+
+def test_a_step_that_fails_leaves_the_state(monkeypatch):
+    """Where nothing is recorded: parts of one's own, eager mode."""
+    net, x = network(*STACKS["stack"]), data()
+    with nd.eager():
+        net.rnn_time_step(x[:, :, 0])
+        before = net.rnn_get_previous_states()
+        monkeypatch.setattr(net.layers[2], "forward_from", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError, match="division"):
+            net.rnn_time_step(x[:, :, 1])
+    for name, state in net.rnn_get_previous_states().items():
+        for key, array in state.items():
+            np.testing.assert_array_equal(array, before[name][key])
 
 
 def test_on_every_backend(backend):
@@ -254,6 +271,12 @@ def test_other_examples_are_refused():
 def test_other_shapes_are_refused(shape):
     with pytest.raises(nd.ShapeError, match=r"expected (input|features) \[N, "):
         network(*STACKS["lstm"]).rnn_time_step(np.zeros(shape, np.float32))
+
+
+@pytest.mark.parametrize("given", [None, "text", [[1.0, 2.0], [3.0]]])
+def test_what_is_no_array_is_named(given):
+    with pytest.raises(nd.DTypeError, match=r"rnn_time_step: features must be numbers \[N, C\] or \[N, C, T\], got"):
+        network(*STACKS["lstm"]).rnn_time_step(given)
 
 
 def test_layers_that_read_ahead_are_named():

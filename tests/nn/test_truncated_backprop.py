@@ -25,6 +25,12 @@ from nn import (
     SimpleRnn,
 )
 from optimize import CollectScoresListener, RmsProp, Sgd
+from optimize.earlystopping import (
+    DataSetLossCalculator,
+    EarlyStoppingConfiguration,
+    EarlyStoppingTrainer,
+    MaxEpochsTerminationCondition,
+)
 from tests.nn.test_carried_state import SavesAt
 from tests.stand_ins import as_input
 
@@ -100,7 +106,7 @@ def ends(*lengths):
     return (np.arange(T) < np.array(lengths)[:, None]).astype(float)
 
 
-@pytest.mark.parametrize("layer", ["lstm", "graves", "simple"])
+@pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("back", [1, 2])
 def test_a_shorter_way_back_is_that_of_the_last_steps(layer, back):
     """Of the layer with a state the gradient is that of the last steps alone; the output learns from all."""
@@ -332,6 +338,17 @@ def test_a_checkpoint_in_the_middle_of_a_series_goes_on_to_the_bit(saved_at, exa
         assert again.iteration_count == net.iteration_count == 6
         np.testing.assert_array_equal(again.params(), net.params())
         np.testing.assert_array_equal(again.updater_state(), net.updater_state())
+
+
+def test_early_stopping_goes_through_segments():
+    net, data = network(*LAYERS["simple"], **TRUNCATED), ListDataSetIterator([batch(), batch(1)])
+    conf = EarlyStoppingConfiguration(
+        score_calculator=DataSetLossCalculator(ListDataSetIterator([batch(2)])),
+        epoch_termination_conditions=[MaxEpochsTerminationCondition(2)],
+    )
+    result = EarlyStoppingTrainer(conf, net, data).fit()
+    assert (result.total_epochs, net.iteration_count) == (2, 2 * 2 * 3)
+    assert result.best_model_score == pytest.approx(result.best_model.score(batch(2)), rel=1e-12)
 
 
 # ---- errors
