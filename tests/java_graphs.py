@@ -16,11 +16,6 @@ from tests import java_runs
 from tests.java_runs import DRAWN, FEW, OUTPUT, Run, distance, drawn_as_by
 
 HERE = sorted(path.parent.name for path in FEW.glob("graph/*/conf.json"))
-LATER = {
-    "attention", "bidirectional_graph", "last_time_step", "last_time_step_mask", "reverse", "reverse_mask", "seq2seq",
-    "tbptt",
-}  # fmt: skip
-"""Graphs with recurrent layers, which this library cannot run yet."""
 
 
 class GraphRun(Run):

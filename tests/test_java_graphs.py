@@ -13,9 +13,10 @@ from tests.java_runs import FEW
 from tests.test_java_reference import SCORES, lenet
 
 RUNS = (
-    "elementwise_Add", "elementwise_Average", "elementwise_Max", "elementwise_Product", "elementwise_Subtract",
-    "inception_merge", "l2", "l2normalize", "merge", "output_in_middle", "preprocessor", "reshape", "scale", "shift",
-    "subset", "two_outputs",
+    "attention", "bidirectional_graph", "elementwise_Add", "elementwise_Average", "elementwise_Max",
+    "elementwise_Product", "elementwise_Subtract", "inception_merge", "l2", "l2normalize", "last_time_step",
+    "last_time_step_mask", "merge", "output_in_middle", "preprocessor", "reshape", "reverse", "reverse_mask",
+    "scale", "seq2seq", "shift", "subset", "tbptt", "two_outputs",
 )  # fmt: skip
 
 
@@ -24,16 +25,9 @@ def test_graphs_that_java_ran(name, reference):
     assert java_graphs.differences(GraphRun(reference / "java-runs" / "graph" / name)) == {}
 
 
-@pytest.mark.parametrize("name", sorted(java_graphs.LATER))
-def test_graphs_with_recurrent_layers_are_refused_until_there_are_any(name, reference):
-    text = (reference / "java-runs" / "graph" / name / "conf.json").read_text()
-    with pytest.raises(nd.NdError, match="is a layer of Deeplearning4j that this library cannot run yet"):
-        ComputationGraphConfiguration.from_json(text)
-
-
 def test_every_graph_has_its_place(reference):
     folders = {path.name for path in (reference / "java-runs" / "graph").iterdir()}
-    assert folders == {*RUNS, *java_graphs.LATER}
+    assert folders == set(RUNS)
 
 
 @pytest.mark.parametrize("name", java_graphs.HERE)

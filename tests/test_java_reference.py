@@ -25,6 +25,7 @@ from nn import (
     SubsamplingLayer,
     TransferLearning,
 )
+from nn.layers.recurrent.time_distributed import TimeDistributedRuntime
 from optimize import Adam, CollectScoresListener, Nesterovs
 from tests import java_runs
 from tests.cases.java_documents import without_newer_fields
@@ -235,7 +236,7 @@ def test_a_saved_network_goes_on_as_if_uninterrupted(case, device, tmp_path):
     assert resumed.score() == straight.score()
 
 
-# ---- 350 networks of Deeplearning4j 1.0.0-M1.1 and M2.1
+# ---- 450 networks of Deeplearning4j 1.0.0-M1.1 and M2.1
 
 
 def wrong(runs):
@@ -254,6 +255,20 @@ def test_networks_that_java_ran(kind, reference):
     runs = java_runs.runs_of(reference / "java-runs" / kind)
     assert len(runs) == java_runs.KINDS[kind]
     assert wrong(runs) == {}
+
+
+@pytest.mark.parametrize("name", ["mask", "pool", "tbptt_mask_3_3"])
+def test_time_distributed_with_the_mask_as_java_reads_it(name, reference, monkeypatch):
+    """Step by step, where its rows are example by example: with that mask everything agrees."""
+    forward = TimeDistributedRuntime.forward_from
+
+    def forward_as_java(self, x, state, params, ctx):
+        ctx.mask = nd.reshape(nd.copy(nd.transpose(ctx.mask)), tuple(ctx.mask.shape))
+        return forward(self, x, state, params, ctx)
+
+    monkeypatch.setattr(TimeDistributedRuntime, "forward_from", forward_as_java)
+    run = java_runs.Run(reference / "java-runs" / "rnn" / f"timedistributed_{name}")
+    assert java_runs.differences(run) == {}
 
 
 def test_most_networks_begin_with_javas_weights_to_the_last_bit(reference):

@@ -181,7 +181,6 @@ class Lstm:
         grads: LstmWeights,
         buffer: Buffers,
         needs_epsilon: bool,
-        masks_delta: bool = False,
         back_length: int | None = None,
     ) -> Array | None:
         """Write the gradients of the weights; return dL/dx ``[N, C, T]``, None where nobody needs it.
@@ -194,8 +193,6 @@ class Lstm:
         weights, grads : LstmWeights
         buffer : callable (name, shape) -> array
         needs_epsilon : bool
-        masks_delta : bool
-            Whether the mask multiplies dL/dz, too.
         back_length : int, optional
             Go back over so many steps, the last ones; the others have no gradient.
         """
@@ -218,12 +215,14 @@ class Lstm:
                 if weights.peepholes is not None:
                     self._peep(dc, of_later[FORGET, ...], weights.peepholes[0], product)
                     self._peep(dc, of_later[INPUT, ...], weights.peepholes[2], product)
+            if passed.mask is not None:
+                mask = passed.mask[step.t, ...]
+                muli(dh, mask)
+                muli(dc, mask)
             muli(dz[OUTPUT, ...], dh)
             if weights.peepholes is not None:
                 self._peep(dc, dz[OUTPUT, ...], weights.peepholes[1], product)
             self._back(*(dz[k, ...] for k in (CANDIDATE, FORGET, INPUT)), of_memory[step.t, ...], dh, dc)
-            if masks_delta and passed.mask is not None:
-                muli(dz, passed.mask[step.t, ...])
             later = step.t
         return self._of_all_steps(passed, delta, weights, grads, buffer, needs_epsilon, span)
 
@@ -243,8 +242,6 @@ class Lstm:
         gates.candidate_slope(z[CANDIDATE, ...], a[CANDIDATE, ...], a[INPUT, ...], slopes[CANDIDATE, ...])
         for k, other in ((FORGET, c_before), (OUTPUT, squashed), (INPUT, a[CANDIDATE, ...])):
             gates.gate_slope(z[k, ...], a[k, ...], other, slopes[k, ...])
-        if passed.mask is not None:  # Java takes this derivative at the memory as it was masked
-            squashed = gates.squash(c, in_c_order(buffer, "squashed_again", squashed.shape), True)
         gates.candidate_slope(c, squashed, a[OUTPUT, ...], of_memory)
         return slopes, of_memory
 

@@ -24,14 +24,13 @@ from .constraints import FIELDS as CONSTRAINT_FIELDS
 from .constraints import normalise_constraints
 from .distributions import Distribution
 from .dropout import IDropout
-from .enums import OF_SERIES, OptimizationAlgorithm
+from .enums import OF_SERIES, BackpropType, OptimizationAlgorithm
 from .input_type import InputType
 from .list_builder import list_verb
 from .output_layers import check_output_layers
 from .penalties import PENALTY_VERBS, Decay, Penalty, settle_penalties
 from .preprocessors import InputPreProcessor
 from .stacking import stack
-from .truncated import check_truncated
 from .weight_inits import WEIGHT_INIT_VERBS, settle_weight_init
 from .weight_noise import IWeightNoise
 
@@ -80,8 +79,8 @@ class NeuralNetConfiguration(Checked):
     layer : LayerConf, optional
         Of a configuration of one layer, ``Builder().layer(...).build()``; `list` does not look at it.
     unused : dict
-        Java's settings of memory and of truncated backprop through time, under their names in its JSON: they have no
-        effect in this library, and are written again.
+        Java's settings of memory, under their names in its JSON: they have no effect in this library, and are written
+        again.
 
     Notes
     -----
@@ -215,7 +214,9 @@ class NeuralNetConfiguration(Checked):
         stacked, placed = stack(self, layers, input_type, {} if preprocessors is None else preprocessors)
         if self.validate_output_layer_config:
             check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(stacked))
-        if validate_tbptt_config:
+        if validate_tbptt_config and backprop_type != BackpropType.STANDARD:
+            from .truncated import check_truncated  # which programs without series do not need
+
             check_truncated(backprop_type, ((label_of(index, layer), layer) for index, layer in enumerate(stacked)))
         base = self if self.layer is None else replace(self, layer=None)
         series = (backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact)
@@ -269,7 +270,9 @@ class NeuralNetConfiguration(Checked):
         from .graph_assembly import assemble, graph_of
 
         graph = graph_of(nodes, {} if preprocessors is None else preprocessors)
-        if validate_tbptt_config:
+        if validate_tbptt_config and backprop_type != BackpropType.STANDARD:
+            from .truncated import check_truncated
+
             check_truncated(backprop_type, labelled(graph.vertices))
         series = (backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact)
         more: Any = dict(zip(OF_SERIES, series, strict=True))

@@ -51,8 +51,7 @@ class Context:
     masks_steps : bool
         Whether the mask holds inside of layers, too, that otherwise hand it on alone: in `LastTimeStep`, say.
     restarts : bool
-        Whether the backward pass of a layer with a state computes the segment anew from a zero state and goes back
-        through that, as Java's truncated backprop does.
+        Whether the backward pass of a layer with a state computes the segment anew from a zero state, as Java's does.
     back_length : int or None
         How many time steps, the last ones, the backward pass of a layer with a state goes over; None for all.
     input_shape : tuple of int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import nd
 from nd.checks import check_shape, describe_shape
@@ -35,9 +35,6 @@ class SeriesConf(FeedForwardConf):
 
     def preprocessor_for(self, input_type: InputType) -> InputPreProcessor | None:
         return to_series(input_type)
-
-    def with_inputs(self, label: str, input_type: InputType) -> Self:
-        return self.with_n_in(label, series_of(label, input_type).n)
 
     def output_type(self, label: str, input_type: InputType) -> InputType:
         self.check(label)

@@ -139,6 +139,11 @@ class WrappingConf(LayerConf):
         return self.inside.reads_ahead
 
     @property
+    def of_whole_series(self) -> bool:  # type: ignore[override]
+        """Whether the other layer's rows are."""
+        return self.inside.of_whole_series
+
+    @property
     def drawings(self) -> int:  # type: ignore[override]
         """As often as the other layer."""
         return self.inside.drawings

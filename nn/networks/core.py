@@ -27,8 +27,9 @@ from ..step.gradient import DefaultGradient
 from ..step.minibatch import Minibatch, StepInput, parts_of_data
 from ..step.predictions import OutputComputer
 from ..step.propagation import ForwardPass
+from ..step.shared_nodes import SharedNodes
 from ..step.vectors import FlatVectors, copy_vector
-from ..step.worker import GradientComputer, SharedNodes
+from ..step.worker import GradientComputer
 from .class_labels import ClassLabels, formed_by, paired
 from .history import History
 from .progress import FitProgress
@@ -47,7 +48,7 @@ class NetworkCore(JavaNames):
         The result of the last step: DL4J's getters read it.
     state : tuple of array
         Carried by layers from one segment of a series to the next: that of the last segment that was trained on.
-    stored : tuple of array or None
+    stored : tuple of (array or None), or None
         The state with which the next call of `rnn_time_step` begins; None for that of the start of a series.
     random : Random
         The generator of all that the network draws.
@@ -71,7 +72,7 @@ class NetworkCore(JavaNames):
         self.dtype: str = conf.base.dtype
         self.last: StepResult | None = None
         self.state: tuple[Array, ...] = ()
-        self.stored: tuple[Array, ...] | None = None
+        self.stored: tuple[Array | None, ...] | None = None
         self.history: History | None = None
         self.random = Random(conf.base.seed or 0)
         self.lock = threading.RLock()
@@ -254,7 +255,7 @@ class NetworkCore(JavaNames):
         """Return a segment with the state that the one before has left; the first of a series begins anew."""
         if not self.shared_nodes.states:
             return segment
-        return segment.with_state((self.state if number else ()) or self.shared_nodes.initial_state(segment.examples))
+        return segment.with_state((self.state if number else ()) or self.shared_nodes.initial_state(segment.features))
 
     def other_step(self, data: Any) -> StepInput:
         """Return the input of a computation on other data than the minibatch that is set, which stays."""
@@ -374,7 +375,7 @@ class NetworkCore(JavaNames):
     ) -> ForwardPass:
         """Run nodes one by one, with the noise of the iteration in force; see `Propagation.forward`."""
         self.shared_nodes.at(self.iteration_count, self.epoch_count)
-        state = self.shared_nodes.initial_state(features[0].shape[0])
+        state = self.shared_nodes.initial_state(features)
         return self.propagation.forward(features, training, masks, state, fresh=self.watched, **span)
 
     def score_from(self, loss: Array, examples: int) -> float:

@@ -118,7 +118,7 @@ class Saved(NetworkCore):
                 "progress": (network.progress.awaited, network.progress.now()),
                 "score": network.score(),
                 "state": tuple(map(nd.to_host, network.state)),
-                "stored": None if network.stored is None else tuple(nd.to_host(nd.copy(one)) for one in network.stored),
+                "stored": tuple(None if one is None else nd.to_host(nd.copy(one)) for one in network.stored or ()),
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -137,8 +137,8 @@ class Saved(NetworkCore):
         network.progress.awaited, network.progress.last = state["progress"]
         network.last = StepResult.of_score(state["score"], network.updater.watch)
         network.state = tuple(nd.as_array(array, network.dtype) for array in state["state"])
-        if state["stored"] is not None:
-            network.stored = tuple(nd.as_array(array, network.dtype) for array in state["stored"])
+        stored = (None if array is None else nd.as_array(array, network.dtype) for array in state["stored"])
+        network.stored = tuple(stored) or None
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)

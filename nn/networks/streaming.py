@@ -68,16 +68,23 @@ class Streaming(NetworkCore):
         batch.set_features(xs)
         return batch, are_steps
 
-    def _stored_for(self, examples: int) -> State:
-        """Return the state to go on from: the stored one, or that of the start of a series."""
+    def _stored_for(self, features: Sequence[Array]) -> State:
+        """Return the state to go on from: the stored one, and where none is stored that of the start of series."""
         if self.stored is None:
-            return self.shared_nodes.initial_state(examples)
-        if self.stored and self.stored[0].shape[0] != examples:
-            raise nd.ShapeError(
-                f"rnn_time_step: expected {self.stored[0].shape[0]} examples, as the stored state is of so many, got "
-                f"{examples}. Call rnn_clear_previous_state() before other series."
-            )
-        return self.stored
+            return self.shared_nodes.initial_state(features)
+        missing, shared = False, self.shared_nodes
+        for (node, place), rows in zip(shared.stateful, shared.rows_of_states(features), strict=True):
+            array = self.stored[place.start]
+            missing = missing or array is None
+            if array is not None and array.shape[0] != rows:
+                raise nd.ShapeError(
+                    f"{node.layer.label}: expected {array.shape[0]} examples, as the stored state is of so many, got "
+                    f"{rows}. Call rnn_clear_previous_state() before other series."
+                )
+        if not missing:
+            return self.stored  # type: ignore[return-value]
+        start = shared.initial_state(features)
+        return tuple(first if array is None else array for first, array in zip(start, self.stored, strict=True))
 
     def pass_from_stored(self, xs: Sequence[Any], training: bool, keep: bool) -> tuple[list[Array], ForwardPass]:
         """Return features, and the pass of `rnn_activate_using_stored_state` of any network, in the nodes' memory."""
@@ -108,7 +115,9 @@ class Streaming(NetworkCore):
         node, place = self._place_of("rnn_get_previous_state", layer)
         with self.lock, self.on_backend():
             stored = () if self.stored is None else self.stored[place]
-            return dict(zip(_names_of(node), map(nd.copy, stored), strict=False))
+            return {
+                name: nd.copy(array) for name, array in zip(_names_of(node), stored, strict=False) if array is not None
+            }
 
     def rnn_get_previous_states(self) -> dict[str, dict[str, Array]]:
         """Return the stored states of all layers that carry one, by their names; empty where none is stored."""
@@ -130,25 +139,14 @@ class Streaming(NetworkCore):
         ConfigurationError
             There is no such layer, or it carries no state.
         ChoiceError, ShapeError
-            A name or a shape is another one, or the other layers' state is of another number of examples.
+            A name or a shape is another one.
         """
         node, place = self._place_of("rnn_set_previous_state", layer)
         with self.lock, self.on_backend():
             own = self._checked_state("rnn_set_previous_state", node, state)
-            others = self.shared_nodes.states - node.states
-            if not own and (self.stored is None or not others):
-                self.stored = None
-                return
-            stored = None if self.stored is None or not others else self.stored
-            examples = (own or self.stored or ())[0].shape[0]
-            if stored is not None and stored[0].shape[0] != examples:
-                raise nd.ShapeError(
-                    f"rnn_set_previous_state: {node.layer.label}: expected {stored[0].shape[0]} examples, as the state "
-                    f"of other layers has, got {examples}. Call rnn_clear_previous_state() first."
-                )
-            flat = list(stored or self.shared_nodes.initial_state(examples))
-            flat[place] = own or node.layer.initial_state(examples)
-            self.stored = tuple(flat)
+            stored: list[Array | None] = list(self.stored or (None,) * self.shared_nodes.states)
+            stored[place] = own or (None,) * node.states
+            self.stored = None if all(array is None for array in stored) else tuple(stored)
 
     def rnn_set_previous_states(self, states: Mapping[str, Mapping[str, Any]]) -> None:
         """Store the states of layers by their names, as `rnn_get_previous_states` returns them; others begin series."""
@@ -170,12 +168,11 @@ class Streaming(NetworkCore):
     def _stateful(self) -> dict[str, tuple[Node, slice]]:
         """Return the nodes that carry a state by their layers' names, each with its place in the state of all."""
         self.check_init()
-        found, start = {}, 0
-        for node, conf in zip(self.shared_nodes.nodes, self.conf.nodes, strict=True):
-            if node.states:
-                found[getattr(conf.conf, "name", None) or node.name] = (node, slice(start, start + node.states))
-                start += node.states
-        return found
+        confs = self.conf.nodes
+        return {
+            getattr(confs[node.position].conf, "name", None) or node.name: (node, place)
+            for node, place in self.shared_nodes.stateful
+        }
 
     def _place_of(self, who: str, layer: int | str) -> tuple[Node, slice]:
         """Return a layer's node and its place in the state of all nodes."""

@@ -15,7 +15,6 @@ from optimize.api import as_listeners
 
 from ..conf.enums import BackpropType
 from ..step.minibatch import StepInput
-from ..step.segments import segments_of, series_in
 from .core import NetworkCore
 from .history import History
 from .training import Training
@@ -186,6 +185,8 @@ class Trainable(NetworkCore):
         conf = self.conf
         if conf.backprop_type == BackpropType.STANDARD:
             return [step]
+        from ..step.segments import segments_of, series_in  # which programs without series do not need
+
         self.shared_nodes.check_reads_no_later_steps("truncated backprop")
         series = series_in(step, [accepts.rows_are_series for accepts in self.batch.accepts])
         needed = len(step.features) + len(step.labels) if self.needs_series else 0

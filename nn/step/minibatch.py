@@ -296,11 +296,11 @@ class Minibatch:
         own = (*self._own[0], *self._own[1], *(False,) * (len(self.features_masks) + len(self.labels_masks)))
         return StepInput(self.features, self.labels, self.features_masks, self.labels_masks, own=own)
 
-    def step_without_labels(self, state: Callable[[int], Arrays]) -> StepInput:
-        """Return the minibatch as the input of a prediction, with the state for so many examples."""
+    def step_without_labels(self, state: Callable[[Arrays], Arrays]) -> StepInput:
+        """Return the minibatch as the input of a prediction, with the state for such features."""
         self.check_features()
         own = (*self._own[0], *(False,) * (len(self.features_masks) + len(self.labels_masks)))
-        before = state(self.features[0].shape[0])
+        before = state(self.features)
         return StepInput(self.features, (), self.features_masks, self.labels_masks, before, own)
 
     def check(self) -> None:

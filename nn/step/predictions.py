@@ -9,8 +9,8 @@ import nd
 from nd.typing import Array
 
 from .minibatch import Arrays, StepInput
-from .plans import FORWARD_ONLY, Plans
-from .worker import SharedNodes, State, Worker
+from .shared_nodes import SharedNodes, State
+from .worker import FORWARD_ONLY, Plans, Worker
 
 
 class OutputComputer:

@@ -128,7 +128,7 @@ class Propagation:
             Where to write the state after the pass, as soon as it is there; `state` itself may be.
         """
         given, settings = self._arrivals(features, masks, start, fresh), _Settings(training, unmasked, truncation)
-        state_after, first_state = list(state), 0
+        state_after, first_state = list(state), sum(node.states for node in self.nodes[:start])
         outputs: list[Array] = []
         kept_of: list[Kept] = []
         counts: list[int] = []

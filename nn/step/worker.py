@@ -1,8 +1,9 @@
-"""Workers: the nodes of a network at work for one thread each."""
+"""Workers, the nodes of a network at work for one thread each, and the division of minibatches among them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,81 +14,103 @@ from nd.state import computing
 from nd.typing import Array
 from optimize.step_result import StepResult
 
-from ..vertices.runtime import VertexRuntime
+from ..conf.input_type import InputType
+from ..conf.nodes import NodeTypes
 from .minibatch import StepInput
-from .nodes import fused, nodes_of
-from .plans import FORWARD_AND_BACKWARD, Plans
 from .propagation import OnForward, Propagation
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
-    from .vectors import FlatVectors
+    from .shared_nodes import SharedNodes, State
 
-State = tuple[Array, ...]
+MOST_PLANS = 1000  # keys that are remembered
+FORWARD_ONLY, FORWARD_AND_BACKWARD = 1, 3  # products that every one of the forward pass stands for
 
 
-class SharedNodes:
-    """The nodes of a network and its vectors, shared by all workers.
+class Plans:
+    """Division of minibatches: as the backend wishes, where no part of the network minds.
 
     Parameters
     ----------
     conf : NetworkConfiguration
-    vectors : FlatVectors
-
-    Attributes
-    ----------
-    nodes, fused : tuple of Node
-        One by one, and with those as one that run so faster, with the numbers of the outputs among these.
-    pure : bool
-        Whether everything may be recorded.
-    aligned : bool
-        Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
-    states : int
-        Arrays that all nodes carry from one segment of a series to the next.
-    reads_ahead : str or None
-        Label of a layer whose activations depend on later time steps.
+    splits : bool
+        Whether examples meet nowhere.
+    products : int
+        Matrix products that every one of the forward pass stands for.
     """
 
-    def __init__(self, conf: NetworkConfiguration, vectors: FlatVectors) -> None:
-        self.conf, self.vectors = conf, vectors
-        self.dtype: str = conf.base.dtype  # type: ignore[assignment]
-        self.pure = is_pure(conf)
-        self.nodes = nodes_of(conf, vectors.layout)
-        self.outputs = conf.output_nodes
-        self.fused = fused(self.nodes, self.outputs)
-        self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
-        self.states = sum(node.states for node in self.nodes)
-        self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
-        self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
+    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int) -> None:
+        self.conf, self.splits, self.products = conf, splits, products
+        self._known: dict[object, nd.WorkPlan] = {}
 
-    def at(self, iteration: int, epoch: int) -> None:
-        """Put the numbers of that iteration and epoch, 0-based, in force for the noise of the layers."""
-        for numbers in self.scheduled:
-            numbers.at(iteration, epoch)
+    def of(self, step: StepInput) -> nd.WorkPlan:
+        """Return the plan for inputs of those shapes."""
+        key = step.key
+        plan = self._known.get(key)
+        if plan is None:
+            plan = nd.plan_work(step.examples, self._work(step) if self.splits else None)
+            if len(self._known) < MOST_PLANS:
+                self._known[key] = plan
+        return plan
 
-    def check_reads_no_later_steps(self, who: str) -> None:
-        """Raise ConfigurationError if a layer's activations depend on later time steps."""
-        if self.reads_ahead is not None:
-            raise nd.ConfigurationError(
-                f"{who}: no layer may look at later time steps, as series come in pieces, got {self.reads_ahead}. "
-                "Give whole series: to output, and to fit with backprop_type='standard'; or take a layer that goes "
-                "forward only."
-            )
+    def _work(self, step: StepInput) -> nd.Work | None:
+        """Return what an example costs; None where something does not fit, which the layers then say of the whole."""
+        try:
+            types = self.conf.node_types([_input_type_of(x.shape) for x in step.features])
+            if types is None or not self._fit(step, types):
+                return None
+            return work_of(self.conf, types, [x.shape for x in step.features], self.products)
+        except nd.NdError:
+            return None
 
-    def splits(self, training: bool) -> bool:
-        """Tell whether parts of a minibatch give what the whole gives."""
-        between = all(node.preprocessor is None or node.preprocessor.splits for node in self.nodes)
-        return between and all(node.layer.may_split(training) for node in self.nodes)
+    def _fit(self, step: StepInput, types: list[NodeTypes]) -> bool:
+        """Tell whether labels and their masks fit the outputs, so that no part of them will be refused."""
+        nodes = self.conf.nodes
+        for output, number in enumerate(self.conf.output_nodes if step.labels else ()):
+            loss = getattr(nodes[number].conf, "loss", None)
+            labels, mask = step.labels[output], step.labels_mask(output)
+            if loss is None:
+                continue
+            places = tuple(labels.shape[2:])
+            expected = (step.examples, loss.label_columns(types[number].output.shape[0]), *places)
+            masks = {(step.examples, 1), (step.examples, *places), expected, (step.examples, 1, *places)}
+            if tuple(labels.shape) != expected or (mask is not None and tuple(mask.shape) not in masks):
+                return False
+        return True
 
-    def propagation(self, params: Array, gradient: Array, fused: bool) -> Propagation:
-        """Return the nodes at work on such vectors, in memory of their own."""
-        nodes, outputs = self.fused if fused else (self.nodes, self.outputs)
-        names = self.conf.input_names
-        return Propagation(nodes, outputs, self.vectors.layout, params, gradient, self.dtype, names)
 
-    def initial_state(self, examples: int) -> State:
-        """Return what the nodes carry into the first segment of a series."""
-        return tuple(array for node in self.nodes if node.states for array in node.layer.initial_state(examples))
+def work_per_example(conf: NetworkConfiguration, shape: tuple[int, ...], passes: int) -> nd.Work | None:
+    """Return what a network of one input costs on features of that shape, None where the shape does not tell."""
+    types = conf.node_types([_input_type_of(shape)])
+    return None if types is None else work_of(conf, types, [shape], passes)
+
+
+def work_of(
+    conf: NetworkConfiguration, types: list[NodeTypes], shapes: Sequence[tuple[int, ...]], passes: int
+) -> nd.Work:
+    """Return what a network with such activations costs on features of those shapes."""
+    multiplications, largest, parameters = 0, max(math.prod(shape[1:]) for shape in shapes), 0
+    for node, (_, out) in zip(conf.nodes, types, strict=True):
+        specs = node.conf.param_specs()
+        size = math.prod(out.sizes)
+        positions = size // out.shape[0]
+        multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
+        parameters += sum(spec.length for spec in specs)
+        largest = max(largest, size)
+    element_bytes = 8 if conf.dtype == "float64" else 4
+    return nd.Work(passes * multiplications, largest * element_bytes, parameters if passes > FORWARD_ONLY else 0)
+
+
+def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
+    channels, places = shape[1], shape[2:]
+    makers: dict[int, Callable[..., InputType]] = {
+        0: InputType.feed_forward,
+        1: lambda steps, size: InputType.recurrent(size, steps),
+        2: InputType.convolutional,
+        3: InputType.convolutional3d,
+    }
+    make = makers.get(len(places))
+    return None if make is None else make(*places, channels)
 
 
 class Worker:
@@ -225,22 +248,6 @@ class Worker:
 
 def _copied(arrays: Iterable[Array]) -> tuple[Array, ...]:
     return tuple(map(nd.copy, arrays))
-
-
-def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
-    """Yield everything that a network's forward and backward pass consist of."""
-    for node in conf.nodes:
-        outer: Any = node.conf
-        layer = outer.innermost
-        noise = getattr(layer, "weight_noise", None)
-        yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))
-        names = ("drop_out", "activation", "gate_activation", "loss", "preprocessor")
-        yield from (getattr(layer, name, None) for name in names)
-
-
-def is_pure(conf: NetworkConfiguration) -> bool:
-    """Tell whether all parts are."""
-    return all(part is None or part.pure for part in parts_of(conf))
 
 
 class GradientComputer:

@@ -8,7 +8,7 @@ from tests.cases.layers import LAYER_CASES
 from tests.cases.random_values import varied
 
 ROWS = [case for cases in LAYER_CASES.values() for case in cases]
-SIZES = {"capsules", "hidden_size", "input_channels", "input_shape", "input_size", "layer", "n_in", "n_out"}
+SIZES = {"bwd", "capsules", "hidden_size", "input_channels", "input_shape", "input_size", "layer", "n_in", "n_out"}
 """Fields that stay as the case has them, or hardly anything would fit."""
 
 

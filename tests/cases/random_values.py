@@ -32,9 +32,11 @@ TEXTS = {
     "convolution_mode": ["causal", "same", "strict", "truncate"],
     "data_format": ["NCHW", "NCW", "NCDHW", "NHWC"],
     "dtype": ["float32", "float64"],
+    "gate_activation": sorted(ACTIVATIONS),
     "gradient_normalization": sorted(GRADIENT_NORMALIZATIONS),
     "input_format": ["NCHW"],
     "loss": sorted(LOSSES),
+    "mode": ["add", "average", "concat", "mul"],
     "name": ["first", "a name of more words", "ü"],
     "optimization_algo": sorted(OPTIMIZERS),
     "params": ["W", "b"],
@@ -43,6 +45,7 @@ TEXTS = {
     "step_function": sorted(STEP_FUNCTIONS),
     "updater": sorted(UPDATERS),
     "weight_init": sorted(WEIGHT_INITS),
+    "weight_init_recurrent": sorted(WEIGHT_INITS),
 }
 """Field -> what its text may be."""
 PARTS = {

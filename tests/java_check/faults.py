@@ -10,6 +10,8 @@ import optimize
 from nd import activations, losses
 from nn.conf.input_type import ConvolutionalType
 from nn.conf.weight_noise import IWeightNoise
+from nn.layers.recurrent.base import RecurrentConf
+from nn.layers.recurrent.lstm import LstmConf
 
 from .contents import parts_in
 from .results import Result
@@ -23,6 +25,8 @@ TRAINED = {"scores", "params", "state", "outputs"}
 TRAINING = frozenset({*TRAINED, *(f"opened {quantity}" for quantity in TRAINED)})
 """Java's numbers are others."""
 GRADIENT = TRAINING | {"gradient"}
+MASKED = (nn.GravesBidirectionalLSTM, nn.LastTimeStep, nn.MaskZeroLayer)
+"""Layers that look at a mask, or let the one inside look."""
 Applies = Callable[[Result], bool]
 
 NORMS = (optimize.MaxNormConstraint, optimize.MinMaxNormConstraint, optimize.UnitNormConstraint)
@@ -98,6 +102,10 @@ def masks_steps_of_features_alone(result: Result) -> bool:
     return "features_masked" in result.name or result.name == "mask-steps-of-features"
 
 
+def has_masked_rows_of_steps(result: Result) -> bool:
+    return result.name.startswith("mask") and has(nn.TimeDistributed)(result)
+
+
 FAULTS = (
     # ---- updates
     Fault("AdaBelief", "neither trains nor opens: two arrays of state are taken where it has one",
@@ -150,6 +158,12 @@ FAULTS = (
           has(ACTIVATE_BY_SAME_DIFF, lambda layer: type(layer.activation) in NOT_IN_SAME_DIFF),
           RUNS, "activations of SameDiff"),
     Fault("LearnedSelfAttentionLayer", "fails", has(nn.LearnedSelfAttentionLayer), RUNS, "learned queries"),
+    Fault("layers that are not recurrent", "inside of LastTimeStep and Bidirectional: fail",
+          has((nn.Bidirectional, nn.LastTimeStep), lambda layer: not isinstance(layer.innermost, RecurrentConf)), RUNS,
+          "what is not recurrent inside"),
+    Fault("Bidirectional of LastTimeStep", "has no updater",
+          has(nn.Bidirectional, lambda layer: isinstance(layer.layer, nn.LastTimeStep)), OPENS | TRAINS,
+          "last steps in both directions"),
     Fault("layer normalisation", "fails", has(nn.DenseLayer, lambda layer: layer.has_layer_norm), RUNS,
           "layer normalisation", M1),
     Fault("volumes", "that the file has channels first is not read", has(VOLUMES), RUNS | TRAINS | OUTPUT | GRADIENT,
@@ -160,6 +174,8 @@ FAULTS = (
           OUTPUT | GRADIENT, "leaky ReLU of SameDiff"),
     Fault("steps that are masked", "in the features alone count in the loss of an RnnOutputLayer",
           masks_steps_of_features_alone, OUTPUT | GRADIENT, "steps that are masked"),
+    Fault("masks of TimeDistributed", "are read in another order than the rows", has_masked_rows_of_steps,
+          OUTPUT | GRADIENT, "mask of every step"),
     Fault("noise of biases", "is there when nothing is trained", has(IWeightNoise, lambda noise: noise.apply_to_biases),
           OUTPUT, "noise of biases"),
     Fault("single precision", "is that of the constants of some activations, whatever the network's",
@@ -171,6 +187,8 @@ FAULTS = (
           "masked example"),
     Fault("locked BatchNormalization", "leaves gamma out where beta is 0, but not of the gradient",
           has(nn.BatchNormalization, is_without_beta), GRADIENT, DERIVATIVES),
+    Fault("masks of LSTM layers", "errors go past them: in a gap, or before the first step that counts",
+          has(MASKED, lambda layer: isinstance(layer.innermost, LstmConf)), GRADIENT, DERIVATIVES),
     Fault("gradients of SameDiff layers", "are doubled", has((nn.AttentionVertex, *SAME_DIFF)),
           GRADIENT, DERIVATIVES, M2),
     Fault("ELU", "the gradient is that of alpha = 1", has(activations.ELU, lambda elu: elu.alpha != 1.0), GRADIENT,

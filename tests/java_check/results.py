@@ -15,7 +15,7 @@ from nn import MultiLayerConfiguration
 TINY = 1e-300
 STAGES = {
     "build": "builds", "open": "opens", "output": "runs", "score": "runs", "gradient": "trains", "train": "trains",
-    "save": "saves",
+    "save": "saves", "step": "runs",
 }  # fmt: skip
 """What Java was doing when it failed -> what it could not do."""
 

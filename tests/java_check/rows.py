@@ -9,6 +9,7 @@ import numpy as np
 
 from nd.losses import LOSSES
 from nn import (
+    Bidirectional,
     CnnLossLayer,
     CnnToFeedForwardPreProcessor,
     CnnToRnnPreProcessor,
@@ -19,14 +20,18 @@ from nn import (
     FeedForwardToCnnPreProcessor,
     GlobalPoolingLayer,
     InputType,
+    LastTimeStep,
+    MaskZeroLayer,
     MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
     RnnOutputLayer,
     RnnToCnnPreProcessor,
+    SimpleRnn,
     Subsampling1DLayer,
     Subsampling3DLayer,
+    TimeDistributed,
 )
 from optimize import Nesterovs
 from tests.cases import losses
@@ -190,6 +195,14 @@ def mask_rows() -> Iterator[Row]:
     yield _masked("steps-of-labels", [same, over_time], series, always, None, steps)
     for kind in ("avg", "max", "pnorm", "sum"):
         yield _masked(f"pooled-{kind}", [same, GlobalPoolingLayer(kind), *TAIL], series, once, steps)
+    recurrent, every_step = (
+        SimpleRnn(n_out=3, activation="tanh"),
+        TimeDistributed(DenseLayer(n_out=3, activation="tanh")),
+    )
+    for name, layer in {"last": LastTimeStep(recurrent), "zeros": LastTimeStep(MaskZeroLayer(recurrent))}.items():
+        yield _masked(name, [layer, *TAIL], series, once, steps)
+    for name, layer in {"both": Bidirectional(recurrent), "distributed": every_step}.items():
+        yield _masked(name, [layer, GlobalPoolingLayer("avg"), *TAIL], series, once, steps)
     yield _masked("subsampled", [pooled, GlobalPoolingLayer("avg"), *TAIL], series, once, steps)
     yield _masked("subsampled-and-convolved", [pooled, same, over_time], series, always, steps, steps)
     yield _masked("pixels", [over_pixels], images, numbers(N, 4, 3, 2) / 2, None, pixels)

@@ -49,7 +49,7 @@ def _compare(result: Result, net: MultiLayerNetwork, folder: Path) -> None:
     if "gradient" in java:
         ours = gradient(net, data)
         result.compare("gradient", ours, java["gradient"])
-        result.derivatives_prove = "derivatives" in java and _derivatives_prove(ours, java)
+        result.derivatives_prove = "derivatives" in java and derivatives_prove(ours, java)
     if "scores" in java:
         _compare_training(result, net, data, java)
     if (folder / "model.zip").exists():
@@ -70,7 +70,7 @@ def _compare_training(result: Result, net: MultiLayerNetwork, data: DataSet, jav
     result.compare("state", host(net.updater_state()), java["state"])
 
 
-def _derivatives_prove(ours: np.ndarray, java: dict[str, np.ndarray]) -> bool:
+def derivatives_prove(ours: np.ndarray, java: dict[str, np.ndarray]) -> bool:
     """Tell whether Java's gradient is not the derivative of Java's score, and ours is."""
     numeric, places = java["derivatives"], java["places"].astype(int)
     size = np.abs(numeric).max()

@@ -202,8 +202,9 @@ class Computes(Listener):
         lambda model: model.calculate_gradients(*DATA_OF_LISTENERS),
         lambda model: model.score(DataSet(*DATA_OF_LISTENERS)),
         lambda model: model.output(DATA_OF_LISTENERS[0]),
+        lambda model: model.rnn_time_step(DATA_OF_LISTENERS[0]),
     ],
-    ids=["gradient", "gradients of other data", "score", "output"],
+    ids=["gradient", "gradients of other data", "score", "output", "step"],
 )
 def test_what_listeners_compute_is_carried_nowhere(compute, algorithm):
     settings = {"optimization_algo": algorithm, "updater": "sgd"}

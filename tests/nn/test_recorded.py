@@ -26,7 +26,7 @@ from nn.conf.dropout import Dropout
 from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
 from nn.layers.core.dense import DenseRuntime
 from nn.step.propagation import Propagation
-from nn.step.worker import is_pure
+from nn.step.shared_nodes import is_pure
 from optimize import L2Regularization, Listener, NetworkUpdater, Sgd
 from optimize.chunks import Chunk, Segment, negative_gradient_step
 from tests.step_plans import recorded, recorded_updates, workers_of

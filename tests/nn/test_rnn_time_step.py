@@ -1,15 +1,12 @@
 """rnn_time_step: series in pieces give what the whole gives, from a stored state that can be seen and changed."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
 import nd
 from backends.cpu import numpy_backend
 from backends.cpu.numpy_backend import NumpyBackend
-from nd.dataset import DataSet
+from nd.dataset import MultiDataSet
 from nn import (
     LSTM,
     ComputationGraph,
@@ -17,19 +14,22 @@ from nn import (
     DenseLayer,
     DuplicateToTimeSeriesVertex,
     EmbeddingSequenceLayer,
+    FrozenLayer,
     GravesBidirectionalLSTM,
     InputType,
+    MaskZeroLayer,
     MergeVertex,
-    MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
     RnnOutputLayer,
     SimpleRnn,
+    StackVertex,
+    UnstackVertex,
 )
 from optimize import Sgd
-from tests import java_runs
 from tests.nn.test_carried_state import AddingUp
+from tests.stand_ins import as_input
 
 N, C, T, OUT = 3, 4, 7, 2
 WHOLE = {"rtol": 0, "atol": 1e-6}
@@ -39,6 +39,7 @@ STACKS = {
     "simple": (SimpleRnn(n_out=5, activation="tanh"),),
     "stack": (LSTM(n_out=5, activation="tanh"), DenseLayer(n_out=6, activation="relu"), SimpleRnn(n_out=3)),
     "adding up": (AddingUp(n_out=C),),
+    "wrapped": (MaskZeroLayer(LSTM(n_out=5, activation="tanh")), FrozenLayer(SimpleRnn(n_out=5))),
 }
 
 
@@ -90,6 +91,24 @@ def test_replays_have_the_bits_of_eager_steps():
         with nd.eager():
             np.testing.assert_array_equal(found, plain.rnn_time_step(x[:, :, t]))
     assert len(recorded.outputs.workers[0].recordings) == 1
+
+
+def test_on_every_backend(backend):
+    """The state of a step is carried on, set and taken back from the host."""
+    net, x = network(*STACKS["stack"]), data()
+    first = network(*STACKS["stack"])
+    first.set_params(net.params())
+    whole = nd.to_host(net.output(x))
+    for t in range(3):
+        out = net.rnn_time_step(as_input(backend, x[:, :, t]))
+        np.testing.assert_allclose(nd.to_host(out), whole[:, :, t], **WHOLE)
+    first.rnn_set_previous_states(
+        {
+            name: {key: nd.to_host(one) for key, one in each.items()}
+            for name, each in net.rnn_get_previous_states().items()
+        }
+    )
+    np.testing.assert_allclose(nd.to_host(first.rnn_time_step(x[:, :, 3:])), whole[:, :, 3:], **WHOLE)
 
 
 def test_what_was_returned_stays_as_it_is():
@@ -181,80 +200,29 @@ def test_graphs_go_step_by_step():
     assert list(named) == ["s", "d", *net.topological_order()[2:]]
 
 
-# ---- the stored state
-
-
-def test_a_state_is_taken_to_another_network():
-    net, other, x = network(*STACKS["stack"]), network(*STACKS["stack"]), data()
-    net.rnn_time_step(x[:, :, :4])
-    states = net.rnn_get_previous_states()
-    assert {name: {key: array.shape for key, array in state.items()} for name, state in states.items()} == {
-        "layer0": {"prevAct": (N, 5), "prevMem": (N, 5)}, "layer2": {"prevAct": (N, 3)},
+def test_vertices_that_stack_series_have_states_of_all_of_them():
+    nodes = {
+        "stack": (StackVertex(), "a", "b"), "l": (LSTM(n_out=5, activation="tanh"), "stack"),
+        "first": (UnstackVertex(0, 2), "l"), "second": (UnstackVertex(1, 2), "l"),
+        "m": (MergeVertex(), "first", "second"), "out": (OUTPUT, "m"),
     }  # fmt: skip
-    other.rnn_time_step(x[:1, :, 0])
-    other.rnn_set_previous_states(states)
-    expected = nd.to_host(net.rnn_time_step(x[:, :, 4]))
-    np.testing.assert_array_equal(other.rnn_time_step(x[:, :, 4]), expected)
-    third = network(*STACKS["stack"])
-    for layer in (2, "layer0"):
-        third.rnn_set_previous_state(layer, states["layer0" if layer == "layer0" else "layer2"])
-    np.testing.assert_array_equal(third.rnn_time_step(x[:, :, 4]), expected)
+    inputs = {"a": InputType.recurrent(C), "b": InputType.recurrent(C)}
+    series = {"backprop_type": "truncated_bptt", "tbptt_fwd_length": 3}
+    net = ComputationGraph(NeuralNetConfiguration(seed=3).graph(inputs, nodes, "out", **series)).init()
+    a, b = data(), data(1)
+    (whole,) = map(nd.to_host, net.output(a, b))
+    for t in range(T):
+        np.testing.assert_allclose(net.rnn_time_step(a[:, :, t], b[:, :, t])[0], whole[:, :, t], **WHOLE)
+    assert net.rnn_get_previous_state("l")["prevAct"].shape == (2 * N, 5)
+    net.fit(MultiDataSet([a, b], [labels()]))
+    assert net.iteration_count == 3
 
 
-def test_an_empty_state_is_the_start():
-    net, x = network(*STACKS["stack"]), data()
-    assert net.rnn_get_previous_state(0) == {}
-    first = nd.to_host(net.rnn_time_step(x[:, :, 0]))
-    for layer in (0, 2):
-        net.rnn_set_previous_state(layer, {})
-    np.testing.assert_array_equal(net.rnn_time_step(x[:, :, 0]), first)
-    one = network(*STACKS["lstm"])
-    one.rnn_time_step(x[:, :, 0])
-    one.rnn_set_previous_state(0, {})
-    assert one.stored is None
-
-
-def test_what_reads_and_what_clears_it():
-    for series, cleared in (({}, False), ({"backprop_type": "truncated_bptt", "tbptt_fwd_length": 3}, True)):
-        net, x = network(*STACKS["lstm"], **series), data()
-        net.rnn_time_step(x[:, :, :3])
-        before = nd.to_host(net.rnn_get_previous_state(0)["prevMem"])
-        net.output(x[:1])
-        net.feed_forward(x)
-        net.score(DataSet(x, labels()))
-        net.evaluate(DataSet(x, labels()))
-        np.testing.assert_array_equal(net.rnn_get_previous_state(0)["prevMem"], before)
-        net.fit(x, labels())
-        assert (net.rnn_get_previous_state(0) == {}) is cleared
-
-
-def test_copies_have_it_and_clones_have_none(tmp_path):
-    net, x = network(*STACKS["lstm"]), data()
-    net.rnn_time_step(x[:, :, 0])
-    copies = [copy.deepcopy(net), pickle.loads(pickle.dumps(net))]
-    net.save(tmp_path / "net.zip")
-    fresh = [net.clone(), MultiLayerNetwork.load(tmp_path / "net.zip"), net.to_computation_graph()]
-    expected = nd.to_host(net.rnn_time_step(x[:, :, 1]))
-    for each in copies:
-        np.testing.assert_array_equal(each.rnn_time_step(x[:, :, 1]), expected)
-    assert [each.rnn_get_previous_states() for each in fresh] == [{}, {}, {}]
-
-
-def test_activations_from_the_stored_state_leave_it():
-    net, x = network(*STACKS["stack"]), data()
-    whole = list(map(nd.to_host, net.feed_forward(x)))
-    net.rnn_time_step(x[:, :, :3])
-    for _ in range(2):
-        found = net.rnn_activate_using_stored_state(x[:, :, 3:], store_last_for_tbptt=True)
-        assert len(found) == len(whole)
-    for ours, expected in zip(found[1:], whole[1:], strict=True):
-        ours = nd.to_host(ours)
-        expected = expected[:, :, 3:] if expected.ndim == 3 else expected.reshape(T, N, -1)[3:].reshape(ours.shape)
-        np.testing.assert_allclose(ours, expected, **WHOLE)
-    goes_on = copy.deepcopy(net)
-    np.testing.assert_allclose(goes_on.rnn_time_step(x[:, :, 3:]), whole[-1][:, :, 3:], **WHOLE)
-    net.update_rnn_state_with_tbptt_state()
-    np.testing.assert_allclose(net.rnn_time_step(x[:, :, 0]), goes_on.rnn_time_step(x[:, :, 0]), **WHOLE)
+def test_activations_of_one_layer_begin_with_its_own_state():
+    net, x = network(LSTM(n_out=5, activation="tanh"), SimpleRnn(n_out=3)), data()
+    _, first, second, last = map(nd.to_host, net.feed_forward(x))
+    np.testing.assert_array_equal(net.activation_from_prev_layer(1, first), second)
+    np.testing.assert_array_equal(net.activate_selected_layers(1, 2, first), last)
 
 
 def test_java_spells_it_so():
@@ -274,7 +242,7 @@ def test_java_spells_it_so():
 def test_other_examples_are_refused():
     net, x = network(*STACKS["lstm"]), data()
     net.rnn_time_step(x[:, :, 0])
-    message = r"rnn_time_step: expected 3 examples, as the stored state is of so many, got 2. Call rnn_clear_prev"
+    message = r"layer 0 \(LSTM\): expected 3 examples, as the stored state is of so many, got 2\. Call rnn_clear_prev"
     with pytest.raises(nd.ShapeError, match=message):
         net.rnn_time_step(x[:2, :, 1])
     net.rnn_time_step(x[:, :, 1])
@@ -286,37 +254,6 @@ def test_other_examples_are_refused():
 def test_other_shapes_are_refused(shape):
     with pytest.raises(nd.ShapeError, match=r"expected (input|features) \[N, "):
         network(*STACKS["lstm"]).rnn_time_step(np.zeros(shape, np.float32))
-
-
-@pytest.mark.parametrize(
-    ("layer", "state", "error", "message"),
-    [
-        (0, {"h": np.zeros((N, 5))}, nd.ChoiceError, "unknown state 'h'.*prevAct"),
-        (0, {"prevAct": np.zeros((N, 5))}, nd.ChoiceError, r"must have \['prevAct', 'prevMem'\], got none for"),
-        (0, {"prevAct": np.zeros((N, 9)), "prevMem": np.zeros((N, 5))}, nd.ShapeError, r"prevAct must be \[N, 5\]"),
-        (0, {"prevAct": np.zeros((N, 5)), "prevMem": np.zeros((2, 5))}, nd.ShapeError, r"prevMem must be \[N, 5\]"),
-        (0, [np.zeros((N, 5))], nd.DTypeError, "state must be a dict of arrays"),
-        (1, {}, nd.ConfigurationError, r"one that carries a state, \['layer0'\], got layer 1"),
-        (7, {}, nd.ConfigurationError, "layer must be 0..1, got 7"),
-        ("lstm", {}, nd.ConfigurationError, "layer must be 0..1, got 'lstm'"),
-    ],
-)  # fmt: skip
-def test_states_that_do_not_fit(layer, state, error, message):
-    net = network(*STACKS["lstm"])
-    with pytest.raises(error, match=message):
-        net.rnn_set_previous_state(layer, state)
-    assert net.stored is None
-
-
-def test_states_of_other_examples_than_the_other_layers():
-    net = network(*STACKS["stack"])
-    net.rnn_time_step(data()[:, :, 0])
-    before = net.rnn_get_previous_states()
-    with pytest.raises(nd.ShapeError, match="expected 3 examples, as the state of other layers has, got 2"):
-        net.rnn_set_previous_state(2, {"prevAct": np.zeros((2, 3))})
-    with pytest.raises(nd.ConfigurationError, match="got 'none'"):
-        net.rnn_set_previous_states({"layer0": {key: array[:2] for key, array in before["layer0"].items()}, "none": {}})
-    np.testing.assert_array_equal(net.rnn_get_previous_state(2)["prevAct"], before["layer2"]["prevAct"])
 
 
 def test_layers_that_read_ahead_are_named():
@@ -331,24 +268,3 @@ def test_before_init():
     for run in (lambda: net.rnn_time_step(data()), lambda: net.rnn_get_previous_state(0)):
         with pytest.raises(nd.ConfigurationError, match=r"init\(\) must come first"):
             run()
-
-
-# ---- Java's runs
-
-
-@pytest.mark.parametrize("name", ["simple", "graves", "graves_softsign"])
-def test_java_goes_step_by_step_so(name, reference):
-    folder = reference / "java-runs" / "rnn" / f"{name}_timestep"
-    arrays = np.load(folder / "arrays.npz")
-    net = MultiLayerNetwork(MultiLayerConfiguration.from_json((folder / "conf.json").read_text())).init()
-    net.set_params(arrays["params0"])
-    x = arrays["x"]
-    for t in range(x.shape[2]):
-        assert java_runs.distance(net.rnn_time_step(x[:, :, t]), arrays[f"step{t}"]) < java_runs.OUTPUT
-    assert java_runs.distance(net.rnn_time_step(x), arrays["again"]) < java_runs.OUTPUT
-    net.rnn_clear_previous_state()
-    assert java_runs.distance(net.rnn_time_step(x[:, :, :3]), arrays["cleared"]) < java_runs.OUTPUT
-    state = net.rnn_get_previous_state(0)
-    assert {f"state_{key}" for key in state} == {key for key in arrays.files if key.startswith("state_")}
-    for key, array in state.items():
-        assert java_runs.distance(array, arrays[f"state_{key}"]) < java_runs.OUTPUT

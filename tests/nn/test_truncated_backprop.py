@@ -26,6 +26,7 @@ from nn import (
 )
 from optimize import CollectScoresListener, RmsProp, Sgd
 from tests.nn.test_carried_state import SavesAt
+from tests.stand_ins import as_input
 
 N, C, T, OUT, LENGTH = 3, 4, 8, 2, 3
 OUTPUT = RnnOutputLayer(n_out=OUT, loss="mse", activation="identity")
@@ -275,6 +276,19 @@ def test_rows_of_indices_are_series():
     y = np.eye(OUT)[np.random.default_rng(2).integers(0, OUT, (N, T))].transpose(0, 2, 1)
     net.fit(x, y)
     assert net.iteration_count == 3
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_on_every_backend(backend, exact):
+    series = {**TRUNCATED, "tbptt_back_length": 2, "tbptt_exact": exact}
+    net, data = network(*LAYERS["stack"], **series), batch()
+    params = nd.to_host(net.params()).copy()
+    with nd.use_backend("numpy"):
+        expected = network(*LAYERS["stack"], **series)
+        expected.set_params(params)
+        expected.fit(data.features, data.labels)
+    net.fit(as_input(backend, data.features), as_input(backend, data.labels))
+    np.testing.assert_allclose(nd.to_host(net.params()), expected.params(), rtol=1e-9)
 
 
 # ---- around it

@@ -190,8 +190,8 @@ class Bidirectional(WrappingConf):
     with a b. Penalties, updaters and gradient normalisation are the layer's, the latter with both directions as one
     layer. Java draws the weights twice, and so does this library. As both directions see all of the series, truncated
     backprop and going step by step are refused. Source: DL4J ``Bidirectional``. Differs: constraints of the network
-    hold here too, in Java only those of the layer itself; the gradient below `LastTimeStep` is that of the score;
-    layers that are not recurrent, that give rows, or are bidirectional themselves may stand inside.
+    hold here too, in Java only those of the layer itself; dropout of the second pass is drawn as that of the first, in
+    Java step by step; layers that are not recurrent, that give rows, or are bidirectional themselves may stand inside.
 
     Examples
     --------

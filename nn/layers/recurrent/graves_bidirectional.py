@@ -28,6 +28,7 @@ class GravesBidirectionalRuntime(LstmUnits):
     """Forward and backward of both LSTMs, which begin with zeros at their ends of a series."""
 
     pure = splits = True
+    takes_dropout = takes_weight_noise = False
     state_names = ()
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
@@ -52,7 +53,6 @@ class GravesBidirectionalRuntime(LstmUnits):
                 weights_of(grads, suffix),
                 ctx.inner(suffix).buffer,
                 ctx.needs_epsilon,
-                masks_delta=True,
             )
             for suffix, passed in zip(_DIRECTIONS, cache, strict=True)
         ]
@@ -72,8 +72,11 @@ class GravesBidirectionalLSTM(LstmConf):
     Notes
     -----
     Input ``[N, n_in, T]``, output ``[N, n_out, T]``. Vector: WF, RWF, bF, WB, RWB, bB, each as of a `GravesLSTM`; F is
-    the one that begins with the first step. As activations depend on later steps there is no truncated backprop and no
-    `rnn_time_step`. Source: DL4J ``GravesBidirectionalLSTM``.
+    the one that begins with the first step. A mask ``[N, T]`` multiplies outputs and memories of both. As activations
+    depend on later steps there is no truncated backprop and no `rnn_time_step`. Dropout of the input and weight noise
+    have no effect, as in Java. Source: DL4J
+    ``GravesBidirectionalLSTM``. Differs: behind a gap in the mask the gradient is that of the score; in Java errors go
+    through it by way of the memory.
 
     Examples
     --------

@@ -108,19 +108,21 @@ class LastTimeStep(WrappingConf):
     -----
     Input as the layer's, output ``[N, C]``, without a mask: with a mask of the input the last step that counts, without
     one the last of all. Of a series in which no step counts it is the first; Java raises an error. Parameters and
-    updaters are the layer's, and so is a state: this layer can stand in truncated backprop and step by step. Source:
-    DL4J ``LastTimeStep``. Differs: the gradient through a `Bidirectional` layer is that of the score, in Java it is
-    not; layers that are not recurrent may stand inside, where Java fails; step by step it gives the step alone, in Java
-    the series, which the next layer refuses.
+    updaters are the layer's, and so is a state: series can come in pieces, each of which gives its last step; in
+    truncated backprop only with ``validate_tbptt_config=False``. Source: DL4J ``LastTimeStep``. Differs: with a mask
+    the gradient through an `LSTM`, or both directions of one, is that of the score, in Java it is not; layers that are
+    not recurrent may stand inside, where Java fails; step by step it gives the step alone, in Java the series, which
+    the next layer refuses.
 
     Examples
     --------
-    >>> from nn import Convolution1DLayer, InputType
-    >>> layer = LastTimeStep(Convolution1DLayer(n_in=3, n_out=8, kernel_size=3))
+    >>> from nn import LSTM, InputType
+    >>> layer = LastTimeStep(LSTM(n_in=3, n_out=8))
     >>> layer.output_type("layer 0", InputType.recurrent(3, 10))
     feed_forward(8)
     """
 
+    of_whole_series: ClassVar[bool] = True
     runtime: ClassVar = LastTimeStepRuntime
     form: ClassVar[JavaForm] = WrappingConf.form.more(package="recurrent.")
 

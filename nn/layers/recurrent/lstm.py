@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import nd
@@ -12,6 +13,7 @@ from nd.recurrent.lstm import Lstm, LstmPass, LstmWeights
 from nd.typing import Array
 
 from ...conf.java_form import JavaForm
+from ...conf.noise import Noising
 from ...step.params import ParamSpec
 from ..runtime import Context, Params, State
 from .base import RecurrentConf, RecurrentRuntime
@@ -52,14 +54,20 @@ class LstmUnits(RecurrentRuntime):
     def setup(self) -> None:
         self.lstm = Lstm(self.conf.activation, self.conf.gate_activation)
 
+    @cached_property
+    def noising(self) -> Noising | None:
+        """Weight noise, drawn for RW before W, as in Java."""
+        noising = super().noising
+        if noising is not None:
+            noising.specs.sort(key=lambda spec: "RWb".index(spec.name[0]))
+        return noising
+
 
 class LstmRuntime(LstmUnits):
     """Forward and backward of LSTM layers."""
 
     pure = splits = True
     state_names = ("prevAct", "prevMem")
-    masks_delta: ClassVar[bool] = False
-    """Whether the mask multiplies the errors on their way back, too."""
 
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
         self.check_series(x)
@@ -78,16 +86,8 @@ class LstmRuntime(LstmUnits):
             weights_of(grads),
             ctx.buffer,
             ctx.needs_epsilon,
-            self.masks_delta,
             ctx.back_length,
         )
-
-
-class GravesLstmRuntime(LstmRuntime):
-    """The same with peepholes."""
-
-    pure = splits = True
-    masks_delta = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,9 +166,11 @@ class LSTM(LstmConf):
         c_t = gate(f) c_(t-1) + gate(g) act(i)
         h_t = gate(o) act(c_t)
 
-    A mask ``[N, T]`` multiplies h_t and c_t, so that a series starts anew behind a gap; as in Java it does not stop
-    errors on their way back. Vector: W ``[n_in, 4 n_out]``, RW ``[n_out, 4 n_out]``, both in f order, b
-    ``[1, 4 n_out]``. State: h and c, each ``[N, n_out]``. Source: DL4J ``LSTM``; Gers, Schmidhuber and Cummins 2000.
+    A mask ``[N, T]`` goes on to the layers behind. Inside of `LastTimeStep` and `MaskZeroLayer`, as in Java nowhere
+    else, it multiplies h_t and c_t, too, so that a series starts anew behind a gap. Vector: W ``[n_in, 4 n_out]``, RW
+    ``[n_out, 4 n_out]``, both in f order, b ``[1, 4 n_out]``. State: h and c, each ``[N, n_out]``. Source: DL4J
+    ``LSTM``; Gers, Schmidhuber and Cummins 2000. Differs: where a mask multiplies them the gradient is that of the
+    score; in Java errors go past the mask.
 
     Examples
     --------
@@ -191,9 +193,9 @@ class GravesLSTM(LstmConf):
     Notes
     -----
     As `LSTM`, but p c_(t-1) is added to the sums of forget and input gate, p c_t to that of the output gate; RW is
-    ``[n_out, 4 n_out + 3]``, its last columns are the p of forget, output and input gate. A mask multiplies the errors
-    on their way back, too. Source: DL4J ``GravesLSTM``; Graves 2013.
+    ``[n_out, 4 n_out + 3]``, its last columns are the p of forget, output and input gate. Source: DL4J
+    ``GravesLSTM``; Graves 2013.
     """
 
     peepholes: ClassVar[int] = 3
-    runtime: ClassVar = GravesLstmRuntime
+    runtime: ClassVar = LstmRuntime

@@ -58,7 +58,7 @@ class MaskZeroLayer(WrappingConf):
     mask_t = 0 where x_ct = masking_value for all c. It takes the place of a mask of the features, and no mask goes on
     to the next layer, as in Java. Input, output, parameters, updaters and state are the layer's. Source: DL4J
     ``MaskZeroLayer``. Differs: the steps do not count in truncated backprop and step by step either, where Java goes
-    past this layer.
+    past this layer; around an `LSTM` the gradient is that of the score, in Java errors go past the mask.
     """
 
     masking_value: float = field(default=0.0, kw_only=False)

@@ -280,3 +280,16 @@ def test_a_preprocessor_by_hand():
     np.testing.assert_array_equal(pre.backprop(rows, 2, dl4j.LayerWorkspaceMgr.noWorkspaces()), images)
     series = dl4j.RnnToFeedForwardPreProcessor().preProcess(nd.create(images[:, :, 0]), 2, None)
     np.testing.assert_array_equal(series, images[:, :, 0].transpose(2, 0, 1).reshape(4, 3))
+
+
+def test_layers_around_recurrent_ones():
+    lstm = dl4j.LSTM.Builder().nIn(3).nOut(2).activation(Activation.TANH).build()
+    both = dl4j.Bidirectional(dl4j.Bidirectional.Mode.ADD, lstm)
+    assert (both.layer, both.mode, isinstance(both, dl4j.Bidirectional)) == (lstm, "add", True)
+    assert dl4j.Bidirectional(lstm).mode is dl4j.Bidirectional.Mode.CONCAT
+    assert dl4j.Bidirectional.Builder().rnnLayer(lstm).mode(dl4j.Bidirectional.Mode.MUL).build().mode == "mul"
+    assert dl4j.LastTimeStep(both).layer == both
+    zeros = dl4j.MaskZeroLayer.Builder().setUnderlying(lstm).setMaskValue(1.5).build()
+    assert zeros == dl4j.MaskZeroLayer(lstm, 1.5)
+    dense = DenseLayer.Builder().nIn(3).nOut(2).build()
+    assert dl4j.TimeDistributed(dense, dl4j.RNNFormat.NWC).data_format == "NWC"

@@ -190,7 +190,7 @@ def looks_at_one_place(case):
     layer = case.layer.innermost
     together = {"BatchNormalization", "RecurrentAttentionLayer", "SpaceToBatchLayer", "SpaceToDepthLayer"}
     apart = type(layer).__name__ not in together and not ends_masks(case.layer)
-    apart = apart and not hasattr(layer, "weight_init_recurrent")  # which goes from place to place
+    apart = apart and (silences(case.layer) or not hasattr(layer, "weight_init_recurrent"))  # from place to place
     apart = apart and (type(layer).__name__, case.variant) != ("ActivationLayer", "softmax-images")  # along the width
     return len(case.input_type.shape) > 1 and apart and set(getattr(layer, "kernel_size", (1,))) == {1}
 

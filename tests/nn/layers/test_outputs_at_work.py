@@ -132,7 +132,7 @@ def test_what_is_recorded_is_what_is_computed_without(name, threads, monkeypatch
         *found, net = train(name, batches)
         programs = recorded(net.gradients) if threads == 1 else []
         assert programs == ([] if threads > 1 else [3] if name in RECORDED else [0])
-        monkeypatch.setattr("nn.step.worker.is_pure", lambda conf: False)
+        monkeypatch.setattr("nn.step.shared_nodes.is_pure", lambda conf: False)
         *expected, plain = train(name, batches)
         assert sum(recorded(plain.gradients)) == 0
     for one, other in zip(found, expected, strict=True):

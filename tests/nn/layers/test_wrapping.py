@@ -1,4 +1,4 @@
-"""Layers around layers over series: masks, states, noise, how they are trained, what files say of them."""
+"""Layers around layers over series: own layers inside, noise, how they are trained, what files say of them."""
 
 import json
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from nn import (
     DenseLayer,
     FrozenLayer,
     GlobalPoolingLayer,
-    GravesLSTM,
     InputType,
     LastTimeStep,
     MaskZeroLayer,
     MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
+    NormalDistribution,
     OutputLayer,
     RnnLossLayer,
     RnnOutputLayer,
@@ -34,15 +34,12 @@ from nn.layers import FeedForwardConf, LayerRuntime
 from nn.layers.recurrent.simple_rnn import SimpleRnnRuntime
 from nn.transferlearning import TransferLearningHelper
 from optimize import MaxNormConstraint, Sgd
-from tests.layers_at_work import backprop, forward
-from tests.nn.layers.test_every_layer import check_derivative
+from tests.layers_at_work import forward
 from tests.step_plans import recorded
 
 N, C, H, T = 4, 3, 5, 7
 RNG = np.random.default_rng(17)
 X = RNG.normal(size=(N, C, T))
-GAPS = np.array([[1, 1, 1, 1, 1, 0, 0], [0, 1, 1, 0, 1, 1, 0], [1, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1, 0]], float)
-ENDS = np.array([[1, 1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1], [1, 0, 0, 0, 0, 0, 0]], float)
 ROWS_OUT = OutputLayer(n_out=2, activation="softmax")
 SERIES_OUT = RnnOutputLayer(n_out=2, activation="softmax")
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
@@ -59,171 +56,14 @@ def network(*layers, kind=None, **settings):
 
 def at_work(layer, **settings):
     """Return a layer in a network of its own, with biases that are not all zeros."""
-    net = network(layer, RnnLossLayer() if False else _end_of(layer), **settings)
+    net = network(layer, end_of(layer), **settings)
     net.set_params(host(net.params()) + 0.1 * np.random.default_rng(5).normal(size=(1, net.num_params())))
     return net.get_layer(0)
 
 
-def _end_of(layer):
+def end_of(layer):
     gives_rows = isinstance(layer, LastTimeStep) or isinstance(getattr(layer, "layer", None), LastTimeStep)
     return ROWS_OUT if gives_rows else SERIES_OUT
-
-
-def with_params(layer, like):
-    """Give a layer the parameters of another one."""
-    for name, view in like.params.items():
-        nd.assign(layer.params[name], view)
-    return layer
-
-
-# ---- masks
-
-
-def last_of(activations, mask):
-    return np.stack([a[:, np.flatnonzero(steps)[-1]] for a, steps in zip(activations, mask, strict=True)])
-
-
-@pytest.mark.parametrize("mask", [GAPS, ENDS], ids=["gaps", "ends"])
-@pytest.mark.parametrize("kind", [SimpleRnn, LSTM, GravesLSTM])
-def test_the_last_step_that_counts_is_that_of_the_series_without_the_others(kind, mask, backend):
-    """A mask starts the layer anew after a gap: from there to the last step that counts, nothing else is seen."""
-    layer = at_work(LastTimeStep(kind(n_out=H)))
-    found = host(forward(layer, nd.create(X, dtype="float64"), mask=nd.create(mask, dtype="float64"))[0])
-    for n, steps in enumerate(mask):
-        last = np.flatnonzero(steps)[-1]
-        gaps = np.flatnonzero(steps[:last] == 0)
-        start = gaps[-1] + 1 if len(gaps) else 0
-        alone = layer.layer.propagate(
-            nd.create(X[n : n + 1, :, start : last + 1], dtype="float64"),
-            layer.initial_state(1), layer.params, context(),
-        )[0]  # fmt: skip
-        np.testing.assert_allclose(found[n], host(alone)[0, :, -1], **CLOSE)
-    assert layer.feed_forward_mask(nd.create(mask)) is None
-
-
-def context(mask=None):
-    from nn.layers.runtime import Context
-
-    return Context(False, nd.fresh_buffers("float64"), mask)
-
-
-@pytest.mark.parametrize(
-    "inside",
-    [SimpleRnn(n_out=H), LSTM(n_out=H), GravesLSTM(n_out=H), Bidirectional(LSTM(n_out=H)), Bidirectional(SimpleRnn(n_out=H), "mul")],
-    ids=["simple", "lstm", "graves", "both-lstm", "both-simple"],
-)  # fmt: skip
-@pytest.mark.parametrize("wrap", [LastTimeStep, lambda layer: layer, lambda layer: LastTimeStep(MaskZeroLayer(layer))])
-def test_gradients_with_masks_are_those_of_the_score(inside, wrap):
-    """Java's notes doubt its gradient of the last step of both directions; ours is that of differences, and Java's."""
-    layer = wrap(inside)
-    net = network(layer, _end_of(layer), bias_init=0.1)
-    x = np.where(GAPS[:, None] > 0, X, 0.0)
-    shape = (N, 2, T) if _end_of(layer) is SERIES_OUT else (N, 2)
-    y = np.moveaxis(np.eye(2)[RNG.integers(0, 2, (N, *shape[2:]))], -1, 1)
-
-    def loss():
-        net.set_input(x)
-        net.set_labels(y)
-        net.set_masks(GAPS, GAPS if len(shape) == 3 else None)
-        net.compute_gradient_and_score()
-        return net.score() * N
-
-    loss()
-    gradients = {key: nd.copy(g) for key, g in net.gradient().gradient_for_variable().items()}
-    for key, view in net.param_table().items():
-        check_derivative(loss, view, gradients[key], 4)
-
-
-@pytest.mark.parametrize("kind", [SimpleRnn, LSTM, GravesLSTM])
-def test_blank_steps_are_a_mask(kind, backend):
-    blank = np.where(GAPS[:, None] > 0, X, 0.0)
-    blank[2, 1:, 3] = 0.0  # not all of it
-    wrapped, plain = at_work(LastTimeStep(MaskZeroLayer(kind(n_out=H)))), at_work(LastTimeStep(kind(n_out=H)))
-    with_params(wrapped, plain)
-    x = nd.create(blank, dtype="float64")
-    expected, kept = forward(plain, x, mask=nd.create(GAPS, dtype="float64"))
-    for given in (None, nd.ones(N, T, dtype="float64")):  # which it does not look at
-        found, own = forward(wrapped, x, mask=given)
-        np.testing.assert_allclose(host(found), host(expected), **CLOSE)
-        below, theirs = (
-            host(backprop(layer, nd.ones(N, H, dtype="float64"), each))
-            for layer, each in ((wrapped, own), (plain, kept))
-        )
-        np.testing.assert_allclose(below, theirs, **CLOSE)
-        expected, kept = forward(plain, x, mask=nd.create(GAPS, dtype="float64"))
-
-
-def test_another_value_may_mean_blank():
-    layer = at_work(MaskZeroLayer(SimpleRnn(n_out=H), 2.0))
-    x = X.copy()
-    x[1, :, 4] = 2.0
-    found = host(forward(layer, nd.create(x, dtype="float64"))[0])
-    silent = ~found.any(axis=1)
-    assert [*zip(*np.nonzero(silent), strict=True)] == [(1, 4)]
-
-
-def test_both_directions_of_a_simple_rnn_see_what_counts_alone():
-    layer = at_work(Bidirectional(SimpleRnn(n_out=H)))
-    found = host(forward(layer, nd.create(X, dtype="float64"), mask=nd.create(ENDS, dtype="float64"))[0])
-    for n, length in enumerate(ENDS.sum(1).astype(int)):
-        alone = host(forward(layer, nd.create(X[n : n + 1, :, :length], dtype="float64"))[0])
-        np.testing.assert_allclose(found[n, :, :length], alone[0], **CLOSE)
-        assert not found[n, :, length:].any()
-
-
-def test_rows_of_steps_that_do_not_count_are_silent():
-    layer = at_work(TimeDistributed(DenseLayer(n_out=H)))
-    plain = host(forward(layer, nd.create(X, dtype="float64"))[0])
-    found = host(forward(layer, nd.create(X, dtype="float64"), mask=nd.create(GAPS, dtype="float64"))[0])
-    np.testing.assert_allclose(found, plain * GAPS[:, None], **CLOSE)
-    np.testing.assert_array_equal(layer.feed_forward_mask(GAPS), GAPS)
-
-
-# ---- states
-
-
-SEGMENTS = (slice(0, 3), slice(3, 4), slice(4, T))
-
-
-@pytest.mark.parametrize(
-    "layer",
-    [MaskZeroLayer(LSTM(n_out=H)), LastTimeStep(SimpleRnn(n_out=H)), LastTimeStep(MaskZeroLayer(GravesLSTM(n_out=H)))],
-    ids=["mask-zero", "last", "last-of-mask-zero"],
-)
-def test_a_state_goes_on_from_segment_to_segment(layer):
-    layer = at_work(layer)
-    x = np.where(ENDS[:, None] > 0, X, 0.0)
-    whole = host(forward(layer, nd.create(x, dtype="float64"))[0])
-    state, parts = layer.initial_state(N), []
-    for segment in SEGMENTS:
-        a, _, state = layer.propagate(nd.create(x[:, :, segment], dtype="float64"), state, layer.params, context())
-        parts.append(host(a))
-    if whole.ndim == 3:
-        np.testing.assert_allclose(np.concatenate(parts, 2), whole, **CLOSE)
-    else:
-        counted = [0 if not x[n, :, 4:].any() else 2 for n in range(N)]
-        np.testing.assert_allclose(parts[2][[2]], whole[[2]], **CLOSE)
-        assert counted == [0, 0, 2, 0]
-
-
-def test_both_directions_carry_nothing_and_say_so():
-    assert at_work(Bidirectional(LSTM(n_out=H))).initial_state(N) == ()
-    both = Bidirectional(LSTM(n_out=H))
-    assert all(layer.reads_ahead for layer in (both, LastTimeStep(both), MaskZeroLayer(both), FrozenLayer(both)))
-    others = (LastTimeStep(LSTM(n_out=H)), TimeDistributed(DenseLayer(n_out=H)), MaskZeroLayer(LSTM(n_out=H)))
-    assert not any(layer.reads_ahead for layer in others)
-
-
-def test_segments_of_truncated_backprop_go_on_inside_of_what_wraps():
-    nets = []
-    for layer in (LSTM(n_out=H), MaskZeroLayer(LSTM(n_out=H))):
-        base = NeuralNetConfiguration(seed=4, dtype="float64", activation="tanh", updater=Sgd(0.1))
-        conf = base.list(
-            layer, SERIES_OUT, input_type=InputType.recurrent(C), backprop_type="truncated_bptt", tbptt_fwd_length=3
-        )
-        nets.append(MultiLayerNetwork(conf).init())
-        nets[-1].fit(X, np.moveaxis(np.eye(2)[RNG.integers(0, 1, (N, T))], -1, 1), epochs=2)
-    np.testing.assert_array_equal(host(nets[0].params()), host(nets[1].params()))
 
 
 # ---- layers of a user's own inside
@@ -270,8 +110,10 @@ def own_layers():
 
 
 @pytest.mark.parametrize(
-    "wrap", [LastTimeStep, lambda layer: LastTimeStep(Bidirectional(layer)), lambda layer: LastTimeStep(MaskZeroLayer(layer))]
-)  # fmt: skip
+    "wrap",
+    [LastTimeStep, lambda layer: LastTimeStep(Bidirectional(layer)), lambda layer: LastTimeStep(MaskZeroLayer(layer))],
+    ids=["last", "both", "mask-zero"],
+)
 def test_what_may_not_be_recorded_or_split_may_not_inside_either(wrap, own_layers):
     own, ours = (network(wrap(kind(n_out=H)), ROWS_OUT, updater=Sgd(0.1)) for kind in (Impure, SimpleRnn))
     assert (own.shared_nodes.pure, ours.shared_nodes.pure) == (False, True)
@@ -312,15 +154,18 @@ def test_what_wraps_one_layer_is_trained_as_that(wrap):
 
 
 def test_constraints_of_the_network_hold_in_both_directions():
-    """Java's too small network leaves them out; those of the layer itself hold there, too."""
+    """In Java only those of the layer itself do."""
     net = network(
-        Bidirectional(SimpleRnn(n_out=H)), SERIES_OUT, updater=Sgd(3.0), constrain_weights=MaxNormConstraint(0.4)
+        Bidirectional(SimpleRnn(n_out=H)),
+        SERIES_OUT,
+        updater=Sgd(3.0),
+        constrain_weights=MaxNormConstraint(0.4, dimensions=0),
     )
     y = np.moveaxis(np.eye(2)[RNG.integers(0, 2, (N, T))], -1, 1)
     net.fit(X, y)
     norms = {name: np.linalg.norm(host(view), axis=0).max() for name, view in net.get_layer(0).params.items()}
-    assert all((norms[name] <= 0.4) == (name[1:] != "b") or norms[name] <= 0.4 for name in norms)
     assert all(norms[name] <= 0.4 for name in ("fW", "fRW", "bW", "bRW"))
+    assert norms["fb"] > 0.4
     assert [constraint.params for constraint in net.conf.layers[0].constraints] == [("fW", "fRW", "bW", "bRW")]
 
 
@@ -335,15 +180,19 @@ def test_both_directions_are_normalised_as_one_layer():
 
 
 def test_weights_are_drawn_twice_and_what_is_behind_them_later():
-    net = network(Bidirectional(SimpleRnn(n_out=H)), SERIES_OUT, dtype="float32")
-    rng = nd.random.Random(4)
-    sets = [
-        [rng.gaussian(rows * H, "float32") for rows in (C, H)] for _ in range(4)
-    ] if hasattr(rng, "gaussian") else None  # fmt: skip
+    """Both directions, W and RW of each, and once more; what the second time gives stays."""
+    net, rng = network(Bidirectional(SimpleRnn(n_out=H)), SERIES_OUT, weight_init="xavier"), nd.random.Random(4)
+    layout = net.conf.layout()
+    weights = [view for view in layout.views if not view.spec.bias]
+    for drawn in (weights[:4], weights):
+        for view in drawn:
+            deviation = np.sqrt(2.0 / (view.spec.fan_in + view.spec.fan_out))
+            expected = NormalDistribution(0.0, deviation).draw(rng, view.spec.shape, "float64")
+    np.testing.assert_array_equal(host(view.flat(net.params())), host(expected).ravel())
+    assert [view.key for view in weights] == ["0_fW", "0_fRW", "0_bW", "0_bRW", "1_W"]
     assert (Bidirectional(SimpleRnn()).drawings, LastTimeStep(Bidirectional(SimpleRnn())).drawings) == (2, 2)
     assert Bidirectional(MaskZeroLayer(Bidirectional(SimpleRnn()))).drawings == 3
     assert FrozenLayer(DenseLayer()).drawings == 1
-    assert sets is None or net is not None
 
 
 @pytest.mark.parametrize("wrap", [LastTimeStep, MaskZeroLayer, TimeDistributed, Bidirectional])
@@ -391,7 +240,7 @@ JAVA_LAYERS = "org.deeplearning4j.nn.conf.layers."
 
 
 def written(layer):
-    net = network(layer, _end_of(layer), l2=0.01, updater="adam", gradient_normalization="clip_l2_per_layer")
+    net = network(layer, end_of(layer), l2=0.01, updater="adam", gradient_normalization="clip_l2_per_layer")
     return json.loads(net.conf.to_json())["confs"][0]
 
 

@@ -25,6 +25,7 @@ public final class Cases {
         cases.addAll(RowCases.all());
         cases.addAll(ImageCases.all());
         cases.addAll(SeriesCases.all());
+        cases.addAll(WrappingCases.all());
         cases.addAll(VolumeCases.all());
         cases.addAll(TrainingCases.all());
         cases.addAll(RandomCases.all());

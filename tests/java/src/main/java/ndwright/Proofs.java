@@ -28,17 +28,24 @@ import org.deeplearning4j.nn.conf.layers.BatchNormalization;
 import org.deeplearning4j.nn.conf.layers.Convolution1DLayer;
 import org.deeplearning4j.nn.conf.layers.Convolution3D;
 import org.deeplearning4j.nn.conf.layers.ConvolutionLayer;
+import org.deeplearning4j.nn.conf.layers.DenseLayer;
 import org.deeplearning4j.nn.conf.layers.DepthwiseConvolution2D;
+import org.deeplearning4j.nn.conf.layers.GlobalPoolingLayer;
+import org.deeplearning4j.nn.conf.layers.LSTM;
 import org.deeplearning4j.nn.conf.layers.Layer;
 import org.deeplearning4j.nn.conf.layers.LearnedSelfAttentionLayer;
 import org.deeplearning4j.nn.conf.layers.LocalResponseNormalization;
 import org.deeplearning4j.nn.conf.layers.LossLayer;
 import org.deeplearning4j.nn.conf.layers.OutputLayer;
 import org.deeplearning4j.nn.conf.layers.PReLULayer;
+import org.deeplearning4j.nn.conf.layers.PoolingType;
 import org.deeplearning4j.nn.conf.layers.RnnLossLayer;
 import org.deeplearning4j.nn.conf.layers.RnnOutputLayer;
 import org.deeplearning4j.nn.conf.layers.SelfAttentionLayer;
 import org.deeplearning4j.nn.conf.layers.SpaceToBatchLayer;
+import org.deeplearning4j.nn.conf.layers.recurrent.Bidirectional;
+import org.deeplearning4j.nn.conf.layers.recurrent.LastTimeStep;
+import org.deeplearning4j.nn.conf.layers.recurrent.TimeDistributed;
 import org.deeplearning4j.nn.conf.ocnn.OCNNOutputLayer;
 import org.deeplearning4j.nn.conf.weightnoise.WeightNoise;
 import org.deeplearning4j.nn.graph.ComputationGraph;
@@ -52,6 +59,7 @@ import org.nd4j.linalg.api.buffer.DataType;
 import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.dataset.DataSet;
 import org.nd4j.linalg.factory.Nd4j;
+import org.nd4j.linalg.indexing.NDArrayIndex;
 import org.nd4j.linalg.learning.GradientUpdater;
 import org.nd4j.linalg.learning.SgdUpdater;
 import org.nd4j.linalg.learning.config.AdaBelief;
@@ -80,6 +88,7 @@ final class Proofs {
         proofs.constraints();
         proofs.images();
         proofs.outputs();
+        proofs.wrapped();
         proofs.graphs();
         Json.write(Map.of("proofs", proofs.said), path);
     }
@@ -319,6 +328,25 @@ final class Proofs {
         });
         fails("one class with dropout", base().list(new OCNNOutputLayer.Builder().nIn(5).hiddenLayerSize(3)
                 .activation(Activation.SIGMOID).dropOut(0.7).build()), ROWS, Nd4j.ones(4, 1));
+    }
+
+    private void wrapped() {
+        InputType type = InputType.recurrent(3, 7);
+        fails("what is not recurrent inside", base().list(new LastTimeStep(new Convolution1DLayer.Builder(2).nOut(2)
+                .build()), classifier(CLASSES).build()).setInputType(type), SERIES, Y);
+        Layer inside = new LSTM.Builder().nIn(3).nOut(2).weightInit(WeightInit.XAVIER).updater(new Sgd(0.1))
+                .activation(Activation.TANH).biasInit(0.0).build();
+        fails("last steps in both directions", base().list(new Bidirectional(Bidirectional.Mode.ADD,
+                new LastTimeStep(inside)), classifier(CLASSES).nIn(2).build()), SERIES, Y);
+        MultiLayerNetwork everyStep = Case.made(base().list(new TimeDistributed(new DenseLayer.Builder().nOut(2)
+                .build()), new GlobalPoolingLayer(PoolingType.SUM), classifier(CLASSES).build()).setInputType(type));
+        INDArray seen = Nd4j.ones(4, 7);
+        seen.putScalar(0, 6, 0.0);
+        INDArray alone = everyStep.output(SERIES.get(NDArrayIndex.interval(1, 4)));
+        INDArray beside = everyStep.output(SERIES, false, seen, null).get(NDArrayIndex.interval(1, 4));
+        double moved = farthest(alone, beside);
+        wrong("mask of every step", moved > 1e-3, "a step of one example that the mask leaves out moves others' outputs "
+                + "by " + moved);
     }
 
     private void graphs() {

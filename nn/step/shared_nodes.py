@@ -1,0 +1,122 @@
+"""The nodes of a network and its vectors, which all workers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import nd
+from nd.typing import Array
+
+from ..vertices.runtime import VertexRuntime
+from .nodes import NETWORK_INPUT, Node, fused, nodes_of
+from .propagation import Propagation
+
+if TYPE_CHECKING:
+    from ..conf.nodes import NetworkConfiguration
+    from .vectors import FlatVectors
+
+State = tuple[Array, ...]
+
+
+class SharedNodes:
+    """The nodes of a network and its vectors, shared by all workers.
+
+    Parameters
+    ----------
+    conf : NetworkConfiguration
+    vectors : FlatVectors
+
+    Attributes
+    ----------
+    nodes, fused : tuple of Node
+        One by one, and with those as one that run so faster, with the numbers of the outputs among these.
+    pure : bool
+        Whether everything may be recorded.
+    aligned : bool
+        Whether row i of features and outputs is example i: no vertex stacks examples or takes them apart.
+    states : int
+        Arrays that all nodes carry from one segment of a series to the next.
+    stateful : list of (Node, slice)
+        Nodes that carry some, and their place in the state of all.
+    reads_ahead : str or None
+        Label of a layer whose activations depend on later time steps.
+    """
+
+    def __init__(self, conf: NetworkConfiguration, vectors: FlatVectors) -> None:
+        self.conf, self.vectors = conf, vectors
+        self.dtype: str = conf.base.dtype  # type: ignore[assignment]
+        self.pure = is_pure(conf)
+        self.nodes = nodes_of(conf, vectors.layout)
+        self.outputs = conf.output_nodes
+        self.fused = fused(self.nodes, self.outputs)
+        self.aligned = all(type(node.layer).examples is VertexRuntime.examples for node in self.nodes if node.joins)
+        self.stateful = places_of_states(self.nodes)
+        self.states = sum(node.states for node in self.nodes)
+        self.reads_ahead = next((node.label for node in conf.nodes if getattr(node.conf, "reads_ahead", False)), None)
+        self.scheduled = [numbers for node in self.nodes for numbers in node.layer.scheduled_numbers()]
+
+    def at(self, iteration: int, epoch: int) -> None:
+        """Put the numbers of that iteration and epoch, 0-based, in force for the noise of the layers."""
+        for numbers in self.scheduled:
+            numbers.at(iteration, epoch)
+
+    def check_reads_no_later_steps(self, who: str) -> None:
+        """Raise ConfigurationError if a layer's activations depend on later time steps."""
+        if self.reads_ahead is not None:
+            raise nd.ConfigurationError(
+                f"{who}: no layer may look at later time steps, as series come in pieces, got {self.reads_ahead}. "
+                "Give whole series: to output, and to fit with backprop_type='standard'; or take a layer that goes "
+                "forward only."
+            )
+
+    def splits(self, training: bool) -> bool:
+        """Tell whether parts of a minibatch give what the whole gives."""
+        between = all(node.preprocessor is None or node.preprocessor.splits for node in self.nodes)
+        return between and all(node.layer.may_split(training) for node in self.nodes)
+
+    def propagation(self, params: Array, gradient: Array, fused: bool) -> Propagation:
+        """Return the nodes at work on such vectors, in memory of their own."""
+        nodes, outputs = self.fused if fused else (self.nodes, self.outputs)
+        names = self.conf.input_names
+        return Propagation(nodes, outputs, self.vectors.layout, params, gradient, self.dtype, names)
+
+    def initial_state(self, features: Sequence[Array]) -> State:
+        """Return what the nodes carry into the first segment of series with such features."""
+        if not self.states:
+            return ()
+        stateful = zip(self.stateful, self.rows_of_states(features), strict=True)
+        return tuple(array for (node, _), rows in stateful for array in node.layer.initial_state(rows))
+
+    def rows_of_states(self, features: Sequence[Array]) -> list[int]:
+        """Return the number of series that come into every node with a state: others than come in where some stack."""
+        if self.aligned:
+            return [features[0].shape[0]] * len(self.stateful)
+        counts = {NETWORK_INPUT - number: x.shape[0] for number, x in enumerate(features)}
+        for number, node in enumerate(self.nodes):
+            arriving = [counts[source] for source in node.inputs]
+            counts[number] = node.layer.examples(arriving) if node.joins else arriving[0]
+        return [counts[node.position] for node, _ in self.stateful]
+
+
+def places_of_states(nodes: Sequence[Node]) -> list[tuple[Node, slice]]:
+    """Return the nodes that carry a state, and its place in the state of all."""
+    stops = accumulate(node.states for node in nodes)
+    return [(node, slice(stop - node.states, stop)) for node, stop in zip(nodes, stops, strict=True) if node.states]
+
+
+def parts_of(conf: NetworkConfiguration) -> Iterator[Any]:
+    """Yield everything that a network's forward and backward pass consist of."""
+    for node in conf.nodes:
+        outer: Any = node.conf
+        layer = outer.innermost
+        noise = getattr(layer, "weight_noise", None)
+        yield from (node.preprocessor, outer.runtime, layer.runtime, noise, getattr(noise, "distribution", None))
+        names = ("drop_out", "activation", "gate_activation", "loss", "preprocessor")
+        yield from (getattr(layer, name, None) for name in names)
+
+
+def is_pure(conf: NetworkConfiguration) -> bool:
+    """Tell whether all parts are."""
+    return all(part is None or part.pure for part in parts_of(conf))

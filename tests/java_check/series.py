@@ -1,0 +1,97 @@
+"""Networks over series of ours in double precision: Java draws, runs and trains them, and opens the saved ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from nn import LSTM, MultiLayerNetwork
+from tests.cases.random_series import RandomSeries, draw_series
+
+from .contents import parts_in
+from .graphs import TOLERANCES as OF_GRAPHS
+from .graphs import TRAINED, VECTORS, fit
+from .ours import host, output
+from .results import Result, java_error, read
+from .theirs import derivatives_prove, gradient
+
+TOLERANCES = {**OF_GRAPHS, "steps": 1e-7}
+OPENED = tuple(f"opened {quantity}" for quantity in TRAINED)
+COMPARED = ("output", "score", "gradient", "steps", *TRAINED, *OPENED)
+
+
+class Drawn(NamedTuple):
+    """A network and its name."""
+
+    name: str
+    series: RandomSeries
+
+
+def random_series(count: int) -> list[Drawn]:
+    return [Drawn(f"series-{number:03}", draw_series(number)) for number in range(count)]
+
+
+def save(drawn: Drawn, folder: Path) -> None:
+    """Write a network's configuration, the saved network, its data, and what it answers and learns."""
+    folder.mkdir(parents=True)
+    conf, data, in_steps = drawn.series
+    net = MultiLayerNetwork(conf).init()
+    (folder / "conf.json").write_text(conf.to_json())
+    net.save(folder / "model.zip")
+    arrays = {"x": data.features, "y": data.labels, "xm": data.features_mask, "ym": data.labels_mask}
+    arrays |= {"our_init": host(net.params()), "our_output": output(net, data), "our_score": np.array(net.score(data))}
+    arrays["our_gradient"] = gradient(net, data)
+    if in_steps:
+        arrays["our_steps"] = steps(net, data.features)
+    if any(isinstance(part, LSTM) for part in parts_in(conf)) and data.features_mask is not None:
+        (folder / "derivatives.txt").write_text("Java's errors may go past a mask")
+    arrays |= {f"our_{name}": array for name, array in fit(net, data).items()}
+    arrays["our_outputs"] = output(net, data)
+    for name, array in arrays.items():
+        if array is not None:
+            np.save(folder / f"{name}.npy", np.asarray(array, np.float64))
+
+
+def steps(net: MultiLayerNetwork, series: np.ndarray) -> np.ndarray:
+    """Return what a network answers to one step after the other, and to all of them behind those."""
+    answers = [host(net.rnn_time_step(series[:, :, t]))[:, :, None] for t in range(series.shape[2])]
+    answers.append(host(net.rnn_time_step(series)))
+    net.rnn_clear_previous_state()
+    return np.concatenate(answers, axis=2)
+
+
+def compare(drawn: Drawn, folder: Path) -> Result:
+    """Return how far Java's answers in a folder are from ours."""
+    result = Result(drawn.name, drawn.series.conf)
+    error = java_error(folder)
+    if error:
+        result.fails(*error)
+    for quantity in ("init", *COMPARED):
+        ours = read(folder, f"our_{quantity.removeprefix('opened ')}")
+        javas = read(folder, f"java_{quantity.replace(' ', '_')}")
+        if ours is None or (error and javas is None):
+            continue
+        nothing = np.empty(0) if ours.size == 0 else None  # Java writes no empty arrays
+        result.compare(quantity, ours, nothing if javas is None else javas)
+    if (folder / "java_derivatives.npy").exists():
+        java = {path.stem.removeprefix("java_"): np.load(path) for path in folder.glob("java_*.npy")}
+        result.derivatives_prove = derivatives_prove(read(folder, "our_gradient"), java)
+    if not error:
+        loaded = (read(folder, f"java_{name}") for name in VECTORS)
+        vectors = np.concatenate([np.empty(0) if array is None else array.ravel() for array in loaded])
+        result.attempt("zip", lambda: _saved(folder), vectors)
+        result.attempt("zip outputs", lambda: _reopened(drawn, folder), read(folder, "java_outputs"))
+    return result
+
+
+def _saved(folder: Path) -> np.ndarray:
+    """Return the parameters and the state in Java's zip."""
+    net = MultiLayerNetwork.load(folder / "java_model.zip")
+    return np.concatenate([host(net.params()).ravel(), host(net.updater_state()).ravel()])
+
+
+def _reopened(drawn: Drawn, folder: Path) -> np.ndarray:
+    """Return what Java's zip answers here."""
+    return output(MultiLayerNetwork.load(folder / "java_model.zip"), drawn.series.data)
