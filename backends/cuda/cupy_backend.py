@@ -244,12 +244,12 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     ) -> None:
         arrays = (x, delta, W_gradient) if b_gradient is None else (x, delta, W_gradient, b_gradient)
         apart = b_gradient is not None and not b_gradient.flags.c_contiguous
-        if not apart and self._prefers_own(x.T, delta) and all(array.dtype == delta.dtype for array in arrays):
+        if not apart and self.prefers_own(x.T, delta) and all(array.dtype == delta.dtype for array in arrays):
             self.products.run(x.T, delta, W_gradient, b_gradient)
         else:
             super().affine_gradients(x, delta, W_gradient, b_gradient)
 
-    def _prefers_own(self, a: Array, b: Array) -> bool:
+    def prefers_own(self, a: Array, b: Array) -> bool:
         """Tell whether our kernel makes the product a @ b: cuBLAS needs more than one launch for some small ones."""
         return a.dtype.char in REALS and a.size * b.shape[-1] <= MOST_OWN
 
@@ -259,7 +259,7 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
     def matmul(self, a: CupyArray, b: CupyArray, out: CupyArray | None = None) -> Array:
         if out is None:
             return self.cupy.matmul(a, b)
-        if a.ndim == 2 and a.dtype == b.dtype == out.dtype and self._prefers_own(a, b):
+        if a.ndim == 2 and a.dtype == b.dtype == out.dtype and self.prefers_own(a, b):
             return self.products.run(a, b, out)
         if out.flags.f_contiguous and not out.flags.c_contiguous:
             self.cupy.matmul(b.T, a.T, out=out.T)  # the same product, which cuBLAS then writes without a copy

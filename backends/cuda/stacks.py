@@ -18,11 +18,11 @@ class Stacks(BatchedProducts):
     empty: Callable[..., CupyArray]
     dtype_name: Callable[[Array], str]
     products: Products
-    _prefers_own: Callable[[Array, Array], bool]
+    prefers_own: Callable[[Array, Array], bool]
     joins_products: ClassVar[bool] = True
 
     def batched_matmul(self, a: CupyArray, b: CupyArray, out: CupyArray | None = None) -> Array:
-        if a.dtype != b.dtype or not self._prefers_own(a, b):
+        if a.dtype != b.dtype or not self.prefers_own(a, b):
             return super().batched_matmul(a, b, out)
         result = self.empty((*a.shape[:2], b.shape[2]), self.dtype_name(a)) if out is None else out
         return self.products.run_stacks(a, b, result)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import nd
 from nd.activations import Activation
-from nd.arguments import Checked, Count, Fraction, IntCount, Long, NonNegative
+from nd.arguments import Checked, Count, Fraction, IntCount, Long, NonNegative, converted
 from nd.checks import check_choice
+from nd.rules import SWITCH
 from optimize import LayerConstraint, Regularization, Schedule, Sgd, Updater, get_updater
 from optimize.builder import Builder
 from optimize.chunks import STEP_FUNCTIONS
@@ -214,7 +215,9 @@ class NeuralNetConfiguration(Checked):
         stacked, placed = stack(self, layers, input_type, {} if preprocessors is None else preprocessors)
         if self.validate_output_layer_config:
             check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(stacked))
-        if validate_tbptt_config and backprop_type != BackpropType.STANDARD:
+        if validate_tbptt_config is not True:
+            validate_tbptt_config = converted("list", "validate_tbptt_config", SWITCH, validate_tbptt_config, True)
+        if validate_tbptt_config and str(backprop_type) != BackpropType.STANDARD:
             from .truncated import check_truncated  # which programs without series do not need
 
             check_truncated(backprop_type, ((label_of(index, layer), layer) for index, layer in enumerate(stacked)))
@@ -270,7 +273,9 @@ class NeuralNetConfiguration(Checked):
         from .graph_assembly import assemble, graph_of
 
         graph = graph_of(nodes, {} if preprocessors is None else preprocessors)
-        if validate_tbptt_config and backprop_type != BackpropType.STANDARD:
+        if validate_tbptt_config is not True:
+            validate_tbptt_config = converted("graph", "validate_tbptt_config", SWITCH, validate_tbptt_config, True)
+        if validate_tbptt_config and str(backprop_type) != BackpropType.STANDARD:
             from .truncated import check_truncated
 
             check_truncated(backprop_type, labelled(graph.vertices))

@@ -150,6 +150,11 @@ class Streaming(NetworkCore):
 
     def rnn_set_previous_states(self, states: Mapping[str, Mapping[str, Any]]) -> None:
         """Store the states of layers by their names, as `rnn_get_previous_states` returns them; others begin series."""
+        if not isinstance(states, Mapping):
+            raise nd.DTypeError(
+                f"rnn_set_previous_states: states must be a dict of layer -> dict of arrays, got {shown(states)}. Give "
+                "what rnn_get_previous_states returned."
+            )
         before, self.stored = self.stored, None
         try:
             for layer, state in states.items():

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 import nd
+from backends.cpu.numpy_backend import NumpyBackend
 from backends.cuda import FILES, REALS, options, source
 from backends.cuda.arguments import plan_of
 from backends.cuda.elementwise import OPTIONS
 from backends.cuda.kernel_text import KernelText
-from nd.activations import ACTIVATIONS
+from nd.activations import ACTIVATIONS, get_activation
+from nd.recurrent.lstm import Lstm, LstmWeights
+from nd.recurrent.simple import SimpleRnnLoop, SimpleWeights
 from optimize.updaters import UPDATERS
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
@@ -128,16 +131,112 @@ def formula_kernels(dtype):
     for formula, arrays, numbers in formulas():
         memory = [np.ones((3, 4, 5), dtype)[:, ::2] for _ in range(arrays)]
         arguments = [*map(memory_like, memory), *[0.5] * numbers]
-        text = KernelText(formula, arguments, (), plan_of(arguments, ()), nd.use_backend).elementwise()
-        body = text[text.index('#line 1 "formula"') :].replace(" formula(", f" formula_{len(texts)}(")
-        texts.append(f"namespace k{len(texts)} {{\n{body}}}\n")
-    return texts
+        texts.append(KernelText(formula, arguments, (), plan_of(arguments, ()), nd.use_backend).elementwise())
+    return apart(texts)
+
+
+class Noting(NumpyBackend):
+    """NumPy, which takes formulas and lays memory out as CuPy does, and notes what kernels would be made for."""
+
+    compiles = joins_products = True
+
+    def __init__(self):
+        super().__init__(threads=1)
+        self.calls, self._inside = {}, False
+
+    def run_formula(self, formula, arguments, current):
+        outermost, self._inside = not self._inside, True
+        if outermost:
+            self.calls.setdefault((id(formula), len(arguments)), (formula, arguments))
+        super().run_formula(formula, arguments, current)
+        self._inside = not outermost
+
+
+def through_time(backend, dtype, activation, gate, peepholes, masked):
+    """Send series through recurrent units and back; return outputs and gradients of an LSTM and of simple units."""
+    rng, (n, c, t, h) = np.random.default_rng(3), (3, 4, 5, 6)
+    x, epsilon, mask = rng.normal(size=(n, c, t)), rng.normal(size=(n, h, t)), rng.integers(0, 2, (n, t))
+    sizes = [(4, c, h), (4, h, h), (4, 1, h), *[(1, h)] * (3 if peepholes else 0)]
+    with nd.use_backend(backend):
+        x, epsilon = nd.create(x, dtype), nd.create(epsilon, dtype)
+        mask = nd.create(mask, dtype) if masked else None
+        parts = [nd.create(rng.normal(0.0, 0.3, size), dtype) for size in sizes]
+        slopes = [nd.zeros(*size, dtype=dtype) for size in sizes]
+        of_lstm = [LstmWeights(*each[:3], tuple(each[3:]) if peepholes else None) for each in (parts, slopes)]
+        of_simple = [SimpleWeights(W[0], RW[0], b[0]) for W, RW, b, *_ in (parts, slopes)]
+        state, results = [nd.zeros(n, h, dtype=dtype)] * 2, []
+        units = (Lstm(get_activation(activation), get_activation(gate)), SimpleRnnLoop(get_activation(activation)))
+        for loop, (weights, gradients) in zip(units, (of_lstm, of_simple), strict=True):
+            buffer = nd.fresh_buffers(dtype)
+            kept = {}
+            passed = loop.forward(x, weights, state, mask, lambda *key: kept.setdefault(key, buffer(*key)))  # noqa: B023
+            results += [np.array(passed.h)]
+            below = loop.backward(epsilon, passed, weights, gradients, buffer, True)
+            results += [np.array(each) for each in (below, *slopes)]
+        return results
+
+
+STEPS = {
+    f"{activation}, {gate}{', peepholes' * peepholes}{', masked' * masked}": (activation, gate, peepholes, masked)
+    for activation, gate in (("tanh", "sigmoid"), ("leakyrelu", "hardsigmoid"), ("swish", "softplus"))
+    for peepholes in (False, True)
+    for masked in (False, True)
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_as_formulas_compute_what_steps_compute(name):
+    found, expected = (
+        through_time(backend, "float64", *STEPS[name]) for backend in (Noting(), NumpyBackend(threads=1))
+    )
+    for result, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(result, other, rtol=1e-12, atol=1e-12)
+
+
+COMPILED = [
+    STEPS[name] for name in ("tanh, sigmoid", "tanh, sigmoid, masked", "leakyrelu, hardsigmoid, peepholes, masked")
+]
+
+
+def kernels_of_steps(dtype):
+    """Return the text of every kernel of recurrent layers."""
+    texts = []
+    for case in COMPILED:
+        noting = Noting()
+        through_time(noting, dtype, *case)
+        for formula, arguments in noting.calls.values():
+            known = [memory_like(x) for x in arguments]
+            plan = plan_of(known, formula.scratch)
+            texts.append(KernelText(formula.formula, known, formula.scratch, plan, nd.use_backend).elementwise())
+    return apart(texts)
+
+
+def apart(texts):
+    """Return kernels in namespaces of their own, without the files that they share."""
+    bodies = [text[text.index('#line 1 "formula"') :] for text in texts]
+    return [
+        f"namespace k{number} {{\n{body.replace(' formula(', f' formula_{number}(')}}}\n"
+        for number, body in enumerate(bodies)
+    ]
 
 
 @for_architectures
 def test_every_formula_compiles(nvrtc, architectures, how):
     texts = {dtype: formula_kernels(dtype) for dtype in ("float32", "float64")}
     assert len(texts["float32"]) == 2 * (len(ACTIVATIONS) - 1) + len(UPDATERS)
+    assert_compiles(nvrtc, texts, architectures, how)
+
+
+@for_architectures
+def test_every_step_of_recurrent_layers_compiles(nvrtc, architectures, how):
+    texts = {dtype: kernels_of_steps(dtype) for dtype in ("float32", "float64")}
+    # Of both kinds forward, back, and back from the last step; the slopes of all steps of simple units.
+    assert len(texts["float32"]) == 7 * len(COMPILED)
+    assert_compiles(nvrtc, texts, architectures, how)
+
+
+def assert_compiles(nvrtc, texts, architectures, how):
+    """Compile the kernels of both dtypes for architectures."""
 
     def compiled(case):
         dtype, architecture = case

@@ -114,6 +114,34 @@ def test_the_tile_is_chosen_by_size(processors, much, cupy, monkeypatch, launche
     assert launches.taken() == [TILES[processors, much]]
 
 
+STACKS = [(1, 3, 5, 2), (3, 20, 5 * LEAST_INNER + 7, 40), (4, 65, 17, 63), (2, 9, 0, 4), (0, 2, 3, 4), (7, 64, 20, 1)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("processors", [1, 8, 100])
+@pytest.mark.parametrize("size", STACKS, ids=str)
+def test_stacks_of_matrices_are_one_launch(size, processors, dtype, cupy, launches):
+    """They lie apart, or are views; with several processors blocks share the inner axis."""
+    rng, (count, m, k, n) = np.random.default_rng(4), size
+    a, b = rng.normal(size=(count, k, m)).astype(dtype).transpose(0, 2, 1), rng.normal(size=(count, k, n)).astype(dtype)
+    out = twin(cupy, np.full((m, 2 * count, n), np.nan, dtype).transpose(1, 0, 2)[::2])
+    by, given = products(cupy, processors), [twin(cupy, each) for each in (a, b)]
+    for _ in range(2):  # the second one finds the counters as it needs them
+        launches.clear()
+        assert by.run_stacks(*given, out) is out
+        assert len(launches.taken()) == (out.size > 0)
+        for found, left, right in zip(out.get(), a, b, strict=True):
+            assert_is_product(found, left, right)
+
+
+def test_one_matrix_may_stand_for_a_stack(cupy):
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(6, 9)), rng.normal(size=(3, 9, 4))
+    out = twin(cupy, np.full((3, 6, 4), np.nan))
+    products(cupy).run_stacks(cupy.broadcast_to(twin(cupy, a), (3, 6, 9)), twin(cupy, b), out)
+    np.testing.assert_allclose(out.get(), a @ b, rtol=1e-12, atol=1e-12)
+
+
 def test_the_memory_of_splits_grows_and_stays(cupy):
     scratches, rng, used = Scratches(cupy), np.random.default_rng(4), []
     by = products(cupy, 16, scratches)

@@ -96,12 +96,15 @@ def rows(backend, dtype):
 
 def products(backend, dtype):
     """On a device by the kernel that CUDA graphs hold."""
-    multiply = backend.recorder().matmul if backend.name == "cupy" else backend.matmul
+    recorder = backend.recorder() if backend.name == "cupy" else backend
+    multiply, multiply_stacks = recorder.matmul, recorder.batched_matmul
     left, right, square = (backend.from_host(each, dtype) for each in (LEFT, RIGHT, np.abs(SQUARE)))
     for room in (1000, 1):
         blocks(backend, room)
         yield multiply(left, right)
         yield multiply(square, backend.transpose(square))
+        stack = backend.reshape(left, (3, 3, 1100))
+        yield multiply_stacks(stack, backend.permute(stack, (0, 2, 1)))
         W, b = backend.empty((9, 70), dtype), backend.empty((70,), dtype)
         backend.affine_gradients(square[:, :9], square, W, b)
         yield from (W, b)

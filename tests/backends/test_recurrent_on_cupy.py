@@ -14,6 +14,7 @@ from nn import (
     InputType,
     MultiLayerNetwork,
     NeuralNetConfiguration,
+    RecurrentAttentionLayer,
     RnnOutputLayer,
     SelfAttentionLayer,
     SimpleRnn,
@@ -102,10 +103,12 @@ def test_segments_are_graphs_of_their_shape(name, masked, device, launches):
     assert steps[2:] == [["graph", "graph"] * 3] * 2
 
 
-def test_attention_is_part_of_a_graph(device, launches):
-    layer = SelfAttentionLayer(n_out=4, n_heads=2, project_input=True)
+@pytest.mark.parametrize("layer", [SelfAttentionLayer, RecurrentAttentionLayer])
+def test_attention_is_part_of_a_graph(layer, device, launches):
     with nd.use_backend(device):
-        steps = launched(launches, network(layer), [batch(seed, True) for seed in range(3)])
+        steps = launched(
+            launches, network(layer(n_out=4, n_heads=2, project_input=True)), [batch(seed, True) for seed in range(3)]
+        )
     assert steps[1:] == [["graph", "graph"]] * 2
 
 

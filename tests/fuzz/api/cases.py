@@ -8,7 +8,7 @@ import numpy as np
 
 import nd
 from nd.activations import Sigmoid, Softmax
-from nn import DenseLayer, FrozenLayer, InputType, NormalDistribution
+from nn import LSTM, DenseLayer, FrozenLayer, InputType, NormalDistribution
 from optimize.earlystopping import EarlyStoppingConfiguration, MaxEpochsTerminationCondition
 from tests.cases.own_parts import Wavy
 
@@ -217,6 +217,9 @@ _NETWORKS: Makers = {
     "nn.GaussianNoise": {"stddev": 0.1},
     "nn.WeightNoise": {"distribution": NormalDistribution(0.0, 0.1)},
     **{f"nn.{name}": {"layer": DenseLayer(n_in=4, n_out=3)} for name in ("FrozenLayer", "FrozenLayerWithBackprop")},
+    **{f"nn.{name}": {"layer": LSTM(n_in=4, n_out=3)} for name in ("Bidirectional", "LastTimeStep", "MaskZeroLayer")},
+    "nn.TimeDistributed": {"layer": DenseLayer(n_in=4, n_out=3)},
+    "nn.LearnedSelfAttentionLayer": {"n_queries": 2},
     "nn.Convolution1D": {"kernel_size": 2},
     "nn.Cnn3DToFeedForwardPreProcessor": {"input_depth": 4, **_IMAGE},
     "nn.FeedForwardToCnn3DPreProcessor": {"input_depth": 4, **_IMAGE},
