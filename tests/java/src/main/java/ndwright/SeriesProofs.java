@@ -5,11 +5,15 @@ import static ndwright.Cases.classifier;
 
 import org.deeplearning4j.nn.conf.MultiLayerConfiguration;
 import org.deeplearning4j.nn.conf.RNNFormat;
+import org.deeplearning4j.nn.conf.constraint.MaxNormConstraint;
 import org.deeplearning4j.nn.conf.distribution.NormalDistribution;
 import org.deeplearning4j.nn.conf.inputs.InputType;
 import org.deeplearning4j.nn.conf.layers.DenseLayer;
+import org.deeplearning4j.nn.conf.layers.GlobalPoolingLayer;
 import org.deeplearning4j.nn.conf.layers.Layer;
+import org.deeplearning4j.nn.conf.layers.LocallyConnected1D;
 import org.deeplearning4j.nn.conf.layers.OutputLayer;
+import org.deeplearning4j.nn.conf.layers.PoolingType;
 import org.deeplearning4j.nn.conf.layers.RnnLossLayer;
 import org.deeplearning4j.nn.conf.layers.recurrent.LastTimeStep;
 import org.deeplearning4j.nn.conf.layers.recurrent.SimpleRnn;
@@ -65,6 +69,10 @@ final class SeriesProofs {
     private void failing() {
         proofs.fails("normalised recurrent layer", classified(new LastTimeStep(recurrent().hasLayerNorm(true).build())),
                 SERIES, Y);
+        proofs.fails("norm of a locally connected bias", base().list(new LocallyConnected1D.Builder().kernelSize(2)
+                .nIn(CHANNELS).nOut(2).setInputSize(STEPS).activation(Activation.TANH)
+                .constrainBias(new MaxNormConstraint(0.5, 1)).build(), new GlobalPoolingLayer(PoolingType.AVG),
+                classifier(CLASSES).build()).setInputType(InputType.recurrent(CHANNELS, STEPS)), SERIES, Y);
         DenseLayer noisy = new DenseLayer.Builder().nIn(5).nOut(2).hasBias(false)
                 .weightNoise(new WeightNoise(new NormalDistribution(0, 1), true, true)).build();
         proofs.fails("noise of no bias", base().list(noisy, classifier(CLASSES).nIn(2).build()),
