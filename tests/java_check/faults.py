@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -116,6 +117,10 @@ def answers_zeros(result: Result) -> bool:
     return isinstance(getattr(last, "loss", None), losses.LossMCXENT) and isinstance(last.activation, ZEROS)
 
 
+def is_not_finite_by_softmax(result: Result) -> bool:
+    return math.inf in result.distances.values() and has(activations.Softmax)(result)
+
+
 def masks_steps_of_features_alone(result: Result) -> bool:
     return "features_masked" in result.name or result.name == "mask-steps-of-features"
 
@@ -127,6 +132,8 @@ def has_masked_rows_of_steps(result: Result) -> bool:
 
 FAULTS = (
     # ---- updates
+    Fault("softmax far below 0", "of doubles that are all below -745 is NaN", is_not_finite_by_softmax,
+          OUTPUT | GRADIENT, "softmax far below 0"),
     Fault("AdaBelief", "neither trains nor opens: two arrays of state are taken where it has one",
           has(optimize.AdaBelief), OPENS | TRAINS, "adabelief", M2),
     Fault("PolySchedule", "grows where it has to fall", has(optimize.PolySchedule), TRAINING | {"score"},

@@ -19,6 +19,7 @@ from nn import (
     LocallyConnected2D,
     MultiLayerNetwork,
     OCNNOutputLayer,
+    OutputLayer,
     SelfAttentionLayer,
     SpatialDropout,
 )
@@ -118,6 +119,9 @@ def rows_with_faults() -> Iterator[Row]:
     conf = base().list(attention, GlobalPoolingLayer("avg"), *TAIL, input_type=series)
     yield Row("fault-penalised_attention", conf, numbers(N, *series.shape), labels)
     conf = base().list(one_class, input_type=InputType.feed_forward(SIZE))
+    far = OutputLayer(n_out=CLASSES, loss="mcxent", activation="softmax", bias_init=-1000.0)
+    conf_far = base(dtype="float64").list(far, input_type=InputType.feed_forward(SIZE))
+    yield Row("fault-softmax", conf_far, numbers(N, SIZE), labels)
     yield Row("fault-norm_of_scalar", conf, numbers(N, SIZE), np.ones((N, 1)))
 
 

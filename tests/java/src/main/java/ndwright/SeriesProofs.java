@@ -23,6 +23,7 @@ import org.deeplearning4j.nn.conf.layers.util.MaskZeroLayer;
 import org.deeplearning4j.nn.conf.weightnoise.WeightNoise;
 import org.deeplearning4j.nn.multilayer.MultiLayerNetwork;
 import org.nd4j.linalg.activations.Activation;
+import org.nd4j.linalg.activations.impl.ActivationSoftmax;
 import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.dataset.DataSet;
 import org.nd4j.linalg.factory.Nd4j;
@@ -97,6 +98,8 @@ final class SeriesProofs {
         MultiLayerNetwork zero = Case.made(base().list(new OutputLayer.Builder(LossFunction.MCXENT).nIn(2).nOut(2)
                 .activation(Activation.IDENTITY).build()).validateOutputLayerConfig(false));
         zero.params().assign(Nd4j.createFromArray(new double[] {1, 0, 0, 1, 0, 0}).reshape(zero.params().shape()));
+        INDArray far = new ActivationSoftmax().getActivation(Nd4j.createFromArray(new double[][] {{-750, -751}}), false);
+        proofs.wrong("softmax far below 0", Double.isNaN(far.getDouble(0)), "softmax of -750 and -751 is NaN");
         INDArray first = Nd4j.createFromArray(new double[][] {{1, 0}});
         double score = zero.score(new DataSet(first, first));
         proofs.wrong("logarithm of 0", Double.isNaN(score), "an output of 0 where the label is 0 makes a score NaN");
