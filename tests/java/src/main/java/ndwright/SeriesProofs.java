@@ -98,8 +98,9 @@ final class SeriesProofs {
         MultiLayerNetwork zero = Case.made(base().list(new OutputLayer.Builder(LossFunction.MCXENT).nIn(2).nOut(2)
                 .activation(Activation.IDENTITY).build()).validateOutputLayerConfig(false));
         zero.params().assign(Nd4j.createFromArray(new double[] {1, 0, 0, 1, 0, 0}).reshape(zero.params().shape()));
-        INDArray far = new ActivationSoftmax().getActivation(Nd4j.createFromArray(new double[][] {{-750, -751}}), false);
-        proofs.wrong("softmax far below 0", Double.isNaN(far.getDouble(0)), "softmax of -750 and -751 is NaN");
+        INDArray far = new ActivationSoftmax().getActivation(Nd4j.createFromArray(
+                new double[][] {{-1000, -1001, -2000}, {0, 1000, 2000}}), false);
+        proofs.wrong("softmax far below 0", Double.isNaN(far.getDouble(0)), "softmax of -1000, -1001 and -2000 is NaN");
         INDArray first = Nd4j.createFromArray(new double[][] {{1, 0}});
         double score = zero.score(new DataSet(first, first));
         proofs.wrong("logarithm of 0", Double.isNaN(score), "an output of 0 where the label is 0 makes a score NaN");
