@@ -21,11 +21,15 @@ class Work(NamedTuple):
         Bytes of the largest activation, per example.
     parameters : int
         Numbers that every worker computes for itself, to be added: the length of a gradient.
+    per_step : int
+        Multiplications per example of the smallest product that comes once in every time step; 0 where nothing goes
+        through series step by step.
     """
 
     multiplications: int
     largest: int
     parameters: int
+    per_step: int = 0
 
 
 class WorkPlan(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib.metadata
 import importlib.util
 import json
@@ -15,6 +16,8 @@ from typing import Any
 
 import numpy as np
 from networks import PEERS, make, make_peer, of_images
+
+from backends.cpu.blas_threads import numpy_extension
 
 Step = Callable[[], object]
 Result = dict[str, Any]
@@ -121,5 +124,16 @@ def machine() -> str:
 
 def versions() -> str:
     """Name what was timed."""
-    found = f"Python {platform.python_version()}, numpy {np.__version__}"
+    found = f"Python {platform.python_version()}, numpy {np.__version__}{_blas_kernels()}"
     return f"{found}, torch {importlib.metadata.version('torch')}" if importlib.util.find_spec("torch") else found
+
+
+def _blas_kernels() -> str:
+    """Name the processor that NumPy's OpenBLAS computes for: OPENBLAS_CORETYPE may say an older one than it is."""
+    library = numpy_extension()
+    for spelling in ("scipy_openblas_get_corename64_", "openblas_get_corename64_", "openblas_get_corename"):
+        name = getattr(library, spelling, None)
+        if name is not None:
+            name.restype = ctypes.c_char_p
+            return f" with OpenBLAS for {name().decode()}"
+    return ""

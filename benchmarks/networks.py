@@ -30,7 +30,7 @@ from nn import (
 from optimize import Nesterovs
 
 LEARNING_RATE, MOMENTUM, L2 = 0.01, 0.9, 5e-4
-LOSS_TOLERANCE = 1e-5
+LOSS_TOLERANCE, GRADIENT_TOLERANCE = 1e-5, 2e-5
 ALIKE = 1_000_000
 """Iterations in which the residual network's learning rate would fall: the steps that are timed have one rate."""
 PEERS = ("torch", "torch-channels-last", "torch-compile")
@@ -96,11 +96,11 @@ def make_peer(net: Network, data: DataSet, peer: str, training: bool = True) -> 
         It computes another loss: then there is nothing to compare.
     """
     import torch
-    from torch_models import model_of, optimizer_of
+    from torch_models import gradients_of_series, model_of, optimizer_of
 
     torch.set_num_threads(nd.backend().workers)
     model, series = model_of(net).train(training), data.features.ndim == 3
-    inputs, classes = _tensors(net, data)
+    inputs, classes = tensors(net, data)
     if peer == "torch-channels-last":
         model, inputs = model.to(memory_format=torch.channels_last), inputs.to(memory_format=torch.channels_last)
     optimizer = optimizer_of(net, model)
@@ -122,10 +122,27 @@ def make_peer(net: Network, data: DataSet, peer: str, training: bool = True) -> 
 
     found = Peer(lambda: loss().item(), step, output)
     check_loss(loss_of(net, data, training), found.loss(), peer)
+    if series:
+        loss().backward()
+        check_gradients(net, data, gradients_of_series(net, model), peer)
     return found
 
 
-def _tensors(net: Network, data: DataSet) -> tuple[Any, Any]:
+def check_gradients(
+    net: Network, data: DataSet, theirs: dict[str, np.ndarray], name: str, tolerance: float = GRADIENT_TOLERANCE
+) -> None:
+    """Raise SystemExit if their gradients of a minibatch, the mean over its examples, are not ours."""
+    net.set_input(data.features)
+    net.set_labels(data.labels)
+    net.compute_gradient_and_score()
+    for key, gradient in net.gradient().gradient_for_variable().items():
+        ours = nd.to_host(gradient) / len(data.features)
+        far = float(abs(ours - theirs[key]).max() / abs(ours).max())
+        if not far <= tolerance:
+            raise SystemExit(f"{name} has another gradient of {key}, by {far} of its largest: nothing to compare")
+
+
+def tensors(net: Network, data: DataSet) -> tuple[Any, Any]:
     """Return what PyTorch takes of a minibatch, and the classes; series step by step ``[T, N, C]``."""
     import torch
 

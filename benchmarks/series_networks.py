@@ -28,12 +28,14 @@ class SeriesCase(NamedTuple):
     batch: int
     """Series of a minibatch."""
 
-    def conf(self) -> MultiLayerConfiguration:
+    def conf(self, dtype: str = "float32") -> MultiLayerConfiguration:
         """Return its configuration."""
         *hidden, n_out = self.sizes
         layers = [self.layer(n_in=n_in, n_out=n, activation="tanh") for n_in, n in pairwise(hidden)]
         out = RnnOutputLayer(n_in=hidden[-1], n_out=n_out, activation="softmax", loss="mcxent")
-        return NeuralNetConfiguration(seed=123, weight_init="xavier", updater=Adam(1e-3)).list(*layers, out)
+        return NeuralNetConfiguration(seed=123, weight_init="xavier", updater=Adam(1e-3), dtype=dtype).list(
+            *layers, out
+        )
 
     def minibatch(self, batch: int) -> DataSet:
         """Return noise, and a class for every step."""

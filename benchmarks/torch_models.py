@@ -27,6 +27,8 @@ from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
 from optimize import Adam
 
 Modules = list[torch.nn.Module]
+OUR_GATES, THEIR_GATES = (2, 1, 3, 0), (3, 1, 0, 2)
+"""Places of candidate, forget, output and input gate of an LSTM among PyTorch's, and of PyTorch's among them."""
 
 
 class Sum(torch.nn.Module):
@@ -148,16 +150,35 @@ def _linear(net: Network, name: str, conf: Any) -> torch.nn.Module:
 
 def _series(net: Network, name: str, conf: Any) -> torch.nn.Module:
     """Return a recurrent layer; the second vector of biases that PyTorch has stays 0."""
-    of_lstm = isinstance(conf, LSTM)
-    core = (torch.nn.LSTM if of_lstm else torch.nn.RNN)(conf.n_in, conf.n_out)
-    order = (3, 1, 0, 2) if of_lstm else (0,)  # ours: candidate, forget, output, input; theirs: i, f, candidate, o
+    core = (torch.nn.LSTM if isinstance(conf, LSTM) else torch.nn.RNN)(conf.n_in, conf.n_out)
     for part, theirs in (("W", core.weight_ih_l0), ("RW", core.weight_hh_l0), ("b", core.bias_ih_l0)):
-        blocks = np.split(_host(net, f"{name}_{part}"), len(order), axis=1)
-        joined = np.concatenate([blocks[k] for k in order], axis=1).T
-        theirs.data = torch.tensor(np.ascontiguousarray(joined)).reshape(theirs.shape)
-    core.bias_hh_l0.data.zero_()
+        ours = _reordered(_host(net, f"{name}_{part}").T, THEIR_GATES if isinstance(conf, LSTM) else (0,))
+        theirs.data = torch.tensor(ours).reshape(theirs.shape)
+    core.bias_hh_l0.data = torch.zeros_like(core.bias_ih_l0)
     core.bias_hh_l0.requires_grad_(False)
     return Series(core)
+
+
+def _reordered(weights: np.ndarray, order: Sequence[int]) -> np.ndarray:
+    """Return the blocks of rows in another order."""
+    blocks = np.split(weights, len(order))
+    return np.concatenate([blocks[k] for k in order])
+
+
+def gradients_of_series(net: Network, model: torch.nn.Module) -> dict[str, np.ndarray]:
+    """Return the gradients of PyTorch's chain of recurrent layers and an output by our names, in our order."""
+    found: dict[str, np.ndarray] = {}
+    modules = [each for each in model.children() if not isinstance(each, torch.nn.Flatten)]
+    for node, module in zip(net.conf.nodes, modules, strict=True):
+        order: Sequence[int] = OUR_GATES if isinstance(node.conf, LSTM) else (0,)
+        parts: dict[str, Any] = {"W": module.weight, "b": module.bias} if isinstance(module, torch.nn.Linear) else {}
+        if isinstance(module, Series):
+            core: Any = module.core
+            parts = {"W": core.weight_ih_l0, "RW": core.weight_hh_l0, "b": core.bias_ih_l0}
+        for part, theirs in parts.items():
+            gradient = theirs.grad.numpy()
+            found[f"{node.name}_{part}"] = _reordered(gradient.reshape(len(gradient), -1), order).T
+    return found
 
 
 def _convolution(net: Network, name: str, conf: ConvolutionLayer, types: Any) -> Modules:

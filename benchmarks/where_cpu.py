@@ -19,6 +19,7 @@ import numpy as np
 from interleaved import WARM_S, machine, versions
 from networks import CONFIGURATIONS, make
 from recorded_nodes import RecordedNodes
+from series_networks import SERIES
 
 import nd
 from nn import MultiLayerConfiguration
@@ -31,6 +32,13 @@ KINDS = {
     "max pooling and ReLU": ("greater", "greater_equal", "maximum", "minimum", "multiply", "subtract"),
     "sums: bias, scattering columns": ("add", "reduce"),
 }
+OF_SERIES = {
+    "matrix products": KINDS["matrix products"],
+    "copies: weights, staging": KINDS["copies: columns, weights, staging"],
+    "gates": ("tanh",),
+    "products and sums by element": ("add", "multiply", "reduce", "subtract"),
+}
+"""The same of networks of recurrent layers."""
 Call = Callable[[], object]
 
 
@@ -54,11 +62,13 @@ def where(name: str, batch: int) -> dict[str, Any]:
         net.fit_batch(data)
     medians = 1000 * np.median(times, axis=0) * len(times) / STEPS  # a large minibatch takes several stretches
     plan = net.gradients.plans.of(StepInput((data.features,)))
-    alone = sum(_alone(call, plan) for call in calls if _kind(call) == "matrix products") * len(times) / STEPS
+    names = [_kind(call, OF_SERIES if name in SERIES else KINDS) for call in calls]
+    products = (call for call, kind in zip(calls, names, strict=True) if kind == "matrix products")
+    alone = sum(_alone(call, plan) for call in products) * len(times) / STEPS
     return {
         "what": name, "batch": batch, "step": step, "workers": len(plan.workers),
         "compute": 1000 * statistics.median(compute), "update": 1000 * statistics.median(update),
-        "calls": _summed([_kind(call) for call in calls], medians), "nodes": _summed(nodes.kinds(calls), medians),
+        "calls": _summed(names, medians), "nodes": _summed(nodes.kinds(calls), medians),
         "products_alone": alone, "update_floor": _update_floor(net.num_params()),
     }  # fmt: skip
 
@@ -97,11 +107,11 @@ def _median(run: Call, times: int = STEPS) -> float:
     return 1000 * statistics.median(_timed([run] * times))
 
 
-def _kind(call: Any) -> str:
+def _kind(call: Any, kinds: dict[str, tuple[str, ...]]) -> str:
     name = getattr(call.func, "__name__", "")
     if name == "dot" and call.args[0].ndim == 1:  # the gradient's norm
         return "others"
-    return next((kind for kind, names in KINDS.items() if name in names), "others")
+    return next((kind for kind, names in kinds.items() if name in names), "others")
 
 
 def _alone(call: Call, plan: nd.WorkPlan) -> float:
@@ -144,11 +154,12 @@ def table(found: list[dict[str, Any]], by: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", choices=CONFIGURATIONS, default="lenet")
-    parser.add_argument("--batch", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--batch", type=int, nargs="+", help="default: 16 64 256; of series the network's own")
     parser.add_argument("--by", choices=("calls", "nodes"), help="kinds of calls (default of chains) or of nodes")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
-    found = [where(arguments.network, batch) for batch in arguments.batch]
+    batches = [SERIES[arguments.network].batch] if arguments.network in SERIES else [16, 64, 256]
+    found = [where(arguments.network, batch) for batch in arguments.batch or batches]
     chain = isinstance(CONFIGURATIONS[arguments.network](), MultiLayerConfiguration)
     by = arguments.by or ("calls" if chain else "nodes")
     print(json.dumps(found, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(found, by)}")

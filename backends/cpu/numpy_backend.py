@@ -30,6 +30,7 @@ TILE_BYTES = 4 << 20  # of the largest activation of a part; the caches hold it,
 LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
 MULTIPLICATIONS_PER_PARAMETER = 36  # that a worker has to save, because each worker has a gradient to be added
 
+LEAST_PER_STEP = 400_000  # multiplications of a worker in a time step, below which the interpreter's lock costs more
 LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
@@ -134,6 +135,10 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         if work.multiplications <= DENSE * 3 * work.parameters:
             count = 1
         most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
+        if work.per_step:  # many short calls: examples stay together, and workers only share what is worth the lock
+            most = examples
+            if examples * work.per_step < count * LEAST_PER_STEP:
+                count = 1
         shares = _parts(0, examples, -(-examples // count))
         workers = tuple(tuple(_parts(share.start, share.stop, most)) for share in shares)
         undivided = len(workers) == len(workers[0]) == 1

@@ -24,6 +24,9 @@ class IDropout(Noise):
     memory order. Nothing happens outside of training. Source: DL4J ``IDropout``.
     """
 
+    of_elements: ClassVar[bool] = False
+    """Whether every number of the input has a draw of its own and no other meaning than its value."""
+
     @property
     def does_nothing(self) -> bool:
         """Whether every input stays as it is, so that nothing is drawn either."""
@@ -87,6 +90,7 @@ class Dropout(_Retaining):
     """
 
     pure = True
+    of_elements: ClassVar[bool] = True
     p: Probability
 
     @property
@@ -129,6 +133,7 @@ class AlphaDropout(_Retaining):
     """
 
     pure = True
+    of_elements: ClassVar[bool] = True
     p: Probability
     alpha: ClassVar[float] = 1.6732632423543772
     lambda_: ClassVar[float] = 1.0507009873554804
@@ -170,6 +175,7 @@ class GaussianDropout(IDropout):
     """
 
     pure = True
+    of_elements: ClassVar[bool] = True
     rate: Probability
 
     def _check(self, field: str, value: float, when: str) -> None:
@@ -206,6 +212,7 @@ class GaussianNoise(IDropout):
     """
 
     pure = True
+    of_elements: ClassVar[bool] = True
     stddev: Probability
 
     def _check(self, field: str, value: float, when: str) -> None:

@@ -46,6 +46,7 @@ class RnnToFeedForwardPreProcessor(WithFormat):
     pure = splits = True
     takes, gives = SERIES, ROWS
     key = "rnnDataFormat"
+    draw_axes = (1, 0)  # of a dropout behind it: Java's rows lie column by column
 
     def pre_process(self, x: Array, examples: int, buffers: Buffers | None = None) -> Array:
         return x if x.ndim == 2 else _series_to_rows(x, buffers)

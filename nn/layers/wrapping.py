@@ -36,6 +36,11 @@ class WrappingRuntime(LayerRuntime):
         self.layer: LayerRuntime = conf.runtime(conf, self.label, self.dtype)
         self.ends_backprop = self.layer.ends_backprop
 
+    @property
+    def readers(self) -> tuple[LayerRuntime, ...]:
+        """Layers inside that read the input as it comes."""
+        return (self.layer,)
+
     def initial_state(self, examples: int) -> State:
         return self.layer.initial_state(examples)
 
@@ -137,6 +142,11 @@ class WrappingConf(LayerConf):
     def reads_ahead(self) -> bool:  # type: ignore[override]
         """Whether the other layer does."""
         return self.inside.reads_ahead
+
+    @property
+    def gives_steps(self) -> bool:
+        """Whether the other layer's activations lie step by step in Java's memory."""
+        return getattr(self.layer, "gives_steps", False)
 
     @property
     def of_whole_series(self) -> bool:  # type: ignore[override]

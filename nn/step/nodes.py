@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..layers.convolution.pooled_convolution import paired
+from ..layers.draw_order import STEP_BY_STEP, draw_in
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -59,11 +60,23 @@ def nodes_of(conf: NetworkConfiguration, layout: ParamLayout) -> tuple[Node, ...
     nodes: list[Node] = []
     for number, (name, label, layer, inputs, preprocessor, _) in enumerate(conf.nodes):
         runtime = layer.runtime(layer, label, conf.dtype)
+        axes = _draw_axes(layer, preprocessor, None if inputs[0] < 0 else conf.nodes[inputs[0]].conf)
+        if axes is not None:
+            draw_in(runtime, axes)  # type: ignore[arg-type]
         needs_epsilon = tuple(source >= 0 and nodes[source].trained for source in inputs)
         trained, states = any(needs_epsilon) or layout.is_trained(number), len(runtime.initial_state(1))
         joins = isinstance(layer, VertexConf)
         nodes.append(Node(name, number, runtime, preprocessor, inputs, needs_epsilon, trained, states, joins))
     return tuple(nodes)
+
+
+def _draw_axes(layer: Any, preprocessor: InputPreProcessor | None, source: Any) -> tuple[int, ...] | None:
+    """Return the order of a layer's input in Java's memory, None where it is that of the axes."""
+    own = getattr(layer.runtime, "draw_axes", None)
+    if own is not None or preprocessor is not None:
+        return own or getattr(preprocessor, "draw_axes", None)
+    recurrent = getattr(layer.innermost, "gives_steps", False)
+    return STEP_BY_STEP if recurrent and getattr(source, "gives_steps", False) else None
 
 
 def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:

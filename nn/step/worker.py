@@ -90,15 +90,20 @@ def work_of(
 ) -> nd.Work:
     """Return what a network with such activations costs on features of those shapes."""
     multiplications, largest, parameters = 0, max(math.prod(shape[1:]) for shape in shapes), 0
-    for node, (_, out) in zip(conf.nodes, types, strict=True):
+    loops = []  # multiplications of a time step
+    for node, (came, out) in zip(conf.nodes, types, strict=True):
         specs = node.conf.param_specs()
         size = math.prod(out.sizes)
         positions = size // out.shape[0]
+        if recurrent := [spec.length for spec in specs if spec.recurrent]:
+            loops += recurrent
+            positions = math.prod(came[0].sizes) // came[0].shape[0]
         multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
         parameters += sum(spec.length for spec in specs)
         largest = max(largest, size)
     element_bytes = 8 if conf.dtype == "float64" else 4
-    return nd.Work(passes * multiplications, largest * element_bytes, parameters if passes > FORWARD_ONLY else 0)
+    gradient = parameters if passes > FORWARD_ONLY else 0
+    return nd.Work(passes * multiplications, largest * element_bytes, gradient, min(loops, default=0))
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:

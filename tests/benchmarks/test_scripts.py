@@ -55,6 +55,19 @@ def test_without_a_peer_they_need_no_pytorch(script, batches):
     assert len([line for line in table if line.startswith("|")]) == 2 + len(found)
 
 
+def test_recurrent_networks_beside_their_products():
+    quick = ["--peer", "--rounds", "1", "--seconds", "0.001", "--batch", "3"]
+    found = json.loads(run("recurrent_cpu.py", "--json", *quick))
+    steps, singles = found[::2], found[1::2]
+    assert [each["batch"] for each in steps + singles] == [3, 3, 3, 3, 1, 1, 1, 1]
+    for each in steps:
+        assert list(each["who"]) == ["ndwright", "products alone"]
+        assert each["who"]["products alone"]["best_ms"] > 0
+    for each in singles:
+        assert list(each["who"]) == ["ndwright"]
+        assert each["what"].endswith("one step of a series")
+
+
 def test_a_graph_beside_its_chain():
     quick = ["--rounds", "3", "--seconds", "0.001", "--batch", "2", "3"]
     found = json.loads(run("graph_chain_cpu.py", "--json", *quick))
@@ -81,6 +94,15 @@ def test_a_steps_calls_add_up_to_less_than_the_step():
         assert found["products_alone"] > 0
         assert found["calls"]["matrix products"]["count"] == 5
     assert small["calls"]["matrix products"]["ms"] < large["calls"]["matrix products"]["ms"]
+
+
+def test_a_recurrent_step_has_a_call_for_every_step_of_its_series():
+    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "lstm-32-64-5", "--batch", "2"))
+    calls = found["calls"]
+    assert calls["matrix products"]["count"] > 2 * 100
+    assert calls["gates"]["count"] >= 2 * 100
+    ways = {name.split(", ")[1] for name in found["nodes"] if name.startswith("Lstm")}
+    assert ways == {"forward", "backward"}
 
 
 def test_a_graphs_time_is_told_by_its_nodes():

@@ -74,8 +74,8 @@ class _Drawing:
             settings |= self.rng.choice([{"l2": 0.05, "l1_bias": 0.01}, {"weight_decay": 0.02}])
         if self.chance(0.15):
             settings["weight_init"] = self.rng.choice(WEIGHTS)
-        if self.chance(0.1):
-            settings["drop_out"] = 1.0  # of which Java draws nothing
+        if self.format == "NCW" and self.chance(0.1):  # Java forgets the order of the axes on the way back
+            settings["drop_out"] = 1.0  # of which nothing is drawn
         return settings
 
     def unit(self, **settings: Any) -> Any:
@@ -155,7 +155,8 @@ class _Drawing:
     def data(self) -> DataSet:
         """Return features with blank steps, labels of rows or of steps, and masks of both."""
         features = self.numbers.normal(size=(EXAMPLES, CHANNELS, LENGTH))
-        features *= self.numbers.random((EXAMPLES, 1, LENGTH)) < 0.85
+        if any(isinstance(layer, MaskZeroLayer) for layer in self.layers):
+            features *= self.numbers.random((EXAMPLES, 1, LENGTH)) < 0.8
         over_time, mask = self.end in ("loss", "series"), self.mask()
         shape = (EXAMPLES, LENGTH) if over_time else (EXAMPLES,)
         labels = np.eye(CLASSES)[self.numbers.integers(0, CLASSES, shape)]
@@ -180,8 +181,9 @@ class _Drawing:
         input_type = InputType.recurrent(CHANNELS, LENGTH, self.format)
         conf = self.network().list(*self.layers, input_type=input_type, **series)
         steady = not any(layer.reads_ahead or layer.of_whole_series for layer in conf.layers)
-        looking = any(isinstance(layer, (SelfAttentionLayer, RecurrentAttentionLayer)) for layer in conf.layers)
-        return RandomSeries(conf, self.data(), steady and not looking and self.format == "NCW")
+        failing = (SelfAttentionLayer, RecurrentAttentionLayer, TimeDistributed)  # of one step, in Java
+        steady = steady and not any(isinstance(layer, failing) for layer in conf.layers)
+        return RandomSeries(conf, self.data(), steady and self.format == "NCW")
 
 
 def draw_series(number: int) -> RandomSeries:

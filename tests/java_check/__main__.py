@@ -11,8 +11,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
-from . import graphs, ours, report, theirs
+from . import graphs, ours, report, series, theirs
 from .contents import forgotten
 from .faults import FAULTS
 from .maven import Missing, Programs
@@ -21,6 +22,7 @@ from .rows import Row, mask_rows, random_rows
 from .verdict import RELEASES, Verdict, check_faults, faults_of, judge
 
 RANDOM_NETWORKS = RANDOM_GRAPHS = 200
+RANDOM_SERIES = 100
 NOT_THERE = 3
 """What the program ends with where Java, Maven or Deeplearning4j cannot be had."""
 
@@ -52,16 +54,19 @@ def repeated(programs: Programs, folder: Path, release: str) -> Verdict:
     return judge(results, theirs.TOLERANCES, faults_of(release, FAULTS))
 
 
-def graphs_in_java(programs: Programs, folder: Path, release: str, rows: Sequence[graphs.Drawn]) -> Verdict:
-    """Have Java build, run and train graphs of ours from their configurations, and open them as they were saved."""
-    with timed("this library saves and trains its graphs"):
+def built_by_java(
+    programs: Programs, family: ModuleType, folder: Path, release: str, rows: Sequence[graphs.Drawn | series.Drawn]
+) -> Verdict:
+    """Have Java build, run and train networks of ours from their configurations, and open them as they were saved."""
+    what = family.PROGRAM.lower()
+    with timed(f"this library saves and trains its {what}"):
         for row in rows:
-            graphs.save(row, folder / row.name)
+            family.save(row, folder / row.name)
     with timed("Java builds, opens and trains them"):
-        programs.run("Graphs", folder)
+        programs.run(family.PROGRAM, folder)
     with timed("this library opens Java's"):
-        results = [graphs.compare(row, folder / row.name) for row in rows]
-    return judge(results, graphs.TOLERANCES, faults_of(release, FAULTS))
+        results = [family.compare(row, folder / row.name) for row in rows]
+    return judge(results, family.TOLERANCES, faults_of(release, FAULTS))
 
 
 def check(release: str, folder: Path) -> int:
@@ -70,17 +75,19 @@ def check(release: str, folder: Path) -> int:
         programs = Programs(release)
     with timed("networks are made"):
         rows = [*part_rows(), *mask_rows(), *random_rows(RANDOM_NETWORKS)]
-        drawn = graphs.random_graphs(RANDOM_GRAPHS)
+        drawn, over_series = graphs.random_graphs(RANDOM_GRAPHS), series.random_series(RANDOM_SERIES)
     missing = forgotten([*(row.conf for row in rows), *(each.graph.conf for each in drawn)])
     verdicts = (
         opened_by_java(programs, folder / "ours", release, rows),
         repeated(programs, folder / "javas", release),
-        graphs_in_java(programs, folder / "graphs", release, drawn),
+        built_by_java(programs, graphs, folder / "graphs", release, drawn),
+        built_by_java(programs, series, folder / "series", release, over_series),
     )
     proofs = json.loads((folder / "ours" / "proofs.json").read_text())["proofs"]
     print(report.table("Networks of ours, opened, run and trained by Java", verdicts[0], list(ours.TOLERANCES)))
     print(report.table("Networks of Java's in double precision, repeated", verdicts[1], list(theirs.TOLERANCES)))
     print(report.table("Graphs of ours in double precision, in Java", verdicts[2], list(graphs.TOLERANCES)))
+    print(report.table("Networks over series of ours, the same", verdicts[3], list(series.TOLERANCES)))
     print(report.faults_met(release, FAULTS, verdicts))
     failures = [f"{part}: no network has one. Write a row." for part in missing]
     failures += check_faults(release, FAULTS, proofs, verdicts)

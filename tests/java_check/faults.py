@@ -30,7 +30,7 @@ MASKED = (nn.GravesBidirectionalLSTM, nn.LastTimeStep, nn.MaskZeroLayer)
 Applies = Callable[[Result], bool]
 
 NORMS = (optimize.MaxNormConstraint, optimize.MinMaxNormConstraint, optimize.UnitNormConstraint)
-VECTORS = {"b", "beta", "g", "gamma", "log10stdev", "mean", "var"}
+VECTORS = {"b", "bB", "bF", "bb", "beta", "fb", "g", "gamma", "log10stdev", "mean", "var"}
 """Parameters that have one axis since 1.0.0-M2."""
 LOGARITHMS, NEGATIVES = (
     (losses.LossKLD, losses.LossMCXENT, losses.LossPoisson), (activations.Identity, activations.Tanh),
@@ -51,6 +51,11 @@ VOLUMES = (
     nn.Cnn3DLossLayer, nn.Cnn3DToFeedForwardPreProcessor, nn.Convolution3D, nn.Cropping3D, nn.Deconvolution3D,
     nn.FeedForwardToCnn3DPreProcessor, nn.Subsampling3DLayer, nn.Upsampling3D, nn.ZeroPadding3DLayer,
 )  # fmt: skip
+ZEROS = (
+    activations.HardSigmoid, activations.ReLU, activations.ReLU6, activations.RectifiedTanh,
+    activations.ThresholdedReLU,
+)  # fmt: skip
+"""Activations of which 0 comes out, of whole regions."""
 NO_ARRAYS = (nn.ActivationLayer, nn.Cropping2D, nn.DropoutLayer, nn.PReLULayer)
 """Layers whose output is in the memory of their input."""
 
@@ -98,12 +103,26 @@ def masks_what_is_not_finite(result: Result) -> bool:
     return isinstance(last.loss, LOGARITHMS) and isinstance(last.activation, NEGATIVES)
 
 
+def has_noisy_bias(layer: Any) -> bool:
+    return isinstance(layer.weight_noise, IWeightNoise) and layer.weight_noise.apply_to_biases
+
+
+def is_truncated(result: Result) -> bool:
+    return getattr(result.conf, "backprop_type", "") == "truncated_bptt"
+
+
+def answers_zeros(result: Result) -> bool:
+    last = result.conf.layers[-1] if isinstance(result.conf, nn.MultiLayerConfiguration) else None
+    return isinstance(getattr(last, "loss", None), losses.LossMCXENT) and isinstance(last.activation, ZEROS)
+
+
 def masks_steps_of_features_alone(result: Result) -> bool:
     return "features_masked" in result.name or result.name == "mask-steps-of-features"
 
 
 def has_masked_rows_of_steps(result: Result) -> bool:
-    return result.name.startswith("mask") and has(nn.TimeDistributed)(result)
+    masked = result.name.startswith("mask") or result.name.endswith("-masked")
+    return masked and has(nn.TimeDistributed)(result)
 
 
 FAULTS = (
@@ -130,11 +149,15 @@ FAULTS = (
           has(nn.AttentionVertex, is_held_as_a_whole), TRAINING, "normalisation of a vertex"),
     # ---- constraints
     Fault("constraints twice", "each is applied twice: what shrinks by 1e-6 shrinks by 2e-6", has(NORMS), TRAINING,
-          "constraints twice", limit=1e-3),
+          "constraints twice", limit=2e-3),
     Fault("MinMaxNormConstraint", "with a rate moves norms that are within",
           has(optimize.MinMaxNormConstraint, lambda norm: norm.rate < 1.0), TRAINING, "rate of min max norm"),
     Fault("equal norms", "MinMaxNormConstraint fails where both are equal",
           has(optimize.MinMaxNormConstraint, lambda norm: norm.min == norm.max), TRAINS, "equal norms"),
+    Fault("norm of a bias of LocallyConnected", "a bias is a vector, and a norm over its axis 1 fails",
+          has((nn.LocallyConnected1D, nn.LocallyConnected2D),
+              lambda layer: any(isinstance(norm, NORMS) and is_over_vectors(norm) for norm in layer.constraints or ())),
+          TRAINS, "norm of a locally connected bias"),
     Fault("norm of a bias", "a bias is a vector, and a norm over its axis 1 fails", has(NORMS, is_over_vectors),
           TRAINS, "norm of a bias", M2),
     Fault("norm of a scalar", "fails", has(NORMS, lambda norm: "r" in (norm.params or ())), TRAINS, "norm of a scalar"),
@@ -164,6 +187,14 @@ FAULTS = (
     Fault("Bidirectional of LastTimeStep", "has no updater",
           has(nn.Bidirectional, lambda layer: isinstance(layer.layer, nn.LastTimeStep)), OPENS | TRAINS,
           "last steps in both directions"),
+    Fault("SimpleRnn with layer normalisation", "fails", has(nn.SimpleRnn, lambda layer: layer.has_layer_norm), RUNS,
+          "normalised recurrent layer"),
+    Fault("noise of no bias", "a layer without a bias fails where biases have noise",
+          has((nn.DenseLayer, nn.OutputLayer), lambda layer: not layer.has_bias and has_noisy_bias(layer)), RUNS,
+          "noise of no bias"),
+    Fault("RnnLossLayer of series NWC", "takes its input for the labels",
+          has(nn.RnnLossLayer, lambda layer: layer.data_format == "NWC"), RUNS | OUTPUT | GRADIENT,
+          "losses of series NWC"),
     Fault("layer normalisation", "fails", has(nn.DenseLayer, lambda layer: layer.has_layer_norm), RUNS,
           "layer normalisation", M1),
     Fault("volumes", "that the file has channels first is not read", has(VOLUMES), RUNS | TRAINS | OUTPUT | GRADIENT,
@@ -175,7 +206,13 @@ FAULTS = (
     Fault("steps that are masked", "in the features alone count in the loss of an RnnOutputLayer",
           masks_steps_of_features_alone, OUTPUT | GRADIENT, "steps that are masked"),
     Fault("masks of TimeDistributed", "are read in another order than the rows", has_masked_rows_of_steps,
-          OUTPUT | GRADIENT, "mask of every step"),
+          OUTPUT | GRADIENT | {"zip outputs"}, "mask of every step"),
+    Fault("MaskZeroLayer in pieces", "is passed by: blank steps count", has(nn.MaskZeroLayer), frozenset({"steps"}),
+          "blank steps in pieces"),
+    Fault("MaskZeroLayer in segments", "is passed by: blank steps count",
+          lambda result: is_truncated(result) and has(nn.MaskZeroLayer)(result), GRADIENT, "blank steps in pieces"),
+    Fault("logarithm of 0", "where an output is 0 the score is NaN, also where the label is 0", answers_zeros,
+          frozenset({"score", "scores"}), "logarithm of 0"),
     Fault("noise of biases", "is there when nothing is trained", has(IWeightNoise, lambda noise: noise.apply_to_biases),
           OUTPUT, "noise of biases"),
     Fault("single precision", "is that of the constants of some activations, whatever the network's",

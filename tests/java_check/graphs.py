@@ -19,6 +19,7 @@ from .results import Result, java_error, read
 STEPS = 4
 VECTORS = "params", "state"
 TRAINED = "scores", *VECTORS, "outputs"
+PROGRAM = "Graphs"
 TOLERANCES = {
     "init": 1e-4,  # of Java's logarithm and cosine, in single precision
     **dict.fromkeys(("output", "score", "gradient", *TRAINED), 1e-7),

@@ -88,4 +88,6 @@ def _has_run(folder: Path) -> bool:
 
 
 def _is_finite(folder: Path) -> bool:
-    return all(np.isfinite(read(folder, f"java_{quantity}")).all() for quantity in ("scores", "params"))
+    """Tell whether Java went on with numbers; of no parameters it writes none."""
+    arrays = [read(folder, f"java_{quantity}") for quantity in ("scores", "params")]
+    return all(array is None or np.isfinite(array).all() for array in arrays)

@@ -18,6 +18,9 @@ from nd.state import state
 ROOT = pathlib.Path(__file__).parent.parent.parent
 LENET = nd.Work(multiplications=3 * 2_293_000, largest=46_080, parameters=431_080)
 PERCEPTRON = nd.Work(multiplications=3 * 794_000, largest=4_000, parameters=795_010)
+SMALL_LSTM = nd.Work(multiplications=3 * 2_500_000, largest=25_600, parameters=25_000, per_step=16_384)
+LSTM = nd.Work(multiplications=3 * 27_000_000, largest=40_000, parameters=550_000, per_step=160_000)
+LONG_LSTM = nd.Work(multiplications=3 * 540_000_000, largest=800_000, parameters=550_000, per_step=160_000)
 TINY = nd.Work(multiplications=3 * 80, largest=80, parameters=102)
 
 
@@ -55,6 +58,10 @@ def sizes(plan):
         (1, 256, LENET, [[64, 64, 64, 64]]),
         (2, 64, PERCEPTRON, [[64]]),
         (2, 50, TINY, [[50]]),
+        (2, 32, SMALL_LSTM, [[32]]),
+        (2, 64, SMALL_LSTM, [[32], [32]]),
+        (2, 32, LSTM, [[16], [16]]),
+        (2, 32, LONG_LSTM, [[16], [16]]),
     ],
 )
 def test_how_a_minibatch_is_split(threads, examples, work, expected):

@@ -237,7 +237,7 @@ class RnnLossLayer(_LossOfPlaces):
     -----
     Input, output and labels ``[N, C, T]``; labels' masks ``[N, T]``, ``[N, 1]`` for examples, or ``[N, C, T]``
     for single outputs. The score is the sum over all time steps divided by N, not by T. Source: DL4J
-    ``RnnLossLayer``.
+    ``RnnLossLayer``. Differs: the score of series NWC is that of the labels, in Java they are taken from the input.
     """
 
     data_format: str | None = None

@@ -30,6 +30,7 @@ class RnnOutputRuntime(OfPlacesMixin, OutputRuntime):
     pure = splits = True
     masks_activations = False  # those of rows of places: what leaves the layer is masked
     axes = ("T",)
+    draw_axes = (1, 2, 0)  # of the input's dropout: Java's rows of steps lie column by column
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Cache]:
         n_in = self.conf.n_in

@@ -49,6 +49,8 @@ class RecurrentConf(SeriesConf):
     weight_init_recurrent: str | Distribution | None = None
     data_format: str | None = None
     formats: ClassVar[tuple[str, ...]] = data_formats.SERIES
+    gives_steps: ClassVar[bool] = True
+    """Whether the activations lie step by step in Java's memory, in whose order a dropout behind them is drawn."""
     form: ClassVar[JavaForm] = FeedForwardConf.form.more(
         {"weightInitFnRecurrent": ("weight_init_recurrent", "weight init")}, TIMED
     ).formatted("rnnDataFormat")

@@ -13,9 +13,11 @@ from optimize import LayerConstraint
 
 from ...conf.input_type import FeedForwardType, InputType, RecurrentType
 from ...conf.java_form import JavaForm
+from ...conf.noise import NumbersInForce
 from ...step.params import ParamSpec
 from ..base import LayerConf
-from ..runtime import Buffers, Context, Kept, Params, State
+from ..draw_order import STEP_BY_STEP, draw_in
+from ..runtime import Buffers, Context, Kept, LayerRuntime, Params, State
 from ..wrapping import WrappingConf, WrappingRuntime
 
 _SIDES = ("f", "b")  # what names of parameters begin with, in the vector's order
@@ -129,7 +131,9 @@ class BidirectionalRuntime(WrappingRuntime):
 
     def setup(self) -> None:
         super().setup()
-        self.joining = JOININGS[self.conf.mode]
+        self.joining, conf = JOININGS[self.conf.mode], self.conf.layer
+        self.back: LayerRuntime = conf.runtime(conf, self.label, self.dtype)
+        draw_in(self.back, STEP_BY_STEP)
 
     def initial_state(self, examples: int) -> State:
         return ()
@@ -140,24 +144,30 @@ class BidirectionalRuntime(WrappingRuntime):
                 f"{self.label}: expected time series [N, C, T], got {describe_shape(x.shape)}. Set the network's "
                 "input type: InputType.recurrent(n, t)."
             )
-        a, ahead = self._run("f", x, ctx.mask, params, ctx)
+        a, ahead = self._run("f", self.layer, x, ctx.mask, params, ctx)
         turned = nd.assign(ctx.buffer("reversed", tuple(x.shape)), _reversed(x))
-        b, back = self._run("b", turned, None if ctx.mask is None else _reversed(ctx.mask), params, ctx)
+        mask = None if ctx.mask is None else _reversed(ctx.mask)
+        b, back = self._run("b", self.back, turned, mask, params, ctx)
         b = _in_order(b)
         return self.joining.join(a, b, ctx.buffer), Cache(ahead, back, a, b), state
 
-    def _run(self, side: str, x: Array, mask: Array | None, params: Params, ctx: Context) -> tuple[Array, Kept]:
+    def _run(
+        self, side: str, layer: LayerRuntime, x: Array, mask: Array | None, params: Params, ctx: Context
+    ) -> tuple[Array, Kept]:
         inner = ctx.inner(side)
         inner.mask = mask
-        start = self.layer.initial_state(x.shape[0])
-        return self.layer.propagate(x, start, _one_side(params, side), inner)[:2]
+        return layer.propagate(x, layer.initial_state(x.shape[0]), _one_side(params, side), inner)[:2]
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         of_b = ctx.buffer("epsilon", tuple(cache.b.shape))
         of_a = self.joining.part(epsilon, cache.a, cache.b, _in_order(of_b))
         below = self.back_through(of_a, cache.ahead, _one_side(grads, "f"), ctx)
-        other = self.back_through(of_b, cache.back, _one_side(grads, "b"), ctx)
+        cache.back.context.needs_epsilon = ctx.needs_epsilon
+        other = self.back.backpropagate(of_b, cache.back, _one_side(grads, "b"))
         return None if below is None or other is None else nd.addi(below, _reversed(other))
+
+    def scheduled_numbers(self) -> list[NumbersInForce]:
+        return [*self.layer.scheduled_numbers(), *self.back.scheduled_numbers()]
 
     def mask_behind(self, kept: Kept) -> Array | None:
         return self.layer.mask_behind(kept.cache.ahead)
@@ -190,8 +200,8 @@ class Bidirectional(WrappingConf):
     with a b. Penalties, updaters and gradient normalisation are the layer's, the latter with both directions as one
     layer. Java draws the weights twice, and so does this library. As both directions see all of the series, truncated
     backprop and going step by step are refused. Source: DL4J ``Bidirectional``. Differs: constraints of the network
-    hold here too, in Java only those of the layer itself; dropout of the second pass is drawn as that of the first, in
-    Java step by step; layers that are not recurrent, that give rows, or are bidirectional themselves may stand inside.
+    hold here too, in Java only those of the layer itself; layers that are not recurrent, that give rows, or are
+    bidirectional themselves may stand inside.
 
     Examples
     --------

@@ -123,6 +123,7 @@ class LastTimeStep(WrappingConf):
     """
 
     of_whole_series: ClassVar[bool] = True
+    gives_steps: ClassVar[bool] = False
     runtime: ClassVar = LastTimeStepRuntime
     form: ClassVar[JavaForm] = WrappingConf.form.more(package="recurrent.")
 

@@ -35,6 +35,10 @@ class TimeDistributedRuntime(WrappingRuntime):
         # Examples fastest is a view of activations. What draws a number for every row does so in Java's order.
         self._first = (2, 0) if self.layer.may_split(True) else (0, 2)
 
+    @property
+    def readers(self) -> tuple[LayerRuntime, ...]:
+        return ()  # it makes rows of its own
+
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Kept, State]:
         if x.ndim != 3:
             raise nd.ShapeError(

@@ -90,11 +90,12 @@ final class Proofs {
         proofs.outputs();
         proofs.wrapped();
         proofs.graphs();
+        new SeriesProofs(proofs).all();
         Json.write(Map.of("proofs", proofs.said), path);
     }
 
     /** A fault that shows itself as an error. */
-    private void fails(String name, Callable<?> action) {
+    void fails(String name, Callable<?> action) {
         String text = "";
         try {
             action.call();
@@ -108,7 +109,7 @@ final class Proofs {
         said.put(name, text);
     }
 
-    private void wrong(String name, boolean isWrong, String text) {
+    void wrong(String name, boolean isWrong, String text) {
         said.put(name, isWrong ? text : "");
     }
 
@@ -126,7 +127,7 @@ final class Proofs {
     }
 
     /** Runs and trains a network. */
-    private void fails(String name, MultiLayerConfiguration.Builder network, INDArray x, INDArray y) {
+    void fails(String name, MultiLayerConfiguration.Builder network, INDArray x, INDArray y) {
         fails(name, () -> {
             MultiLayerNetwork tried = Case.made(network);
             DataSet data = new DataSet(x, y);
