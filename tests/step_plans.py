@@ -17,6 +17,7 @@ def split_small_minibatches(monkeypatch):
     """Make every minibatch of two examples worth splitting on NumPy, whatever the network computes."""
     for name, value in (
         ("LEAST_MULTIPLICATIONS", -1),
+        ("LEAST_PER_STEP", 0),
         ("MULTIPLICATIONS_PER_PARAMETER", 0),
         ("LEAST_EXAMPLES", 2),
         ("DENSE", -1),

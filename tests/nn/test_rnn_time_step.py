@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import nd
-from backends.cpu import numpy_backend
 from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import MultiDataSet
 from nn import (
@@ -30,6 +29,7 @@ from nn import (
 from optimize import Sgd
 from tests.nn.test_carried_state import AddingUp
 from tests.stand_ins import as_input
+from tests.step_plans import split_small_minibatches
 
 N, C, T, OUT = 3, 4, 7, 2
 WHOLE = {"rtol": 0, "atol": 1e-6}
@@ -148,11 +148,7 @@ def test_series_with_the_channels_last():
 
 
 def test_parts_of_a_minibatch_go_on_with_their_rows(monkeypatch):
-    for name, value in (
-        ("LEAST_MULTIPLICATIONS", 0), ("MULTIPLICATIONS_PER_PARAMETER", 0), ("LEAST_EXAMPLES", 2), ("DENSE", 0),
-        ("TILE_BYTES", 1), ("VECTOR", 1),
-    ):  # fmt: skip
-        monkeypatch.setattr(numpy_backend, name, value)
+    split_small_minibatches(monkeypatch)
     x = data(examples=8)
     with nd.use_backend(NumpyBackend(threads=2)):
         net = network(*STACKS["lstm"])

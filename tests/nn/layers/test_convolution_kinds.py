@@ -100,8 +100,8 @@ def test_recorded_in_parts_or_not_the_numbers_are_the_same(name, workers, n, mas
         found = trained(name, data, replayed=True)
         assert recorded(found.gradients) == [1] * workers
         with monkeypatch.context() as patch:
-            patch.setattr("nn.step.worker.is_pure", lambda conf: False)
-            patch.setattr("nn.step.worker.SharedNodes.splits", lambda *_, **__: False)
+            patch.setattr("nn.step.shared_nodes.is_pure", lambda conf: False)
+            patch.setattr("nn.step.shared_nodes.SharedNodes.splits", lambda *_, **__: False)
             expected = trained(name, data, replayed=False)
             assert recorded(expected.gradients) == [0]
         np.testing.assert_allclose(found.params(), expected.params(), rtol=1e-11, atol=1e-13)
