@@ -10,9 +10,11 @@ import numpy as np
 
 from nd.dataset import MultiDataSet
 from nn import (
+    LSTM,
     ActivationLayer,
     AttentionVertex,
     BatchNormalization,
+    Bidirectional,
     Convolution1DLayer,
     ConvolutionLayer,
     DenseLayer,
@@ -22,6 +24,7 @@ from nn import (
     FrozenLayer,
     FrozenVertex,
     GlobalPoolingLayer,
+    GravesLSTM,
     InputType,
     L2NormalizeVertex,
     L2Vertex,
@@ -36,6 +39,7 @@ from nn import (
     RnnOutputLayer,
     ScaleVertex,
     ShiftVertex,
+    SimpleRnn,
     StackVertex,
     Subsampling1DLayer,
     SubsamplingLayer,
@@ -289,6 +293,14 @@ class _Drawing:
         layer = Subsampling1DLayer(self.rng.choice(["max", "avg"]), kernel_size=2, stride=1, convolution_mode="same")
         self.add(layer, vertex.shape, vertex)
 
+    def recurrent(self, vertex: Vertex) -> None:
+        """Forward through time, or in both directions, which are one after the other."""
+        kind, size = self.rng.choice([GravesLSTM, LSTM, LSTM, SimpleRnn]), self.rng.randrange(1, 4)
+        layer: Any = kind(n_out=size, **self.settings())
+        if self.chance(0.3):
+            layer, size = Bidirectional(layer), 2 * size
+        self.add(layer, (size, *vertex.shape[1:]), vertex)
+
     def last_step(self, vertex: Vertex) -> None:
         self.add(LastTimeStepVertex(self.rng.choice(self.inputs).name), vertex.shape[:1], vertex)
 
@@ -365,8 +377,8 @@ _IMAGES = (
     _Drawing.flattened, _Drawing.pooled,
 )  # fmt: skip
 _SERIES = (
-    _Drawing.convolution1d, _Drawing.convolution1d, _Drawing.pooling1d, _Drawing.last_step, _Drawing.reverse,
-    _Drawing.attention, _Drawing.pooled,
+    _Drawing.convolution1d, _Drawing.recurrent, _Drawing.recurrent, _Drawing.pooling1d, _Drawing.last_step,
+    _Drawing.reverse, _Drawing.attention, _Drawing.pooled,
 )  # fmt: skip
 
 

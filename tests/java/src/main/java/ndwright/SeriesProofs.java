@@ -3,6 +3,8 @@ package ndwright;
 import static ndwright.Cases.base;
 import static ndwright.Cases.classifier;
 
+import java.util.List;
+import java.util.Set;
 import org.deeplearning4j.nn.conf.MultiLayerConfiguration;
 import org.deeplearning4j.nn.conf.RNNFormat;
 import org.deeplearning4j.nn.conf.constraint.MaxNormConstraint;
@@ -69,9 +71,10 @@ final class SeriesProofs {
     private void failing() {
         proofs.fails("normalised recurrent layer", classified(new LastTimeStep(recurrent().hasLayerNorm(true).build())),
                 SERIES, Y);
-        proofs.fails("norm of a locally connected bias", base().list(new LocallyConnected1D.Builder().kernelSize(2)
-                .nIn(CHANNELS).nOut(2).setInputSize(STEPS).activation(Activation.TANH)
-                .constrainBias(new MaxNormConstraint(0.5, 1)).build(), new GlobalPoolingLayer(PoolingType.AVG),
+        LocallyConnected1D held = new LocallyConnected1D.Builder().kernelSize(2).nIn(CHANNELS).nOut(2)
+                .setInputSize(STEPS).activation(Activation.TANH).build();
+        held.setConstraints(List.of(new MaxNormConstraint(0.5, Set.of("b"), 1)));
+        proofs.fails("norm of a locally connected bias", base().list(held, new GlobalPoolingLayer(PoolingType.AVG),
                 classifier(CLASSES).build()).setInputType(InputType.recurrent(CHANNELS, STEPS)), SERIES, Y);
         DenseLayer noisy = new DenseLayer.Builder().nIn(5).nOut(2).hasBias(false)
                 .weightNoise(new WeightNoise(new NormalDistribution(0, 1), true, true)).build();
