@@ -17,9 +17,9 @@ from backends.typing import Array, HostArray
 from .argument_checks import ArgumentChecks
 from .errors import DTypeError
 from .generic.batched import BatchedProducts
-from .generic.channel_sums import ChannelSums
 from .generic.convolution_kinds import ConvolutionKinds
 from .generic.embedding import EmbeddingRows
+from .generic.normalizing import Normalizing
 from .generic.random_bits import RandomBits
 from .generic.volume_pooling import VolumePooling
 from .scheduling import Scheduling
@@ -28,7 +28,7 @@ DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "
 
 
 class Backend(
-    ConvolutionKinds, RandomBits, EmbeddingRows, ChannelSums, BatchedProducts, VolumePooling, ArgumentChecks, Scheduling
+    ConvolutionKinds, RandomBits, EmbeddingRows, Normalizing, BatchedProducts, VolumePooling, ArgumentChecks, Scheduling
 ):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 

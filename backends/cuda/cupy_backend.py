@@ -239,6 +239,13 @@ class CupyBackend(SpatialKernels, CudaEmbedding, Stacks, Backend):
         result = self.cupy.empty_like(x) if out is None else out
         return result if self._row_kernels.softmax(x, axis, result, bias) else super().softmax(x, axis, out, bias)
 
+    def normalize_rows(self, x: CupyArray, out: CupyArray, inverse: CupyArray) -> Array:
+        return out if self._row_kernels.normalize(x, out, inverse) else super().normalize_rows(x, out, inverse)
+
+    def normalize_rows_back(self, delta: CupyArray, normal: CupyArray, inverse: CupyArray, scratch: CupyArray) -> Array:
+        served = self._row_kernels.normalize_back(delta, normal, inverse)
+        return delta if served else super().normalize_rows_back(delta, normal, inverse, scratch)
+
     def affine_gradients(
         self, x: CupyArray, delta: CupyArray, W_gradient: CupyArray, b_gradient: CupyArray | None
     ) -> None:

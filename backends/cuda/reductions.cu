@@ -1,4 +1,5 @@
-// Sums over a block, over a grid and over rows, and softmax: always in the same order, without float atomics.
+// Sums over a block, over a grid and over rows, softmax and normalisation of rows: always in the same order, without
+// float atomics.
 
 #define SUMMERS 256  // threads of a block that sums
 
@@ -122,4 +123,44 @@ extern "C" __global__ void __launch_bounds__(256) softmax_long_rows(
     sum = block_sum(sum);
     for (long long j = threadIdx.x; j < r.length; j += SUMMERS)
         result[j * r.out_element] = result[j * r.out_element] / sum;
+}
+
+// Every row with mean 0 and variance 1 into `out`, 1 / standard deviation into `inverse`, 0 for a row of equal numbers;
+// one block makes one.
+extern "C" __global__ void __launch_bounds__(256) normalize_rows(
+    const real *__restrict__ values, real *__restrict__ out, real *__restrict__ inverse, const Rows r)
+{
+    const real *row = values + blockIdx.x * r.row;
+    real *result = out + blockIdx.x * r.out_row;
+    real sum = 0, squares = 0;
+    for (long long j = threadIdx.x; j < r.length; j += SUMMERS)
+        sum += row[j * r.element];
+    real mean = block_sum(sum) / r.length;
+    for (long long j = threadIdx.x; j < r.length; j += SUMMERS) {
+        real away = row[j * r.element] - mean;
+        squares += away * away;
+    }
+    real variance = block_sum(squares) / r.length;
+    real scale = variance > 0 ? 1 / sqrt(variance) : 0;
+    for (long long j = threadIdx.x; j < r.length; j += SUMMERS)
+        result[j * r.out_element] = (row[j * r.element] - mean) * scale;
+    if (threadIdx.x == 0)
+        inverse[blockIdx.x] = scale;
+}
+
+// Errors of normalised rows into those of the rows; one block makes one. `out` of the description is `normal`.
+extern "C" __global__ void __launch_bounds__(256) normalize_rows_back(
+    real *__restrict__ delta, const real *__restrict__ normal, const real *__restrict__ inverse, const Rows r)
+{
+    real *row = delta + blockIdx.x * r.row;
+    const real *other = normal + blockIdx.x * r.out_row;
+    real sum = 0, along = 0;
+    for (long long j = threadIdx.x; j < r.length; j += SUMMERS) {
+        sum += row[j * r.element];
+        along += row[j * r.element] * other[j * r.out_element];
+    }
+    real mean = block_sum(sum) / r.length;
+    along = block_sum(along) / r.length;
+    for (long long j = threadIdx.x; j < r.length; j += SUMMERS)
+        row[j * r.element] = (row[j * r.element] - mean - other[j * r.out_element] * along) * inverse[blockIdx.x];
 }

@@ -1,4 +1,4 @@
-"""Sums and softmax of rows, by the kernels of reductions.cu."""
+"""Sums, softmax and normalisation of rows, by the kernels of reductions.cu."""
 
 from __future__ import annotations
 
@@ -57,6 +57,23 @@ class Rows:
         long = rows.shape[1] >= LONG
         name, threads = ("softmax_long_rows", rows.shape[0] * THREADS) if long else ("softmax_rows", rows.shape[0])
         self._kernels.launch(name, x.dtype.char, threads, (x, bias_or_null, out, described))
+        return True
+
+    def normalize(self, x: CupyArray, out: CupyArray, inverse: CupyArray) -> bool:
+        """Write rows with mean 0 and variance 1 into `out`, 1 / deviation into `inverse`; else return False."""
+        return self._launch_normal("normalize_rows", x, out, inverse)
+
+    def normalize_back(self, delta: CupyArray, normal: CupyArray, inverse: CupyArray) -> bool:
+        """Turn errors of normalised rows into those of the rows, in their memory; else return False."""
+        return self._launch_normal("normalize_rows_back", delta, normal, inverse)
+
+    def _launch_normal(self, name: str, rows: CupyArray, others: CupyArray, inverse: CupyArray) -> bool:
+        alike = rows.dtype == others.dtype == inverse.dtype and rows.dtype.char in REALS
+        if not alike or not inverse.flags.c_contiguous or not rows.size:
+            return False
+        strides = [stride // rows.itemsize for array in (rows, others) for stride in array.strides]
+        described = _packed(*rows.shape, *strides)
+        self._kernels.launch(name, rows.dtype.char, rows.shape[0] * THREADS, (rows, others, inverse, described))
         return True
 
 

@@ -9,7 +9,7 @@ from nd.activations.base import Activating
 from nd.typing import Array
 
 from ..arrays.arithmetic import addi, channel_sums, gemm, muli, multiply, sum_into
-from ..arrays.creation import assign, copy, fill, reshape_view
+from ..arrays.creation import assign, fill, reshape_view
 from ..arrays.layer_norm import normalize_rows, normalize_rows_back
 from .formulas import one_launch
 from .series import Buffers, Order, in_c_order, rows_of, series_of, steps_of_mask
@@ -106,15 +106,30 @@ class SimpleRnnLoop:
         for t, before, behind in passed.order.steps:
             z_t = z[t, ...]
             gemm(h[before, ...], weights.RW, product)
-            if normals is not None:
-                self._normalize_step(product, normals[1], slice(t * n, (t + 1) * n), weights.gains[1])  # type: ignore[index]
+            normal, gain = None, None
+            if normals is not None and weights.gains is not None:
+                here = slice(t * n, (t + 1) * n)
+                normal, gain = normals[1].rows[here, :], weights.gains[1]
+                normalize_rows(product, normal, normals[1].inverse[here, :])
             mask_t, h_t = (None, None) if passed.mask is None else (passed.mask[t, ...], h[behind, ...])
-            self._forward(z_t, product, weights.b, a[t, ...], mask_t, h_t, training and not self._activating.fixed)
+            drawing = training and not self._activating.fixed
+            self._forward(z_t, product, normal, gain, weights.b, a[t, ...], mask_t, h_t, drawing)
         return passed
 
     def _compute(
-        self, z: Array, product: Array, b: Array, a: Array, mask: Array | None, h: Array | None, training: bool
+        self,
+        z: Array,
+        product: Array,
+        normal: Array | None,
+        gain: Array | None,
+        b: Array,
+        a: Array,
+        mask: Array | None,
+        h: Array | None,
+        training: bool,
     ) -> None:
+        if normal is not None and gain is not None:
+            multiply(normal, gain, product)
         addi(z, product)
         addi(z, b)
         self._activating.value(z, a, training)
@@ -130,13 +145,9 @@ class SimpleRnnLoop:
             )
             for name in ("W", "RW")
         )
-        assign(of_input.inverse, normalize_rows(sums, of_input.rows))
+        normalize_rows(sums, of_input.rows, of_input.inverse)
         multiply(of_input.rows, gain, sums)
         return of_input, of_output
-
-    def _normalize_step(self, product: Array, normal: Normal, rows: slice, gain: Array) -> None:
-        assign(normal.inverse[rows, :], normalize_rows(product, normal.rows[rows, :]))
-        multiply(normal.rows[rows, :], gain, product)
 
     def backward(
         self,
@@ -161,12 +172,12 @@ class SimpleRnnLoop:
             added, mask = None, None if passed.mask is None else passed.mask[t, ...]
             if later is not None:
                 added = gemm(through[later, ...], weights.RW, product, transpose_b=True)
-            self._backward(dz, added, slopes[t, ...], mask)
-            if passed.normals is not None and weights.gains is not None:
-                _, of_output = passed.normals
-                rows = slice(t * n, (t + 1) * n)
-                multiply(dz, weights.gains[1], through[t, ...])
-                normalize_rows_back(through[t, ...], copy(of_output.rows[rows, :]), of_output.inverse[rows, :])
+            if passed.normals is None or weights.gains is None:
+                self._backward(dz, added, slopes[t, ...], mask, None, None)
+            else:
+                self._backward(dz, added, slopes[t, ...], mask, weights.gains[1], through[t, ...])
+                normal, inverse = (x[t * n : (t + 1) * n, :] for x in passed.normals[1])
+                normalize_rows_back(through[t, ...], normal, inverse, product)
             later = t
         return self._of_all_steps(passed, delta, through, weights, grads, buffer, needs_epsilon, span)
 
@@ -190,11 +201,12 @@ class SimpleRnnLoop:
         dz, dr = (reshape_view(errors, (-1, width))[rows, :] for errors in (delta, through))
         sum_into(dz, 0, reshape_view(grads.b, (width,)))
         if passed.normals is not None and weights.gains is not None and grads.gains is not None:
-            for normal, gradient in zip(passed.normals, grads.gains, strict=True):
-                assign(gradient, channel_sums(dz, normal.rows[rows, :]))
+            for normals, gradient in zip(passed.normals, grads.gains, strict=True):
+                assign(gradient, channel_sums(dz, normals.rows[rows, :]))
             of_input = passed.normals[0]
             muli(dz, weights.gains[0])
-            normalize_rows_back(dz, of_input.rows[rows, :], of_input.inverse[rows, :])
+            normal = of_input.rows[rows, :]
+            normalize_rows_back(dz, normal, of_input.inverse[rows, :], normal)
         gemm(passed.x[rows, :], dz, grads.W, transpose_a=True)
         gemm(reshape_view(passed.h[span, ...], (-1, width)), dr, grads.RW, transpose_a=True)
         if not needs_epsilon:
@@ -206,10 +218,14 @@ class SimpleRnnLoop:
         return series_of(below)
 
 
-def _errors(dz: Array, of_later: Array | None, slope: Array, mask: Array | None) -> None:
-    """Turn dL/dh of a step, without what the step after adds, into dL/dz."""
+def _errors(
+    dz: Array, of_later: Array | None, slope: Array, mask: Array | None, gain: Array | None, through: Array | None
+) -> None:
+    """Turn dL/dh of a step, without what the step after adds, into dL/dz; write that times a gain into `through`."""
     if of_later is not None:
         addi(dz, of_later)
     muli(dz, slope)
     if mask is not None:
         muli(dz, mask)
+    if gain is not None:
+        multiply(dz, gain, through)

@@ -1,4 +1,4 @@
-"""Sums and softmax of rows by their kernels against float64."""
+"""Sums, softmax and normalisation of rows by their kernels against float64."""
 
 import numpy as np
 import pytest
@@ -147,3 +147,26 @@ def test_the_kernel_adds_no_bias_of_another_shape(device, launches):
     launched = launches.all()
     assert launched[0].startswith("cupy_add")
     assert "softmax_rows" not in launched[:-1]
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape[1] > 1], ids=str)
+def test_normalised_rows_and_errors_back_through_them(shape, order, dtype, device, launches):
+    """The rows of the Jacobian are those of (I - 1 1' / n - a a' / n) / s."""
+    x, errors = (RNG.normal(size=shape).astype(dtype) for _ in range(2))
+    x[0] = 3.0  # nothing varies here
+    deviation = x.std(1, keepdims=True, dtype=float)
+    expected = np.divide(x - x.mean(1, keepdims=True, dtype=float), deviation, where=deviation > 0, out=np.zeros(shape))
+    given, delta, out = (twin(device.cupy, laid_out(each, order)) for each in (x, errors, np.full_like(x, np.nan)))
+    inverse = device.empty((shape[0], 1), dtype)
+    launches.clear()
+    assert device.normalize_rows(given, out, inverse) is out
+    assert device.normalize_rows_back(delta, out, inverse, device.empty(shape, dtype)) is delta
+    assert launches.taken() == ["normalize_rows", "normalize_rows_back"]
+    close = {"rtol": 0, "atol": 50 * CLOSE[dtype]}
+    np.testing.assert_allclose(device.to_host(out), expected, **close)
+    for row in range(shape[0]):
+        scale = 1.0 / deviation[row, 0] if deviation[row, 0] else 0.0
+        np.testing.assert_allclose(device.to_host(inverse)[row, 0], scale, rtol=50 * CLOSE[dtype])
+        n, a = shape[1], expected[row]
+        jacobian = (np.eye(n) - np.ones((n, n)) / n - np.outer(a, a) / n) * scale
+        np.testing.assert_allclose(device.to_host(delta)[row], errors[row] @ jacobian, **close)

@@ -92,6 +92,9 @@ def rows(backend, dtype):
         yield backend.softmax(x, -1)
         for axis in (0, 1):
             yield backend.sum_into(x, axis, backend.empty((x.shape[1 - axis],), dtype))
+        normal, inverse = backend.empty(x.shape, dtype), backend.empty((x.shape[0], 1), dtype)
+        yield from (backend.normalize_rows(x, normal, inverse), inverse)
+        yield backend.normalize_rows_back(backend.copy(x), normal, inverse, backend.copy(normal))
 
 
 def products(backend, dtype):

@@ -32,7 +32,7 @@ LAYERS = {
     "normalized": SimpleRnn(n_out=5, activation="tanh", has_layer_norm=True),
 }
 STATEFUL = [name for name in LAYERS if name != "both directions"]
-PER_STEP = {"lstm": 2, "kinks": 2, "graves": 2, "both directions": 4, "simple": 2}
+PER_STEP = {"lstm": 2, "kinks": 2, "graves": 2, "both directions": 4, "simple": 2, "normalized": 3}
 """Launches for a step in time, forward; back there are as many."""
 
 

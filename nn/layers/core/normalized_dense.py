@@ -32,7 +32,8 @@ class LayerNormalizedRuntime(DenseRuntime):
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         product = self.product(x, params["W"], ctx)
         normal, z = ctx.buffer("normal", product.shape), product  # z lies in the memory of x W
-        inverse = normalize_rows(product, normal)
+        inverse = ctx.buffer("inverse", (product.shape[0], 1))
+        normalize_rows(product, normal, inverse)
         nd.multiply(normal, params["g"], z)
         if "b" in params:
             nd.addi(z, params["b"])
@@ -45,7 +46,7 @@ class LayerNormalizedRuntime(DenseRuntime):
             nd.sum_into(delta, 0, nd.reshape_view(grads["b"], (self.conf.n_out,)))
         nd.assign(grads["g"], nd.channel_sums(delta, normal))
         nd.muli(delta, params["g"])
-        normalize_rows_back(delta, normal, cache.inverse)
+        normalize_rows_back(delta, normal, cache.inverse, normal)
         nd.affine_gradients(cache.x, delta, grads["W"], None)
         if not ctx.needs_epsilon:
             return None
