@@ -109,6 +109,7 @@ class LstmConf(RecurrentConf):
             "gateActivationFn": ("gate_activation", "activation"),
         },
         {"helperAllowFallback": True},
+        absent={"forgetGateBiasInit": 0.0},
     )
     shape_fields: ClassVar[Mapping[str, Any]] = RecurrentConf.shape_fields
     peepholes: ClassVar[int] = 0
