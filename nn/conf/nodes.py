@@ -15,7 +15,7 @@ from ..layers.base import LayerConf
 from ..step.params import ParamLayout
 from .data_formats import NetworkFormats
 from .enums import OF_SERIES, BackpropType
-from .input_type import InputType
+from .input_type import InputType, RecurrentType
 from .network import OF_NETWORKS, NeuralNetConfiguration
 from .preprocessors import InputPreProcessor
 
@@ -143,11 +143,12 @@ class NetworkConfiguration(Checked):
 
         They have the channels first, as nodes compute.
 
-        `input_types` stand in for those that the configuration does not have.
+        `input_types` stand in for those that the configuration does not have, and for lengths that it leaves open.
         """
         own = self.network_input_types()
         known: dict[int, Any] = {
-            -1 - number: kind or given for number, (kind, given) in enumerate(zip(own, input_types, strict=True))
+            -1 - number: _completed(kind, given)
+            for number, (kind, given) in enumerate(zip(own, input_types, strict=True))
         }
         known = {number: None if kind is None else kind.computed for number, kind in known.items()}
         types = []
@@ -233,3 +234,10 @@ class NetworkConfiguration(Checked):
     def mini_batch(self) -> bool:
         """Whether gradient and score are divided by the number of examples."""
         return self.base.mini_batch
+
+
+def _completed(kind: InputType | None, given: InputType | None) -> InputType | None:
+    """Return the configuration's type of an input, with the length of given series where it says none."""
+    if isinstance(kind, RecurrentType) and isinstance(given, RecurrentType) and kind.time_series_length is None:
+        return replace(kind, time_series_length=given.time_series_length)
+    return kind or given

@@ -13,12 +13,15 @@ from backends.cpu.numpy_backend import NumpyBackend
 from nd.dataset import DataSet, ListDataSetIterator
 from nd.execution.recording import MOST_KEYS
 from nn import (
+    LSTM,
+    Convolution1DLayer,
     ConvolutionLayer,
     DenseLayer,
     InputType,
     MultiLayerNetwork,
     NeuralNetConfiguration,
     OutputLayer,
+    RnnOutputLayer,
     SubsamplingLayer,
 )
 from optimize import Adam, L1Regularization, Listener, Nesterovs, Sgd
@@ -268,6 +271,18 @@ def test_networks_train_in_threads_of_their_own(eager_to_split):
         thread.join()
     for net in nets:
         np.testing.assert_array_equal(net.params(), alone.params())
+
+
+@pytest.mark.parametrize("layer", [Convolution1DLayer(n_out=64, kernel_size=5), LSTM(n_out=200, activation="tanh")])
+def test_series_are_split_alike_whether_the_configuration_says_their_length_or_not(layer):
+    def plan(*length):
+        out = RnnOutputLayer(n_out=5, loss="mcxent", activation="softmax")
+        of_series = NeuralNetConfiguration(seed=1).list(layer, out, input_type=InputType.recurrent(64, *length))
+        with nd.use_backend(NumpyBackend(threads=2)):
+            return workers_of(MultiLayerNetwork(of_series).init(), (32, 64, 100))
+
+    assert len(plan(100)) == 2
+    assert plan() == plan(100)
 
 
 def test_penalties_are_split_over_the_workers():
