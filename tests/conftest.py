@@ -123,6 +123,19 @@ def order():
 
 
 @pytest.fixture(autouse=True)
+def _numpy_settings(request):
+    """No test leaves NumPy other settings: a Ctrl-C may, that comes just as NumPy puts its own back."""
+    import numpy as np
+
+    module, settings, size = getattr(request, "module", None), np.geterr(), np.getbufsize()
+    yield
+    changed = (np.geterr(), np.getbufsize()) != (settings, size)
+    np.seterr(**settings)
+    np.setbufsize(size)
+    assert not changed or "interrupt" in getattr(module, "__name__", "")
+
+
+@pytest.fixture(autouse=True)
 def _seeded(request):
     _start_afresh(getattr(request, "module", None))
 
