@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -213,14 +213,10 @@ class NeuralNetConfiguration(Checked):
         from .multilayer import MultiLayerConfiguration
 
         stacked, placed = stack(self, layers, input_type, {} if preprocessors is None else preprocessors)
+        named = [(label_of(index, layer), layer) for index, layer in enumerate(stacked)]
         if self.validate_output_layer_config:
-            check_output_layers((label_of(index, layer), layer) for index, layer in enumerate(stacked))
-        if validate_tbptt_config is not True:
-            validate_tbptt_config = converted("list", "validate_tbptt_config", SWITCH, validate_tbptt_config, True)
-        if validate_tbptt_config and str(backprop_type) != BackpropType.STANDARD:
-            from .truncated import check_truncated  # which programs without series do not need
-
-            check_truncated(backprop_type, ((label_of(index, layer), layer) for index, layer in enumerate(stacked)))
+            check_output_layers(named)
+        _check_truncated("list", validate_tbptt_config, backprop_type, named)
         base = self if self.layer is None else replace(self, layer=None)
         series = (backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact)
         more: Any = dict(zip(OF_SERIES, series, strict=True))
@@ -273,15 +269,20 @@ class NeuralNetConfiguration(Checked):
         from .graph_assembly import assemble, graph_of
 
         graph = graph_of(nodes, {} if preprocessors is None else preprocessors)
-        if validate_tbptt_config is not True:
-            validate_tbptt_config = converted("graph", "validate_tbptt_config", SWITCH, validate_tbptt_config, True)
-        if validate_tbptt_config and str(backprop_type) != BackpropType.STANDARD:
-            from .truncated import check_truncated
-
-            check_truncated(backprop_type, labelled(graph.vertices))
+        _check_truncated("graph", validate_tbptt_config, backprop_type, labelled(graph.vertices))
         series = (backprop_type, tbptt_fwd_length, tbptt_back_length, tbptt_exact)
         more: Any = dict(zip(OF_SERIES, series, strict=True))
         return assemble(self, inputs, graph, outputs, allow_disconnected, **more)
+
+
+def _check_truncated(who: str, validate: bool, backprop_type: str, named: Iterable[tuple[str, Any]]) -> None:
+    """Refuse what truncated backprop cannot train, given with its labels, unless that is not to be looked at."""
+    if validate is not True:
+        validate = converted(who, "validate_tbptt_config", SWITCH, validate, True)
+    if validate and str(backprop_type) != BackpropType.STANDARD:
+        from .truncated import check_truncated  # which programs without series do not need
+
+        check_truncated(backprop_type, named)
 
 
 def graph_verb(builder: Builder) -> Builder:
