@@ -127,12 +127,11 @@ def assemble(
         input_types=types,
         **series,
     ).settled()
-    inferred = {name: vertex if name in complete else _of_format(vertex) for name, vertex in conf.vertices.items()}
+    inferred = {
+        name: vertex.inferred() if isinstance(vertex, VertexConf) and name not in complete else vertex
+        for name, vertex in conf.vertices.items()
+    }
     return replace(conf, vertices=inferred)
-
-
-def _of_format(conf: LayerConf | VertexConf) -> Any:
-    return conf.inferred() if isinstance(conf, VertexConf) else conf
 
 
 def _several(kind: str, names: Any) -> tuple[str, ...]:
