@@ -389,6 +389,12 @@ class Backend(
         """max(x, 0)."""
         return self.maximum(x, 0.0, out)
 
+    def relu_back(self, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+        """Return epsilon where ``a = relu(x)`` is positive, else 0."""
+        if out is None or out is epsilon:
+            return self.multiply(epsilon, self.xp.astype(self.greater(a, 0.0), a.dtype), out)
+        return self.multiply(self.greater(a, 0.0, out), epsilon, out)
+
     def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
         """exp(x) / sum(exp(x)) along `axis`, shifted by the maximum against overflow; a bias is added to x first."""
         if bias is not None:

@@ -18,7 +18,7 @@ from ..errors import DTypeError
 from ..scheduling import UpdatePlan, Work, WorkPlan
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
-from .convolution import NumpyConvolution
+from .accelerated import Accelerated
 from .embedding import NumpyEmbedding
 from .recording import UFUNC_BUFFER, TracedArray, quietly
 from .workers import Workers, thread_count
@@ -50,7 +50,7 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
+class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
