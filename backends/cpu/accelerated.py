@@ -84,6 +84,73 @@ class Accelerated(NumpyConvolution):
             return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
         return self.onednn.convolution.backward(delta, saved, W, gradients, buffers, need_epsilon)
 
+    def conv3d(
+        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+    ) -> tuple[Array, Any]:
+        if not self.accelerates(x):
+            return super().conv3d(x, W, b, window, buffers)
+        return self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+
+    def conv3d_backward(
+        self,
+        delta: NumpyArray,
+        saved: Any,
+        W: NumpyArray,
+        window: Window,
+        gradients: Gradients,
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        if self.onednn is None or not isinstance(saved, self.onednn.convolution.Saved):
+            return super().conv3d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+        return self.onednn.convolution.backward(delta, saved, W, gradients, buffers, need_epsilon)
+
+    def deconv(
+        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+    ) -> tuple[Array, Any]:
+        if not self.accelerates(x):
+            return super().deconv(x, W, b, window, buffers)
+        convolution, W = self.onednn.convolution, _transposed(W)  # type: ignore[union-attr]
+        z, saved = convolution.forward(x, W, b, window, window.size, buffers, convolution.TRANSPOSED)
+        return z, (saved, W)
+
+    def deconv_backward(
+        self,
+        delta: NumpyArray,
+        saved: Any,
+        window: Window,
+        gradients: Gradients,
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        if self.onednn is None or not isinstance(saved[0], self.onednn.convolution.Saved):
+            return super().deconv_backward(delta, saved, window, gradients, buffers, need_epsilon)
+        of_sums, W = saved
+        turned = _transposed(gradients[0]), gradients[1]
+        return self.onednn.convolution.backward(delta, of_sums, W, turned, buffers, need_epsilon)
+
+    def depthwise(
+        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+    ) -> tuple[Array, Any]:
+        if not self.accelerates(x):
+            return super().depthwise(x, W, b, window, buffers)
+        return self.onednn.convolution.forward(x, _grouped(W), b, window, window.out, buffers)  # type: ignore[union-attr]
+
+    def depthwise_backward(
+        self,
+        delta: NumpyArray,
+        saved: Any,
+        W: NumpyArray,
+        window: Window,
+        gradients: Gradients,
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
+        if self.onednn is None or not isinstance(saved, self.onednn.convolution.Saved):
+            return super().depthwise_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+        by_group = _grouped(gradients[0]), gradients[1]
+        return self.onednn.convolution.backward(delta, saved, _grouped(W), by_group, buffers, need_epsilon)
+
     def conv2d_max_pool(
         self,
         x: NumpyArray,
@@ -136,6 +203,17 @@ class Accelerated(NumpyConvolution):
         if not self.accelerates(x):
             return super().largest(x, window, buffers)
         return self.onednn.pooling.forward(x, window, self.onednn.pooling.MAXIMUM, buffers, keep=False)[0]  # type: ignore[union-attr]
+
+
+def _transposed(W: NumpyArray) -> NumpyArray:
+    """View the weights ``[C, n_out, *kernel]`` of a transposed convolution as ``[n_out, C, *kernel]``."""
+    return W.transpose(1, 0, *range(2, W.ndim))
+
+
+def _grouped(W: NumpyArray) -> NumpyArray:
+    """View depthwise weights ``[*kernel, C, multiplier]`` as those of C groups, ``[C, multiplier, 1, *kernel]``."""
+    axes = W.ndim - 2
+    return W.transpose(axes, axes + 1, *range(axes))[:, :, None]
 
 
 def dense(x: NumpyArray) -> bool:
