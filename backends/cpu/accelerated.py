@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from .convolution import NumpyConvolution
 from .recording import plain
 from .row_convolution import Buffers
 
+LEAST_STEPS = 4  # of series that are worth preparing the weights for
 LEAST = 1024  # elements below which calling NumPy twice costs less
 Gradients = tuple[NumpyArray, NumpyArray | None]
 
@@ -23,9 +24,9 @@ class OneDnn:
     """oneDNN's primitives, imported when they are first needed."""
 
     def __init__(self) -> None:
-        from ..onednn import convolution, pooling, running
+        from ..onednn import convolution, lstm, pooling, running
 
-        self.convolution, self.pooling, self.running = convolution, pooling, running
+        self.convolution, self.lstm, self.pooling, self.running = convolution, lstm, pooling, running
 
 
 class Accelerated(NumpyConvolution):
@@ -41,6 +42,29 @@ class Accelerated(NumpyConvolution):
     def accelerates(self, x: NumpyArray) -> bool:
         """Tell whether oneDNN computes with an array."""
         return x.dtype == "float32" and self.onednn is not None and x.size > 0
+
+    # ---- series
+
+    def lstm(
+        self, x: NumpyArray, weights: Any, state: Sequence[NumpyArray], training: bool, reverse: bool, buffers: Buffers
+    ) -> Any:
+        if x.shape[0] < LEAST_STEPS or not self.accelerates(x):
+            return None
+        return self.onednn.lstm.SeriesPass(x, weights, state, training, reverse, buffers)  # type: ignore[union-attr]
+
+    # ---- memory order
+
+    def like(
+        self, x: NumpyArray, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None
+    ) -> Array:
+        if not self.accelerates(x) or x.ndim < 3 or not self.onednn.running.is_channels_innermost(x):  # type: ignore[union-attr]
+            return super().like(x, buffers, name, shape, dtype)
+        return self.onednn.running.channels_innermost(buffers, name, shape, dtype)  # type: ignore[union-attr]
+
+    def to_image_order(self, x: NumpyArray, buffers: Buffers) -> Array:
+        if not self.accelerates(x):
+            return x
+        return self.onednn.running.with_channels_innermost(x, buffers, "image")  # type: ignore[union-attr]
 
     # ---- rectified
 

@@ -33,6 +33,7 @@ MULTIPLICATIONS_PER_PARAMETER = 36  # that a worker has to save, because each wo
 LEAST_PER_STEP = 400_000  # multiplications of a worker in a time step, below which the interpreter's lock costs more
 LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
+LEAST_REORDERED = 1024  # elements that are worth oneDNN's copy into another memory order
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
 
 
@@ -179,6 +180,8 @@ class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
         if turned.flags.c_contiguous:
             return x
         view = buffer("input", x.shape)
+        if x.size >= LEAST_REORDERED and x.dtype == view.dtype and x.ndim > 2 and self.accelerates(x):
+            return self.onednn.running.reordered(x, view)  # type: ignore[union-attr]
         view[...] = x
         return view
 
