@@ -15,11 +15,12 @@ from backends.typing import Array, HostArray, NumpyArray
 
 from ..base import DTYPES, Backend
 from ..errors import DTypeError
-from ..scheduling import UpdatePlan, Work, WorkPlan
+from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
 from .accelerated import Accelerated
 from .embedding import NumpyEmbedding
+from .meeting import WorkersMeeting
 from .recording import UFUNC_BUFFER, TracedArray, quietly
 from .workers import Workers, thread_count
 
@@ -140,6 +141,8 @@ class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
             most = examples
             if examples * work.per_step < count * LEAST_PER_STEP:
                 count = 1
+        if work.meets:  # in the middle of its work a worker cannot wait for a part that it has not begun
+            most = examples
         shares = _parts(0, examples, -(-examples // count))
         workers = tuple(tuple(_parts(share.start, share.stop, most)) for share in shares)
         undivided = len(workers) == len(workers[0]) == 1
@@ -150,10 +153,15 @@ class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
         borders = [number * length // workers for number in range(workers + 1)]
         return UpdatePlan(tuple(itertools.pairwise(borders)), self.update_chunk, 0)
 
-    def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+    def meeting(self, count: int) -> Meeting:
+        return WorkersMeeting(count)
+
+    def run_tasks(
+        self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
+    ) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:
             return [tasks[0]()]
-        return self._run_held(tasks, self._workers.run)
+        return self._run_held(tasks, partial(self._workers.run, meeting=meeting))
 
     def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:
