@@ -28,6 +28,8 @@ class SeriesCase(NamedTuple):
     batch: int
     """Series of a minibatch."""
 
+    batches: tuple[int, ...] = (1, 16, 32, 128, 256)
+
     def conf(self, dtype: str = "float32") -> MultiLayerConfiguration:
         """Return its configuration."""
         *hidden, n_out = self.sizes
