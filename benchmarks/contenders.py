@@ -5,21 +5,24 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from networks import Network, make, of_images
+from networks import NETWORKS, STREAMED, TRAINING, Network, make, of_images
+from series_networks import products_alone
 
 import nd
 from nd.dataset import DataSet
 from nn import ComputationGraph
 
-OURS, OURS_ALONE = "ndwright", "ndwright-numpy"
+OURS, OURS_ALONE, PRODUCTS = "ndwright", "ndwright-numpy", "products-alone"
 PEERS = ("torch", "torch-channels-last", "torch-compile")
-WHO = (OURS, OURS_ALONE, *PEERS)
-"""This library as it is installed, without oneDNN, and PyTorch in its two memory formats and compiled."""
-ENVIRONMENTS = {OURS: {}, **dict.fromkeys((OURS_ALONE, *PEERS), {"ND_ONEDNN": "0"})}
+WHO = (OURS, OURS_ALONE, *PEERS, PRODUCTS)
+"""This library as it is installed, without oneDNN, PyTorch in its two memory formats and compiled, and the matrix
+products of a step of a recurrent network in NumPy, without anything else, on as many workers as the step has."""
+ENVIRONMENTS = {who: {"ND_BACKEND": "numpy", **({} if who == OURS else {"ND_ONEDNN": "0"})} for who in WHO}
 LOSS_TOLERANCE, PREDICTION_TOLERANCE = 1e-5, 2e-5
 GRADIENT_TOLERANCE = 0.02
 """Of a gradient's length. In float32 a unit whose input is 0 but for rounding falls on either side of a ReLU: one of the
 residual network's changes all gradients below it by 0.005. The tests compare in float64, where that does not happen."""
+CHECKED_STEPS = 3
 RUNNING = ("_mean", "_log10stdev")
 """How names of running statistics end: they have no gradient."""
 
@@ -32,6 +35,8 @@ class Numbers(NamedTuple):
     predictions: np.ndarray
     gradients: dict[str, np.ndarray]
     """By our names and in our order: the mean over the examples."""
+    first_steps: list[np.ndarray]
+    """Predictions for the first step of the series, each call going on from the state of the one before."""
 
 
 class Contender(Protocol):
@@ -43,12 +48,15 @@ class Contender(Protocol):
     def predict(self) -> object:
         """Predict a minibatch."""
 
-    def numbers(self) -> Numbers:
+    def stream(self) -> Any:
+        """Predict one step of the series, going on from the state of the call before."""
+
+    def numbers(self) -> Numbers | None:
         """Return what it computes; to be asked before the first step."""
 
 
 class Ours:
-    """This library.
+    """This library, which has its minibatch in the memory order that it prefers.
 
     Parameters
     ----------
@@ -58,89 +66,65 @@ class Ours:
     """
 
     def __init__(self, name: str, batch: int) -> None:
-        self.net, host = make(name, batch)
-        self.data = DataSet(*(nd.assign(nd.activation_like(x), x) for x in map(nd.create, (host.features, host.labels))))
+        net, host = make(name, batch)
+        self.net: Any = net
+        arrays = map(nd.create, (host.features, host.labels))
+        self.data = DataSet(*(nd.assign(nd.activation_like(x), x) for x in arrays))
+        self.streams = STREAMED in NETWORKS[name].modes
+        self.step = np.ascontiguousarray(host.features[:, :, 0]) if self.streams else None
 
     def train(self) -> object:
         return self.net.fit_batch(self.data)
 
-    def predict(self) -> object:
+    def predict(self) -> Any:
         return self.net.output(self.data.features)
 
+    def stream(self) -> Any:
+        return self.net.rnn_time_step(self.step)
+
     def numbers(self) -> Numbers:
-        found = self.net.output(self.data.features)
+        found = self.predict()
         predictions = nd.to_host(found[0] if isinstance(found, list) else found).copy()
         loss = loss_of(self.net, self.data, training=True)
-        return Numbers(loss, predictions, gradients_of(self.net, self.data))
+        gradients = gradients_of(self.net, self.data)
+        steps = [nd.to_host(self.stream()).copy() for _ in range(CHECKED_STEPS if self.streams else 0)]
+        self.net.rnn_clear_previous_state()
+        return Numbers(loss, predictions, gradients, steps)
 
 
-class Theirs:
-    """PyTorch.
+class Products:
+    """The matrix products of a recurrent network's training step.
 
     Parameters
     ----------
     name : str
         Of the network.
     batch : int
-    who : {"torch", "torch-channels-last", "torch-compile"}
     """
 
-    def __init__(self, name: str, batch: int, who: str) -> None:
-        import torch
-        from torch_models import tensors, translate
-        from torch_updaters import optimizer_of
+    def __init__(self, name: str, batch: int) -> None:
+        self.train = products_alone(*make(name, batch))
 
-        torch.set_num_threads(nd.backend().workers)
-        self.net, self.data = make(name, batch)
-        self.translation, self.minibatch = translate(self.net), tensors(self.net, self.data)
-        if who == "torch-channels-last":
-            self._put_channels_last()
-        self.optimizer, self.model = optimizer_of(self.net, self.translation.model), self.translation.model
-        self.run: Any = torch.compile(self.model, dynamic=False) if who == "torch-compile" else self.model
-
-    def _put_channels_last(self) -> None:
-        import torch
-
-        formats = {4: torch.channels_last, 5: torch.channels_last_3d}
-        chosen = formats[self.minibatch.inputs.ndim]
-        self.translation.model.to(memory_format=chosen)
-        self.minibatch = self.minibatch._replace(inputs=self.minibatch.inputs.to(memory_format=chosen))
-
-    def train(self) -> object:
-        self.model.train()
-        self.optimizer.zero_grad()
-        self.minibatch.loss(self.run(self.minibatch.inputs)).backward()
-        self.optimizer.step()
+    def numbers(self) -> None:
         return None
-
-    def predict(self) -> Any:
-        import torch
-        from torch_models import classifies
-
-        self.model.eval()
-        with torch.inference_mode():
-            outputs = self.run(self.minibatch.inputs)
-            return torch.softmax(outputs, 1) if classifies(self.net) else outputs
-
-    def numbers(self) -> Numbers:
-        from torch_models import predictions
-
-        predicted = predictions(self.net, self.predict(), self.data).copy()
-        self.model.train()
-        self.optimizer.zero_grad()
-        loss = self.minibatch.loss(self.model(self.minibatch.inputs))
-        loss.backward()
-        return Numbers(loss.item(), predicted, self.translation.gradients())
 
 
 def contender(who: str, name: str, batch: int) -> Contender:
     """Return one of `WHO` with a network and a minibatch."""
-    return Theirs(name, batch, who) if who in PEERS else Ours(name, batch)
+    if who in PEERS:
+        from torch_contender import Theirs
+
+        return Theirs(name, batch, who)
+    return Products(name, batch) if who == PRODUCTS else Ours(name, batch)  # type: ignore[return-value]
 
 
-def plays(who: str, name: str) -> bool:
-    """Tell whether a contender has anything to do with a network: there are formats of images and volumes only."""
-    return who != "torch-channels-last" or of_images(name)
+def plays(who: str, name: str, mode: str) -> bool:
+    """Tell whether a contender has anything to do with a network in a mode."""
+    if who == PRODUCTS:
+        return mode == TRAINING and STREAMED in NETWORKS[name].modes
+    if who == "torch-channels-last":
+        return of_images(name)  # PyTorch has such formats of images and volumes
+    return True
 
 
 def loss_of(net: Network, data: DataSet, training: bool = False) -> float:
@@ -167,7 +151,8 @@ def check_loss(ours: float, theirs: float, name: str, tolerance: float = LOSS_TO
 def check_numbers(ours: Numbers, theirs: Numbers, name: str) -> None:
     """Raise SystemExit if somebody computes another loss, other predictions or other gradients than we do."""
     check_loss(ours.loss, theirs.loss, name)
-    far = float(abs(ours.predictions - theirs.predictions).max())
+    pairs = zip([ours.predictions, *ours.first_steps], [theirs.predictions, *theirs.first_steps], strict=True)
+    far = max(float(abs(our - their).max()) for our, their in pairs)
     if not far <= PREDICTION_TOLERANCE:
         raise SystemExit(f"{name} predicts otherwise by up to {far} on the same weights: nothing to compare")
     check_gradients(ours.gradients, theirs.gradients, name)

@@ -47,7 +47,6 @@ class ImageCase(NamedTuple):
     classes: int = CLASSES
     everywhere: bool = False
     """Whether there is a class for every place, not for the example."""
-    batches: tuple[int, ...] = (1, 16, 64, 256, 1024)
 
     def minibatch(self, batch: int) -> DataSet:
         """Return noise with classes."""
@@ -66,9 +65,7 @@ def settings() -> NeuralNetConfiguration:
 def conv(n_out: int, size: int = 3, activation: str = "relu", **options: Any) -> ConvolutionLayer:
     """Return a square convolution whose outputs are as large as its inputs."""
     kernel = (size, size)
-    return ConvolutionLayer(
-        n_out=n_out, kernel_size=kernel, convolution_mode="same", activation=activation, **options
-    )
+    return ConvolutionLayer(n_out=n_out, kernel_size=kernel, convolution_mode="same", activation=activation, **options)
 
 
 def pool() -> SubsamplingLayer:
@@ -114,9 +111,10 @@ def unet() -> ComputationGraphConfiguration:
         return name
 
     def up(name: str, source: str, beside: str, channels: int) -> str:
-        nodes[f"{name}-up"] = Deconvolution2D(
-            n_out=channels, kernel_size=(2, 2), stride=(2, 2), activation="identity"
-        ), source
+        nodes[f"{name}-up"] = (
+            Deconvolution2D(n_out=channels, kernel_size=(2, 2), stride=(2, 2), activation="identity"),
+            source,
+        )
         nodes[f"{name}-joined"] = MergeVertex(), beside, f"{name}-up"
         return twice(name, f"{name}-joined", channels)
 

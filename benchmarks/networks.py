@@ -1,4 +1,4 @@
-"""The networks that are timed, each with its minibatches: what `suite.py` compares, by name."""
+"""The networks that are timed, by name, each with its minibatches and with what is measured of it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples"))
 from image_networks import IMAGES
 from lenet_mnist import lenet
 from residual_digits import residual
-from series_networks import SERIES
+from series_networks import SERIES, SERIES_BATCHES, SeriesCase
 
 from nd.dataset import DataSet
 from nn import (
+    LSTM,
     ComputationGraph,
     ComputationGraphConfiguration,
     DenseLayer,
+    EmbeddingSequenceLayer,
+    GlobalPoolingLayer,
+    InputType,
     MultiLayerConfiguration,
     MultiLayerNetwork,
     NeuralNetConfiguration,
@@ -45,20 +49,30 @@ Configuration = MultiLayerConfiguration | ComputationGraphConfiguration
 Network = MultiLayerNetwork | ComputationGraph
 
 LEARNING_RATE, MOMENTUM, L2 = 0.01, 0.9, 5e-4
+WORDS, LENGTH = 10_000, 50
 ALIKE = 1_000_000
 """Iterations in which the residual network's learning rate would fall: the steps that are timed have one rate."""
 STILL = 1e-6
 """Learning rate of steps that leave a network as it begins: thousands on one minibatch would kill units, and decaying
 means of what is always 0 take the processor's slow way for the smallest numbers."""
+TRAINING, INFERENCE, STREAMED = "training", "inference", "one step of a series"
+"""Modes: what is timed of a network."""
 BATCHES = (1, 16, 64, 256, 1024)
 
 
 class Case(NamedTuple):
-    """A network, and what its minibatches are like."""
+    """A network, what its minibatches are like, and what is measured of it."""
 
     conf: Callable[[], Configuration]
     minibatch: Callable[[int], DataSet]
     batches: tuple[int, ...] = BATCHES
+    usual: int = 64
+    """The minibatch at which also PyTorch's compiler, which takes long, has its turn."""
+    modes: tuple[str, ...] = (TRAINING, INFERENCE)
+    family: str = ""
+    """Networks of one family, which differ in their updaters, count as one in the figure."""
+    counts: bool = True
+    """Whether it is in the figure."""
 
 
 def mlp(*sizes: int, l2: float = 0.0, updater: Updater | None = None) -> MultiLayerConfiguration:
@@ -93,6 +107,21 @@ def same_rows(batch: int) -> DataSet:
     return DataSet(features, features)
 
 
+def embedding() -> MultiLayerConfiguration:
+    """Return a network over the mean of 50 rows of a table of 10,000 x 64."""
+    table = EmbeddingSequenceLayer(n_in=WORDS, n_out=64)
+    out = OutputLayer(n_out=10, activation="softmax", loss="mcxent")
+    conf = NeuralNetConfiguration(seed=123, weight_init="xavier", updater=Adam(STILL))
+    return conf.list(table, GlobalPoolingLayer("avg"), out, input_type=InputType.feed_forward(LENGTH))
+
+
+def words(batch: int) -> DataSet:
+    """Return a minibatch of numbers of rows, each with a class."""
+    rng = np.random.default_rng(0)
+    labels = np.eye(10, dtype=np.float32)[rng.integers(0, 10, batch)]
+    return DataSet(rng.integers(0, WORDS, (batch, LENGTH)).astype(np.float32), labels)
+
+
 UPDATERS: dict[str, Updater] = {
     "adabelief": AdaBelief(STILL),
     "adadelta": AdaDelta(epsilon=STILL**2),
@@ -106,23 +135,37 @@ UPDATERS: dict[str, Updater] = {
     "sgd": Sgd(STILL),
 }
 """Name -> updater of the perceptron 784-256-128-10, sorted."""
+CLOSEST = {"adabelief": "Adam", "nadam": "NAdam, whose momentum follows a schedule"}
+"""Updater -> what PyTorch has that is closest, where it has none of the same arithmetic: not in the figure."""
 
 
-def _with_updater(updater: Updater) -> Case:
-    return Case(lambda: mlp(784, 256, 128, 10, updater=updater), rows(784, 10))
+def _with_updater(name: str) -> Case:
+    modes = (TRAINING, INFERENCE) if name == "adam" else (TRAINING,)
+    return Case(
+        lambda: mlp(784, 256, 128, 10, updater=UPDATERS[name]), rows(784, 10), modes=modes, family="mlp",
+        counts=name not in CLOSEST,
+    )  # fmt: skip
+
+
+def _of_series(case: SeriesCase) -> Case:
+    modes = (TRAINING, INFERENCE) if case.both else (TRAINING, INFERENCE, STREAMED)
+    counts = case.layer is LSTM
+    batches = SERIES_BATCHES if counts else (case.batch,)
+    return Case(case.conf, case.minibatch, batches, case.batch, modes, counts=counts)
 
 
 NETWORKS: dict[str, Case] = {
     "lenet": Case(lambda: lenet(123), rows(784, 10)),
-    **{name: Case(each.conf, each.minibatch, each.batches) for name, each in IMAGES.items()},
+    **{name: Case(each.conf, each.minibatch) for name, each in IMAGES.items()},
     "residual": Case(lambda: residual(123, ALIKE), rows(784, 10)),
-    **{name: Case(each.conf, each.minibatch, each.batches) for name, each in SERIES.items()},
     "autoencoder": Case(lambda: autoencoder(784, 128, 32, 128, 784), same_rows),
-    **{f"mlp-{name}": _with_updater(updater) for name, updater in UPDATERS.items()},
-    "2-20-2": Case(lambda: mlp(2, 20, 2), rows(2, 2)),
-    "784-1000-10": Case(lambda: mlp(784, 1000, 10, l2=L2), rows(784, 10)),
-    "784-64-10": Case(lambda: mlp(784, 64, 10, l2=L2), rows(784, 10)),
-    "lenet-graph": Case(lambda: ComputationGraphConfiguration.of_chain(lenet(123)), rows(784, 10)),
+    "embedding": Case(embedding, words),
+    **{f"mlp-{name}": _with_updater(name) for name in UPDATERS},
+    **{name: _of_series(case) for name, case in SERIES.items()},
+    "2-20-2": Case(lambda: mlp(2, 20, 2), rows(2, 2), (50,), 50, (TRAINING,), counts=False),
+    "784-1000-10": Case(lambda: mlp(784, 1000, 10, l2=L2), rows(784, 10), (64, 256), 64, (TRAINING,), counts=False),
+    "784-64-10": Case(lambda: mlp(784, 64, 10, l2=L2), rows(784, 10), (64, 256), 64, (TRAINING,), counts=False),
+    "lenet-graph": Case(lambda: ComputationGraphConfiguration.of_chain(lenet(123)), rows(784, 10), (64,), counts=False),
 }
 """Name -> network."""
 

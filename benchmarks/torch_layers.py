@@ -92,21 +92,20 @@ class Series(torch.nn.Module):
     Parameters
     ----------
     core : LSTM or RNN
-
-    Attributes
-    ----------
-    goes_on : bool
-        Whether it begins with the state that the call before has left.
     """
 
     def __init__(self, core: torch.nn.RNNBase) -> None:
         super().__init__()
-        self.core, self.goes_on = core, False
+        self.core, self._goes_on = core, False
         self._state: Any = None
+
+    def go_on(self, goes_on: bool) -> None:
+        """Begin every series with the state that the call before has left, or none."""
+        self._goes_on, self._state = goes_on, self._state if goes_on else None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         found, state = self.core(x, self._state)
-        if self.goes_on:
+        if self._goes_on:
             self._state = state
         return found
 

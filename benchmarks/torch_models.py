@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -105,9 +105,8 @@ class Minibatch(NamedTuple):
 def tensors(net: Network, data: DataSet) -> Minibatch:
     """Return what PyTorch takes of a minibatch."""
     features, labels = np.ascontiguousarray(data.features), np.ascontiguousarray(data.labels)
-    first, classified = net.conf.nodes[0], type(net.conf.nodes[-1].conf.activation).__name__ == "Softmax"
-    targets = torch.tensor(labels.argmax(1) if classified else labels)
-    inputs = torch.tensor(features)
+    first, inputs = net.conf.nodes[0], torch.tensor(features)
+    targets = torch.tensor(labels.argmax(1) if classifies(net) else labels)
     if by_time(net):
         inputs, targets = inputs.permute(2, 0, 1).contiguous(), targets.T.flatten()
     elif isinstance(first.conf, EmbeddingSequenceLayer):

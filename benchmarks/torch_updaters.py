@@ -36,9 +36,7 @@ def _of_moments(make: Optimizer, **fixed: bool) -> Callable[..., torch.optim.Opt
 
 def _adagrad(groups: Any, updater: Any, **options: bool) -> torch.optim.Optimizer:
     (start,) = updater.initial_state
-    return torch.optim.Adagrad(
-        groups, _rate(updater), initial_accumulator_value=start, eps=updater.epsilon, **options
-    )
+    return torch.optim.Adagrad(groups, _rate(updater), initial_accumulator_value=start, eps=updater.epsilon, **options)
 
 
 def _nesterovs(groups: Any, updater: Any, **options: bool) -> torch.optim.Optimizer:
