@@ -20,8 +20,8 @@ products of a step of a recurrent network in NumPy, without anything else, on as
 ENVIRONMENTS = {who: {"ND_BACKEND": "numpy", **({} if who == OURS else {"ND_ONEDNN": "0"})} for who in WHO}
 LOSS_TOLERANCE, PREDICTION_TOLERANCE = 1e-5, 2e-5
 GRADIENT_TOLERANCE = 0.02
-"""Of a gradient's length. In float32 a unit whose input is 0 but for rounding falls on either side of a ReLU: one of the
-residual network's changes all gradients below it by 0.005. The tests compare in float64, where that does not happen."""
+"""Of a gradient's length. In float32 an input of 0 but for rounding falls on either side of a ReLU: one in the residual
+network changes all gradients below it by 0.005. The tests compare in float64, where that does not happen."""
 CHECKED_STEPS = 3
 RUNNING = ("_mean", "_log10stdev")
 """How names of running statistics end: they have no gradient."""
@@ -63,10 +63,11 @@ class Ours:
     name : str
         Of the network.
     batch : int
+    dtype : {"float32", "float64"}
     """
 
-    def __init__(self, name: str, batch: int) -> None:
-        net, host = make(name, batch)
+    def __init__(self, name: str, batch: int, dtype: str = "float32") -> None:
+        net, host = make(name, batch, dtype)
         self.net: Any = net
         arrays = map(nd.create, (host.features, host.labels))
         self.data = DataSet(*(nd.assign(nd.activation_like(x), x) for x in arrays))

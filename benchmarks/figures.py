@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from contenders import OURS, OURS_ALONE, WHO
-from networks import NETWORKS
+from networks import CLOSEST, NETWORKS
 
 Result = dict[str, Any]
 DEFAULT, CHANNELS_LAST = "torch", "torch-channels-last"
@@ -78,6 +78,18 @@ def figures(results: Sequence[Result]) -> str:
                 cells = [f"{mode}: {name}", str(len(found)), f"{mean(found):.2f}", f"{mean(middle):.2f}"]
                 lines.append(f"| {' | '.join(cells)} | {worst.value:.2f} ({worst.network}, batch {worst.batch}) |")
     return "\n".join(lines)
+
+
+def notes() -> str:
+    """Return what is not in the figures, and why."""
+    families = sorted({case.family for case in NETWORKS.values() if case.family})
+    closest = ", ".join(f"{name} {theirs}" for name, theirs in CLOSEST.items())
+    apart = ", ".join(name for name, case in NETWORKS.items() if not case.counts and not case.family)
+    return (
+        f"Networks of one family, {', '.join(families)}, count as one. Not counted: {apart};\n"
+        f"and updaters that PyTorch does not have, beside the closest that it has: {closest}.\n"
+        "PyTorch's compiler does not count."
+    )
 
 
 def table(results: Sequence[Result], mode: str) -> str:

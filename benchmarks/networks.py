@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -170,10 +171,11 @@ NETWORKS: dict[str, Case] = {
 """Name -> network."""
 
 
-def make(name: str, batch: int) -> tuple[Network, DataSet]:
+def make(name: str, batch: int, dtype: str = "float32") -> tuple[Network, DataSet]:
     """Return a network and a minibatch of noise: the arithmetic does not depend on what it shows."""
     case = NETWORKS[name]
-    conf = case.conf()
+    conf: Any = case.conf()
+    conf = replace(conf, base=replace(conf.base, dtype=dtype))
     net: Any = (MultiLayerNetwork if isinstance(conf, MultiLayerConfiguration) else ComputationGraph)(conf).init()
     return net, case.minibatch(batch)
 

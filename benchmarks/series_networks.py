@@ -30,7 +30,7 @@ class SeriesCase(NamedTuple):
     both: bool = False
     """Whether every layer goes through the series from both ends."""
 
-    def conf(self, dtype: str = "float32") -> MultiLayerConfiguration:
+    def conf(self) -> MultiLayerConfiguration:
         """Return its configuration."""
         *hidden, n_out = self.sizes
         wide = [self.sizes[0], *(2 * n if self.both else n for n in hidden[1:])]
@@ -40,9 +40,7 @@ class SeriesCase(NamedTuple):
         if self.both:
             layers = [Bidirectional(layer) for layer in layers]
         out = RnnOutputLayer(n_in=wide[-1], n_out=n_out, activation="softmax", loss="mcxent")
-        return NeuralNetConfiguration(seed=123, weight_init="xavier", updater=Adam(1e-3), dtype=dtype).list(
-            *layers, out
-        )
+        return NeuralNetConfiguration(seed=123, weight_init="xavier", updater=Adam(1e-3)).list(*layers, out)
 
     def minibatch(self, batch: int) -> DataSet:
         """Return noise, and a class for every step."""

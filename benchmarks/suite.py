@@ -82,7 +82,7 @@ def main() -> None:
 
     used, failures = measure(arguments, keep)
     if arguments.json:
-        print(json.dumps({"onednn": used, "results": results}))
+        print(json.dumps({"onednn": used, "results": results, "failures": failures}))
     else:
         print(f"{machine()}; {versions()}, {used or 'no oneDNN'}\n")
         print("\n\n".join([figures(results), *(table(results, mode) for mode in arguments.mode)]))

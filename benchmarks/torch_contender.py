@@ -27,11 +27,12 @@ class Theirs:
         Of the network.
     batch : int
     who : {"torch", "torch-channels-last", "torch-compile"}
+    dtype : {"float32", "float64"}
     """
 
-    def __init__(self, name: str, batch: int, who: str) -> None:
+    def __init__(self, name: str, batch: int, who: str, dtype: str = "float32") -> None:
         torch.set_num_threads(nd.backend().workers)
-        self.net, self.data = make(name, batch)
+        self.net, self.data = make(name, batch, dtype)
         self.translation, self.minibatch = translate(self.net), tensors(self.net, self.data)
         self.model = self.translation.model
         if who == "torch-channels-last":

@@ -104,7 +104,8 @@ class Minibatch(NamedTuple):
 
 def tensors(net: Network, data: DataSet) -> Minibatch:
     """Return what PyTorch takes of a minibatch."""
-    features, labels = np.ascontiguousarray(data.features), np.ascontiguousarray(data.labels)
+    dtype = net.conf.base.dtype
+    features, labels = (np.ascontiguousarray(each, dtype) for each in (data.features, data.labels))
     first, inputs = net.conf.nodes[0], torch.tensor(features)
     targets = torch.tensor(labels.argmax(1) if classifies(net) else labels)
     if by_time(net):
