@@ -1,0 +1,112 @@
+"""Everybody who takes turns on one network, each in a process of its own."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from typing import Any, NamedTuple
+
+from asking import Failed, Process
+from contenders import ENVIRONMENTS, OURS, OURS_ALONE, check_numbers, plays
+from interleaved import TURN_S, WARM_S
+from networks import NETWORKS, STREAMED
+
+COMPILED = "torch-compile"
+LONGEST_S, LEAST_ROUNDS = 15.0, 3
+"""Seconds after which no further round begins, if there were so many."""
+Result = dict[str, Any]
+
+
+class Rules(NamedTuple):
+    """How everybody is timed."""
+
+    rounds: int = 5
+    """Turns of everybody that count."""
+    seconds: float = TURN_S
+    """Of a turn that count."""
+    named: tuple[str, ...] = ()
+    """Contenders that were asked for by name: they take part everywhere."""
+
+
+class Session:
+    """Everybody on one network; to be closed.
+
+    Parameters
+    ----------
+    name : str
+        Of the network.
+    who : sequence of str
+        Of `contenders.WHO`.
+    modes : sequence of str
+    rules : Rules
+    """
+
+    def __init__(self, name: str, who: Sequence[str], modes: Sequence[str], rules: Rules) -> None:
+        self.name, self.case, self.rules = name, NETWORKS[name], rules
+        self.modes = [mode for mode in self.case.modes if mode in modes]
+        self._stack, self._players = ExitStack(), dict[str, Process]()
+        for each in who:
+            if any(plays(each, name, mode) for mode in self.modes):
+                process = Process("player.py", each, name, environment=ENVIRONMENTS[each])
+                self._players[each] = self._stack.enter_context(closing(process))
+        self.facts: dict[str, Any] = self._players[OURS].ask("facts") if OURS in self._players else {}
+        if OURS_ALONE not in rules.named and self.facts and not onednn(self.facts):
+            self._players.pop(OURS_ALONE, None)  # it would be the same as ours
+
+    def close(self) -> None:
+        """End everybody's process."""
+        self._stack.close()
+
+    def results(self, batch: int) -> Iterator[Result]:
+        """Yield the times of every mode; raise SystemExit where somebody fails, or there is nothing to compare."""
+        players = self._with_minibatch(batch)
+        for mode in self.modes:
+            playing = {who: each for who, each in players.items() if plays(who, self.name, mode)}
+            if mode != STREAMED or batch == 1:
+                who = in_turn(playing, mode, self.rules)
+                yield {"network": self.name, "batch": batch, "mode": mode, "who": who}
+
+    def _with_minibatch(self, batch: int) -> dict[str, Process]:
+        """Return those who have made a minibatch of that size, after they have computed the same of it."""
+        numbers = {}
+        for who, player in self._players.items():
+            if who == COMPILED and who not in self.rules.named and batch != self.case.usual:
+                continue
+            try:
+                player.ask("make", batch)
+                numbers[who] = player.ask("numbers")
+            except Failed as failure:
+                if who != COMPILED:
+                    raise
+                print(f"{who} takes no part in {self.name}, batch {batch}: {_last_line(failure)}", file=sys.stderr)
+        known = [who for who in numbers if numbers[who] is not None]
+        for who in known[1:]:
+            check_numbers(numbers[known[0]], numbers[who], f"{who}, batch {batch},")
+        return {who: self._players[who] for who in numbers}
+
+
+def in_turn(players: Mapping[str, Process], mode: str, rules: Rules) -> dict[str, dict[str, float]]:
+    """Return medians and bests in milliseconds per step; the first round does not count."""
+    times: dict[str, list[float]] = {who: [] for who in players}
+    started = time.perf_counter()
+    for number in range(rules.rounds + 1):
+        if number > LEAST_ROUNDS and time.perf_counter() > started + LONGEST_S:
+            break
+        for who, player in players.items():
+            milliseconds = player.ask("turn", mode, min(WARM_S, rules.seconds), rules.seconds)
+            if number:
+                times[who].append(milliseconds)
+    return {who: {"median_ms": statistics.median(each), "best_ms": min(each)} for who, each in times.items()}
+
+
+def onednn(facts: Mapping[str, Any]) -> str:
+    """Return what the backend says of oneDNN; nothing where it does without."""
+    said = (str(value) for fact, value in facts.items() if "onednn" in fact.lower())
+    return next((value for value in said if "3." in value), "")
+
+
+def _last_line(failure: SystemExit) -> str:
+    return str(failure).strip().splitlines()[-1]
