@@ -85,8 +85,11 @@ class Workers:
 
 def _in_new_threads(tasks: Sequence[Task], meeting: WorkersMeeting) -> list[object]:
     """Run tasks that meet where the workers that stay are in use."""
-    workers, run = [_Worker(number) for number in range(1, len(tasks))], Run(len(tasks))
+    workers: list[_Worker] = []
+    run = Run(len(tasks))
     try:
+        with Held():
+            workers += [_Worker(number) for number in range(1, len(tasks))]
         return _side_by_side(workers, tasks, meeting, run)
     finally:
         run.abandon()
