@@ -24,12 +24,15 @@ class Work(NamedTuple):
     per_step : int
         Multiplications per example of the smallest product that comes once in every time step; 0 where nothing goes
         through series step by step.
+    looked_up : int
+        Numbers per example that come from the rows of a table, or are added to them, in as many passes.
     """
 
     multiplications: int
     largest: int
     parameters: int
     per_step: int = 0
+    looked_up: int = 0
 
 
 class WorkPlan(NamedTuple):
