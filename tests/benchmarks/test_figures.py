@@ -110,12 +110,12 @@ def test_a_process_answers_fails_and_ends(tmp_path, monkeypatch):
 class Told:
     """Stands for a process: notes what it is asked."""
 
-    def __init__(self, log, who):
-        self.log, self.who, self.turns = log, who, iter([9.0, 1.0, 3.0, 2.0])
+    def __init__(self, log, who, turns=(9.0, 1.0, 3.0, 2.0), busy=()):
+        self.log, self.who, self.turns, self.busy = log, who, iter(turns), iter(busy)
 
     def ask(self, what, *arguments):
         self.log.append((self.who, what, *arguments))
-        return next(self.turns)
+        return next(self.turns), next(self.busy, 0.0)
 
 
 def test_everybody_takes_turns_and_the_first_round_does_not_count():
@@ -125,6 +125,15 @@ def test_everybody_takes_turns_and_the_first_round_does_not_count():
     found = in_turn({who: Told(log, who) for who in "ab"}, "training", Rules(3, 0.01))
     assert found == {who: {"median_ms": 2.0, "best_ms": 1.0} for who in "ab"}
     assert log == [(who, "turn", "training", 0.01, 0.01) for _ in range(4) for who in "ab"]
+
+
+def test_turns_that_others_disturb_are_taken_again():
+    from session import TRIES, Rules, in_turn
+
+    log = []
+    player = Told(log, "a", [9.0, 80.0, 90.0, 2.0, *[70.0] * TRIES], [0.0, 0.9, 0.4, 0.1, *[1.0] * TRIES])
+    assert in_turn({"a": player}, "training", Rules(2, 0.01)) == {"a": {"median_ms": 36.0, "best_ms": 2.0}}
+    assert len(log) == 1 + 3 + TRIES
 
 
 def test_numbers_that_differ_are_nothing_to_compare():
