@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import Any, NamedTuple
 
-from asking import Failed, Process
+from asking import Process
 from contenders import ENVIRONMENTS, OURS, OURS_ALONE, check_numbers, plays
 from interleaved import TURN_S, WARM_S
 from networks import NETWORKS, STREAMED
@@ -73,22 +73,24 @@ class Session:
                 yield {"network": self.name, "batch": batch, "mode": mode, "who": who}
 
     def _with_minibatch(self, batch: int) -> dict[str, Process]:
-        """Return those who have made a minibatch of that size, after they have computed the same of it."""
-        numbers = {}
+        """Return those who have made a minibatch of that size, and have computed the same of it."""
+        able: dict[str, Process] = {}
+        first: Any = None
         for who, player in self._players.items():
             if who == COMPILED and who not in self.rules.named and batch != self.case.usual:
                 continue
             try:
                 player.ask("make", batch)
-                numbers[who] = player.ask("numbers")
-            except Failed as failure:
+                numbers = player.ask("numbers")
+                if first and numbers:
+                    check_numbers(first, numbers, f"{who}, batch {batch},")
+            except SystemExit as failure:
                 if who != COMPILED:
                     raise
-                print(f"{who} takes no part in {self.name}, batch {batch}: {_last_line(failure)}", file=sys.stderr)
-        known = [who for who in numbers if numbers[who] is not None]
-        for who in known[1:]:
-            check_numbers(numbers[known[0]], numbers[who], f"{who}, batch {batch},")
-        return {who: self._players[who] for who in numbers}
+                print(f"{who} takes no part in {self.name}, batch {batch}: {last_line(failure)}", file=sys.stderr)
+            else:
+                able[who], first = player, first or numbers
+        return able
 
 
 def in_turn(players: Mapping[str, Process], mode: str, rules: Rules) -> dict[str, dict[str, float]]:
@@ -120,5 +122,6 @@ def onednn(facts: Mapping[str, Any]) -> str:
     return next((value for value in said if "3." in value), "")
 
 
-def _last_line(failure: SystemExit) -> str:
+def last_line(failure: SystemExit) -> str:
+    """Return the last line of what went wrong."""
     return str(failure).strip().splitlines()[-1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -59,16 +59,22 @@ def measure(arguments: argparse.Namespace, each: Callable[[Result], None]) -> tu
     for name in arguments.network:
         with closing(Session(name, arguments.who, arguments.mode, rules)) as session:
             used = used or onednn(session.facts)
-            for batch in arguments.batch or session.case.batches:
-                try:
-                    for result in session.results(batch):
-                        each(result)
-                except Failed as failure:
-                    failures.append(f"{name}, batch {batch}: {failure}")
-                    break
-                except SystemExit as failure:
-                    failures.append(f"{name}, batch {batch}: {failure}")
+            failures += _measure_one(session, arguments.batch or session.case.batches, each)
     return used, failures
+
+
+def _measure_one(session: Session, batches: Sequence[int], each: Callable[[Result], None]) -> list[str]:
+    """Return what went wrong with one network; a process that fails ends it."""
+    failures = []
+    for batch in batches:
+        try:
+            for result in session.results(batch):
+                each(result)
+        except SystemExit as failure:
+            failures.append(f"{session.name}, batch {batch}: {failure}")
+            if isinstance(failure, Failed):
+                break
+    return failures
 
 
 def main() -> None:
@@ -85,7 +91,8 @@ def main() -> None:
         print(json.dumps({"onednn": used, "results": results, "failures": failures}))
     else:
         print(f"{machine()}; {versions()}, {used or 'no oneDNN'}\n")
-        print("\n\n".join([figures(results), *(table(results, mode) for mode in arguments.mode)]))
+        modes = [mode for mode in arguments.mode if any(each["mode"] == mode for each in results)]
+        print("\n\n".join([figures(results), *(table(results, mode) for mode in modes)]))
     if failures:
         raise SystemExit("\n".join(failures))
 
