@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -45,11 +44,17 @@ class Session:
         Of `contenders.WHO`.
     modes : sequence of str
     rules : Rules
+
+    Attributes
+    ----------
+    left_out : list of str
+        Where PyTorch's compiler took no part, and why.
     """
 
     def __init__(self, name: str, who: Sequence[str], modes: Sequence[str], rules: Rules) -> None:
         self.name, self.case, self.rules = name, NETWORKS[name], rules
         self.modes = [mode for mode in self.case.modes if mode in modes]
+        self.left_out: list[str] = []
         self._stack, self._players = ExitStack(), dict[str, Process]()
         for each in who:
             if any(plays(each, name, mode) for mode in self.modes):
@@ -87,7 +92,7 @@ class Session:
             except SystemExit as failure:
                 if who != COMPILED:
                     raise
-                print(f"{who} takes no part in {self.name}, batch {batch}: {last_line(failure)}", file=sys.stderr)
+                self.left_out.append(f"{who} takes no part in {self.name}, batch {batch}: {last_line(failure)}")
             else:
                 able[who], first = player, first or numbers
         return able
