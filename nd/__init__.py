@@ -55,12 +55,20 @@ from .arrays.arithmetic import (
     where,
 )
 from .arrays.convolution import col2im, im2col
+from .arrays.batch_norm import (
+    channel_error_sums,
+    channel_moments,
+    combined_moments,
+    normalize_channels,
+    normalize_channels_back,
+)
 from .arrays.creation import (
     activation_like,
     arange,
     as_array,
     assign,
     astype,
+    buffer_like,
     cells,
     concat,
     copy,
@@ -82,6 +90,7 @@ from .arrays.creation import (
     to_activation_order,
     to_flattened,
     to_host,
+    to_image_order,
     transpose,
     zeros,
 )
@@ -89,8 +98,11 @@ from .arrays.rows import pull_rows, scatter_add
 from .execution.arena import Arena, Lease
 from .execution.recording import Recording, Recordings, record, traceable
 from .execution.workers import (
+    ALONE,
     Buffers,
     Elementwise,
+    Meeting,
+    Seat,
     Summed,
     UpdatePlan,
     Work,
@@ -98,6 +110,7 @@ from .execution.workers import (
     deferred_memory,
     elementwise,
     fresh_buffers,
+    meeting,
     plan_update,
     plan_work,
     run_tasks,
@@ -122,6 +135,7 @@ else:
     )
 
 __all__ = [
+    "ALONE",
     "BackendError",
     "Buffers",
     "ChoiceError",
@@ -130,10 +144,12 @@ __all__ = [
     "DataError",
     "Elementwise",
     "FormatError",
+    "Meeting",
     "NdError",
     "NotRecorded",
     "NumericError",
     "Recording",
+    "Seat",
     "ShapeError",
     "Summed",
     "UpdatePlan",
@@ -155,10 +171,14 @@ __all__ = [
     "axpby",
     "backend",
     "batched_gemm",
+    "buffer_like",
     "cells",
+    "channel_error_sums",
+    "channel_moments",
     "channel_sums",
     "checks",
     "col2im",
+    "combined_moments",
     "concat",
     "copy",
     "create",
@@ -194,9 +214,12 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "meeting",
     "minimum",
     "muli",
     "multiply",
+    "normalize_channels",
+    "normalize_channels_back",
     "ones",
     "ops",
     "permute",
@@ -229,6 +252,7 @@ __all__ = [
     "synchronize",
     "tanh",
     "to_activation_order",
+    "to_image_order",
     "to_flattened",
     "to_host",
     "traceable",

@@ -15,11 +15,12 @@ from backends.typing import Array, HostArray, NumpyArray
 
 from ..base import DTYPES, Backend
 from ..errors import DTypeError
-from ..scheduling import UpdatePlan, Work, WorkPlan
+from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
-from .convolution import NumpyConvolution
+from .accelerated import Accelerated
 from .embedding import NumpyEmbedding
+from .meeting import WorkersMeeting
 from .recording import UFUNC_BUFFER, TracedArray, quietly
 from .workers import Workers, thread_count
 
@@ -33,6 +34,7 @@ MULTIPLICATIONS_PER_PARAMETER = 36  # that a worker has to save, because each wo
 LEAST_PER_STEP = 400_000  # multiplications of a worker in a time step, below which the interpreter's lock costs more
 LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
+LEAST_REORDERED = 1024  # elements that are worth oneDNN's copy into another memory order
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
 
 
@@ -50,7 +52,7 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
+class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
@@ -139,6 +141,8 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
             most = examples
             if examples * work.per_step < count * LEAST_PER_STEP:
                 count = 1
+        if work.meets:  # in the middle of its work a worker cannot wait for a part that it has not begun
+            most = examples
         shares = _parts(0, examples, -(-examples // count))
         workers = tuple(tuple(_parts(share.start, share.stop, most)) for share in shares)
         undivided = len(workers) == len(workers[0]) == 1
@@ -149,10 +153,15 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         borders = [number * length // workers for number in range(workers + 1)]
         return UpdatePlan(tuple(itertools.pairwise(borders)), self.update_chunk, 0)
 
-    def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+    def meeting(self, count: int) -> Meeting:
+        return WorkersMeeting(count)
+
+    def run_tasks(
+        self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
+    ) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:
             return [tasks[0]()]
-        return self._run_held(tasks, self._workers.run)
+        return self._run_held(tasks, partial(self._workers.run, meeting=meeting))
 
     def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:
@@ -179,6 +188,8 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, Backend):
         if turned.flags.c_contiguous:
             return x
         view = buffer("input", x.shape)
+        if x.size >= LEAST_REORDERED and x.dtype == view.dtype and x.ndim > 2 and self.accelerates(x):
+            return self.onednn.running.reordered(x, view)  # type: ignore[union-attr]
         view[...] = x
         return view
 

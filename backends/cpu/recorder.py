@@ -13,6 +13,7 @@ from backends.typing import Array, HostArray, NumpyArray
 from ..base import Backend
 from ..errors import NotRecorded
 from ..generic.random_bits import advanced
+from ..scheduling import Meeting
 from .numpy_backend import NumpyBackend
 from .recording import Recording, TracedArray, active_recording, note, own_memory, plain, writable
 
@@ -37,8 +38,10 @@ class _Recorder(NumpyBackend):
         self.__dict__.update(backend.__dict__)
         self._plain = backend
 
-    def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
-        """Note the tasks, one for a worker, which write their last argument, and run them."""
+    def run_tasks(
+        self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
+    ) -> list[Any]:
+        """Note the tasks, one for a worker, which write their last argument and do not meet, and run them."""
         plain_tasks = []
         for task in tasks:
             if not isinstance(task, partial):
