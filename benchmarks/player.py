@@ -8,14 +8,13 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
-from typing import Any
 
 from asking import answer_all, answers_questions, arguments_given
 from contenders import Contender, Numbers, contender
 from interleaved import others_s, run_for
 from networks import INFERENCE, STREAMED, TRAINING
 
-import nd
+from backends.onednn.library import library
 
 STEPS: dict[str, Callable[[Contender], Callable[[], object]]] = {
     TRAINING: lambda who: who.train,
@@ -67,11 +66,12 @@ class Player:
         return self._contender
 
     @staticmethod
-    def facts() -> dict[str, Any]:
-        """Return what this library says of its backend."""
-        return nd.backend().describe()
+    def onednn() -> str:
+        """Name the oneDNN that this library uses; nothing without it."""
+        found = library()
+        return f"oneDNN {found.version}" if found else ""
 
 
 if __name__ == "__main__" and answers_questions():
     player = Player(*arguments_given())
-    answer_all({"make": player.make, "numbers": player.numbers, "turn": player.turn, "facts": player.facts})
+    answer_all({"make": player.make, "numbers": player.numbers, "turn": player.turn, "onednn": player.onednn})

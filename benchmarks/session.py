@@ -47,6 +47,8 @@ class Session:
 
     Attributes
     ----------
+    onednn : str
+        What this library uses of it; empty without it.
     left_out : list of str
         Where PyTorch's compiler took no part, and why.
     """
@@ -60,8 +62,8 @@ class Session:
             if any(plays(each, name, mode) for mode in self.modes):
                 process = Process("player.py", each, name, environment=ENVIRONMENTS[each])
                 self._players[each] = self._stack.enter_context(closing(process))
-        self.facts: dict[str, Any] = self._players[OURS].ask("facts") if OURS in self._players else {}
-        if OURS_ALONE not in rules.named and self.facts and not onednn(self.facts):
+        self.onednn: str = self._players[OURS].ask("onednn") if OURS in self._players else ""
+        if OURS in self._players and not self.onednn and OURS_ALONE not in rules.named:
             self._players.pop(OURS_ALONE, None)  # it would be the same as ours
 
     def close(self) -> None:
@@ -119,12 +121,6 @@ def _quiet_turn(player: Process, mode: str, seconds: float) -> float:
         if others <= BUSY:
             break
     return milliseconds
-
-
-def onednn(facts: Mapping[str, Any]) -> str:
-    """Return what the backend says of oneDNN; nothing where it does without."""
-    said = (str(value) for fact, value in facts.items() if "onednn" in fact.lower())
-    return next((value for value in said if "3." in value), "")
 
 
 def last_line(failure: SystemExit) -> str:

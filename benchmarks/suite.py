@@ -19,7 +19,7 @@ from contenders import PRODUCTS, WHO
 from figures import figures, table
 from interleaved import TURN_S, machine, versions
 from networks import INFERENCE, NETWORKS, STREAMED, TRAINING
-from session import COMPILED, Result, Rules, Session, onednn
+from session import COMPILED, Result, Rules, Session
 
 MODES = (TRAINING, INFERENCE, STREAMED)
 QUICK: dict[str, Any] = {
@@ -68,7 +68,7 @@ def measure(arguments: argparse.Namespace, each: Callable[[Result], None]) -> Ou
     outcome = Outcome("", [], [])
     for name in arguments.network:
         with closing(Session(name, arguments.who, arguments.mode, rules)) as session:
-            outcome = outcome._replace(onednn=outcome.onednn or onednn(session.facts))
+            outcome = outcome._replace(onednn=outcome.onednn or session.onednn)
             outcome.failures.extend(_measure_one(session, arguments.batch or session.case.batches, each))
             outcome.left_out.extend(session.left_out)
     return outcome
