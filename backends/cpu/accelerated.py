@@ -11,11 +11,18 @@ import numpy as np
 from backends.typing import Array, NumpyArray
 
 from ..generic.window import Window
-from .convolution import NumpyConvolution
+from .convolution import NumpyConvolution, algorithm_for
 from .recording import plain
 from .row_convolution import Buffers
 
 LEAST_STEPS = 4  # of series that are worth preparing the weights for
+LEAST_PRODUCT = 1 << 20
+"""Multiplications of a product: fewer take OpenBLAS 0.4 to 1 of the time, more 1 to 2 (AVX-512; one thread)."""
+LEAST_FILL = 0.7
+"""Share of oneDNN's vectors, of 16 channels, that is used: with 0.49 (20 to 50 channels) rows take 0.6 of its time, with
+0.62 (1 to 20) 0.5 to 0.8, with 1 (16 to 16, 3 to 32) as long or twice as long."""
+LARGE_KERNEL = 5
+"""Rows of a kernel from which on rows take 0.7 to 1 of oneDNN's time, where that has vectors of 8."""
 LEAST = 1024  # elements below which calling NumPy twice costs less
 Gradients = tuple[NumpyArray, NumpyArray | None]
 
@@ -24,9 +31,12 @@ class OneDnn:
     """oneDNN's primitives, imported when they are first needed."""
 
     def __init__(self) -> None:
-        from ..onednn import convolution, lstm, pooling, running
+        from ..onednn import convolution, lstm, pooling, products, running
+        from ..onednn.library import library
 
-        self.convolution, self.lstm, self.pooling, self.running = convolution, lstm, pooling, running
+        self.convolution, self.lstm, self.pooling = convolution, lstm, pooling
+        self.products, self.running = products, running
+        self.vector = library().vector  # type: ignore[union-attr]
 
 
 class Accelerated(NumpyConvolution):
@@ -42,6 +52,14 @@ class Accelerated(NumpyConvolution):
     def accelerates(self, x: NumpyArray) -> bool:
         """Tell whether oneDNN computes with an array."""
         return x.dtype == "float32" and self.onednn is not None and x.size > 0
+
+    # ---- products
+
+    def multiplies(self, a: NumpyArray, b: NumpyArray) -> bool:
+        """Tell whether oneDNN multiplies two matrices: from so many multiplications on it is faster than OpenBLAS."""
+        if a.shape[0] * a.shape[1] * b.shape[1] < LEAST_PRODUCT or not self.accelerates(a) or b.dtype != a.dtype:
+            return False
+        return self.onednn.products.is_operand(a) and self.onednn.products.is_operand(b)  # type: ignore[union-attr]
 
     # ---- series
 
@@ -87,10 +105,27 @@ class Accelerated(NumpyConvolution):
 
     # ---- convolution
 
+    def rows_are_faster(self, x: NumpyArray, W: NumpyArray, window: Window) -> bool:
+        """Tell whether NumPy's convolution by rows takes less time than oneDNN's.
+
+        It does where oneDNN pads channels to full vectors, and with large kernels where vectors are short.
+        """
+        if algorithm_for(window, W, x.shape[0]) is None or self.lies_for_onednn(x):
+            return False
+        vector = self.onednn.vector  # type: ignore[union-attr]
+        fill = 1.0
+        for channels in W.shape[:2]:
+            fill *= channels / (-(-channels // vector) * vector) if channels >= vector else 1.0
+        return fill < LEAST_FILL or (vector < 16 and window.kernel[0] >= LARGE_KERNEL)
+
+    def lies_for_onednn(self, x: NumpyArray) -> bool:
+        """Tell whether images lie with several channels innermost."""
+        return x.shape[1] > 1 and self.onednn.running.is_channels_innermost(x)  # type: ignore[union-attr]
+
     def conv2d(
         self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x) or self.rows_are_faster(x, W, window):
             return super().conv2d(x, W, b, window, buffers)
         return self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
 
@@ -185,7 +220,7 @@ class Accelerated(NumpyConvolution):
         buffers: tuple[Buffers, Buffers],
         keep: bool = True,
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x) or self.rows_are_faster(x, W, windows[0]):
             return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
         z, convolved = self.conv2d(x, W, b, windows[0], buffers[0])
         if activate is not None:

@@ -295,9 +295,12 @@ class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
     def _dot(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
         """Write a @ b into c-ordered memory; a large product outside of the workers is split by rows over all."""
         if out.size * b.shape[0] < self._least_product or self._workers.busy:
+            if self.multiplies(a, b):
+                return self.onednn.products.note_product(a, b, out)  # type: ignore[union-attr]
             return np.dot(a, b, out)  # as matmul, with less ado for small ones
         borders = [number * len(a) // self.workers for number in range(self.workers + 1)]
-        self.run_tasks([partial(np.dot, a[i:j], b, out[i:j]) for i, j in itertools.pairwise(borders)])
+        multiply: Any = self.onednn.products.product if self.multiplies(a, b) else np.dot  # type: ignore[union-attr]
+        self.run_tasks([partial(multiply, a[i:j], b, out[i:j]) for i, j in itertools.pairwise(borders)])
         return out
 
 
