@@ -6,15 +6,15 @@ Two OpenMP runtimes, or one of them and OpenBLAS's threads, get in each other's 
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Callable
-from typing import Any
 
 from asking import answer_all, answers_questions, arguments_given
 from contenders import Contender, Numbers, contender
-from interleaved import run_for
+from interleaved import others_s, run_for
 from networks import INFERENCE, STREAMED, TRAINING
 
-import nd
+from backends.onednn.library import library
 
 STEPS: dict[str, Callable[[Contender], Callable[[], object]]] = {
     TRAINING: lambda who: who.train,
@@ -49,11 +49,16 @@ class Player:
         """Return what it computes before it is trained."""
         return self._made().numbers()
 
-    def turn(self, mode: str, warm: float, seconds: float) -> float:
-        """Return milliseconds per step over so many seconds, after those that do not count."""
+    def turn(self, mode: str, warm: float, seconds: float) -> tuple[float, float]:
+        """Return milliseconds per step over so many seconds, after those that do not count, and how busy others were.
+
+        The latter is the seconds of computing in a second of this turn: 1 is a core.
+        """
         step = STEPS[mode](self._made())
         run_for(step, warm)
-        return run_for(step, seconds)
+        started, before = time.perf_counter(), others_s()
+        milliseconds = run_for(step, seconds)
+        return milliseconds, (others_s() - before) / (time.perf_counter() - started)
 
     def _made(self) -> Contender:
         if self._contender is None:
@@ -61,11 +66,12 @@ class Player:
         return self._contender
 
     @staticmethod
-    def facts() -> dict[str, Any]:
-        """Return what this library says of its backend."""
-        return nd.backend().describe()
+    def onednn() -> str:
+        """Name the oneDNN that this library uses; nothing without it."""
+        found = library()
+        return f"oneDNN {found.version}" if found else ""
 
 
 if __name__ == "__main__" and answers_questions():
     player = Player(*arguments_given())
-    answer_all({"make": player.make, "numbers": player.numbers, "turn": player.turn, "facts": player.facts})
+    answer_all({"make": player.make, "numbers": player.numbers, "turn": player.turn, "onednn": player.onednn})

@@ -55,7 +55,8 @@ def of_networks(rounds: str) -> list[str]:
         "## Figures",
         f"How many times as long as this library PyTorch takes; more than 1: this library is faster.\n{notes()}",
         figures(results),
-        *(f"Not measured: {failure.splitlines()[-1]}" for failure in suite["failures"]),
+        *(f"- {each}" for each in suite["left_out"]),
+        *(f"- Not measured: {each.splitlines()[-1]}" for each in suite["failures"]),
         *(part for mode in modes for part in (f"## {HEADINGS[mode]}", table(results, mode))),
     ]
 

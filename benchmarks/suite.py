@@ -10,16 +10,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from asking import Failed
 from contenders import PRODUCTS, WHO
 from figures import figures, table
 from interleaved import TURN_S, machine, versions
 from networks import INFERENCE, NETWORKS, STREAMED, TRAINING
-from session import COMPILED, Result, Rules, Session, onednn
+from session import COMPILED, Result, Rules, Session
 
 MODES = (TRAINING, INFERENCE, STREAMED)
 QUICK: dict[str, Any] = {
@@ -52,23 +52,40 @@ def options() -> argparse.Namespace:
     return arguments
 
 
-def measure(arguments: argparse.Namespace, each: Callable[[Result], None]) -> tuple[str, list[str]]:
-    """Hand every result on as soon as it is known; return what is used of oneDNN, and what went wrong."""
+class Outcome(NamedTuple):
+    """What there is to say of a run beside its times."""
+
+    onednn: str
+    """What is used of it; empty without it."""
+    left_out: list[str]
+    """Where PyTorch's compiler took no part, and why."""
+    failures: list[str]
+
+
+def measure(arguments: argparse.Namespace, each: Callable[[Result], None]) -> Outcome:
+    """Hand every result on as soon as it is known."""
     rules = Rules(arguments.rounds, arguments.seconds, arguments.named)
-    used, failures = "", list[str]()
+    outcome = Outcome("", [], [])
     for name in arguments.network:
         with closing(Session(name, arguments.who, arguments.mode, rules)) as session:
-            used = used or onednn(session.facts)
-            for batch in arguments.batch or session.case.batches:
-                try:
-                    for result in session.results(batch):
-                        each(result)
-                except Failed as failure:
-                    failures.append(f"{name}, batch {batch}: {failure}")
-                    break
-                except SystemExit as failure:
-                    failures.append(f"{name}, batch {batch}: {failure}")
-    return used, failures
+            outcome = outcome._replace(onednn=outcome.onednn or session.onednn)
+            outcome.failures.extend(_measure_one(session, arguments.batch or session.case.batches, each))
+            outcome.left_out.extend(session.left_out)
+    return outcome
+
+
+def _measure_one(session: Session, batches: Sequence[int], each: Callable[[Result], None]) -> list[str]:
+    """Return what went wrong with one network; a process that fails ends it."""
+    failures = []
+    for batch in batches:
+        try:
+            for result in session.results(batch):
+                each(result)
+        except SystemExit as failure:
+            failures.append(f"{session.name}, batch {batch}: {failure}")
+            if isinstance(failure, Failed):
+                break
+    return failures
 
 
 def main() -> None:
@@ -80,14 +97,15 @@ def main() -> None:
         milliseconds = ", ".join(f"{who} {found['median_ms']:.3g}" for who, found in result["who"].items())
         print(f"{result['network']} {result['mode']} {result['batch']}: {milliseconds}", file=sys.stderr, flush=True)
 
-    used, failures = measure(arguments, keep)
+    outcome = measure(arguments, keep)
     if arguments.json:
-        print(json.dumps({"onednn": used, "results": results, "failures": failures}))
+        print(json.dumps({**outcome._asdict(), "results": results}))
     else:
-        print(f"{machine()}; {versions()}, {used or 'no oneDNN'}\n")
-        print("\n\n".join([figures(results), *(table(results, mode) for mode in arguments.mode)]))
-    if failures:
-        raise SystemExit("\n".join(failures))
+        modes = [mode for mode in arguments.mode if any(each["mode"] == mode for each in results)]
+        head = f"{machine()}; {versions()}, {outcome.onednn or 'no oneDNN'}"
+        print("\n\n".join([head, figures(results), *(table(results, mode) for mode in modes), *outcome.left_out]))
+    if outcome.failures:
+        raise SystemExit("\n".join(outcome.failures))
 
 
 if __name__ == "__main__":

@@ -225,7 +225,7 @@ class Layers:
             for part, theirs in parts.items():
                 self.tie(node, f"{side}{part}", getattr(core, f"{theirs}{end}"), way)
             unused = getattr(core, f"bias_hh_l0{end}")
-            unused.data = torch.zeros_like(unused)
+            unused.data = torch.zeros_like(getattr(core, f"bias_ih_l0{end}"))
             unused.requires_grad_(False)
         return [Series(core)]
 

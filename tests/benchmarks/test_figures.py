@@ -110,12 +110,12 @@ def test_a_process_answers_fails_and_ends(tmp_path, monkeypatch):
 class Told:
     """Stands for a process: notes what it is asked."""
 
-    def __init__(self, log, who):
-        self.log, self.who, self.turns = log, who, iter([9.0, 1.0, 3.0, 2.0])
+    def __init__(self, log, who, turns=(9.0, 1.0, 3.0, 2.0), busy=()):
+        self.log, self.who, self.turns, self.busy = log, who, iter(turns), iter(busy)
 
     def ask(self, what, *arguments):
         self.log.append((self.who, what, *arguments))
-        return next(self.turns)
+        return next(self.turns), next(self.busy, 0.0)
 
 
 def test_everybody_takes_turns_and_the_first_round_does_not_count():
@@ -125,6 +125,15 @@ def test_everybody_takes_turns_and_the_first_round_does_not_count():
     found = in_turn({who: Told(log, who) for who in "ab"}, "training", Rules(3, 0.01))
     assert found == {who: {"median_ms": 2.0, "best_ms": 1.0} for who in "ab"}
     assert log == [(who, "turn", "training", 0.01, 0.01) for _ in range(4) for who in "ab"]
+
+
+def test_turns_that_others_disturb_are_taken_again():
+    from session import TRIES, Rules, in_turn
+
+    log = []
+    player = Told(log, "a", [9.0, 80.0, 90.0, 2.0, *[70.0] * TRIES], [0.0, 0.9, 0.4, 0.1, *[1.0] * TRIES])
+    assert in_turn({"a": player}, "training", Rules(2, 0.01)) == {"a": {"median_ms": 36.0, "best_ms": 2.0}}
+    assert len(log) == 1 + 3 + TRIES
 
 
 def test_numbers_that_differ_are_nothing_to_compare():
@@ -160,8 +169,76 @@ def test_who_plays_what():
     assert not plays("products-alone", "bilstm-32-64-5", TRAINING)
 
 
-def test_whether_onednn_is_used():
-    from session import onednn
+class Seated:
+    """Stands for the process of a contender on a network."""
 
-    said = [onednn(facts) for facts in ({"BLAS": "3.2"}, {"oneDNN": "3.2.0"}, {"oneDNN": "not found"})]
-    assert said == ["", "3.2.0", ""]
+    def __init__(self, script, who, name, environment):
+        self.who, self.name, self.environment, self.asked = who, name, environment, []
+
+    def ask(self, what, *arguments):
+        self.asked.append((what, *arguments))
+        if what == "onednn":
+            return ONEDNN[0]
+        return self.numbers() if what == "numbers" else (1.0, 0.0)
+
+    def numbers(self):
+        import numpy as np
+        from contenders import Numbers
+
+        predictions = np.full(1, 2.0 if self.who in OFF else 1.0)
+        return Numbers(1.0, predictions, {}, [])
+
+    def close(self):
+        self.asked.append(("close",))
+
+
+ONEDNN, OFF = [""], set()
+
+
+@pytest.fixture
+def seated(monkeypatch):
+    """Return a function that makes a session of stand-ins."""
+    import session
+    from contenders import WHO
+
+    monkeypatch.setattr(session, "Process", Seated)
+    monkeypatch.setitem(globals(), "ONEDNN", [""])
+    monkeypatch.setitem(globals(), "OFF", set())
+    return lambda name, who=WHO, **rules: session.Session(name, who, ["training"], session.Rules(1, 0.1, **rules))
+
+
+def played(session, batch):
+    return [list(each["who"]) for each in session.results(batch)]
+
+
+def test_without_onednn_the_contender_that_does_without_it_stays_away(seated):
+    assert played(seated("lenet"), 16) == [["ndwright", "torch", "torch-channels-last"]]
+    assert played(seated("lenet", named=("ndwright-numpy",)), 16)[0][:2] == ["ndwright", "ndwright-numpy"]
+    ONEDNN[0] = "oneDNN 3.2.0"
+    assert played(seated("mlp-sgd"), 16) == [["ndwright", "ndwright-numpy", "torch"]]
+
+
+def test_the_compiler_has_its_turn_at_the_usual_minibatch(seated):
+    session = seated("lenet")
+    assert [played(session, batch)[0][-1] for batch in (16, 64)] == ["torch-channels-last", "torch-compile"]
+    assert played(seated("lenet", named=("torch-compile",)), 16)[0][-1] == "torch-compile"
+
+
+def test_the_compiler_may_be_wrong_and_nobody_else(seated):
+    OFF.add("torch-compile")
+    session = seated("lenet")
+    assert played(session, 64) == [["ndwright", "torch", "torch-channels-last"]]
+    (note,) = session.left_out
+    assert note.startswith(
+        "torch-compile takes no part in lenet, batch 64: torch-compile, batch 64, predicts otherwise"
+    )
+    OFF.add("torch")
+    with pytest.raises(SystemExit, match=r"torch, batch 64, predicts otherwise by up to 1\.0"):
+        played(session, 64)
+
+
+def test_only_one_setting_tells_ours_from_ours_without_onednn(seated):
+    from contenders import ENVIRONMENTS
+
+    assert ENVIRONMENTS["ndwright"] == {"ND_BACKEND": "numpy"}
+    assert ENVIRONMENTS["ndwright-numpy"] == {"ND_BACKEND": "numpy", "ND_ONEDNN": "0"}
