@@ -110,7 +110,7 @@ def work_of(
     element_bytes = 8 if conf.dtype == "float64" else 4
     gradient = parameters if passes > FORWARD_ONLY else 0
     per_step = min(loops, default=0)
-    return nd.Work(passes * multiplications, largest * element_bytes, gradient, per_step, passes * looked_up)
+    return nd.Work(passes * multiplications, largest * element_bytes, gradient, per_step, looked_up=passes * looked_up)
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
