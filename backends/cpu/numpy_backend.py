@@ -15,10 +15,11 @@ from backends.typing import Array, HostArray, NumpyArray
 from ..base import DTYPES, Backend
 from ..errors import DTypeError
 from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan
+from .accelerated import Accelerated
 from .batch_norm import NumpyBatchNorm
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
-from .accelerated import Accelerated
+from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
 from .meeting import WorkersMeeting
 from .recording import UFUNC_BUFFER, TracedArray, quietly
@@ -52,7 +53,7 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(Accelerated, NumpyEmbedding, NumpyBatchNorm, Backend):
+class NumpyBackend(Accelerated, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm, Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
