@@ -32,11 +32,11 @@ class OneDnn:
     """oneDNN's primitives, imported when they are first needed."""
 
     def __init__(self) -> None:
-        from ..onednn import batch_norm, convolution, lstm, pooling, products, running
+        from ..onednn import batch_norm, convolution, lrn, lstm, pooling, products, running
         from ..onednn.library import library
 
         self.batch_norm, self.convolution, self.lstm, self.pooling = batch_norm, convolution, lstm, pooling
-        self.products, self.running = products, running
+        self.lrn, self.products, self.running = lrn, products, running
         self.vector = library().vector  # type: ignore[union-attr]
 
 
@@ -116,6 +116,14 @@ class Accelerated(Backend):
         if not self.normalizes(x, epsilon):
             return super().normalize_channels_back(epsilon, x, centered, vectors, buffers)
         return self.onednn.batch_norm.back(epsilon, x, vectors, buffers)  # type: ignore[union-attr]
+
+    # ---- neighbouring channels
+
+    def lrn(self, x: NumpyArray, n: int, k: float, alpha: float, beta: float, buffers: Buffers) -> Any:
+        return self.onednn.lrn.forward(x, n, k, alpha, beta, buffers) if self.accelerates(x) else None  # type: ignore[union-attr]
+
+    def lrn_back(self, epsilon: NumpyArray, saved: Any, buffers: Buffers) -> Array:
+        return self.onednn.lrn.backward(epsilon, saved, buffers)  # type: ignore[union-attr]
 
     # ---- series
 
@@ -313,6 +321,39 @@ class Accelerated(Backend):
         if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
             return super().max_pool_backward(epsilon, saved, window, buffers)
         return self.onednn.pooling.backward(epsilon, saved, buffers)
+
+    def avg_pool(
+        self, x: NumpyArray, window: Window, count_padding: bool, buffers: Buffers
+    ) -> tuple[Array, Any]:
+        if not self.accelerates(x):
+            return super().avg_pool(x, window, count_padding, buffers)
+        pooling = self.onednn.pooling  # type: ignore[union-attr]
+        return pooling.forward(x, window, pooling.MEAN_OF_ALL if count_padding else pooling.MEAN_OF_REAL, buffers)
+
+    def avg_pool_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
+        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+            return super().avg_pool_backward(epsilon, saved, window, buffers)
+        return self.onednn.pooling.backward(epsilon, saved, buffers)
+
+    def max_pool3d(self, x: NumpyArray, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        if not self.accelerates(x):
+            return super().max_pool3d(x, window, buffers)
+        return self.max_pool(x, window, buffers)
+
+    def max_pool3d_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
+        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+            return super().max_pool3d_backward(epsilon, saved, window, buffers)
+        return self.max_pool_backward(epsilon, saved, window, buffers)
+
+    def avg_pool3d(self, x: NumpyArray, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        if not self.accelerates(x):
+            return super().avg_pool3d(x, window, buffers)
+        return self.avg_pool(x, window, False, buffers)
+
+    def avg_pool3d_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
+        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+            return super().avg_pool3d_backward(epsilon, saved, window, buffers)
+        return self.avg_pool_backward(epsilon, saved, window, buffers)
 
     def largest(self, x: NumpyArray, window: Window, buffers: Buffers) -> Array:
         if not self.accelerates(x):
