@@ -24,15 +24,15 @@ class Work(NamedTuple):
     per_step : int
         Multiplications per example of the smallest product that comes once in every time step; 0 where nothing goes
         through series step by step.
-    meets : bool
-        Whether workers need numbers of one another on the way: each of them then has one part, and all run at once.
+    meetings : int
+        How often workers need numbers of one another on the way: each of them then has one part, and all run at once.
     """
 
     multiplications: int
     largest: int
     parameters: int
     per_step: int = 0
-    meets: bool = False
+    meetings: int = 0
 
 
 class WorkPlan(NamedTuple):

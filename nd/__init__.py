@@ -60,6 +60,7 @@ from .arrays.batch_norm import (
     channel_moments,
     combined_moments,
     for_channels,
+    memory_like,
     normalize_channels,
     normalize_channels_back,
 )
@@ -214,6 +215,7 @@ __all__ = [
     "maximum",
     "mean",
     "meeting",
+    "memory_like",
     "minimum",
     "muli",
     "multiply",

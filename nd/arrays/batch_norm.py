@@ -19,6 +19,11 @@ from .creation import assign
 Buffers = Callable[..., Array]
 
 
+def memory_like(x: Array, buffers: Buffers, name: str) -> Array:
+    """Return memory for what is computed of x number by number: in its memory order where that is faster."""
+    return state.backend.memory_like(x, buffers, name)
+
+
 def for_channels(x: Array, buffers: Buffers, like: Array | None = None) -> Array:
     """Return ``x [N, C, ...]``, or its copy in `buffers`, in a memory order that these functions take.
 
@@ -60,10 +65,11 @@ def combined_moments(means: Array, squares: Array, counts: Array) -> tuple[Array
     -----
     Source: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
     """
-    count = total(counts, 0, keepdims=True)
-    mean = divi(total(multiply(means, counts), 0, keepdims=True), count)
-    away = square(subtract(means, mean))
-    return mean, addi(total(muli(away, counts), 0, keepdims=True), total(squares, 0, keepdims=True)), count
+    count, first = total(counts, 0, keepdims=True), means[:1, :]
+    away = subtract(means, first)  # small numbers, which lose no digits
+    shift = divi(total(multiply(away, counts), 0, keepdims=True), count)
+    spread = muli(square(subi(away, shift)), counts)
+    return first + shift, addi(total(spread, 0, keepdims=True), total(squares, 0, keepdims=True)), count
 
 
 def normalize_channels(

@@ -123,7 +123,8 @@ class ElementWiseRuntime(VertexRuntime):
         if len(xs) == 1:
             return xs[0], None
         shape = broadcast_shape(self.label, [tuple(x.shape) for x in xs])
-        out = self.op.forward(xs, ctx.buffer("a", shape))
+        same = tuple(xs[0].shape) == shape
+        out = self.op.forward(xs, nd.memory_like(xs[0], ctx.buffer, "a") if same else ctx.buffer("a", shape))
         return out, (tuple(xs), out)
 
     def backward(
@@ -137,7 +138,7 @@ class ElementWiseRuntime(VertexRuntime):
         for needed, x, full in parts:
             part = summed_to(full, tuple(x.shape)) if needed else None
             if part is epsilon and any(other is epsilon for other in below):
-                part = nd.assign(ctx.buffer(f"epsilon{len(below)}", tuple(epsilon.shape)), epsilon)
+                part = nd.assign(nd.memory_like(epsilon, ctx.buffer, f"epsilon{len(below)}"), epsilon)
             below.append(part)
         return below
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import nd
 from nd.activations import Activation, get_activation
 from nd.typing import Array
 
@@ -21,16 +22,14 @@ class ActivationRuntime(LayerRuntime):
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         if not ctx.activates:
             return x, None
-        a = ctx.buffer("a", x.shape)
+        a = nd.memory_like(x, ctx.buffer, "a")
         self.activating.value(self._along(x), self._along(a), ctx.training)
         return a, (x, a)
 
     def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
         if not ctx.needs_epsilon:
             return None
-        below = ctx.buffer(
-            "below", epsilon.shape
-        )  # in the order of the layers' activations, which epsilon need not have
+        below = nd.memory_like(cache[0], ctx.buffer, "below")  # in the order of x, which epsilon need not have
         self.activating.backprop(*map(self._along, (*cache, epsilon, below)))
         return below
 
