@@ -54,7 +54,6 @@ from .arrays.arithmetic import (
     tanh,
     where,
 )
-from .arrays.convolution import col2im, im2col
 from .arrays.batch_norm import (
     channel_error_sums,
     channel_moments,
@@ -64,6 +63,7 @@ from .arrays.batch_norm import (
     normalize_channels,
     normalize_channels_back,
 )
+from .arrays.convolution import col2im, im2col
 from .arrays.creation import (
     activation_like,
     arange,

@@ -1,6 +1,6 @@
 """Batch normalisation for NumPy: several passes over a piece of an array while it is in the cache, one over memory.
 
-An array ``[N, C, ...]`` is seen as a table of rows or columns that belong to one channel each, in whatever order it lies:
+An array ``[N, C, ...]``, in whatever order it lies, is seen as rows or columns that belong to one channel each:
 
 - batch innermost, rows first, or in c order: ``[A, C, B]``, of which the last axis is one run in memory;
 - channels innermost: ``[P, r, k * C]``, of which the last axis is k places side by side, so that NumPy's loops are
@@ -20,6 +20,7 @@ import numpy as np
 
 from backends.typing import Array, NumpyArray
 
+from ..errors import ShapeError
 from ..generic.normalizing import Normalizing
 from .caches import l2_cache_bytes
 
@@ -63,7 +64,7 @@ class Layout(NamedTuple):
         return (first, third) if self.columns else (first, second)
 
     @property
-    def count(self) -> int:
+    def length(self) -> int:
         """Elements of a row, or column."""
         return self.shape[1] if self.columns else self.shape[2]
 
@@ -180,12 +181,12 @@ class NumpyBatchNorm(Normalizing):
 
     def channel_moments(self, x: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
         layout = _known(x)
-        view, ones = layout.view(x), _filled(layout.count, 1.0, buffers, "ones", x)
+        view, ones = layout.view(x), _filled(layout.length, 1.0, buffers, "ones", x)
         means, left, squares = (_table(layout, buffers, name, x) for name in ("means", "left", "squares"))
         for index in layout.pieces:
             piece, mean = layout.piece(view, index), means[index]
             layout.sum(piece, ones, mean)
-            np.divide(mean, layout.count, out=mean)
+            np.divide(mean, layout.length, out=mean)
             away = _scratch(piece, buffers)
             np.subtract(piece, layout.across(means, index), out=away)
             layout.sum(away, ones, left[index])
@@ -195,14 +196,14 @@ class NumpyBatchNorm(Normalizing):
     def normalize_channels(
         self,
         x: NumpyArray,
-        centered: None,
+        centered: Array | None,
         vectors: tuple[NumpyArray, NumpyArray, Any],
         buffers: Buffers,
         rectify: bool = False,
     ) -> Array:
         layout = layout_of(x)
         if layout is None:
-            x = self.to_activation_order(x, buffers)
+            x = np.asanyarray(self.to_activation_order(x, buffers))
             layout = _known(x)
         out, (mean, factor, shift) = _like(x, layout.axes, buffers, "a"), vectors
         view, into = layout.view(x), layout.view(out)
@@ -223,14 +224,14 @@ class NumpyBatchNorm(Normalizing):
         self,
         epsilon: NumpyArray,
         x: NumpyArray,
-        centered: None,
+        centered: Array | None,
         mean: NumpyArray,
         out: NumpyArray,
         buffers: Buffers,
         rectified: NumpyArray | None = None,
     ) -> None:
         layout = _known(x)
-        view, errors, ones = layout.view(x), layout.view(epsilon), _filled(layout.count, 1.0, buffers, "ones", x)
+        view, errors, ones = layout.view(x), layout.view(epsilon), _filled(layout.length, 1.0, buffers, "ones", x)
         totals, products = (_table(layout, buffers, name, x) for name in ("totals", "products"))
         mean = layout.spread(mean, buffers, "spread_mean")
         for index in layout.pieces:
@@ -250,7 +251,7 @@ class NumpyBatchNorm(Normalizing):
         self,
         epsilon: NumpyArray,
         x: NumpyArray,
-        centered: None,
+        centered: Array | None,
         vectors: tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray],
         buffers: Buffers,
     ) -> Array:
@@ -273,7 +274,8 @@ class NumpyBatchNorm(Normalizing):
 def _known(x: np.ndarray) -> Layout:
     """Return the order of what `for_channels` has returned."""
     layout = layout_of(x)
-    assert layout is not None
+    if layout is None:
+        raise ShapeError(f"batch normalisation: x must lie in memory without gaps, got strides {x.strides}. Copy it.")
     return layout
 
 
@@ -302,7 +304,7 @@ def _combine(layout: Layout, tables: tuple[np.ndarray, np.ndarray, np.ndarray], 
     rounded. Source: Chan, Golub and LeVeque 1979.
     """
     means, left, squares = (layout.by_channels(table, out.shape[1]) for table in tables)
-    away = np.divide(left, layout.count)
+    away = np.divide(left, layout.length)
     np.multiply(left, away, out=left)
     np.subtract(squares, left, out=squares)
     if len(means) == 1:
@@ -314,6 +316,6 @@ def _combine(layout: Layout, tables: tuple[np.ndarray, np.ndarray, np.ndarray], 
     np.add(means[:1], shift, out=out[:1])
     np.subtract(away, shift, out=away)
     np.multiply(away, away, out=away)
-    np.multiply(away, layout.count, out=away)
+    np.multiply(away, layout.length, out=away)
     np.add(away, squares, out=away)
     np.add.reduce(away, axis=0, out=out[1])

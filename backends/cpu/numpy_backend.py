@@ -35,8 +35,8 @@ MULTIPLICATIONS_PER_PARAMETER = 36  # that a worker has to save, because each wo
 LEAST_PER_STEP = 400_000  # multiplications of a worker in a time step, below which the interpreter's lock costs more
 LEAST_PER_MEETING = 20_000_000
 """Multiplications between two meetings, below which one worker is faster: of a residual network with 42 meetings a step
-of 16 (10 million between two) takes 11.5 ms undivided and 13.4 by two workers, of 32 19.1 and 17.8, of 64 32.6 and 26.0,
-of a small network with 4 meetings a step of 16 (25 million) 3.1 and 2.4."""
+of 16 (10 million between two) takes 11.5 ms undivided and 13.4 by two workers, of 32 19.1 and 17.8, of 64 32.6 and
+26.0, of a small network with 4 meetings a step of 16 (25 million) 3.1 and 2.4."""
 LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
@@ -167,7 +167,7 @@ class NumpyBackend(NumpyConvolution, NumpyEmbedding, NumpyBatchNorm, Backend):
     ) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:
             return [tasks[0]()]
-        return self._run_held(tasks, partial(self._workers.run, meeting=meeting))
+        return self._run_held(tasks, partial(self._workers.run, meeting=meeting))  # type: ignore[arg-type]  # from `meeting`
 
     def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:

@@ -33,7 +33,7 @@ def for_channels(x: Array, buffers: Buffers, like: Array | None = None) -> Array
 
 
 def channel_moments(x: Array, out: Array, buffers: Buffers) -> Array | None:
-    """Write the mean of every channel of ``x [N, C, ...]``, and the sum of squares of what it leaves, to ``out [2, C]``.
+    """Write the mean of every channel of ``x [N, C, ...]``, and the sum of the squares of x less it, to ``out [2, C]``.
 
     Returns
     -------

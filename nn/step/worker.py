@@ -181,9 +181,7 @@ class Worker:
             nd.add(self._total, self.gradient, self.gradient if number == len(rows) else self._total)
         return loss, states
 
-    def gradient_of(
-        self, step: StepInput, observe: bool, meeting: nd.Seat = nd.ALONE
-    ) -> tuple[Array, State]:
+    def gradient_of(self, step: StepInput, observe: bool, meeting: nd.Seat = nd.ALONE) -> tuple[Array, State]:
         """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses.
 
         Layers that meet those of other workers do so at the `meeting`.

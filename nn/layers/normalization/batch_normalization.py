@@ -43,13 +43,15 @@ class BatchNormalizationCache(NamedTuple):
     """1 / sqrt(variance + eps)."""
     factor: Array
     """gamma * inverse."""
-    count: Array | float
-    """Elements of a channel in the minibatch."""
+    elements: Array | float
+    """Of a channel in the minibatch."""
     rectified: Array | None = None
     """The activations, where they are rectified."""
 
 
-def _factors(variance: Array, divisor: Array | float, eps: float, gamma: Array | float, inverse: Array, factor: Array) -> None:
+def _factors(
+    variance: Array, divisor: Array | float, eps: float, gamma: Array | float, inverse: Array, factor: Array
+) -> None:
     """Divide the variance; write 1 / sqrt(variance + eps), and gamma times that."""
     nd.divi(variance, divisor)
     nd.divide(1.0, nd.sqrt(variance + eps), inverse)
@@ -121,9 +123,10 @@ class BatchNormalizationRuntime(LayerRuntime):
         x, channels = nd.for_channels(x, ctx.buffer), self.conf.n_out
         own = ctx.buffer("moments", (2 * channels + 1,))
         centered = nd.channel_moments(x, nd.reshape_view(own[: 2 * channels], (2, channels)), ctx.buffer)
-        mean, variance, count = own[None, :channels], own[None, channels : 2 * channels], float(_elements(x))
+        mean, variance = own[None, :channels], own[None, channels : 2 * channels]
+        count: Array | float = float(_elements(x))
         if ctx.meeting.count > 1:
-            nd.fill(own[2 * channels :], count)
+            nd.fill(own[2 * channels :], float(_elements(x)))
             everybody = ctx.meeting.gather(own)
             means, squares = everybody[:, :channels], everybody[:, channels : 2 * channels]
             mean, variance, count = nd.combined_moments(means, squares, everybody[:, 2 * channels :])
@@ -147,9 +150,7 @@ class BatchNormalizationRuntime(LayerRuntime):
         epsilon = nd.for_channels(epsilon, ctx.buffer, x)
         own = ctx.buffer("sums", (2 * channels,))
         sums = nd.reshape_view(own, (2, channels))
-        centered = nd.channel_error_sums(
-            epsilon, x, cache.centered, cache.mean, sums, ctx.buffer, cache.rectified
-        )
+        centered = nd.channel_error_sums(epsilon, x, cache.centered, cache.mean, sums, ctx.buffer, cache.rectified)
         shift, slope = sums[:1, :], sums[1:, :]
         if not self.conf.lock_gamma_beta:
             nd.multiply(slope, cache.inverse, grads["gamma"])
@@ -162,13 +163,18 @@ class BatchNormalizationRuntime(LayerRuntime):
             return None
         if not ctx.training:
             return nd.muli(epsilon, nd.reshape_view(cache.factor, (1, channels, *(1,) * (epsilon.ndim - 2))))
-        self._slopes(shift, slope, cache.inverse, cache.factor, cache.count)
+        self._slopes(shift, slope, cache.inverse, cache.factor, cache.elements)
         vectors = cache.mean, cache.factor, slope, shift
         return nd.normalize_channels_back(epsilon, x, centered, vectors, ctx.buffer)
 
-    def _scales(
-        self, variance: Array, divisor: Array | float, params: Params, ctx: Context
-    ) -> tuple[Array, Array]:
+    def joined_with(self, second: LayerRuntime) -> LayerRuntime | None:
+        if type(self) is not BatchNormalizationRuntime or type(second) is not ActivationRuntime:
+            return None
+        if not (type(second.activation) is ReLU and second.activation.overwrites) or second.dropout is not None:
+            return None  # one with another slope or limit, or with something in between
+        return RectifiedBatchNormalization(self.conf, self.label, self.dtype)
+
+    def _scales(self, variance: Array, divisor: Array | float, params: Params, ctx: Context) -> tuple[Array, Array]:
         """Divide the variance; return the factors of x less the mean, without gamma and with it."""
         small = (1, self.conf.n_out)
         inverse, factor = ctx.buffer("inverse", small), ctx.buffer("factor", small)
@@ -192,15 +198,6 @@ class RectifiedBatchNormalization(BatchNormalizationRuntime):
     """The same with the ReLU after it."""
 
     pure = splits = rectifies = True
-
-
-def rectified(first: LayerRuntime, second: LayerRuntime) -> RectifiedBatchNormalization | None:
-    """Return a runtime of two layers as one: a ReLU after a batch normalisation; None where they are something else."""
-    if type(first) is not BatchNormalizationRuntime or type(second) is not ActivationRuntime:
-        return None
-    if not (type(second.activation) is ReLU and second.activation.overwrites) or second.dropout is not None:
-        return None
-    return RectifiedBatchNormalization(first.conf, first.label, first.dtype)
 
 
 def _elements(x: Array) -> int:
