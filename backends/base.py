@@ -169,6 +169,10 @@ class Backend(
         """Return `x`, or its copy in a buffer, in the preferred memory order."""
         return self.assign(buffer("input", tuple(x.shape)), x)
 
+    def to_image_order(self, x: Array, buffers: Callable[..., Array]) -> Array:
+        """Return activations ``[N, C, ...]`` in the memory order that is best for places, where that is another."""
+        return x
+
     def fill(self, x: Array, value: float) -> Array:
         """Set every element of `x`."""
         x[...] = value
@@ -359,6 +363,22 @@ class Backend(
         """Reduced singular value decomposition u, s, vh."""
         return self.xp.linalg.svd(a, full_matrices=False)
 
+    def lstm(
+        self,
+        x: Array,
+        weights: Any,
+        state: Sequence[Array],
+        training: bool,
+        reverse: bool,
+        buffers: Callable[..., Array],
+    ) -> Any:
+        """Run series ``x [T, N, C]`` through LSTM units of tanh and sigmoid in one go; None where there is no such way.
+
+        What it returns has `outputs` ``[T, N, H]``, `state`, and `backward(epsilon, grads)`, which returns dL/dx; see
+        `backends.onednn.lstm.SeriesPass`.
+        """
+        return None
+
     def run_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
         """Run an `nd.Elementwise`; `current` makes a backend the facade's current one for a block."""
         formula.formula(*arguments)
@@ -388,6 +408,12 @@ class Backend(
     def relu(self, x: Array, out: Array | None = None) -> Array:
         """max(x, 0)."""
         return self.maximum(x, 0.0, out)
+
+    def relu_back(self, a: Array, epsilon: Array, out: Array | None = None) -> Array:
+        """Return epsilon where ``a = relu(x)`` is positive, else 0."""
+        if out is None or out is epsilon:
+            return self.multiply(epsilon, self.xp.astype(self.greater(a, 0.0), a.dtype), out)
+        return self.multiply(self.greater(a, 0.0, out), epsilon, out)
 
     def softmax(self, x: Array, axis: int, out: Array | None = None, bias: Array | None = None) -> Array:
         """exp(x) / sum(exp(x)) along `axis`, shifted by the maximum against overflow; a bias is added to x first."""

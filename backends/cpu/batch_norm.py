@@ -165,10 +165,6 @@ def _like(x: np.ndarray, axes: tuple[int, ...], buffers: Buffers, name: str) -> 
 class NumpyBatchNorm(Normalizing):
     """Mixin of `NumpyBackend`: batch normalisation piece by piece. Nothing keeps x less the mean."""
 
-    def memory_like(self, x: NumpyArray, buffers: Buffers, name: str) -> Array:
-        layout = layout_of(x) if x.ndim > 2 else None
-        return buffers(name, x.shape) if layout is None else _like(x, layout.axes, buffers, name)
-
     def for_channels(self, x: NumpyArray, buffers: Buffers, like: NumpyArray | None = None) -> Array:
         if like is None:
             return x if layout_of(x) is not None else self.to_activation_order(x, buffers)

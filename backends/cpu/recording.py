@@ -51,12 +51,15 @@ class Recording:
     ----------
     size : int
         Bytes of the results that the calls have memory for.
+    held : callable, optional
+        Makes the calls, where they have to be made within something.
     """
 
     def __init__(self, generator: Callable[[], Any] | None = None) -> None:
         self.calls: list[Callable[[], object]] = []
         self.generator = generator
         self.size = 0
+        self.held: Callable[[Callable[[], object]], object] | None = None
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -72,7 +75,28 @@ class Recording:
 
         No Python stands between the calls: `deque` only takes what `map` gives, and keeps nothing of it.
         """
-        _quiet.copy().run(deque, map(operator.call, self.calls), 0)
+        if self.held is None:
+            _quiet.copy().run(deque, map(operator.call, self.calls), 0)
+        else:
+            self.held(partial(_quiet.copy().run, deque, map(operator.call, self.calls), 0))
+
+
+def note_held(call: Callable[[], object], held: Callable[[Callable[[], object]], object]) -> None:
+    """Append a call that has to be made within `held`, as the whole recording will then be replayed."""
+    if _active.recording is not None:
+        _active.recording.calls.append(call)
+        _active.recording.held = held
+
+
+def last_noted() -> Callable[[], object] | None:
+    """Return the last call of the recording that is made in this thread."""
+    recording = _active.recording
+    return recording.calls[-1] if recording is not None and recording.calls else None
+
+
+def exchange_last(call: Callable[[], object]) -> None:
+    """Put a call in the place of the last one, which did less."""
+    active_recording().calls[-1] = call
 
 
 def note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:

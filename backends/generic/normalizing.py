@@ -46,10 +46,6 @@ class Normalizing:
 
     # ---- batch normalisation: see nd.arrays.batch_norm
 
-    def memory_like(self, x: Array, buffers: Buffers, name: str) -> Array:
-        """Return memory of x's shape for what is computed of it number by number, in an order that suits both."""
-        return buffers(name, tuple(x.shape))
-
     def for_channels(self, x: Array, buffers: Buffers, like: Array | None = None) -> Array:
         """Return x, or its copy, in an order that these functions take; that of `like`, which has been returned."""
         ordered = "input" if like is None else "ordered"

@@ -85,9 +85,7 @@ class ReLU(Activation):
         backend = state.backend
         if not self._plain:
             return backend.multiply(epsilon, self.slope(z, a), out)
-        if out is None or out is epsilon:
-            return backend.multiply(epsilon, backend.xp.astype(backend.greater(a, 0.0), a.dtype), out)
-        return backend.multiply(backend.greater(a, 0.0, out), epsilon, out)
+        return backend.relu_back(a, epsilon, out)
 
     def slope(self, z: Array, a: Array) -> Array:
         backend = state.backend

@@ -19,11 +19,6 @@ from .creation import assign
 Buffers = Callable[..., Array]
 
 
-def memory_like(x: Array, buffers: Buffers, name: str) -> Array:
-    """Return memory for what is computed of x number by number: in its memory order where that is faster."""
-    return state.backend.memory_like(x, buffers, name)
-
-
 def for_channels(x: Array, buffers: Buffers, like: Array | None = None) -> Array:
     """Return ``x [N, C, ...]``, or its copy in `buffers`, in a memory order that these functions take.
 

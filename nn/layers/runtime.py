@@ -321,7 +321,7 @@ class LayerRuntime(Part, JavaNames):
         """Add b and apply the activation, in z's memory where the way back allows it; then multiply by the mask."""
         if not ctx.activates:
             return z if b is None else nd.addi(z, b)
-        a = z if self._overwrites else ctx.buffer("a", z.shape)
+        a = z if self._overwrites else nd.buffer_like(z, ctx.buffer, "a")
         if self.over_channels:
             self.activating.value(by_places(z), by_places(a), ctx.training, b)
             return self.masked(a, ctx)

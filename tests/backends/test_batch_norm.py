@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nd
+import nd.arrays.batch_norm as arrays
 from backends.cpu import batch_norm
 from backends.cpu.batch_norm import layout_of
 from backends.cpu.numpy_backend import NumpyBackend
@@ -58,26 +59,26 @@ def check(x, rng, backend, rectify=False):
     exact_mean, exact_squares = moments(x)
     spread = np.sqrt(exact_squares / n) + np.finfo(dtype).eps * np.abs(exact_mean)
 
-    own, out = nd.for_channels(own, buffers), nd.zeros(2, x.shape[1], dtype=kind)
-    centered = nd.channel_moments(own, out, buffers)
+    own, out = arrays.for_channels(own, buffers), nd.zeros(2, x.shape[1], dtype=kind)
+    centered = arrays.channel_moments(own, out, buffers)
     mean, squares = nd.to_host(nd.copy(out)).astype(np.float64)
     close(mean, exact_mean, np.abs(exact_mean) + spread, dtype)
     close(squares, exact_squares, n * spread**2, dtype)
 
-    y = nd.normalize_channels(own, centered, (out[:1, ...], factor, shift), buffers, rectify)
+    y = arrays.normalize_channels(own, centered, (out[:1, ...], factor, shift), buffers, rectify)
     away = x.astype(np.float64) - across(mean, x)
     expected = away * across(vectors[0], x) + across(vectors[1], x)
     close(nd.to_host(y), np.maximum(expected, 0.0) if rectify else expected, np.abs(away) + 1.0, dtype)
 
     given = lying(rng.normal(0.1, 1.0, x.shape).astype(dtype), rng.permutation(x.ndim))
     counted = given.astype(np.float64) * (nd.to_host(y) > 0 if rectify else 1.0)
-    epsilon = nd.for_channels(given if backend.name == "numpy" else backend.from_host(given, kind), buffers, own)
+    epsilon = arrays.for_channels(given if backend.name == "numpy" else backend.from_host(given, kind), buffers, own)
     sums = nd.zeros(2, x.shape[1], dtype=kind)
-    centered = nd.channel_error_sums(epsilon, own, centered, out[:1, ...], sums, buffers, y if rectify else None)
+    centered = arrays.channel_error_sums(epsilon, own, centered, out[:1, ...], sums, buffers, y if rectify else None)
     for row, terms in zip(nd.to_host(sums), (counted, counted * away), strict=True):
         close(row, terms.sum(others(x)), np.abs(terms).sum(others(x)) + 1e-30, dtype)
 
-    below = nd.normalize_channels_back(epsilon, own, centered, (out[:1, ...], factor, slope, last), buffers)
+    below = arrays.normalize_channels_back(epsilon, own, centered, (out[:1, ...], factor, slope, last), buffers)
     by_hand = counted * across(vectors[0], x) - away * across(vectors[2], x) - across(vectors[3], x)
     close(nd.to_host(below), by_hand, np.abs(counted) + np.abs(away) + 1.0, dtype)
     return y
@@ -122,11 +123,11 @@ def test_no_memory_order_is_copied():
     with nd.use_backend(NumpyBackend(threads=1)):
         for axes in ORDERS.values():
             given = lying(x, axes)
-            assert nd.for_channels(given, nd.Buffers("float32")) is given
+            assert arrays.for_channels(given, nd.Buffers("float32")) is given
             assert layout_of(given) is not None
         gaps = x[:, :, ::2]
         assert layout_of(gaps) is None
-        assert nd.for_channels(gaps, nd.Buffers("float32")) is not gaps
+        assert arrays.for_channels(gaps, nd.Buffers("float32")) is not gaps
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -151,7 +152,7 @@ def test_moments_of_parts_are_put_together_without_cancellation():
     with nd.use_backend(NumpyBackend(threads=1)):
         each = [moments(part) for part in parts]
         means, squares = (nd.create(np.array([pair[row] for pair in each]), "float32") for row in (0, 1))
-        mean, square, count = nd.combined_moments(means, squares, nd.create([[7.0], [1.0], [16.0]], "float32"))
+        mean, square, count = arrays.combined_moments(means, squares, nd.create([[7.0], [1.0], [16.0]], "float32"))
     expected_mean, expected_squares = moments(x)
     np.testing.assert_allclose(mean[0], expected_mean, rtol=2e-7)
     np.testing.assert_allclose(square[0], expected_squares, rtol=1e-2)  # of means that are rounded to 6e-5

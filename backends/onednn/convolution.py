@@ -1,0 +1,174 @@
+"""Convolutions by oneDNN: over one to three axes, grouped, dilated and transposed, forward and both ways back."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from backends.typing import NumpyArray
+
+from ..cpu.recording import plain
+from ..generic.window import Window
+from .primitive import (
+    BIAS,
+    DIFF_BIAS,
+    DIFF_DST,
+    DIFF_SRC,
+    DIFF_WEIGHTS,
+    DST,
+    RELU,
+    SRC,
+    TRAINING,
+    WEIGHTS,
+    Layout,
+    PostOp,
+    Primitive,
+    primitive,
+)
+from .running import Buffers, channels_innermost, in_a_row, packed, run, unpacked, with_channels_innermost
+
+DIRECT, TRANSPOSED = 0x1, 0xA
+KINDS = {DIRECT: "convolution", TRANSPOSED: "deconvolution"}
+
+
+class Geometry(NamedTuple):
+    """Sizes of one convolution.
+
+    Parameters
+    ----------
+    algorithm : int
+        DIRECT or TRANSPOSED.
+    x, W, z : tuple of int
+        Shapes; W as ``[n_out, C, *kernel]``, or by groups ``[groups, n_out / groups, C / groups, *kernel]``.
+    window : Window
+    bias, relu : bool
+        Whether a bias is added, and what is negative made 0.
+    """
+
+    algorithm: int
+    x: tuple[int, ...]
+    W: tuple[int, ...]
+    z: tuple[int, ...]
+    window: Window
+    bias: bool
+    relu: bool
+
+
+class Saved(NamedTuple):
+    """Forward's cache for the way back."""
+
+    x: NumpyArray
+    kernels: Kernels
+
+
+class Kernels:
+    """The primitives of a convolution, made when they are first needed."""
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.geometry = geometry
+        window = geometry.window
+        dilation = tuple(far - 1 for far in window.dilation)
+        self._places = (window.stride, dilation, window.pad_before, window.pad_after)
+        self._x, self._z = _channels_innermost(geometry.x), _channels_innermost(geometry.z)
+        self._W, self._b = Layout(geometry.W), Layout((geometry.z[1],), (1,)) if geometry.bias else None
+        self._kind = KINDS[geometry.algorithm]
+
+    @cached_property
+    def forward(self) -> Primitive:
+        """x, W, b to z."""
+        arguments = (TRAINING, self.geometry.algorithm, self._x, self._W, self._b, self._z, *self._places)
+        relu = (PostOp("eltwise", RELU),) if self.geometry.relu else ()
+        return primitive(f"{self._kind}_forward", arguments, relu)
+
+    @cached_property
+    def backward_data(self) -> Primitive:
+        """dL/dz, W to dL/dx."""
+        arguments = (self.geometry.algorithm, self._x, self._W, self._z, *self._places, self.forward)
+        return primitive(f"{self._kind}_backward_data", arguments)
+
+    @cached_property
+    def backward_weights(self) -> Primitive:
+        """x, dL/dz to dL/dW, dL/db."""
+        arguments = (self.geometry.algorithm, self._x, self._W, self._b, self._z, *self._places, self.forward)
+        return primitive(f"{self._kind}_backward_weights", arguments)
+
+
+@lru_cache(maxsize=256)
+def kernels_of(geometry: Geometry) -> Kernels:
+    """Return the primitives of a convolution."""
+    return Kernels(geometry)
+
+
+@lru_cache(maxsize=256)
+def _without_last(window: Window) -> Window:
+    """Return the windows over all axes but the last."""
+    sizes = (window.size, window.kernel, window.stride, window.dilation, window.pad_before, window.pad_after)
+    return Window(*(each[:-1] for each in sizes))
+
+
+def _channels_innermost(shape: tuple[int, ...]) -> Layout:
+    n, channels, *places = shape
+    steps, step = [0] * len(places), channels
+    for axis in reversed(range(len(places))):
+        steps[axis], step = step, step * places[axis]
+    return Layout(shape, (step, 1, *steps))
+
+
+def forward(
+    x: NumpyArray,
+    W: NumpyArray,
+    b: NumpyArray | None,
+    window: Window,
+    out: tuple[int, ...],
+    buffers: Buffers,
+    algorithm: int = DIRECT,
+    relu: bool = False,
+) -> tuple[NumpyArray, Saved]:
+    """Return ``z [N, n_out, *places]``, channels innermost, and the cache for `backward`; W as in `Geometry`."""
+    if len(out) > 1 and window.kernel[-1] == window.padded[-1] == 1:  # series as images: kernels go along the last axis
+        z, saved = forward(x[..., 0], W[..., 0], b, _without_last(window), out[:-1], buffers, algorithm, relu)
+        return z[..., None], saved
+    n_out = W.shape[0] * W.shape[1] if W.ndim == x.ndim + 1 else W.shape[0]
+    shape = (x.shape[0], n_out, *out)
+    kernels = kernels_of(Geometry(algorithm, tuple(x.shape), tuple(W.shape), shape, window, b is not None, relu))
+    x, kernel = with_channels_innermost(x, buffers, "onednn_x"), kernels.forward
+    z = channels_innermost(buffers, "z", shape)
+    reads = {SRC: x, WEIGHTS: packed(kernel, WEIGHTS, W, "onednn_W", buffers)}
+    if b is not None:
+        reads[BIAS] = in_a_row(b, buffers, "onednn_b")
+    run(kernel, reads, {DST: z}, buffers)
+    return z, Saved(x, kernels)
+
+
+def backward(
+    delta: NumpyArray,
+    saved: Saved,
+    W: NumpyArray,
+    gradients: tuple[NumpyArray, NumpyArray | None],
+    buffers: Buffers,
+    need_epsilon: bool,
+) -> NumpyArray | None:
+    """Write dL/dW and dL/db; return dL/dx, channels innermost, unless nobody needs it."""
+    (x, kernels), (W_gradient, b_gradient) = saved, gradients
+    if delta.ndim > x.ndim:
+        epsilon = backward(delta[..., 0], saved, W[..., 0], (W_gradient[..., 0], b_gradient), buffers, need_epsilon)
+        return None if epsilon is None else epsilon[..., None]
+    delta = with_channels_innermost(delta, buffers, "onednn_delta")
+    kernel = kernels.backward_weights
+    vector = buffers("onednn_W", (kernel.floats_of(DIFF_WEIGHTS),), "float32")
+    writes: dict[int, Any] = {DIFF_WEIGHTS: vector}
+    if b_gradient is not None:
+        writes[DIFF_BIAS] = sums = in_a_row(b_gradient, buffers, "onednn_b", copy=False)
+    run(kernel, {SRC: x, DIFF_DST: delta}, writes, buffers)
+    if b_gradient is not None and not np.may_share_memory(plain(sums), plain(b_gradient)):
+        np.copyto(b_gradient, sums.reshape(b_gradient.shape))
+    unpacked(kernel, DIFF_WEIGHTS, vector, W_gradient, buffers)
+    if not need_epsilon:
+        return None
+    kernel = kernels.backward_data
+    epsilon = channels_innermost(buffers, "epsilon", kernels.geometry.x)
+    reads = {DIFF_DST: delta, WEIGHTS: packed(kernel, WEIGHTS, W, "onednn_W", buffers)}
+    run(kernel, reads, {DIFF_SRC: epsilon}, buffers)
+    return epsilon

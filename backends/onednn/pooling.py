@@ -1,0 +1,57 @@
+"""Pooling by oneDNN: maxima and means of windows over one to three axes, forward and back."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from backends.typing import NumpyArray
+
+from ..generic.window import Window
+from .primitive import DIFF_DST, DIFF_SRC, DST, INFERENCE, SRC, TRAINING, WORKSPACE, Layout, Primitive, layout_of, primitive
+from .running import Buffers, channels_innermost, is_channels_innermost, run, with_channels_innermost
+
+MAXIMUM, MEAN_OF_ALL, MEAN_OF_REAL = 0x1FF, 0x2FF, 0x3FF
+
+
+class Saved(NamedTuple):
+    """Forward's cache for the way back."""
+
+    kernel: Primitive
+    workspace: NumpyArray | None
+    x: Layout
+    arguments: tuple[object, ...]
+
+
+@lru_cache(maxsize=256)
+def _arguments(window: Window) -> tuple[tuple[int, ...], ...]:
+    return (window.stride, window.kernel, tuple(far - 1 for far in window.dilation), window.pad_before, window.pad_after)
+
+
+def forward(
+    x: NumpyArray, window: Window, algorithm: int, buffers: Buffers, keep: bool = True
+) -> tuple[NumpyArray, Saved | None]:
+    """Return ``[N, C, *out]``, channels innermost, and with `keep` the cache for `backward`."""
+    x = with_channels_innermost(x, buffers, "onednn_x")
+    out = channels_innermost(buffers, "pooled", (*x.shape[:2], *window.out))
+    ends, places = (layout_of(x), layout_of(out)), _arguments(window)
+    kernel = primitive("pooling_forward", (TRAINING if keep else INFERENCE, algorithm, *ends, *places))
+    writes, workspace = {DST: out}, None
+    if keep and algorithm == MAXIMUM:
+        workspace = writes[WORKSPACE] = buffers("onednn_winners", (kernel.floats_of(WORKSPACE),), "float32")
+    run(kernel, {SRC: x}, writes, buffers)
+    return out, Saved(kernel, workspace, ends[0], (algorithm, *ends, *places)) if keep else None
+
+
+def backward(epsilon: NumpyArray, saved: Saved, buffers: Buffers) -> NumpyArray:
+    """Return dL/dx ``[N, C, ...]``, channels innermost."""
+    kernel = primitive("pooling_backward", (*saved.arguments, saved.kernel))
+    reads = {DIFF_DST: with_channels_innermost(epsilon, buffers, "onednn_delta")}
+    if saved.workspace is not None:
+        reads[WORKSPACE] = saved.workspace
+    below = channels_innermost(buffers, "epsilon", saved.x.shape)
+    run(kernel, reads, {DIFF_SRC: below}, buffers)
+    return below
+
+
+__all__ = ["MAXIMUM", "MEAN_OF_ALL", "MEAN_OF_REAL", "Saved", "backward", "forward", "is_channels_innermost"]

@@ -1,0 +1,228 @@
+"""Primitives of oneDNN on arrays: what is computed once per shape, and calls on fixed memory."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import BackendError
+from .library import Library, library
+
+FLOAT = 3  # dnnl_f32
+ANY = 1  # dnnl_format_tag_any
+TRAINING, INFERENCE, BACKWARD = 64, 96, 128
+SRC, SRC_1, SRC_2, DST, DST_1, DST_2, WEIGHTS, WEIGHTS_1, BIAS = 1, 2, 3, 17, 18, 19, 33, 34, 41
+MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE, SCRATCHPAD = 49, 50, 51, 52, 64, 80
+DIFF_SRC, DIFF_SRC_1, DIFF_SRC_2, DIFF_DST, DIFF_DST_1, DIFF_DST_2 = 129, 130, 131, 145, 146, 147
+DIFF_WEIGHTS, DIFF_WEIGHTS_1, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT = 161, 162, 169, 255, 256
+WEIGHTS_PEEPHOLE, DIFF_WEIGHTS_PEEPHOLE = 35, 163
+POST_OP = 32768  # DNNL_ARG_ATTR_MULTIPLE_POST_OP(0); of number k it is this times (k + 1)
+EXEC_ARGUMENT = 255  # dnnl_query_exec_arg_md
+RELU = 0x20
+RELU_FROM_VALUE = 0x100
+PRIMITIVES = 1024  # whose kernels are kept
+
+
+class Layout(NamedTuple):
+    """Shape and strides of float32 memory, strides in elements; without strides whatever the primitive likes."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None = None
+
+
+def in_c_order(shape: tuple[int, ...]) -> Layout:
+    """Return the layout of an array in c order."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(range(len(shape))):
+        strides[axis], step = step, step * shape[axis]
+    return Layout(shape, tuple(strides))
+
+
+def layout_of(x: np.ndarray) -> Layout:
+    """Return the layout of an array."""
+    return Layout(x.shape, tuple(step // x.itemsize for step in x.strides))
+
+
+class PostOp(NamedTuple):
+    """Something that is done with a result before it is written.
+
+    Parameters
+    ----------
+    kind : {"eltwise", "binary"}
+    algorithm : int
+    other : Layout, optional
+        Of the other operand of one that is binary.
+    """
+
+    kind: str
+    algorithm: int
+    other: Layout | None = None
+
+
+@lru_cache(maxsize=4096)
+def descriptor_of(layout: Layout) -> int:
+    """Return the memory descriptor of a layout."""
+    found, (shape, strides) = _library(), layout
+    sizes = (ctypes.c_int64 * len(shape))(*shape)
+    if strides is None:
+        return found.made("dnnl_memory_desc_create_with_tag", len(shape), sizes, FLOAT, ANY)
+    steps = (ctypes.c_int64 * len(shape))(*strides)
+    return found.made("dnnl_memory_desc_create_with_strides", len(shape), sizes, FLOAT, steps)
+
+
+def _library() -> Library:
+    found = library()
+    if found is None:
+        raise BackendError('oneDNN: expected a libdnnl, found none. Run: pip install "ndwright[onednn]".')
+    return found
+
+
+class _Argument(ctypes.Structure):
+    _fields_ = (("number", ctypes.c_int), ("memory", ctypes.c_void_p))
+
+
+class Memory:
+    """An array as an argument of primitives.
+
+    Parameters
+    ----------
+    array : array
+        Kept.
+    descriptor : int
+        Of its memory.
+    """
+
+    __slots__ = ("array", "handle")
+
+    def __init__(self, array: np.ndarray, descriptor: int) -> None:
+        self.array = array
+        self.handle = _library().made(
+            "dnnl_memory_create", descriptor, _library().engine, ctypes.c_void_p(array.ctypes.data)
+        )
+
+    def __del__(self) -> None:
+        _library().call("dnnl_memory_destroy", ctypes.c_void_p(self.handle))
+
+
+class Primitive:
+    """A kernel for arrays of certain layouts, which any thread may run.
+
+    Parameters
+    ----------
+    name : str
+        Of `backends.onednn.library.DESCRIPTORS`.
+    arguments : tuple
+        As its descriptor takes them; layouts and primitives stand for their descriptors.
+    post_ops : tuple of PostOp
+
+    Raises
+    ------
+    BackendError
+        The library has none for these arguments.
+    """
+
+    def __init__(self, name: str, arguments: tuple[Any, ...], post_ops: tuple[PostOp, ...] = ()) -> None:
+        self._found = found = _library()
+        self.name, self._arguments, self._post_ops = name, arguments, post_ops
+        self._reorders: dict[tuple[int, Layout, bool], Primitive] = {}
+        found.single_threaded(self._make)
+        self.implementation = found.text(self.descriptor)
+        self.scratch_bytes = found.bytes_of(self.memory_of(SCRATCHPAD))
+
+    def _make(self) -> None:
+        found, name = self._found, self.name
+        attributes = _attributes(found, self._post_ops)
+        given = tuple(_given(argument) for argument in self._arguments)
+        try:
+            if name == "reorder":
+                descriptor: int | None = found.reordering(*given, attributes)
+            else:
+                descriptor = found.described(name, given, attributes)
+        finally:
+            found.call("dnnl_primitive_attr_destroy", attributes)
+        if descriptor is None:
+            raise BackendError(f"oneDNN: {name} must be possible, got {self._arguments}.")
+        self.descriptor = descriptor
+        self.handle = found.made("dnnl_primitive_create", descriptor)
+
+    def reorder(self, argument: int, layout: Layout, back: bool = False) -> Primitive:
+        """Return the copy of an array of that layout into the memory order that it takes for an argument, or `back`."""
+        key = (argument, layout, back)
+        if key not in self._reorders:
+            ends = (layout, self.memory_of(argument))
+            self._reorders[key] = Primitive("reorder", ends[::-1] if back else ends)
+        return self._reorders[key]
+
+    def memory_of(self, argument: int) -> int | None:
+        """Return the descriptor of an argument's memory."""
+        return self._found.memory_descriptor(self.descriptor, EXEC_ARGUMENT, argument)
+
+    def floats_of(self, argument: int) -> int:
+        """Return how many float32 hold an argument."""
+        return -(-self._found.bytes_of(self.memory_of(argument)) // 4)
+
+    def bound(self, arrays: Mapping[int, np.ndarray]) -> Call:
+        """Return a call on fixed memory."""
+        return Call(self, arrays)
+
+    @property
+    def with_relu(self) -> Primitive | None:
+        """The primitive that makes 0 of what is negative in its result; None where there is none."""
+        if self._post_ops or not self.name.endswith("convolution_forward"):
+            return None
+        return primitive(self.name, self._arguments, (PostOp("eltwise", RELU),))
+
+
+class Call(partial[None]):
+    """A primitive on fixed memory, called without arguments.
+
+    Parameters
+    ----------
+    kernel : Primitive
+    arrays : dict of argument -> array
+        Kept.
+    """
+
+    kernel: Primitive
+    arrays: Mapping[int, np.ndarray]
+
+    def __new__(cls, kernel: Primitive, arrays: Mapping[int, np.ndarray]) -> Call:
+        memories = [Memory(array, kernel.memory_of(number) or 0) for number, array in arrays.items()]
+        handles = ((number, memory.handle) for number, memory in zip(arrays, memories, strict=True))
+        arguments, found = (_Argument * len(memories))(*handles), _library()
+        call = super().__new__(cls, found.execute, kernel.handle, found.stream, len(memories), arguments)
+        call.kernel, call.arrays, call._memories = kernel, arrays, memories  # type: ignore[attr-defined]
+        return call
+
+
+def _given(argument: Any) -> Any:
+    if isinstance(argument, Layout):
+        return descriptor_of(argument)
+    return argument.descriptor if isinstance(argument, Primitive) else argument
+
+
+def _attributes(found: Library, post_ops: tuple[PostOp, ...]) -> int:
+    """Return attributes: scratch memory is the caller's, and what is done with the result."""
+    attributes = found.made("dnnl_primitive_attr_create")
+    found.call("dnnl_primitive_attr_set_scratchpad_mode", attributes, 1)
+    if post_ops:
+        chain = found.made("dnnl_post_ops_create")
+        for kind, algorithm, other in post_ops:
+            if kind == "eltwise":
+                zero = ctypes.c_float(0.0)
+                found.call("dnnl_post_ops_append_eltwise", chain, algorithm, zero, zero)
+            else:
+                found.call("dnnl_post_ops_append_binary", chain, algorithm, descriptor_of(other))  # type: ignore[arg-type]
+        found.call("dnnl_primitive_attr_set_post_ops", attributes, chain)
+        found.call("dnnl_post_ops_destroy", chain)
+    return attributes
+
+
+@lru_cache(maxsize=PRIMITIVES)
+def primitive(name: str, arguments: tuple[Any, ...], post_ops: tuple[PostOp, ...] = ()) -> Primitive:
+    """Return a primitive, made when it is first needed."""
+    return Primitive(name, arguments, post_ops)

@@ -1,0 +1,110 @@
+"""Runs primitives on arrays of the NumPy backend: noted where a recording is made, with one thread, scratch memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from backends.typing import NumpyArray
+
+from ..cpu.recording import exchange_last, last_noted, note_held, plain, writable
+from .library import library
+from .primitive import DIFF_DST, DIFF_SRC, DST, RELU, RELU_FROM_VALUE, SCRATCHPAD, SRC, TRAINING, Call, Primitive, layout_of, primitive
+
+Arrays = Mapping[int, NumpyArray]
+Buffers = Any
+
+
+def run(kernel: Primitive, reads: Arrays, writes: Arrays, buffers: Buffers) -> None:
+    """Run a primitive now, and whenever the recording that is made is replayed.
+
+    Parameters
+    ----------
+    kernel : Primitive
+    reads, writes : dict of argument -> array
+        In the memory orders that it takes.
+    buffers : callable
+        Hands out its scratch memory.
+    """
+    arrays = {number: plain(x) for number, x in reads.items()}
+    arrays.update((number, writable(x)) for number, x in writes.items())
+    if kernel.scratch_bytes:
+        arrays[SCRATCHPAD] = plain(buffers("onednn_scratch", (-(-kernel.scratch_bytes // 4),), "float32"))
+    call, held = kernel.bound(arrays), library().single_threaded  # type: ignore[union-attr]
+    note_held(call, held)
+    held(call)
+
+
+def fused_relu(x: NumpyArray) -> bool:
+    """Have the primitive that was noted last, if it wrote x, make 0 of what is negative; False where none can."""
+    call, memory = last_noted(), plain(x)
+    if not isinstance(call, Call):
+        return False
+    out = call.arrays.get(DST)
+    if out is None or out.ctypes.data != memory.ctypes.data or out.shape != memory.shape or out.strides != memory.strides:
+        return False
+    kernel = call.kernel.with_relu
+    if kernel is None or kernel.scratch_bytes != call.kernel.scratch_bytes:
+        return False
+    exchange_last(kernel.bound(call.arrays))
+    return True
+
+
+def packed(kernel: Primitive, argument: int, x: NumpyArray, name: str, buffers: Buffers) -> NumpyArray:
+    """Return an array in the memory order that a primitive takes for an argument, as a vector."""
+    vector = buffers(name, (kernel.floats_of(argument),), "float32")
+    run(kernel.reorder(argument, layout_of(x)), {SRC: x}, {DST: vector}, buffers)
+    return vector
+
+
+def unpacked(kernel: Primitive, argument: int, vector: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
+    """Write an argument's vector into an array of any memory order."""
+    run(kernel.reorder(argument, layout_of(out), back=True), {SRC: vector}, {DST: out}, buffers)
+
+
+def channels_innermost(
+    buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None
+) -> NumpyArray:
+    """Return scratch memory ``[N, C, ...]`` that lies as ``N, ..., C``."""
+    axes = (shape[0], *shape[2:], shape[1])
+    length = (math.prod(shape),)
+    memory = (buffers(name, length) if dtype is None else buffers(name, length, dtype)).reshape(axes)
+    return memory.transpose(0, len(axes) - 1, *range(1, len(axes) - 1))  # type: ignore[no-any-return]
+
+
+def in_a_row(x: NumpyArray, buffers: Buffers, name: str, copy: bool = True) -> NumpyArray:
+    """Return an array as a vector in c order: a view, or where strides allow none, memory for it or with `copy` one."""
+    if x.flags.c_contiguous:
+        return x.reshape(-1)
+    vector = buffers(name, (x.size,), "float32")
+    if copy:
+        vector.reshape(x.shape)[...] = x
+    return vector  # type: ignore[no-any-return]
+
+
+def is_channels_innermost(x: NumpyArray) -> bool:
+    """Tell whether ``[N, C, ...]`` lies as ``N, ..., C``."""
+    return bool(x.transpose(0, *range(2, x.ndim), 1).flags.c_contiguous)
+
+
+def reordered(x: NumpyArray, out: NumpyArray) -> NumpyArray:
+    """Copy an array into one of another memory order, which is returned."""
+    if all(step > 0 and step % x.itemsize == 0 for step in x.strides):
+        run(primitive("reorder", (layout_of(x), layout_of(out))), {SRC: x}, {DST: out}, None)
+    else:  # broadcast or turned round
+        out[...] = x
+    return out
+
+
+def with_channels_innermost(x: NumpyArray, buffers: Buffers, name: str) -> NumpyArray:
+    """Return ``[N, C, ...]``, or its copy, as ``N, ..., C``."""
+    return x if is_channels_innermost(x) else reordered(x, channels_innermost(buffers, name, tuple(x.shape)))
+
+
+def relu_backward(a: NumpyArray, epsilon: NumpyArray, out: NumpyArray) -> None:
+    """Write epsilon, or 0 where ``a = relu(z)`` is none; three arrays of the same dense memory order."""
+    layout = layout_of(a)
+    forward = primitive("eltwise_forward", (TRAINING, RELU, layout, layout, 0.0, 0.0))
+    kernel = primitive("eltwise_backward", (RELU_FROM_VALUE, layout, layout, layout, 0.0, 0.0, forward))
+    run(kernel, {DST: a, DIFF_DST: epsilon}, {DIFF_SRC: out}, None)
