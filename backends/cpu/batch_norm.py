@@ -32,6 +32,9 @@ PIECE_BYTES = min(max(l2_cache_bytes(), 1 << 19), 1 << 21)
 lock: with a cache of 1 MB a step of 64 takes 10.0 ms by pieces of 128 KB, 8.9 by 256, 8.2 by 1024, and 8.3 by 4096."""
 LONGEST = 4096
 """Elements of a row: the ones that it is multiplied by stay in the first-level cache."""
+SHORT = 512
+"""Elements of a row below which a number of its channel is repeated for each, so that NumPy's loops go over many rows:
+rows of 49, 224 and 448 take 0.68, 0.78 and 0.74 of the time then, rows of 896 1.1."""
 
 
 class Layout(NamedTuple):
@@ -80,6 +83,8 @@ class Layout(NamedTuple):
 
     def across(self, table: np.ndarray, index: Index) -> np.ndarray:
         """Return numbers of rows or columns as they broadcast to such a range; a table of one row holds for all."""
+        if table.ndim == 3:
+            return table[:, index[1]]
         part = table[:, index[1]] if len(table) == 1 else table[index]
         return part[:, None, :] if self.columns else part[:, :, None]
 
@@ -98,11 +103,15 @@ class Layout(NamedTuple):
             np.vecdot(x, y, out=out)
 
     def spread(self, vector: np.ndarray, buffers: Buffers, name: str) -> np.ndarray:
-        """Return numbers of channels ``[1, C]`` as a table of one row."""
+        """Return numbers of channels ``[1, C]`` as a table of one row, for short rows ``[1, C, B]``."""
         width = self.table[1]
+        if not self.columns and 1 < self.length < SHORT:
+            repeated = buffers(name, (self.length, 1, width), vector.dtype.name).transpose(1, 2, 0)
+            np.copyto(repeated, vector[:, :, None])
+            return repeated
         if width == vector.shape[1]:
             return vector
-        spread = buffers(name, (width,))
+        spread = buffers(name, (width,), vector.dtype.name)
         np.copyto(spread.reshape(-1, vector.shape[1]), vector)
         return spread.reshape(1, -1)
 

@@ -154,16 +154,16 @@ class BatchNormalizationRuntime(LayerRuntime):
         centered = batch_norm.channel_error_sums(
             epsilon, x, cache.centered, cache.mean, sums, ctx.buffer, cache.rectified
         )
-        shift, slope = sums[:1, :], sums[1:, :]
+        everybody = nd.reshape_view(own, (1, 2 * channels))
+        if ctx.training and ctx.needs_epsilon and ctx.meeting.count > 1:  # first: others may wait
+            everybody = nd.sum(ctx.meeting.gather(own), 0, keepdims=True)
         if not self.conf.lock_gamma_beta:
-            nd.multiply(slope, cache.inverse, grads["gamma"])
-            nd.assign(grads["beta"], shift)
+            nd.multiply(sums[1:, :], cache.inverse, grads["gamma"])
+            nd.assign(grads["beta"], sums[:1, :])
         self._follow(cache, params, grads, ctx)
-        if ctx.training and ctx.meeting.count > 1:  # also where nobody needs epsilon below: all meet equally often
-            summed = nd.sum(ctx.meeting.gather(own), 0, keepdims=True)
-            shift, slope = summed[:, :channels], summed[:, channels:]
         if not ctx.needs_epsilon:
             return None
+        shift, slope = everybody[:, :channels], everybody[:, channels:]
         if not ctx.training:
             return nd.muli(epsilon, nd.reshape_view(cache.factor, (1, channels, *(1,) * (epsilon.ndim - 2))))
         self._slopes(shift, slope, cache.inverse, cache.factor, cache.elements)
