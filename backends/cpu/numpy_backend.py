@@ -19,6 +19,7 @@ from .accelerated import Accelerated
 from .batch_norm import NumpyBatchNorm
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
+from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
 from .meeting import WorkersMeeting
 from .recording import UFUNC_BUFFER, TracedArray, quietly
@@ -56,7 +57,7 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(Accelerated, NumpyEmbedding, NumpyBatchNorm, Backend):
+class NumpyBackend(Accelerated, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm, Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
