@@ -24,8 +24,8 @@ class Work(NamedTuple):
     per_step : int
         Multiplications per example of the smallest product that comes once in every time step; 0 where nothing goes
         through series step by step.
-    meets : bool
-        Whether workers need numbers of one another on the way: each of them then has one part, and all run at once.
+    meetings : int
+        How often workers need numbers of one another on the way: each of them then has one part, and all run at once.
     looked_up : int
         Numbers per example that come from the rows of a table, or are added to them, in as many passes.
     """
@@ -34,7 +34,7 @@ class Work(NamedTuple):
     largest: int
     parameters: int
     per_step: int = 0
-    meets: bool = False
+    meetings: int = 0
     looked_up: int = 0
 
 

@@ -11,6 +11,14 @@ from nd.arguments import Checked
 from nd.typing import Array
 
 
+class LayerParams(dict[str, Array]):
+    """Name -> parameter of a layer."""
+
+    def __call__(self) -> Array:
+        """Return all of them as a vector ``[1, n]``, in their order: Java's ``layer.params()``."""
+        return nd.reshape(nd.concat([nd.reshape(view, (-1,)) for view in self.values()]), (1, -1))
+
+
 @dataclass(frozen=True)
 class ParamSpec(Checked):
     """One parameter of a layer, in the order in which the layer's parameters lie in the vector.
