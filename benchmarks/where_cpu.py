@@ -1,7 +1,7 @@
 """Show where this library's training step on the CPU spends its time, and what its matrix products alone would take.
 
 It times the calls that are recorded of a step, by what they are or by the kind of node that makes them, so it knows the
-inside of `nn.step.worker`, `nd.execution.recording` and `backends.cpu.recording`.
+inside of `nn.step.worker`, `nd.execution.recording`, `backends.cpu.recording` and `backends.onednn`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from recorded_nodes import RecordedNodes
 from series_networks import SERIES
 
 import nd
+from backends.onednn.primitive import Call as OneDnnCall
 from nn import MultiLayerConfiguration
 from nn.step.minibatch import StepInput
 
@@ -108,6 +109,8 @@ def _median(run: Call, times: int = STEPS) -> float:
 
 
 def _kind(call: Any, kinds: dict[str, tuple[str, ...]]) -> str:
+    if isinstance(call, OneDnnCall):
+        return f"oneDNN's {call.kernel.name}"
     name = getattr(call.func, "__name__", "")
     if name == "dot" and call.args[0].ndim == 1:  # the gradient's norm
         return "others"
