@@ -26,6 +26,8 @@ class Work(NamedTuple):
         through series step by step.
     meets : bool
         Whether workers need numbers of one another on the way: each of them then has one part, and all run at once.
+    looked_up : int
+        Numbers per example that come from the rows of a table, or are added to them, in as many passes.
     """
 
     multiplications: int
@@ -33,6 +35,7 @@ class Work(NamedTuple):
     parameters: int
     per_step: int = 0
     meets: bool = False
+    looked_up: int = 0
 
 
 class WorkPlan(NamedTuple):

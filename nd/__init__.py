@@ -59,6 +59,7 @@ from .arrays.batch_norm import (
     channel_error_sums,
     channel_moments,
     combined_moments,
+    for_channels,
     normalize_channels,
     normalize_channels_back,
 )
@@ -199,6 +200,7 @@ __all__ = [
     "exp",
     "eye",
     "fill",
+    "for_channels",
     "fresh_buffers",
     "full",
     "gemm",

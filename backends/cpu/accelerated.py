@@ -10,8 +10,9 @@ import numpy as np
 
 from backends.typing import Array, NumpyArray
 
+from ..base import Backend
 from ..generic.window import Window
-from .convolution import NumpyConvolution, algorithm_for
+from .convolution import algorithm_for
 from .recording import plain
 from .row_convolution import Buffers
 
@@ -31,15 +32,15 @@ class OneDnn:
     """oneDNN's primitives, imported when they are first needed."""
 
     def __init__(self) -> None:
-        from ..onednn import convolution, lstm, pooling, products, running
+        from ..onednn import batch_norm, convolution, lstm, pooling, products, running
         from ..onednn.library import library
 
-        self.convolution, self.lstm, self.pooling = convolution, lstm, pooling
+        self.batch_norm, self.convolution, self.lstm, self.pooling = batch_norm, convolution, lstm, pooling
         self.products, self.running = products, running
         self.vector = library().vector  # type: ignore[union-attr]
 
 
-class Accelerated(NumpyConvolution):
+class Accelerated(Backend):
     """Mixin of `NumpyBackend`."""
 
     @cached_property
@@ -60,6 +61,61 @@ class Accelerated(NumpyConvolution):
         if a.shape[0] * a.shape[1] * b.shape[1] < LEAST_PRODUCT or not self.accelerates(a) or b.dtype != a.dtype:
             return False
         return self.onednn.products.is_operand(a) and self.onednn.products.is_operand(b)  # type: ignore[union-attr]
+
+    # ---- batch normalisation
+
+    def normalizes(self, *arrays: NumpyArray) -> bool:
+        """Tell whether oneDNN normalises the channels of arrays, which lie alike."""
+        x = arrays[0]
+        if x.ndim < 3 or x.size < LEAST or not self.accelerates(x) or not self.lies_for_onednn(x):
+            return False
+        return all(other.strides == x.strides for other in arrays)
+
+    def channel_moments(self, x: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
+        if not self.normalizes(x):
+            return super().channel_moments(x, out, buffers)
+        self.onednn.batch_norm.moments(x, out, buffers)  # type: ignore[union-attr]
+        return None
+
+    def normalize_channels(
+        self,
+        x: NumpyArray,
+        centered: None,
+        vectors: tuple[NumpyArray, NumpyArray, Any],
+        buffers: Buffers,
+        rectify: bool = False,
+    ) -> Array:
+        if not self.normalizes(x):
+            return super().normalize_channels(x, centered, vectors, buffers, rectify)
+        out = self.onednn.running.channels_innermost(buffers, "a", tuple(x.shape))  # type: ignore[union-attr]
+        return self.onednn.batch_norm.affine(x, vectors, out, buffers, rectify)  # type: ignore[union-attr]
+
+    def channel_error_sums(
+        self,
+        epsilon: NumpyArray,
+        x: NumpyArray,
+        centered: None,
+        mean: NumpyArray,
+        out: NumpyArray,
+        buffers: Buffers,
+        rectified: NumpyArray | None = None,
+    ) -> None:
+        if not self.normalizes(x, epsilon):
+            return super().channel_error_sums(epsilon, x, centered, mean, out, buffers, rectified)
+        self.onednn.batch_norm.error_sums(epsilon, x, mean, out, buffers, rectified is not None)  # type: ignore[union-attr]
+        return None
+
+    def normalize_channels_back(
+        self,
+        epsilon: NumpyArray,
+        x: NumpyArray,
+        centered: None,
+        vectors: tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray],
+        buffers: Buffers,
+    ) -> Array:
+        if not self.normalizes(x, epsilon):
+            return super().normalize_channels_back(epsilon, x, centered, vectors, buffers)
+        return self.onednn.batch_norm.back(epsilon, x, vectors, buffers)  # type: ignore[union-attr]
 
     # ---- series
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from backends.typing import Array, NumpyArray
 
-from ..generic.spatial import SpatialPrimitives
 from ..generic.window import Window
 from . import pooled_rows, toom_cook
+from .depthwise import NumpyDepthwise
 from .row_convolution import Buffers, Geometry, RowConvolution, Saved, rows_first, view
 from .toom_cook_rows import ToomCookRows
 
@@ -41,7 +41,7 @@ def halves(window: Window, pool: Window) -> bool:
     return pool.kernel == (2, 2) and pool.tiles_exactly and window.out == (2 * pool.out[0], 2 * pool.out[1])
 
 
-class NumpyConvolution(SpatialPrimitives):
+class NumpyConvolution(NumpyDepthwise):
     """Mixin of `NumpyBackend`: convolution with image rows outermost in memory."""
 
     def im2col(self, x: NumpyArray, window: Window, buffers: Buffers) -> Array:

@@ -94,15 +94,14 @@ class _Recorder(NumpyBackend):
         run()
         return y
 
-    def pull_rows(self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows") -> np.ndarray:
-        rows = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
-        pull = partial(self._pull_into, plain(table), plain(indices), plain(rows), who)
+    def pull_rows(
+        self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows", out: NumpyArray | None = None
+    ) -> Array:
+        rows = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table)) if out is None else out
+        pull = partial(self._plain.pull_rows, plain(table), plain(indices), who, writable(rows))
         note(pull)
         pull()
         return rows
-
-    def _pull_into(self, table: NumpyArray, indices: NumpyArray, out: NumpyArray, who: str) -> None:
-        np.copyto(out, super().pull_rows(table, indices, who))
 
     def scatter_add(self, table: NumpyArray, indices: NumpyArray, updates: NumpyArray) -> Array:
         add = partial(super().scatter_add, writable(table), plain(indices), plain(updates))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import itertools
 import os
 import threading
 import weakref
@@ -31,6 +32,12 @@ def thread_count() -> int:
     if not setting.isdecimal() or int(setting) < 1:
         raise BackendError(f"ND_NUM_THREADS: expected an integer >= 1, got {setting!r}. Unset it to use all cores.")
     return int(setting)
+
+
+def even_parts(length: int, count: int) -> list[slice]:
+    """Cut ``0 .. length`` into so many stretches of about the same length, one for every worker."""
+    borders = [number * length // count for number in range(count + 1)]
+    return [slice(start, stop) for start, stop in itertools.pairwise(borders)]
 
 
 class Workers:
@@ -85,8 +92,11 @@ class Workers:
 
 def _in_new_threads(tasks: Sequence[Task], meeting: WorkersMeeting) -> list[object]:
     """Run tasks that meet where the workers that stay are in use."""
-    workers, run = [_Worker(number) for number in range(1, len(tasks))], Run(len(tasks))
+    workers: list[_Worker] = []
+    run = Run(len(tasks))
     try:
+        with Held():
+            workers += [_Worker(number) for number in range(1, len(tasks))]
         return _side_by_side(workers, tasks, meeting, run)
     finally:
         run.abandon()

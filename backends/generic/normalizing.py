@@ -25,6 +25,7 @@ class Normalizing:
     square: Callable[..., Array]
     sqrt: Callable[..., Array]
     where: Callable[..., Array]
+    relu: Callable[..., Array]
     assign: Callable[..., Array]
     sum: Callable[..., Array]
     mean: Callable[..., Array]
@@ -45,6 +46,11 @@ class Normalizing:
 
     # ---- batch normalisation: see nd.arrays.batch_norm
 
+    def for_channels(self, x: Array, buffers: Buffers, like: Array | None = None) -> Array:
+        """Return x, or its copy, in an order that these functions take; that of `like`, which has been returned."""
+        ordered = "input" if like is None else "ordered"
+        return self.to_activation_order(x, lambda _, shape: buffers(ordered, shape))
+
     def channel_moments(self, x: Array, out: Array, buffers: Buffers) -> Array | None:
         """Write mean and sum of squared deviations ``[2, C]``; return x less the mean, None where it is not kept."""
         count = x.shape[0] * math.prod(x.shape[2:])
@@ -54,19 +60,34 @@ class Normalizing:
         return centered
 
     def normalize_channels(
-        self, x: Array, centered: Array | None, mean: Array, factor: Array, shift: Any, buffers: Buffers
+        self,
+        x: Array,
+        centered: Array | None,
+        vectors: tuple[Array, Array, Any],
+        buffers: Buffers,
+        rectify: bool = False,
     ) -> Array:
-        """Return ``(x - mean) * factor + shift``, in the memory "a"; vectors are ``[1, C]``, `shift` may be a number."""
-        out = buffers("a", tuple(x.shape))
+        """Return ``(x - mean) * factor + shift`` in the memory "a"; vectors: ``[1, C]`` each, shift may be a number."""
+        out, (mean, factor, shift) = buffers("a", tuple(x.shape)), vectors
         if centered is None:
             centered = self.subtract(x, self.over_channels(mean, x), out)
         self.multiply(centered, self.over_channels(factor, x), out)
-        return self.add(out, shift if isinstance(shift, float) else self.over_channels(shift, x), out)
+        self.add(out, shift if isinstance(shift, float) else self.over_channels(shift, x), out)
+        return self.relu(out, out) if rectify else out
 
     def channel_error_sums(
-        self, epsilon: Array, x: Array, centered: Array | None, mean: Array, out: Array, buffers: Buffers
+        self,
+        epsilon: Array,
+        x: Array,
+        centered: Array | None,
+        mean: Array,
+        out: Array,
+        buffers: Buffers,
+        rectified: Array | None = None,
     ) -> Array | None:
         """Write the sums of epsilon and of ``epsilon * (x - mean)``, ``[2, C]``; return x less the mean, or None."""
+        if rectified is not None:
+            self.assign(epsilon, self.where(rectified > 0.0, epsilon, 0.0))
         if centered is None:
             centered = self._centred(x, mean, buffers)
         self.assign(out[0:1, ...], self.channel_sums(epsilon))

@@ -12,10 +12,19 @@ from nd.typing import Array
 
 from ..execution.workers import Elementwise
 from ..state import state
-from .arithmetic import addi, divi, muli, multiply, square, subi, subtract
+from .arithmetic import addi, divi, maximum, muli, multiply, square, subi, subtract, where
 from .arithmetic import sum as total
+from .creation import assign
 
 Buffers = Callable[..., Array]
+
+
+def for_channels(x: Array, buffers: Buffers, like: Array | None = None) -> Array:
+    """Return ``x [N, C, ...]``, or its copy in `buffers`, in a memory order that these functions take.
+
+    With `like`, which this function has returned, in the order of that: functions of two arrays take one order.
+    """
+    return state.backend.for_channels(x, buffers, like)
 
 
 def channel_moments(x: Array, out: Array, buffers: Buffers) -> Array | None:
@@ -58,32 +67,53 @@ def combined_moments(means: Array, squares: Array, counts: Array) -> tuple[Array
 
 
 def normalize_channels(
-    x: Array, centered: Array | None, mean: Array, factor: Array, shift: Array | float, buffers: Buffers
+    x: Array,
+    centered: Array | None,
+    vectors: tuple[Array, Array, Array | float],
+    buffers: Buffers,
+    rectify: bool = False,
 ) -> Array:
-    """Return ``(x - mean) * factor + shift`` in the memory "a", for ``x [N, C, ...]`` and ``[1, C]`` of the others."""
+    """Return ``(x - mean) * factor + shift`` in the memory "a", for the vectors mean, factor, shift ``[1, C]``.
+
+    With `rectify` numbers below 0 become 0.
+    """
     backend = state.backend
     if not backend.compiles:
-        return backend.normalize_channels(x, centered, mean, factor, shift, buffers)
+        return backend.normalize_channels(x, centered, vectors, buffers, rectify)
     out = buffers("a", tuple(x.shape))
-    mean, factor, shift = (_across(x, of_channels) for of_channels in (mean, factor, shift))
+    mean, factor, shift = (_across(x, vector) for vector in vectors)
     if centered is None:
         _normalise(x, mean, factor, shift, out)
     else:
         _scale(centered, factor, shift, out)
+    if rectify:
+        _rectify(out)
     return out
 
 
 def channel_error_sums(
-    epsilon: Array, x: Array, centered: Array | None, mean: Array, out: Array, buffers: Buffers
+    epsilon: Array,
+    x: Array,
+    centered: Array | None,
+    mean: Array,
+    out: Array,
+    buffers: Buffers,
+    rectified: Array | None = None,
 ) -> Array | None:
     """Write the sums of epsilon over every channel, and of ``epsilon * (x - mean)``, to ``out [2, C]``.
+
+    With `rectified`, the result of `normalize_channels`, epsilon first becomes 0 where that is not above 0.
 
     Returns
     -------
     array or None
         `centered` for `normalize_channels_back`.
     """
-    return state.backend.channel_error_sums(epsilon, x, centered, mean, out, buffers)
+    backend = state.backend
+    if rectified is not None and backend.compiles:
+        _cut(epsilon, rectified)
+        rectified = None
+    return backend.channel_error_sums(epsilon, x, centered, mean, out, buffers, rectified)
 
 
 def normalize_channels_back(
@@ -118,6 +148,16 @@ def _normalise(x: Array, mean: Array, factor: Array, shift: Array | float, out: 
     subtract(x, mean, out)
     muli(out, factor)
     addi(out, shift)
+
+
+@Elementwise
+def _rectify(out: Array) -> None:
+    maximum(out, 0.0, out)
+
+
+@Elementwise
+def _cut(epsilon: Array, rectified: Array) -> None:
+    assign(epsilon, where(rectified > 0.0, epsilon, 0.0))
 
 
 @Elementwise

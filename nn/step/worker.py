@@ -92,7 +92,7 @@ def work_of(
     conf: NetworkConfiguration, types: list[NodeTypes], shapes: Sequence[tuple[int, ...]], passes: int
 ) -> nd.Work:
     """Return what a network with such activations costs on features of those shapes."""
-    multiplications, largest, parameters = 0, max(math.prod(shape[1:]) for shape in shapes), 0
+    multiplications, looked_up, largest, parameters = 0, 0, max(math.prod(shape[1:]) for shape in shapes), 0
     loops = []  # multiplications of a time step
     for node, (came, out) in zip(conf.nodes, types, strict=True):
         specs = node.conf.param_specs()
@@ -101,12 +101,16 @@ def work_of(
         if recurrent := [spec.length for spec in specs if spec.recurrent]:
             loops += recurrent
             positions = math.prod(came[0].sizes) // came[0].shape[0]
-        multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
+        if getattr(node.conf, "takes_indices", False):
+            looked_up += size
+        else:
+            multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
         parameters += sum(spec.length for spec in specs)
         largest = max(largest, size)
     element_bytes = 8 if conf.dtype == "float64" else 4
     gradient = parameters if passes > FORWARD_ONLY else 0
-    return nd.Work(passes * multiplications, largest * element_bytes, gradient, min(loops, default=0))
+    per_step = min(loops, default=0)
+    return nd.Work(passes * multiplications, largest * element_bytes, gradient, per_step, looked_up=passes * looked_up)
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
+from nd.activations import ReLU
 from nd.arguments import Fraction, NonNegative
 from nd.checks import describe_shape
 from nd.typing import Array
@@ -19,6 +20,7 @@ from ...conf.input_type import ConvolutionalFlatType, InputType
 from ...conf.java_form import TIMED, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images
 from ...step.params import ParamSpec
+from ..core.activation import ActivationRuntime
 from ..runtime import Context, LayerRuntime, Params
 from ..same_size import SameSizeConf
 
@@ -43,6 +45,8 @@ class BatchNormalizationCache(NamedTuple):
     """gamma * inverse."""
     count: Array | float
     """Elements of a channel in the minibatch."""
+    rectified: Array | None = None
+    """The activations, where they are rectified."""
 
 
 def _factors(variance: Array, divisor: Array | float, eps: float, gamma: Array | float, inverse: Array, factor: Array) -> None:
@@ -88,6 +92,8 @@ class BatchNormalizationRuntime(LayerRuntime):
     pure = splits = meets = True
     takes_dropout = False
     takes_weight_noise = False
+    rectifies: ClassVar[bool] = False
+    """Whether activations below 0 become 0."""
 
     def setup(self) -> None:
         conf = self.conf
@@ -107,10 +113,12 @@ class BatchNormalizationRuntime(LayerRuntime):
             )
         cache = self._of_batch(x, params, ctx) if ctx.training else self._of_running(x, params, ctx)
         shift = self._locked[1] if self.conf.lock_gamma_beta else params["beta"]
-        return nd.normalize_channels(cache.x, cache.centered, cache.mean, cache.factor, shift, ctx.buffer), cache
+        vectors = cache.mean, cache.factor, shift
+        a = nd.normalize_channels(cache.x, cache.centered, vectors, ctx.buffer, self.rectifies)
+        return a, cache._replace(rectified=a if self.rectifies else None)
 
     def _of_batch(self, x: Array, params: Params, ctx: Context) -> BatchNormalizationCache:
-        x, channels = nd.to_activation_order(x, ctx.buffer), self.conf.n_out
+        x, channels = nd.for_channels(x, ctx.buffer), self.conf.n_out
         own = ctx.buffer("moments", (2 * channels + 1,))
         centered = nd.channel_moments(x, nd.reshape_view(own[: 2 * channels], (2, channels)), ctx.buffer)
         mean, variance, count = own[None, :channels], own[None, channels : 2 * channels], float(_elements(x))
@@ -135,10 +143,13 @@ class BatchNormalizationRuntime(LayerRuntime):
     def backward(
         self, epsilon: Array, cache: BatchNormalizationCache, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        epsilon, channels = nd.to_activation_order(epsilon, ctx.buffer), self.conf.n_out
+        x, channels = nd.for_channels(cache.x, ctx.buffer), self.conf.n_out
+        epsilon = nd.for_channels(epsilon, ctx.buffer, x)
         own = ctx.buffer("sums", (2 * channels,))
         sums = nd.reshape_view(own, (2, channels))
-        centered = nd.channel_error_sums(epsilon, cache.x, cache.centered, cache.mean, sums, ctx.buffer)
+        centered = nd.channel_error_sums(
+            epsilon, x, cache.centered, cache.mean, sums, ctx.buffer, cache.rectified
+        )
         shift, slope = sums[:1, :], sums[1:, :]
         if not self.conf.lock_gamma_beta:
             nd.multiply(slope, cache.inverse, grads["gamma"])
@@ -153,7 +164,7 @@ class BatchNormalizationRuntime(LayerRuntime):
             return nd.muli(epsilon, nd.reshape_view(cache.factor, (1, channels, *(1,) * (epsilon.ndim - 2))))
         self._slopes(shift, slope, cache.inverse, cache.factor, cache.count)
         vectors = cache.mean, cache.factor, slope, shift
-        return nd.normalize_channels_back(epsilon, cache.x, centered, vectors, ctx.buffer)
+        return nd.normalize_channels_back(epsilon, x, centered, vectors, ctx.buffer)
 
     def _scales(
         self, variance: Array, divisor: Array | float, params: Params, ctx: Context
@@ -175,6 +186,21 @@ class BatchNormalizationRuntime(LayerRuntime):
         step_of_variance = self._log_step if self.conf.use_log_std else self._step
         self._step(params["mean"], cache.mean, self.decay, grads["mean"])
         step_of_variance(params[names[1]], cache.variance, self.decay, grads[names[1]])
+
+
+class RectifiedBatchNormalization(BatchNormalizationRuntime):
+    """The same with the ReLU after it."""
+
+    pure = splits = rectifies = True
+
+
+def rectified(first: LayerRuntime, second: LayerRuntime) -> RectifiedBatchNormalization | None:
+    """Return a runtime of two layers as one: a ReLU after a batch normalisation; None where they are something else."""
+    if type(first) is not BatchNormalizationRuntime or type(second) is not ActivationRuntime:
+        return None
+    if not (type(second.activation) is ReLU and second.activation.overwrites) or second.dropout is not None:
+        return None
+    return RectifiedBatchNormalization(first.conf, first.label, first.dtype)
 
 
 def _elements(x: Array) -> int:
