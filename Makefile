@@ -16,13 +16,15 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 CUPY_VENV := .cupy/venv-$(CUPY)
 
-.PHONY: help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench clean
+.PHONY: help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench \
+	bench-quick clean
 
 help:
 	@echo "make lenet      train and evaluate LeNet (MNIST, or the bundled digits)"
 	@echo "make test       run the tests                make test-slow  the ones that take minutes"
 	@echo "make gpu-check  check and measure on a GPU   make lint       ruff and mypy"
-	@echo "make bench      measure against PyTorch        make clean      remove .venv and caches"
+	@echo "make bench      measure against PyTorch, most of an hour; make bench-quick: some minutes, prints only"
+	@echo "make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
 	@echo "make fuzz-api   call everything public with wrong arguments"
 	@echo "make cupy-check run everything on the real CuPy, on a processor; needs g++. CUPY=14.1.1 another release"
@@ -74,6 +76,9 @@ format: $(VENV)/dev
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/results.py
+
+bench-quick: $(VENV)/bench
+	$(BIN)/python benchmarks/suite.py --quick
 
 clean:
 	rm -rf $(VENV) .cupy .pytest_cache .mypy_cache .ruff_cache *.egg-info

@@ -52,8 +52,8 @@ class ArgumentChecks:
         if c is not None and tuple(c.shape) != (a.shape[0], b.shape[1]):
             raise ShapeError(f"{who}: c must be {[a.shape[0], b.shape[1]]}, got {list(c.shape)}.")
 
-    def check_lookup(self, who: str, table: Array, indices: Array) -> None:
-        """Raise DTypeError or ShapeError unless `indices` can be row numbers of a table."""
+    def check_lookup(self, who: str, table: Array, indices: Array, out: Array | None = None) -> None:
+        """Raise DTypeError or ShapeError unless `indices` can be row numbers of a table, whose rows fit into `out`."""
         for array in (table, indices):
             if not self.is_array(array):
                 raise DTypeError(f"{who}: expected arrays, got {type(array).__name__}. Make them with nd.create.")
@@ -64,6 +64,9 @@ class ArgumentChecks:
             )
         check_rank(f"{who}: table", table.shape, 2)
         check_rank(f"{who}: indices", indices.shape, 1, "Flatten them with nd.reshape.")
+        if out is not None:
+            self.check_arrays(who, table, out)
+            check_shape(f"{who}: out", out.shape, (indices.shape[0], table.shape[1]))
 
     def check_updates(self, who: str, table: Array, indices: Array, updates: Array) -> None:
         """Raise DTypeError or ShapeError unless there is a row to add to the table for every index."""

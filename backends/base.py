@@ -169,6 +169,10 @@ class Backend(
         """Return `x`, or its copy in a buffer, in the preferred memory order."""
         return self.assign(buffer("input", tuple(x.shape)), x)
 
+    def to_image_order(self, x: Array, buffers: Callable[..., Array]) -> Array:
+        """Return activations ``[N, C, ...]`` in the memory order that is best for places, where that is another."""
+        return x
+
     def fill(self, x: Array, value: float) -> Array:
         """Set every element of `x`."""
         x[...] = value
@@ -358,6 +362,22 @@ class Backend(
     def svd(self, a: Array) -> tuple[Array, Array, Array]:
         """Reduced singular value decomposition u, s, vh."""
         return self.xp.linalg.svd(a, full_matrices=False)
+
+    def lstm(
+        self,
+        x: Array,
+        weights: Any,
+        state: Sequence[Array],
+        training: bool,
+        reverse: bool,
+        buffers: Callable[..., Array],
+    ) -> Any:
+        """Run series ``x [T, N, C]`` through LSTM units of tanh and sigmoid in one go; None where there is no such way.
+
+        What it returns has `outputs` ``[T, N, H]``, `state`, and `backward(epsilon, grads)`, which returns dL/dx; see
+        `backends.onednn.lstm.SeriesPass`.
+        """
+        return None
 
     def run_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
         """Run an `nd.Elementwise`; `current` makes a backend the facade's current one for a block."""

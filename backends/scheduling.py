@@ -24,12 +24,18 @@ class Work(NamedTuple):
     per_step : int
         Multiplications per example of the smallest product that comes once in every time step; 0 where nothing goes
         through series step by step.
+    meets : bool
+        Whether workers need numbers of one another on the way: each of them then has one part, and all run at once.
+    looked_up : int
+        Numbers per example that come from the rows of a table, or are added to them, in as many passes.
     """
 
     multiplications: int
     largest: int
     parameters: int
     per_step: int = 0
+    meets: bool = False
+    looked_up: int = 0
 
 
 class WorkPlan(NamedTuple):
@@ -52,6 +58,41 @@ class UpdatePlan(NamedTuple):
     """Elements that are treated in one go, as many as fit a cache."""
     most_merged: int
     """Different penalties that are worth treating in one pass; every one takes a vector that says where it holds."""
+
+
+class Seat:
+    """The place of one worker where all of a step exchange numbers; this one is of a worker that is alone.
+
+    Attributes
+    ----------
+    number, count : int
+        Of this worker, from 0, and of all.
+    """
+
+    number, count = 0, 1
+
+    def begin(self) -> None:
+        """Begin a pass through the network, in which every worker calls `gather` equally often."""
+
+    def gather(self, vector: Array) -> Array:
+        """Return ``[workers, n]``, the vectors ``[n]`` of all workers, in their order, when all have come."""
+        return vector[None, ...]
+
+
+ALONE = Seat()
+
+
+class Meeting:
+    """Where workers of a step exchange numbers.
+
+    Attributes
+    ----------
+    seats : tuple of Seat
+        One for every worker.
+    """
+
+    def __init__(self, seats: tuple[Seat, ...] = (ALONE,)) -> None:
+        self.seats = seats
 
 
 class Scheduling:
@@ -87,10 +128,15 @@ class Scheduling:
         """Return the division of an update of so many parameters."""
         return UpdatePlan(((0, length),), max(length, 1), 0)
 
-    def run_tasks(self, tasks: Sequence[Task], light: bool = False) -> list[Any]:
+    def meeting(self, count: int) -> Meeting:
+        """Return where so many workers exchange numbers, as many as a plan has."""
+        return Meeting()
+
+    def run_tasks(self, tasks: Sequence[Task], light: bool = False, meeting: Meeting | None = None) -> list[Any]:
         """Run tasks that do not depend on one another, as many as a plan has workers; return their results.
 
-        `light` tasks have no product that is worth more than one worker.
+        `light` tasks have no product that is worth more than one worker. Those that take the seats of a meeting run
+        side by side in any case.
         """
         return [task() for task in tasks]
 

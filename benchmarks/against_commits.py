@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import pathlib
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
-from other_commits import HERE, Worker, answer_lines, unpacked
+from asking import answers_questions
+from other_commits import HERE, Worker, answer_with_tree, unpacked
 
 TIMED = (
     "tiny", "tiny_dropout", "mlp", "mlp_256", "mlp_dropout", "mlp_sizes_5", "mlp_sizes_20", "lenet_16", "lenet",
@@ -80,7 +80,7 @@ def _row(case: str, names: list[str], turns: list[dict[str, float]]) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--worker"]:
-        answer_lines({"time": milliseconds})
+    if answers_questions():
+        answer_with_tree({"time": milliseconds})
     else:
         main()

@@ -7,7 +7,8 @@ import json
 import statistics
 import time
 
-from interleaved import OURS, machine
+from contenders import OURS
+from interleaved import machine
 from networks import make
 
 from nd.dataset import MnistDataSetIterator

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from networks import LOSS_TOLERANCE, check_loss, loss_of, make
+from contenders import LOSS_TOLERANCE, check_loss, loss_of
+from networks import make
 
 import nd
 from nd.dataset import DataSet
@@ -79,11 +80,12 @@ def theirs(net: Any, backend: Any, data: DataSet, peer: Peer, inference: bool, d
     """Return PyTorch's LeNet with the weights of `net`."""
     import numpy as np
     import torch
-    from torch_models import model_of, optimizer_of
+    from torch_models import translate
+    from torch_updaters import optimizer_of
 
     torch._dynamo.reset()
     with nd.use_backend(backend):
-        model = model_of(net).to(device)
+        model = translate(net).model.to(device)
     images = torch.tensor(np.ascontiguousarray(data.features)).reshape(-1, 1, 28, 28).to(device)
     if peer.channels_last:
         model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)

@@ -7,7 +7,7 @@ import pathlib
 import time
 from typing import Any
 
-from networks import CONFIGURATIONS
+from networks import NETWORKS
 
 import nd
 from nd.dataset import EarlyTerminationDataSetIterator, MnistDataSetIterator
@@ -24,9 +24,9 @@ def epochs(backend: Any, count: int, notes: list[str]) -> dict[str, Any] | None:
         return None
     with nd.use_backend(backend):
         iterator = MnistDataSetIterator(BATCH, train=True, seed=123)
-        warm = MultiLayerNetwork(CONFIGURATIONS["lenet"]()).init()
+        warm = MultiLayerNetwork(NETWORKS["lenet"].conf()).init()
         warm.fit(EarlyTerminationDataSetIterator(MnistDataSetIterator(BATCH, train=True, seed=1), WARM_BATCHES))
-        net = MultiLayerNetwork(CONFIGURATIONS["lenet"]()).init()
+        net = MultiLayerNetwork(NETWORKS["lenet"].conf()).init()
         backend.synchronize()
         started = time.perf_counter()
         net.fit(iterator, epochs=count)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+from typing import Any
 
 import numpy as np
-from interleaved import TURN_S, Result, interleave, machine, versions
+from interleaved import TURN_S, interleave, machine, versions
 from networks import make
 
 import nd
@@ -19,7 +20,7 @@ CHAIN, GRAPH = "lenet", "lenet-graph"
 STEPS = 3
 
 
-def compare(batch: int, rounds: int, seconds: float) -> Result:
+def compare(batch: int, rounds: int, seconds: float) -> dict[str, Any]:
     """Return medians in milliseconds, and the median, least and largest ratio of turns in pairs.
 
     Raises
@@ -39,7 +40,7 @@ def compare(batch: int, rounds: int, seconds: float) -> Result:
     return {"batch": batch, **medians, "ratio": statistics.median(ratios), "range": [min(ratios), max(ratios)]}
 
 
-def table(results: list[Result]) -> str:
+def table(results: list[dict[str, Any]]) -> str:
     """Return a Markdown table; the ratio says how much longer the graph takes."""
     lines = ["| batch | chain, median ms | graph, median ms | graph / chain (turns) |", "|---|---|---|---|"]
     for each in results:

@@ -14,14 +14,9 @@ PEERS = ("ndwright", "torch", "torch-channels-last")
 
 def train(who: str, batch: int, steps: int) -> tuple[float, float]:
     """Train in this process; return its peak in MB, and by how many MB it grew over `steps` further steps."""
-    from networks import make, make_peer
+    from contenders import contender
 
-    net, data = make("lenet", batch)
-
-    def ours() -> None:
-        net.fit_batch(data)
-
-    step = ours if who == "ndwright" else make_peer(net, data, who).step
+    step = contender(who, "lenet", batch).train
     for _ in range(STEPS):
         step()
     before = peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,15 +1,14 @@
-"""Other commits of this repository, each at work in a process of its own, asked by lines of JSON."""
+"""Other commits of this repository, each at work in a process of its own."""
 
 from __future__ import annotations
 
 import io
-import json
-import os
 import pathlib
 import subprocess
-import sys
 import tarfile
 from typing import Any
+
+from asking import Process, answer_all
 
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGES = ("backends", "nd", "nn", "optimize")
@@ -28,47 +27,27 @@ def unpacked(commit: str, folder: pathlib.Path) -> pathlib.Path:
     return target
 
 
-class Worker:
+class Worker(Process):
     """A process that imports the packages of one tree and answers what a script is asked.
 
     Parameters
     ----------
     script : str
-        In this folder; calls `answer_lines`.
+        In this folder; calls `answer_with_tree`.
     tree : Path
         Holds the packages.
     """
 
     def __init__(self, script: str, tree: pathlib.Path) -> None:
-        command = [sys.executable, str(ROOT / "benchmarks" / script), "--worker"]
         paths = {"PYTHONPATH": str(tree), "ND_BACKEND": "numpy", "PYTHONDONTWRITEBYTECODE": "1"}
-        self._process: Any = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **paths}
-        )
+        super().__init__(script, environment=paths)
         found = pathlib.Path(self.ask("where"))
         if found != tree / "nd" / "__init__.py":
             raise SystemExit(f"the worker imports {found}, not the packages of {tree}")
 
-    def ask(self, *question: Any) -> Any:
-        """Return the answer to a question, which is a name and arguments."""
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        if not line:
-            raise SystemExit(f"a worker has ended when it was asked {question}")
-        return json.loads(line)
 
-    def close(self) -> None:
-        """End the process."""
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def answer_lines(answers: dict[str, Any]) -> None:
-    """Answer questions from the standard input until it ends; "where" says which packages these are."""
+def answer_with_tree(answers: dict[str, Any]) -> None:
+    """Answer questions; "where" says which packages these are."""
     import nd
 
-    known = {"where": lambda: nd.__file__, **answers}
-    for line in sys.stdin:
-        name, *arguments = json.loads(line)
-        print(json.dumps(known[name](*arguments)), flush=True)
+    answer_all({"where": lambda: nd.__file__, **answers})

@@ -8,12 +8,12 @@ from __future__ import annotations
 import argparse
 import hashlib
 import pathlib
-import sys
 import tempfile
 from itertools import cycle, islice
 from typing import Any
 
-from other_commits import HERE, Worker, answer_lines, unpacked
+from asking import answers_questions
+from other_commits import HERE, Worker, answer_with_tree, unpacked
 
 STEPS = 20
 
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--worker"]:
-        answer_lines({"hashes": hashes})
+    if answers_questions():
+        answer_with_tree({"hashes": hashes})
     else:
         main()

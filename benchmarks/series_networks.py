@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import nd
 from nd.dataset import DataSet
-from nn import LSTM, MultiLayerConfiguration, NeuralNetConfiguration, RnnOutputLayer, SimpleRnn
+from nn import LSTM, Bidirectional, MultiLayerConfiguration, NeuralNetConfiguration, RnnOutputLayer, SimpleRnn
 from nn.step.minibatch import StepInput
 from optimize import Adam
 
@@ -28,14 +27,20 @@ class SeriesCase(NamedTuple):
     batch: int
     """Series of a minibatch."""
 
-    def conf(self, dtype: str = "float32") -> MultiLayerConfiguration:
+    both: bool = False
+    """Whether every layer goes through the series from both ends."""
+
+    def conf(self) -> MultiLayerConfiguration:
         """Return its configuration."""
         *hidden, n_out = self.sizes
-        layers = [self.layer(n_in=n_in, n_out=n, activation="tanh") for n_in, n in pairwise(hidden)]
-        out = RnnOutputLayer(n_in=hidden[-1], n_out=n_out, activation="softmax", loss="mcxent")
-        return NeuralNetConfiguration(seed=123, weight_init="xavier", updater=Adam(1e-3), dtype=dtype).list(
-            *layers, out
-        )
+        wide = [self.sizes[0], *(2 * n if self.both else n for n in hidden[1:])]
+        layers: list[Any] = [
+            self.layer(n_in=n_in, n_out=n, activation="tanh") for n_in, n in zip(wide[:-1], hidden[1:], strict=True)
+        ]
+        if self.both:
+            layers = [Bidirectional(layer) for layer in layers]
+        out = RnnOutputLayer(n_in=wide[-1], n_out=n_out, activation="softmax", loss="mcxent")
+        return NeuralNetConfiguration(seed=123, weight_init="xavier", updater=Adam(1e-3)).list(*layers, out)
 
     def minibatch(self, batch: int) -> DataSet:
         """Return noise, and a class for every step."""
@@ -45,7 +50,9 @@ class SeriesCase(NamedTuple):
         return DataSet(features.transpose(2, 1, 0), labels.transpose(1, 2, 0))
 
 
+SERIES_BATCHES = (1, 16, 32, 128, 256)
 SERIES = {
+    "bilstm-32-64-5": SeriesCase(LSTM, (32, 64, 5), 100, 16, both=True),
     "lstm-32-64-5": SeriesCase(LSTM, (32, 64, 5), 100, 16),
     "lstm-77-200-200-77": SeriesCase(LSTM, (77, 200, 200, 77), 50, 32),
     "simple-rnn-32-64-5": SeriesCase(SimpleRnn, (32, 64, 5), 100, 16),

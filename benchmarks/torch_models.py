@@ -3,64 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from networks import Network
+from torch_layers import Layers, Modules, Tie
 
-import nd
-from nn import (
-    LSTM,
-    ActivationLayer,
-    BatchNormalization,
-    ConvolutionLayer,
-    DenseLayer,
-    ElementWiseVertex,
-    GlobalPoolingLayer,
-    OutputLayer,
-    RnnOutputLayer,
-    SimpleRnn,
-    SubsamplingLayer,
-)
-from nn.conf.preprocessors import CnnToFeedForwardPreProcessor
-from optimize import Adam
-
-Modules = list[torch.nn.Module]
-OUR_GATES, THEIR_GATES = (2, 1, 3, 0), (3, 1, 0, 2)
-"""Places of candidate, forget, output and input gate of an LSTM among PyTorch's, and of PyTorch's among them."""
-
-
-class Sum(torch.nn.Module):
-    """The sum of two activations, in the memory of the first: nobody else reads that."""
-
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return x.add_(y)
-
-
-class Series(torch.nn.Module):
-    """A recurrent layer over ``[T, N, C]``.
-
-    Parameters
-    ----------
-    core : LSTM or RNN
-
-    Attributes
-    ----------
-    goes_on : bool
-        Whether it begins with the state that the call before has left.
-    """
-
-    def __init__(self, core: torch.nn.RNNBase) -> None:
-        super().__init__()
-        self.core, self.goes_on = core, False
-        self._state: Any = None
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        found, state = self.core(x, self._state)
-        if self.goes_on:
-            self._state = state
-        return found
+from nd.dataset import DataSet
+from nn import LSTM, Bidirectional, EmbeddingSequenceLayer, SimpleRnn
+from nn.conf.preprocessors import FeedForwardToCnnPreProcessor
 
 
 class Graph(torch.nn.Module):
@@ -91,7 +43,18 @@ class Graph(torch.nn.Module):
         return activations[number]
 
 
-def model_of(net: Network) -> torch.nn.Module:
+class Translation(NamedTuple):
+    """PyTorch's network of ours."""
+
+    model: torch.nn.Module
+    ties: list[Tie]
+
+    def gradients(self) -> dict[str, np.ndarray]:
+        """Return PyTorch's gradients by our names, in our order."""
+        return {key: way.ours(parameter.grad.numpy()) for key, parameter, way in self.ties}  # type: ignore[union-attr]
+
+
+def translate(net: Network) -> Translation:
     """Return PyTorch's network with the same weights, on the host; without the softmax, which its loss contains.
 
     Raises
@@ -100,7 +63,8 @@ def model_of(net: Network) -> torch.nn.Module:
         It has another number of parameters, running statistics among them.
     """
     types = net.conf.node_types([None]) or [None] * len(net.conf.nodes)
-    steps = [_modules_of(net, node, known) for node, known in zip(net.conf.nodes, types, strict=True)]
+    layers = Layers(net, by_time(net))
+    steps = [layers.of_node(node, known) for node, known in zip(net.conf.nodes, types, strict=True)]
     sources = [node.inputs for node in net.conf.nodes]
     model: torch.nn.Module
     if sources == [(number - 1,) for number in range(len(sources))]:
@@ -113,111 +77,53 @@ def model_of(net: Network) -> torch.nn.Module:
     theirs = sum(each.numel() for each in counted)
     if theirs != net.num_params():
         raise SystemExit(f"torch has {theirs} parameters, we have {net.num_params()}: nothing to compare")
-    return model
+    return Translation(model, layers.ties)
 
 
-def _modules_of(net: Network, node: Any, types: Any) -> Modules:
-    conf = node.conf
-    if isinstance(conf, ConvolutionLayer):
-        return _convolution(net, node.name, conf, types)
-    if isinstance(conf, RnnOutputLayer):
-        return [_linear(net, node.name, conf), torch.nn.Flatten(0, 1)]
-    if isinstance(conf, (DenseLayer, OutputLayer)):
-        flat: Modules = [torch.nn.Flatten()] if isinstance(node.preprocessor, CnnToFeedForwardPreProcessor) else []
-        linear = _linear(net, node.name, conf)
-        return [*flat, linear, torch.nn.ReLU()] if isinstance(conf, DenseLayer) else [*flat, linear]
-    if isinstance(conf, (LSTM, SimpleRnn)):
-        return [_series(net, node.name, conf)]
-    if isinstance(conf, BatchNormalization):
-        return [_normalisation(net, node.name, conf)]
-    if isinstance(conf, SubsamplingLayer):
-        return [torch.nn.MaxPool2d(conf.kernel_size, conf.stride)]
-    if isinstance(conf, ActivationLayer):
-        return [torch.nn.ReLU(inplace=True)]
-    if isinstance(conf, GlobalPoolingLayer):
-        return [torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()]
-    if isinstance(conf, ElementWiseVertex):
-        return [Sum()]
-    raise SystemExit(f"{type(conf).__name__}: PyTorch's is not written here")
+def by_time(net: Network) -> bool:
+    """Tell whether PyTorch's network takes series step by step, ``[T, N, C]``."""
+    return isinstance(net.conf.nodes[0].conf, (LSTM, SimpleRnn, Bidirectional))
 
 
-def _linear(net: Network, name: str, conf: Any) -> torch.nn.Module:
-    ours = torch.nn.Linear(conf.n_in, conf.n_out)
-    W, b = (_host(net, f"{name}_{part}") for part in "Wb")
-    ours.weight.data, ours.bias.data = torch.tensor(np.ascontiguousarray(W.T)), torch.tensor(b[0])
-    return ours
+class Minibatch(NamedTuple):
+    """What PyTorch takes of a minibatch."""
+
+    inputs: torch.Tensor
+    targets: torch.Tensor
+    """Classes, or numbers."""
+    examples: int
+
+    def loss(self, outputs: torch.Tensor) -> torch.Tensor:
+        """Return the mean loss of the examples, summed over places and steps."""
+        if self.targets.is_floating_point():
+            return torch.nn.functional.mse_loss(outputs, self.targets)
+        if len(self.targets) == self.targets.numel() == self.examples:
+            return torch.nn.functional.cross_entropy(outputs, self.targets)
+        return torch.nn.functional.cross_entropy(outputs, self.targets, reduction="sum") / self.examples
 
 
-def _series(net: Network, name: str, conf: Any) -> torch.nn.Module:
-    """Return a recurrent layer; the second vector of biases that PyTorch has stays 0."""
-    core = (torch.nn.LSTM if isinstance(conf, LSTM) else torch.nn.RNN)(conf.n_in, conf.n_out)
-    for part, theirs in (("W", core.weight_ih_l0), ("RW", core.weight_hh_l0), ("b", core.bias_ih_l0)):
-        ours = _reordered(_host(net, f"{name}_{part}").T, THEIR_GATES if isinstance(conf, LSTM) else (0,))
-        theirs.data = torch.tensor(ours).reshape(theirs.shape)
-    core.bias_hh_l0.data = torch.zeros_like(core.bias_ih_l0)
-    core.bias_hh_l0.requires_grad_(False)
-    return Series(core)
+def tensors(net: Network, data: DataSet) -> Minibatch:
+    """Return what PyTorch takes of a minibatch."""
+    dtype = net.conf.base.dtype
+    features, labels = (np.ascontiguousarray(each, dtype) for each in (data.features, data.labels))
+    first, inputs = net.conf.nodes[0], torch.tensor(features)
+    targets = torch.tensor(labels.argmax(1) if classifies(net) else labels)
+    if by_time(net):
+        inputs, targets = inputs.permute(2, 0, 1).contiguous(), targets.T.flatten()
+    elif isinstance(first.conf, EmbeddingSequenceLayer):
+        inputs = inputs.long()
+    elif isinstance(first.preprocessor, FeedForwardToCnnPreProcessor):
+        inputs = inputs.reshape(len(features), *first.preprocessor.image)
+    return Minibatch(inputs, targets, len(features))
 
 
-def _reordered(weights: np.ndarray, order: Sequence[int]) -> np.ndarray:
-    """Return the blocks of rows in another order."""
-    blocks = np.split(weights, len(order))
-    return np.concatenate([blocks[k] for k in order])
+def predictions(net: Network, outputs: torch.Tensor, data: DataSet) -> np.ndarray:
+    """Return PyTorch's predictions as ours lie."""
+    if not by_time(net):
+        return outputs.numpy()
+    return outputs.reshape(-1, len(data.features), outputs.shape[1]).permute(1, 2, 0).numpy()
 
 
-def gradients_of_series(net: Network, model: torch.nn.Module) -> dict[str, np.ndarray]:
-    """Return the gradients of PyTorch's chain of recurrent layers and an output by our names, in our order."""
-    found: dict[str, np.ndarray] = {}
-    modules = [each for each in model.children() if not isinstance(each, torch.nn.Flatten)]
-    for node, module in zip(net.conf.nodes, modules, strict=True):
-        order: Sequence[int] = OUR_GATES if isinstance(node.conf, LSTM) else (0,)
-        parts: dict[str, Any] = {"W": module.weight, "b": module.bias} if isinstance(module, torch.nn.Linear) else {}
-        if isinstance(module, Series):
-            core: Any = module.core
-            parts = {"W": core.weight_ih_l0, "RW": core.weight_hh_l0, "b": core.bias_ih_l0}
-        for part, theirs in parts.items():
-            gradient = theirs.grad.numpy()
-            found[f"{node.name}_{part}"] = _reordered(gradient.reshape(len(gradient), -1), order).T
-    return found
-
-
-def _convolution(net: Network, name: str, conf: ConvolutionLayer, types: Any) -> Modules:
-    """Return a convolution; where Java pads one side more than the other, the zeros come from a module before it."""
-    before, after = (0, 0), (0, 0)
-    if conf.convolution_mode == "same":
-        sizes = zip(types.inputs[0].sizes[1:], types.output.sizes[1:], conf.kernel_size, conf.stride, strict=True)
-        total = [max((out - 1) * stride + kernel - size, 0) for size, out, kernel, stride in sizes]
-        before, after = tuple(each // 2 for each in total), tuple(-(-each // 2) for each in total)
-    uneven = before != after
-    ours = torch.nn.Conv2d(
-        conf.n_in, conf.n_out, conf.kernel_size, conf.stride, 0 if uneven else before, bias=conf.has_bias
-    )
-    ours.weight.data = torch.tensor(_host(net, f"{name}_W"))
-    if conf.has_bias:
-        ours.bias.data = torch.tensor(_host(net, f"{name}_b")[0])
-    return [torch.nn.ZeroPad2d((before[1], after[1], before[0], after[0])), ours] if uneven else [ours]
-
-
-def _normalisation(net: Network, name: str, conf: BatchNormalization) -> torch.nn.Module:
-    ours = torch.nn.BatchNorm2d(conf.n_out, conf.eps, 1.0 - conf.decay)
-    parts = (_host(net, f"{name}_{part}")[0] for part in ("gamma", "beta", "mean", "log10stdev"))
-    ours.weight.data, ours.bias.data, ours.running_mean, log10_stdev = map(torch.tensor, parts)
-    ours.running_var = 10.0 ** (2.0 * log10_stdev)
-    return ours
-
-
-def _host(net: Network, key: str) -> np.ndarray:
-    return np.ascontiguousarray(nd.to_host(net.get_param(key)))
-
-
-def optimizer_of(net: Network, model: torch.nn.Module, **options: bool) -> torch.optim.Optimizer:
-    """Return PyTorch's updater of the same arithmetic, with L2 on weights alone: Adam as it begins, or Nesterovs."""
-    trained = [each for each in model.parameters() if each.requires_grad]
-    weights = [each for each in trained if each.ndim > 1]
-    others = [each for each in trained if each.ndim == 1]
-    groups = [{"params": weights, "weight_decay": net.conf.base.l2 or 0.0}, {"params": others}]
-    updater = net.conf.base.updater
-    rate = updater.at(updater.learning_rate, 0, 0)
-    if isinstance(updater, Adam):
-        return torch.optim.Adam(groups, rate, (updater.beta1, updater.beta2), updater.epsilon, **options)
-    return torch.optim.SGD(groups, rate, momentum=updater.momentum, nesterov=True, **options)
+def classifies(net: Network) -> bool:
+    """Tell whether a softmax ends the network."""
+    return type(net.conf.nodes[-1].conf.activation).__name__ == "Softmax"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from interleaved import WARM_S, machine, versions
-from networks import CONFIGURATIONS, make
+from networks import NETWORKS, make
 from recorded_nodes import RecordedNodes
 from series_networks import SERIES
 
@@ -153,14 +153,14 @@ def table(found: list[dict[str, Any]], by: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--network", choices=CONFIGURATIONS, default="lenet")
+    parser.add_argument("--network", choices=NETWORKS, default="lenet")
     parser.add_argument("--batch", type=int, nargs="+", help="default: 16 64 256; of series the network's own")
     parser.add_argument("--by", choices=("calls", "nodes"), help="kinds of calls (default of chains) or of nodes")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     batches = [SERIES[arguments.network].batch] if arguments.network in SERIES else [16, 64, 256]
     found = [where(arguments.network, batch) for batch in arguments.batch or batches]
-    chain = isinstance(CONFIGURATIONS[arguments.network](), MultiLayerConfiguration)
+    chain = isinstance(NETWORKS[arguments.network].conf(), MultiLayerConfiguration)
     by = arguments.by or ("calls" if chain else "nodes")
     print(json.dumps(found, indent=2) if arguments.json else f"{machine()}; {versions()}\n{table(found, by)}")
 

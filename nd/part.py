@@ -24,10 +24,14 @@ class Part:
         may be recorded and replayed. Without that it is run as it is written, every time.
     splits : bool
         Whether examples do not meet in it, so that a minibatch may be computed in parts.
+    meets : bool
+        Of a layer that splits: whether workers that train on one part each exchange numbers in it, by the `meeting` of
+        its context. Inherited.
     """
 
     pure: ClassVar[bool] = False
     splits: ClassVar[bool] = False
+    meets: ClassVar[bool] = False
 
     def __init_subclass__(cls, **settings: object) -> None:
         super().__init_subclass__(**settings)

@@ -122,6 +122,6 @@ class NumpyConvolution(NumpyDepthwise):
         self, x: NumpyArray, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None
     ) -> Array:
         if not rows_first(x):
-            return buffers(name, shape, dtype)
+            return super().like(x, buffers, name, shape, dtype)
         n, channels, height, width = shape
         return buffers(name, (n, height, channels, width), dtype).transpose(0, 2, 1, 3)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from backends.typing import Array, NumpyArray
 
 from ..generic.embedding import EmbeddingRows, check_limits
+from .workers import even_parts
 
+LEAST_PULLED = 400_000
+"""Numbers that are looked up column by column, half a nanosecond each, from which waking a thread pays."""
 CELLS = 1 << 15
 """Elements that are added in one go: their positions in memory, of 8 bytes, stay in the L2 cache."""
 
@@ -15,9 +22,24 @@ CELLS = 1 << 15
 class NumpyEmbedding(EmbeddingRows):
     """Mixin of `NumpyBackend`."""
 
-    def pull_rows(self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows") -> np.ndarray:
+    workers: int
+    is_busy: Callable[[], bool]
+    run_tasks: Callable[..., Any]
+
+    def pull_rows(
+        self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows", out: NumpyArray | None = None
+    ) -> Array:
         self._check_rows(who, indices, table.shape[0])
-        return table[indices]
+        if out is None:
+            return table[indices]
+        if not (table.flags.f_contiguous and out.flags.f_contiguous):
+            out[...] = table[indices]
+        elif out.size < LEAST_PULLED or self.is_busy():
+            _pull_columns(table.T, indices, out.T)
+        else:
+            parts = even_parts(table.shape[1], self.workers)
+            self.run_tasks([partial(_pull_columns, table.T[part], indices, out.T[part]) for part in parts])
+        return out
 
     def scatter_add(self, table: NumpyArray, indices: NumpyArray, updates: NumpyArray) -> Array:
         self._check_rows("scatter_add", indices, table.shape[0])
@@ -32,6 +54,11 @@ class NumpyEmbedding(EmbeddingRows):
     def _check_rows(self, who: str, indices: NumpyArray, rows: int) -> None:
         if indices.size:
             check_limits(who, indices.min(), indices.max(), rows)  # not by `item`, which a recorder refuses
+
+
+def _pull_columns(columns: np.ndarray, indices: np.ndarray, out: np.ndarray) -> None:
+    """Look rows up in a table in f order, column by column: a column of many thousand rows stays in the L1 cache."""
+    columns.take(indices, 1, out, "clip")  # which nothing is: with "raise" it would write through a buffer
 
 
 # NumPy adds to elements of a vector several times faster than to rows of a matrix, in the order of the indices as well.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -15,13 +14,16 @@ from backends.typing import Array, HostArray, NumpyArray
 
 from ..base import DTYPES, Backend
 from ..errors import DTypeError
-from ..scheduling import UpdatePlan, Work, WorkPlan
+from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan
+from .accelerated import Accelerated
+from .batch_norm import NumpyBatchNorm
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
-from .accelerated import Accelerated
+from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
+from .meeting import WorkersMeeting
 from .recording import UFUNC_BUFFER, TracedArray, quietly
-from .workers import Workers, thread_count
+from .workers import Workers, even_parts, thread_count
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
 LEAST_EXAMPLES = 8  # in a part of a minibatch
@@ -29,10 +31,11 @@ VECTOR = 16  # examples that a part is a multiple of: 64 bytes, so that every ro
 TILE_BYTES = 4 << 20  # of the largest activation of a part; the caches hold it, and inner loops stay long
 LEAST_MULTIPLICATIONS = 12_000_000  # below which waking a thread costs more than it saves
 MULTIPLICATIONS_PER_PARAMETER = 36  # that a worker has to save, because each worker has a gradient to be added
-
+MULTIPLICATIONS_PER_LOOKUP = 64  # that take as long as one number that is looked up in a table, or added to it
 LEAST_PER_STEP = 400_000  # multiplications of a worker in a time step, below which the interpreter's lock costs more
 LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
+LEAST_REORDERED = 1024  # elements that are worth oneDNN's copy into another memory order
 DENSE = 4  # multiplications per parameter and pass up to which the products are split, not the examples
 
 
@@ -50,7 +53,7 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
+class NumpyBackend(Accelerated, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm, Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
@@ -130,29 +133,40 @@ class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
         if work is None:
             return super().plan_work(examples, work)
         count = min(self.workers, max(examples // LEAST_EXAMPLES, 1))
-        if examples * work.multiplications < LEAST_MULTIPLICATIONS + MULTIPLICATIONS_PER_PARAMETER * work.parameters:
+        cost = work.multiplications + MULTIPLICATIONS_PER_LOOKUP * work.looked_up
+        if examples * cost < LEAST_MULTIPLICATIONS + MULTIPLICATIONS_PER_PARAMETER * work.parameters:
             count = 1
-        if work.multiplications <= DENSE * 3 * work.parameters:
+        if cost <= DENSE * 3 * work.parameters:
             count = 1
         most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
         if work.per_step:  # many short calls: examples stay together, and workers only share what is worth the lock
             most = examples
             if examples * work.per_step < count * LEAST_PER_STEP:
                 count = 1
+        if work.meets:  # in the middle of its work a worker cannot wait for a part that it has not begun
+            most = examples
         shares = _parts(0, examples, -(-examples // count))
         workers = tuple(tuple(_parts(share.start, share.stop, most)) for share in shares)
         undivided = len(workers) == len(workers[0]) == 1
-        return WorkPlan(workers, examples * work.multiplications < LIGHT, undivided)
+        return WorkPlan(workers, examples * cost < LIGHT, undivided)
 
     def plan_update(self, length: int) -> UpdatePlan:
-        workers = max(1, min(self.workers, length // self.worker_elements))
-        borders = [number * length // workers for number in range(workers + 1)]
-        return UpdatePlan(tuple(itertools.pairwise(borders)), self.update_chunk, 0)
+        parts = even_parts(length, max(1, min(self.workers, length // self.worker_elements)))
+        return UpdatePlan(tuple((part.start, part.stop) for part in parts), self.update_chunk, 0)
 
-    def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
+    def is_busy(self) -> bool:
+        """Tell whether the workers run something, so that nothing inside of it is split."""
+        return self._workers.busy
+
+    def meeting(self, count: int) -> Meeting:
+        return WorkersMeeting(count)
+
+    def run_tasks(
+        self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
+    ) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:
             return [tasks[0]()]
-        return self._run_held(tasks, self._workers.run)
+        return self._run_held(tasks, partial(self._workers.run, meeting=meeting))
 
     def run_in_turn(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
         if light and len(tasks) == 1 and self._blas_is_set:
@@ -179,6 +193,8 @@ class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
         if turned.flags.c_contiguous:
             return x
         view = buffer("input", x.shape)
+        if x.size >= LEAST_REORDERED and x.dtype == view.dtype and x.ndim > 2 and self.accelerates(x):
+            return self.onednn.running.reordered(x, view)  # type: ignore[union-attr]
         view[...] = x
         return view
 
@@ -283,10 +299,12 @@ class NumpyBackend(Accelerated, NumpyEmbedding, Backend):
 
     def _dot(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
         """Write a @ b into c-ordered memory; a large product outside of the workers is split by rows over all."""
-        if out.size * b.shape[0] < self._least_product or self._workers.busy:
+        if out.size * b.shape[0] < self._least_product or self.is_busy():
+            if self.multiplies(a, b):
+                return self.onednn.products.note_product(a, b, out)  # type: ignore[union-attr]
             return np.dot(a, b, out)  # as matmul, with less ado for small ones
-        borders = [number * len(a) // self.workers for number in range(self.workers + 1)]
-        self.run_tasks([partial(np.dot, a[i:j], b, out[i:j]) for i, j in itertools.pairwise(borders)])
+        multiply: Any = self.onednn.products.product if self.multiplies(a, b) else np.dot  # type: ignore[union-attr]
+        self.run_tasks([partial(multiply, a[part], b, out[part]) for part in even_parts(len(a), self.workers)])
         return out
 
 

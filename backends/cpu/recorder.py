@@ -13,6 +13,7 @@ from backends.typing import Array, HostArray, NumpyArray
 from ..base import Backend
 from ..errors import NotRecorded
 from ..generic.random_bits import advanced
+from ..scheduling import Meeting
 from .numpy_backend import NumpyBackend
 from .recording import Recording, TracedArray, active_recording, note, own_memory, plain, writable
 
@@ -37,8 +38,10 @@ class _Recorder(NumpyBackend):
         self.__dict__.update(backend.__dict__)
         self._plain = backend
 
-    def run_tasks(self, tasks: Sequence[Callable[[], object]], light: bool = False) -> list[Any]:
-        """Note the tasks, one for a worker, which write their last argument, and run them."""
+    def run_tasks(
+        self, tasks: Sequence[Callable[[], object]], light: bool = False, meeting: Meeting | None = None
+    ) -> list[Any]:
+        """Note the tasks, one for a worker, which write their last argument and do not meet, and run them."""
         plain_tasks = []
         for task in tasks:
             if not isinstance(task, partial):
@@ -91,15 +94,14 @@ class _Recorder(NumpyBackend):
         run()
         return y
 
-    def pull_rows(self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows") -> np.ndarray:
-        rows = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
-        pull = partial(self._pull_into, plain(table), plain(indices), plain(rows), who)
+    def pull_rows(
+        self, table: NumpyArray, indices: NumpyArray, who: str = "pull_rows", out: NumpyArray | None = None
+    ) -> Array:
+        rows = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table)) if out is None else out
+        pull = partial(self._plain.pull_rows, plain(table), plain(indices), who, writable(rows))
         note(pull)
         pull()
         return rows
-
-    def _pull_into(self, table: NumpyArray, indices: NumpyArray, out: NumpyArray, who: str) -> None:
-        np.copyto(out, super().pull_rows(table, indices, who))
 
     def scatter_add(self, table: NumpyArray, indices: NumpyArray, updates: NumpyArray) -> Array:
         add = partial(super().scatter_add, writable(table), plain(indices), plain(updates))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import itertools
 import os
 import threading
 import weakref
@@ -12,6 +13,7 @@ from queue import SimpleQueue
 from ..errors import BackendError
 from ..holders import Holders, call_in_forks
 from ..interrupts import Held
+from .meeting import Abandoned, Run, WorkersMeeting
 
 Task = Callable[[], object]
 
@@ -32,6 +34,12 @@ def thread_count() -> int:
     return int(setting)
 
 
+def even_parts(length: int, count: int) -> list[slice]:
+    """Cut ``0 .. length`` into so many stretches of about the same length, one for every worker."""
+    borders = [number * length // count for number in range(count + 1)]
+    return [slice(start, stop) for start, stop in itertools.pairwise(borders)]
+
+
 class Workers:
     """The calling thread and ``count - 1`` more, which wait between calls of `run`.
 
@@ -45,6 +53,7 @@ class Workers:
         self.count = count
         self._users = Holders()
         self._workers: list[_Worker] = []
+        self._meets: Run | None = None  # of workers that meet, until all of them have ended
         weakref.finalize(self, _stop, self._workers)
         call_in_forks(self.forget_threads)
 
@@ -53,17 +62,26 @@ class Workers:
         """Whether the workers run something."""
         return len(self._users) > 0
 
-    def run(self, tasks: Sequence[Task]) -> list[object]:
+    def run(self, tasks: Sequence[Task], meeting: WorkersMeeting | None = None) -> list[object]:
         """Run tasks that do not depend on one another, the first in the calling thread; return their results.
 
         At most `count` tasks. Where the workers are in use already, by another thread or by the task that calls, they
-        run one after the other, up to the first error. Side by side, the first error is raised when all have ended.
+        run one after the other, up to the first error; those that meet in threads that end with them. Side by side, the
+        first error is raised when all have ended.
         """
         user = None if len(tasks) <= 1 else self._users.add_if_none()
         if user is None:
-            return [task() for task in tasks]
+            meets = meeting is not None and len(tasks) > 1
+            return _in_new_threads(tasks, meeting) if meets else [task() for task in tasks]  # type: ignore[arg-type]
         try:
-            return self._run_side_by_side(tasks)
+            while len(self._workers) < len(tasks) - 1:
+                self._workers.append(_Worker(len(self._workers) + 1))
+            if self._meets is not None:  # a second Ctrl-C has cut the end of that run short: somebody may wait there
+                self._meets.abandon()
+            self._meets = None if meeting is None else Run(len(tasks))
+            results = _side_by_side(self._workers, tasks, meeting, self._meets)
+            self._meets = None
+            return results
         finally:
             self._users.discard(user)
 
@@ -71,27 +89,48 @@ class Workers:
         """In a forked child the threads are gone; new ones start on demand."""
         self._workers.clear()
 
-    def _run_side_by_side(self, tasks: Sequence[Task]) -> list[object]:
-        while len(self._workers) < len(tasks) - 1:
-            self._workers.append(_Worker(len(self._workers) + 1))
-        jobs = [_Job(task) for task in tasks[1:]]
+
+def _in_new_threads(tasks: Sequence[Task], meeting: WorkersMeeting) -> list[object]:
+    """Run tasks that meet where the workers that stay are in use."""
+    workers: list[_Worker] = []
+    run = Run(len(tasks))
+    try:
+        with Held():
+            workers += [_Worker(number) for number in range(1, len(tasks))]
+        return _side_by_side(workers, tasks, meeting, run)
+    finally:
+        run.abandon()
+        _stop(workers)
+
+
+def _side_by_side(
+    workers: Sequence[_Worker], tasks: Sequence[Task], meeting: WorkersMeeting | None, run: Run | None
+) -> list[object]:
+    if meeting is not None and run is not None:
+        tasks = meeting.tasks_of(run, tasks)
+    jobs = [_Job(task) for task in tasks[1:]]
+    first, awaited = None, run
+    try:
+        for worker, job in zip(workers, jobs, strict=False):
+            worker.start(job)
+        first = tasks[0]()
+        awaited = None
+    except Abandoned:
+        pass  # because of an error that a job has
+    finally:
+        for worker, job in zip(workers, jobs, strict=False):
+            worker.wait(job, awaited)
+    errors = [job.error for job in jobs if job.error is not None]
+    if errors:
+        error = next((error for error in errors if not isinstance(error, Abandoned)), errors[0])
         try:
-            for worker, job in zip(self._workers, jobs, strict=False):
-                worker.start(job)
-            first = tasks[0]()
+            raise error
         finally:
-            for worker, job in zip(self._workers, jobs, strict=False):
-                worker.wait(job)
-        error = next((job.error for job in jobs if job.error is not None), None)
-        if error is not None:
-            try:
-                raise error
-            finally:
-                del error, jobs, job  # its traceback knows this frame: without a cycle all ends with the error
-        return [first, *(job.result for job in jobs)]
+            del error, errors, jobs, job  # its traceback knows this frame: without a cycle all ends with the error
+    return [first, *(job.result for job in jobs)]
 
 
-def _stop(workers: list[_Worker]) -> None:
+def _stop(workers: Sequence[_Worker]) -> None:
     for worker in workers:
         worker.stop()
 
@@ -130,10 +169,15 @@ class _Worker:
         self._inbox.put(job)
         job.sent = True
 
-    def wait(self, job: _Job) -> None:
-        """Return when the job has ended; Ctrl-C is the job's error, if it has no other, and is waited through."""
+    def wait(self, job: _Job, run: Run | None = None) -> None:
+        """Return when the job has ended; Ctrl-C is the job's error, if it has no other, and is waited through.
+
+        A job that waits in a `run` for a worker that has failed is told so.
+        """
         while not job.ended:  # a wake-up alone proves nothing: Ctrl-C may swallow one, or make one too many
             try:
+                if run is not None:
+                    run.abandon()
                 if not job.sent:
                     self.start(job)
                 self._wake.get()
@@ -141,7 +185,8 @@ class _Worker:
                 job.interrupt = error
         while not self._wake.empty():
             self._wake.get()
-        job.error = job.error or job.interrupt
+        if job.interrupt is not None and (job.error is None or isinstance(job.error, Abandoned)):
+            job.error = job.interrupt
 
     def stop(self) -> None:
         """End the thread."""

@@ -31,10 +31,13 @@ class CudaEmbedding(EmbeddingRows):
     dtype_name: Any
     empty: Any
 
-    def pull_rows(self, table: CupyArray, indices: CupyArray, who: str = "pull_rows") -> CupyArray:
+    def pull_rows(
+        self, table: CupyArray, indices: CupyArray, who: str = "pull_rows", out: CupyArray | None = None
+    ) -> CupyArray:
         if table.dtype.char not in REALS:
-            return super().pull_rows(table, indices, who)
-        out = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
+            return super().pull_rows(table, indices, who, out)
+        if out is None:
+            out = self.empty((indices.shape[0], table.shape[1]), self.dtype_name(table))
         if out.size:
             numbers = self.astype(indices, "int64")
             arguments = (table, numbers, out, _lookup(table, numbers, out))

@@ -23,13 +23,14 @@ class EmbeddingRows:
 
     xp: Any
     add: Callable[..., Array]
+    stored: Callable[[Array, Array | None], Array]
     item: Callable[[Array], float]
     to_host: Callable[[Array], np.ndarray]
 
-    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows") -> Array:
-        """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order."""
+    def pull_rows(self, table: Array, indices: Array, who: str = "pull_rows", out: Array | None = None) -> Array:
+        """Return the rows ``[n, columns]`` of a table ``[rows, columns]``, in c order; in `out` if it is given."""
         self._check_rows(who, indices, table.shape[0])
-        return self.xp.take(table, indices, axis=0)
+        return self.stored(self.xp.take(table, indices, axis=0), out)
 
     def scatter_add(self, table: Array, indices: Array, updates: Array) -> Array:
         """Add updates ``[n, columns]`` to the table's rows in the order of the indices; returns the table."""

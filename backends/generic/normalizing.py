@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from backends.typing import Array
+
+Buffers = Callable[..., Array]
 
 
 class Normalizing:
     """Mixin of `Backend`. Activations are ``[N, C, ...]``."""
 
+    to_activation_order: Callable[[Array, Callable[..., Array]], Array]
     permute: Callable[[Array, Sequence[int]], Array]
     reshape: Callable[[Array, Sequence[int]], Array]
+    reshape_view: Callable[[Array, Sequence[int]], Array]
+    add: Callable[..., Array]
     multiply: Callable[..., Array]
     subtract: Callable[..., Array]
     divide: Callable[..., Array]
     square: Callable[..., Array]
     sqrt: Callable[..., Array]
     where: Callable[..., Array]
+    relu: Callable[..., Array]
     assign: Callable[..., Array]
     sum: Callable[..., Array]
     mean: Callable[..., Array]
@@ -35,6 +43,80 @@ class Normalizing:
     def row_products(self, x: Array, y: Array) -> Array:
         """Return the scalar product of every row of x with that of y, ``[rows]``."""
         return self.sum(self.multiply(x, y), 1)
+
+    # ---- batch normalisation: see nd.arrays.batch_norm
+
+    def for_channels(self, x: Array, buffers: Buffers, like: Array | None = None) -> Array:
+        """Return x, or its copy, in an order that these functions take; that of `like`, which has been returned."""
+        ordered = "input" if like is None else "ordered"
+        return self.to_activation_order(x, lambda _, shape: buffers(ordered, shape))
+
+    def channel_moments(self, x: Array, out: Array, buffers: Buffers) -> Array | None:
+        """Write mean and sum of squared deviations ``[2, C]``; return x less the mean, None where it is not kept."""
+        count = x.shape[0] * math.prod(x.shape[2:])
+        self.assign(out[0:1, ...], self.divide(self.channel_sums(x), count))
+        centered = self._centred(x, out[0:1, ...], buffers)
+        self.assign(out[1:2, ...], self.channel_sums(centered, centered))
+        return centered
+
+    def normalize_channels(
+        self,
+        x: Array,
+        centered: Array | None,
+        vectors: tuple[Array, Array, Any],
+        buffers: Buffers,
+        rectify: bool = False,
+    ) -> Array:
+        """Return ``(x - mean) * factor + shift`` in the memory "a"; vectors: ``[1, C]`` each, shift may be a number."""
+        out, (mean, factor, shift) = buffers("a", tuple(x.shape)), vectors
+        if centered is None:
+            centered = self.subtract(x, self.over_channels(mean, x), out)
+        self.multiply(centered, self.over_channels(factor, x), out)
+        self.add(out, shift if isinstance(shift, float) else self.over_channels(shift, x), out)
+        return self.relu(out, out) if rectify else out
+
+    def channel_error_sums(
+        self,
+        epsilon: Array,
+        x: Array,
+        centered: Array | None,
+        mean: Array,
+        out: Array,
+        buffers: Buffers,
+        rectified: Array | None = None,
+    ) -> Array | None:
+        """Write the sums of epsilon and of ``epsilon * (x - mean)``, ``[2, C]``; return x less the mean, or None."""
+        if rectified is not None:
+            self.assign(epsilon, self.where(rectified > 0.0, epsilon, 0.0))
+        if centered is None:
+            centered = self._centred(x, mean, buffers)
+        self.assign(out[0:1, ...], self.channel_sums(epsilon))
+        self.assign(out[1:2, ...], self.channel_sums(epsilon, centered))
+        return centered
+
+    def normalize_channels_back(
+        self,
+        epsilon: Array,
+        x: Array,
+        centered: Array | None,
+        vectors: tuple[Array, Array, Array, Array],
+        buffers: Buffers,
+    ) -> Array:
+        """Return ``epsilon * factor - (x - mean) * slope - shift``; vectors: mean, factor, slope, shift ``[1, C]``."""
+        mean, *others = vectors
+        factor, slope, shift = (self.over_channels(vector, x) for vector in others)
+        if centered is None:
+            centered = self._centred(x, mean, buffers)
+        self.multiply(epsilon, factor, epsilon)
+        self.subtract(epsilon, self.multiply(centered, slope, centered), epsilon)
+        return self.subtract(epsilon, shift, epsilon)
+
+    def _centred(self, x: Array, mean: Array, buffers: Buffers) -> Array:
+        return self.subtract(x, self.over_channels(mean, x), buffers("centered", tuple(x.shape)))
+
+    def over_channels(self, vector: Array, x: Array) -> Array:
+        """View ``[1, C]`` so that it broadcasts to ``x [N, C, ...]``."""
+        return self.reshape_view(vector, (1, x.shape[1], *(1,) * (x.ndim - 2)))
 
     # ---- rows
 

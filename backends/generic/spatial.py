@@ -226,7 +226,7 @@ class SpatialPrimitives:
 
     def like(self, x: Array, buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None) -> Array:
         """Return a scratch activation of that shape in the memory order of `x`, as far as the backend knows others."""
-        return buffers(name, shape, dtype)
+        return buffers(name, shape) if dtype is None else buffers(name, shape, dtype)
 
     # ---- maximum
 

@@ -101,6 +101,13 @@ def kernels_of(geometry: Geometry) -> Kernels:
     return Kernels(geometry)
 
 
+@lru_cache(maxsize=256)
+def _without_last(window: Window) -> Window:
+    """Return the windows over all axes but the last."""
+    sizes = (window.size, window.kernel, window.stride, window.dilation, window.pad_before, window.pad_after)
+    return Window(*(each[:-1] for each in sizes))
+
+
 def _channels_innermost(shape: tuple[int, ...]) -> Layout:
     n, channels, *places = shape
     steps, step = [0] * len(places), channels
@@ -120,6 +127,9 @@ def forward(
     relu: bool = False,
 ) -> tuple[NumpyArray, Saved]:
     """Return ``z [N, n_out, *places]``, channels innermost, and the cache for `backward`; W as in `Geometry`."""
+    if len(out) > 1 and window.kernel[-1] == window.padded[-1] == 1:  # series as images: kernels go along the last axis
+        z, saved = forward(x[..., 0], W[..., 0], b, _without_last(window), out[:-1], buffers, algorithm, relu)
+        return z[..., None], saved
     n_out = W.shape[0] * W.shape[1] if W.ndim == x.ndim + 1 else W.shape[0]
     shape = (x.shape[0], n_out, *out)
     kernels = kernels_of(Geometry(algorithm, tuple(x.shape), tuple(W.shape), shape, window, b is not None, relu))
@@ -142,6 +152,9 @@ def backward(
 ) -> NumpyArray | None:
     """Write dL/dW and dL/db; return dL/dx, channels innermost, unless nobody needs it."""
     (x, kernels), (W_gradient, b_gradient) = saved, gradients
+    if delta.ndim > x.ndim:
+        epsilon = backward(delta[..., 0], saved, W[..., 0], (W_gradient[..., 0], b_gradient), buffers, need_epsilon)
+        return None if epsilon is None else epsilon[..., None]
     delta = with_channels_innermost(delta, buffers, "onednn_delta")
     kernel = kernels.backward_weights
     vector = buffers("onednn_W", (kernel.floats_of(DIFF_WEIGHTS),), "float32")

@@ -47,6 +47,8 @@ DESCRIPTORS = {
 }
 """Primitive -> arguments of its descriptor between the engine and the attributes, sorted."""
 
+AVX512 = 0x20  # of dnnl_cpu_isa_t
+
 log = logging.getLogger(__name__)
 
 
@@ -68,6 +70,8 @@ class Library:
     Attributes
     ----------
     version : str
+    vector : int
+        Floats that its kernels compute at once.
     engine, stream : handles
         Calls in several threads may share them: on a CPU a call has ended when it returns.
 
@@ -97,6 +101,7 @@ class Library:
             self.set_omp_threads.argtypes, self.set_omp_threads.restype = (ctypes.c_int,), None
         self.engine = self.made("dnnl_engine_create", 1, 0)
         self.stream = self.made("dnnl_stream_create", self.engine, 1)
+        self.vector = 16 if library.dnnl_get_effective_cpu_isa() & AVX512 else 8
         self._describe = {name: self._describer(name, kinds) for name, kinds in DESCRIPTORS.items()}
         self._one_memory_each()
 

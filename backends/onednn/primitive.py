@@ -19,6 +19,7 @@ SRC, SRC_1, SRC_2, DST, DST_1, DST_2, WEIGHTS, WEIGHTS_1, BIAS = 1, 2, 3, 17, 18
 MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE, SCRATCHPAD = 49, 50, 51, 52, 64, 80
 DIFF_SRC, DIFF_SRC_1, DIFF_SRC_2, DIFF_DST, DIFF_DST_1, DIFF_DST_2 = 129, 130, 131, 145, 146, 147
 DIFF_WEIGHTS, DIFF_WEIGHTS_1, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT = 161, 162, 169, 255, 256
+WEIGHTS_PEEPHOLE, DIFF_WEIGHTS_PEEPHOLE = 35, 163
 POST_OP = 32768  # DNNL_ARG_ATTR_MULTIPLE_POST_OP(0); of number k it is this times (k + 1)
 EXEC_ARGUMENT = 255  # dnnl_query_exec_arg_md
 RELU = 0x20
@@ -31,6 +32,14 @@ class Layout(NamedTuple):
 
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None = None
+
+
+def in_c_order(shape: tuple[int, ...]) -> Layout:
+    """Return the layout of an array in c order."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(range(len(shape))):
+        strides[axis], step = step, step * shape[axis]
+    return Layout(shape, tuple(strides))
 
 
 def layout_of(x: np.ndarray) -> Layout:

@@ -63,10 +63,13 @@ def unpacked(kernel: Primitive, argument: int, vector: NumpyArray, out: NumpyArr
     run(kernel.reorder(argument, layout_of(out), back=True), {SRC: vector}, {DST: out}, buffers)
 
 
-def channels_innermost(buffers: Buffers, name: str, shape: tuple[int, ...]) -> NumpyArray:
+def channels_innermost(
+    buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None
+) -> NumpyArray:
     """Return scratch memory ``[N, C, ...]`` that lies as ``N, ..., C``."""
     axes = (shape[0], *shape[2:], shape[1])
-    memory = buffers(name, (math.prod(shape),), "float32").reshape(axes)
+    length = (math.prod(shape),)
+    memory = (buffers(name, length) if dtype is None else buffers(name, length, dtype)).reshape(axes)
     return memory.transpose(0, len(axes) - 1, *range(1, len(axes) - 1))  # type: ignore[no-any-return]
 
 
@@ -85,13 +88,18 @@ def is_channels_innermost(x: NumpyArray) -> bool:
     return bool(x.transpose(0, *range(2, x.ndim), 1).flags.c_contiguous)
 
 
+def reordered(x: NumpyArray, out: NumpyArray) -> NumpyArray:
+    """Copy an array into one of another memory order, which is returned."""
+    if all(step > 0 and step % x.itemsize == 0 for step in x.strides):
+        run(primitive("reorder", (layout_of(x), layout_of(out))), {SRC: x}, {DST: out}, None)
+    else:  # broadcast or turned round
+        out[...] = x
+    return out
+
+
 def with_channels_innermost(x: NumpyArray, buffers: Buffers, name: str) -> NumpyArray:
     """Return ``[N, C, ...]``, or its copy, as ``N, ..., C``."""
-    if is_channels_innermost(x):
-        return x
-    out = channels_innermost(buffers, name, tuple(x.shape))
-    run(primitive("reorder", (layout_of(x), layout_of(out))), {SRC: x}, {DST: out}, buffers)
-    return out
+    return x if is_channels_innermost(x) else reordered(x, channels_innermost(buffers, name, tuple(x.shape)))
 
 
 def relu_backward(a: NumpyArray, epsilon: NumpyArray, out: NumpyArray) -> None:

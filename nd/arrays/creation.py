@@ -258,6 +258,19 @@ def activation_like(x: Array) -> Array:
     return backend.empty_activation(tuple(x.shape), backend.dtype_name(x))
 
 
+def buffer_like(x: Array, buffers: Callable[..., Array], name: str, shape: tuple[int, ...] | None = None) -> Array:
+    """Return memory of that name in the memory order of `x`, of its shape or another of as many axes ``[N, C, ...]``.
+
+    What is computed from `x` element by element, or place by place, is fastest in that.
+    """
+    return state.backend.like(x, buffers, name, tuple(x.shape) if shape is None else shape)
+
+
+def to_image_order(x: Array, buffers: Callable[..., Array]) -> Array:
+    """Return activations with places ``[N, C, ...]`` as the backend prefers them: `x` itself, or its copy in a buffer."""
+    return state.backend.to_image_order(x, buffers)
+
+
 @explained
 def to_host(x: Array) -> HostArray:
     """Return `x` as a numpy.ndarray: the array itself on the NumPy backend, a copy from the device on others.

@@ -13,7 +13,7 @@ from ..state import state
 
 
 @explained
-def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
+def pull_rows(table: Array, indices: Array, who: str = "pull_rows", out: Array | None = None) -> Array:
     """Return the rows of a table that are named by their numbers, as a new array ``[n, columns]`` in c order.
 
     Parameters
@@ -24,15 +24,17 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
         a conversion.
     who : str
         Named in errors.
+    out : array ``[n, columns]``, optional
+        Receives the rows, in any memory order; of the table's dtype, shares no memory with it.
 
     Raises
     ------
     DataError
         The table has no such row. A GPU, which would have to wait for that, gives a row of NaN instead.
     DTypeError
-        The indices are no integers.
+        The indices are no integers, or `out` has another dtype than the table.
     ShapeError
-        The table is no matrix, or the indices are no vector.
+        The table is no matrix, the indices are no vector, or `out` has another shape.
     BackendError
         An array belongs to another backend.
 
@@ -50,9 +52,9 @@ def pull_rows(table: Array, indices: Array, who: str = "pull_rows") -> Array:
     if type(who) is not str:
         settled(pull_rows, who=who)
     backend = state.backend
-    backend.guard_same_backend(who, table, indices)
-    backend.check_lookup(who, table, indices)
-    return backend.pull_rows(table, indices, who)
+    backend.guard_same_backend(who, table, indices, out)
+    backend.check_lookup(who, table, indices, out)
+    return backend.pull_rows(table, indices, who, out)
 
 
 def check_indices(data: Any, rows: int, who: str) -> None:

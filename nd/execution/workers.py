@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from backends.base import Backend
-from backends.scheduling import UpdatePlan, Work, WorkPlan
+from backends.scheduling import ALONE, Meeting, Seat, UpdatePlan, Work, WorkPlan
 from nd.typing import Array
 
 from ..arguments import checked
@@ -88,7 +88,10 @@ class Summed:
 
 Task = Callable[[], object]
 
-__all__ = ["UpdatePlan", "Work", "WorkPlan", "deferred_memory", "plan_update", "plan_work", "run_tasks"]
+__all__ = [
+    "ALONE", "Meeting", "Seat", "UpdatePlan", "Work", "WorkPlan", "deferred_memory", "meeting", "plan_update",
+    "plan_work", "run_tasks",
+]  # fmt: skip
 
 
 def plan_work(examples: int, work: Work | None) -> WorkPlan:
@@ -98,9 +101,17 @@ def plan_work(examples: int, work: Work | None) -> WorkPlan:
     ----------
     examples : int
     work : Work, optional
-        Cost of an example; None for a minibatch that must stay in one piece.
+        Cost of an example; None for a minibatch that must stay in one piece, as one whose workers meet must in eager
+        mode, which has one thread.
     """
+    if work is not None and work.meets and state.eager:
+        work = None
     return backend().plan_work(examples, work)
+
+
+def meeting(count: int) -> Meeting:
+    """Return where so many workers of a step exchange numbers: each of them has one of its `seats`."""
+    return backend().meeting(count)
 
 
 def plan_update(length: int) -> UpdatePlan:
@@ -113,18 +124,18 @@ def deferred_memory(count: int, dtype: str) -> Array | None:
     return backend().deferred_memory(count, dtype)
 
 
-def run_tasks(tasks: Sequence[Task], light: bool = False) -> list[Any]:
+def run_tasks(tasks: Sequence[Task], light: bool = False, meeting: Meeting | None = None) -> list[Any]:
     """Run tasks that do not depend on one another, each on the current backend; return what they return.
 
     The first error of a task is raised. `light` tasks have no matrix product that is worth more than one worker. In
-    eager mode they run one after the other in this thread.
+    eager mode they run one after the other in this thread. Tasks that take the seats of a `meeting` run side by side.
     """
     current = state.backend
-    if state.eager:
+    if state.eager and meeting is None:
         return current.run_in_turn(tasks, light)
     if len(tasks) > 1:  # the first stays in this thread
         tasks = [*tasks[:1], *(_on(current, task) for task in tasks[1:])]
-    return current.run_tasks(tasks, light)
+    return current.run_tasks(tasks, light, meeting)
 
 
 def _on(target: Backend, task: Task) -> Task:

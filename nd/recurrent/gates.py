@@ -48,6 +48,8 @@ class Gates:
     """
 
     halved = False
+    plain = False
+    """Whether they are tanh and sigmoid."""
 
     def __init__(self, activation: Activation, gate_activation: Activation) -> None:
         self.overwrites = activation.overwrites and gate_activation.overwrites
@@ -78,7 +80,7 @@ class Gates:
 class OneTanhGates(Gates):
     """Tanh, and sigmoid gates as sigmoid(z) = (1 + tanh(z / 2)) / 2: one pass over all gates of a step."""
 
-    halved = True
+    halved = plain = True
 
     def activate(self, z: Array, a: Array, first: int, last: int, training: bool) -> None:
         gates = slice(first, last + 1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nd.activations import Activation
 from nd.typing import Array
 
 from ..arrays.arithmetic import channel_sums, muli, multiply
-from ..arrays.creation import assign, fill, permute, reshape_view
+from ..arrays.creation import assign, fill, permute, reshape, reshape_view
 from ..state import state as current
 from .cell import Cell, Errors, Peepholes, Slopes
 from .gates import FORGET, INPUT, OUTPUT, gates_of, stack_memory
@@ -50,9 +50,37 @@ class LstmPass(NamedTuple):
     """``[T, N, 1]``."""
 
     @property
+    def outputs(self) -> Array:
+        """Series ``[N, H, T]``."""
+        return self.order.outputs(self.h)
+
+    @property
     def state(self) -> tuple[Array, Array]:
         """Output and memory behind the last step, each ``[N, H]``."""
         return self.h[self.order.end, ...], self.c[self.order.end, ...]
+
+
+class WholePass(NamedTuple):
+    """A forward pass that the backend has made in one go."""
+
+    x: Array
+    """The input, step by step ``[T, N, C]``."""
+    start: tuple[Array, ...]
+    """Output and memory before the first step."""
+    reverse: bool
+    training: bool
+    ran: Any
+    """What the backend has returned: see `backends.base.Backend.lstm`."""
+
+    @property
+    def outputs(self) -> Array:
+        """Series ``[N, H, T]``."""
+        return series_of(self.ran.outputs)
+
+    @property
+    def state(self) -> tuple[Array, Array]:
+        """Output and memory behind the last step, each ``[N, H]``."""
+        return self.ran.state  # type: ignore[no-any-return]
 
 
 class Lstm:
@@ -92,8 +120,8 @@ class Lstm:
         buffer: Buffers,
         training: bool = False,
         reverse: bool = False,
-    ) -> LstmPass:
-        """Run all steps.
+    ) -> LstmPass | WholePass:
+        """Run all steps, in one go where the backend has a way for these units.
 
         Parameters
         ----------
@@ -108,6 +136,23 @@ class Lstm:
         reverse : bool
             Whether the last step comes first.
         """
+        if mask is None and self._cell.gates.plain:
+            steps = reshape(rows_of(x), (x.shape[2], *x.shape[:2]))
+            ran = current.backend.lstm(steps, weights, state, training, reverse, buffer)
+            if ran is not None:
+                return WholePass(steps, state, reverse, training, ran)
+        return self._step_by_step(x, weights, state, mask, buffer, training, reverse)
+
+    def _step_by_step(
+        self,
+        x: Array,
+        weights: LstmWeights,
+        state: tuple[Array, ...],
+        mask: Array | None,
+        buffer: Buffers,
+        training: bool,
+        reverse: bool,
+    ) -> LstmPass:
         (n, _, length), width = x.shape, weights.RW.shape[2]
         gates, packed = self._cell.gates, length >= PACKED_FROM and not current.backend.joins_products
         rows, halves = rows_of(x), gates.halved and not packed
@@ -157,7 +202,7 @@ class Lstm:
     def backward(
         self,
         epsilon: Array,
-        passed: LstmPass,
+        passed: LstmPass | WholePass,
         weights: LstmWeights,
         grads: LstmWeights,
         buffer: Buffers,
@@ -170,13 +215,19 @@ class Lstm:
         ----------
         epsilon : array ``[N, H, T]``
             dL/dh.
-        passed : LstmPass
+        passed : LstmPass or WholePass
         weights, grads : LstmWeights
         buffer : callable (name, shape) -> array
         needs_epsilon : bool
         back_length : int, optional
             Go back over so many steps, the last ones; the others have no gradient.
         """
+        if isinstance(passed, WholePass):
+            if passed.training and (back_length is None or back_length >= passed.x.shape[0]):
+                below = passed.ran.backward(epsilon, grads)
+                return series_of(below) if needs_epsilon else None
+            x, start = series_of(passed.x), passed.start
+            passed = self._step_by_step(x, weights, start, None, buffer, passed.training, passed.reverse)
         _, n, width = passed.c.shape
         every, span = self._slopes(passed, buffer), passed.order.last(back_length)
         self._cell.begin_back(every)

@@ -109,7 +109,7 @@ class Dropout(_Retaining):
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
         mask = self.mask_into(buffers("drop_mask", x.shape), *numbers)
-        return nd.multiply(x, mask, buffers("dropped", x.shape)), mask
+        return nd.multiply(x, mask, nd.buffer_like(x, buffers, "dropped")), mask
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class GaussianDropout(IDropout):
 
     def apply_dropout(self, x: Array, numbers: tuple[Any, ...], buffers: Buffers) -> tuple[Array, Array]:
         noise = _gaussian(buffers("drop_mask", x.shape), 1.0, numbers[0])
-        return nd.multiply(x, noise, buffers("dropped", x.shape)), noise
+        return nd.multiply(x, noise, nd.buffer_like(x, buffers, "dropped")), noise
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ class SpatialDropout(_Retaining):
             )
         mask = nd.random.get_random().dropout_factors(buffers("drop_mask", tuple(x.shape[:2])), numbers[0])
         channels = mask[(slice(None), slice(None), *(None,) * (x.ndim - 2))]
-        return nd.multiply(x, channels, buffers("dropped", x.shape)), channels
+        return nd.multiply(x, channels, nd.buffer_like(x, buffers, "dropped")), channels
 
 
 DROPOUTS: dict[str, type[IDropout]] = {

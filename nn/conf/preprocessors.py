@@ -197,7 +197,7 @@ class _ToRows(OfShape):
         return nd.reshape(nd.to_activation_order(x, memory(buffers, x)), (x.shape[0], self.features))
 
     def backprop(self, epsilon: Array, examples: int, buffers: Buffers | None = None) -> Array:
-        return self.from_row(epsilon)
+        return nd.to_image_order(self.from_row(epsilon), memory(buffers, epsilon))
 
     def output_type(self, input_type: InputType) -> InputType:
         return FeedForwardType(self.features)

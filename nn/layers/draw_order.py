@@ -37,6 +37,8 @@ class InOrder:
             return self._dropout.apply_dropout(x, numbers, buffers)
 
         def turned(name: str, shape: tuple[int, ...]) -> Array:
+            if len(shape) != len(axes):
+                return buffers(name, shape)
             return nd.permute(buffers(name, tuple(shape[axis] for axis in back)), axes)
 
         dropped, kept = self._dropout.apply_dropout(nd.permute(x, axes), numbers, turned)

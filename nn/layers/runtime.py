@@ -56,11 +56,14 @@ class Context:
         How many time steps, the last ones, the backward pass of a layer with a state goes over; None for all.
     input_shape : tuple of int
         Of the layer's input, where the layer is a user's own.
+    meeting : nd.Seat
+        Where workers of a step exchange numbers, in layers that say `meets`: all of them call
+        ``meeting.gather(vector)`` equally often. Only the worker of number 0 writes what is not a sum over examples.
     """
 
     __slots__ = (
-        "activates", "back_length", "buffer", "input_shape", "mask", "masks_steps", "needs_epsilon", "restarts",
-        "training",
+        "activates", "back_length", "buffer", "input_shape", "mask", "masks_steps", "meeting", "needs_epsilon",
+        "restarts", "training",
     )  # fmt: skip
 
     def __init__(
@@ -75,6 +78,7 @@ class Context:
         self.needs_epsilon, self.activates = needs_epsilon, activates
         self.masks_steps = self.restarts = False
         self.back_length: int | None = None
+        self.meeting: nd.Seat = nd.ALONE
         self.input_shape: tuple[int, ...] = ()
 
     def inner(self, prefix: str, training: bool | None = None) -> Context:
@@ -86,6 +90,7 @@ class Context:
         mode = self.training if training is None else training
         ctx = Context(mode, buffer, self.mask, self.needs_epsilon, self.activates)
         ctx.masks_steps, ctx.restarts, ctx.back_length = self.masks_steps, self.restarts, self.back_length
+        ctx.meeting = self.meeting
         return ctx
 
 
@@ -253,6 +258,10 @@ class LayerRuntime(Part, JavaNames):
         meeting = any(part is not None and not part.splits for part in parts)
         return self.splits and not draws and not meeting
 
+    def has_to_meet(self, training: bool) -> bool:
+        """Tell whether workers with a part of a minibatch each need numbers of one another."""
+        return training and self.meets
+
     def scheduled_numbers(self) -> list[NumbersInForce]:
         """Return the numbers of this layer's noise that follow schedules."""
         noises = [] if self.dropout is None else [self.drop_numbers]
@@ -321,7 +330,7 @@ class LayerRuntime(Part, JavaNames):
         """Add b and apply the activation, in z's memory where the way back allows it; then multiply by the mask."""
         if not ctx.activates:
             return z if b is None else nd.addi(z, b)
-        a = z if self._overwrites else ctx.buffer("a", z.shape)
+        a = z if self._overwrites else nd.buffer_like(z, ctx.buffer, "a")
         if self.over_channels:
             self.activating.value(by_places(z), by_places(a), ctx.training, b)
             return self.masked(a, ctx)

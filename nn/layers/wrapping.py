@@ -64,6 +64,9 @@ class WrappingRuntime(LayerRuntime):
     def may_split(self, training: bool) -> bool:
         return self.layer.may_split(training)
 
+    def has_to_meet(self, training: bool) -> bool:
+        return self.layer.has_to_meet(training)
+
     def scheduled_numbers(self) -> list[NumbersInForce]:
         return self.layer.scheduled_numbers()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..layers.convolution.pooled_convolution import paired
 from ..layers.draw_order import STEP_BY_STEP, draw_in
+from ..layers.normalization.batch_normalization import rectified
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -80,9 +81,10 @@ def _draw_axes(layer: Any, preprocessor: InputPreProcessor | None, source: Any) 
 
 
 def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """Return the nodes with a convolution and the pooling after it as one, where they can be, and the new outputs.
+    """Return the nodes with some pairs as one, where they can be, and the new outputs.
 
-    They can where nothing but the pooling reads the convolution's activations.
+    Pairs are a convolution and its pooling, a batch normalisation and its ReLU; they can be one where nothing but the
+    second reads the activations of the first.
     """
     readers = Counter(source for node in nodes for source in node.inputs)
     readers.update(outputs)
@@ -91,7 +93,10 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, 
     for number, node in enumerate(nodes):
         source = node.inputs[0]
         alone = source >= 0 and node.preprocessor is None and not node.joins and readers[source] == 1
-        pair = paired(nodes[source].layer, node.layer, not node.trained) if alone else None
+        pair: Any = None
+        if alone:
+            first = nodes[source].layer
+            pair = paired(first, node.layer, not node.trained) or rectified(first, node.layer)
         if pair is not None and places[source] == len(joined) - 1:
             joined[-1] = joined[-1]._replace(layer=pair)
         else:

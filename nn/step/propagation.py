@@ -51,6 +51,7 @@ class _Settings(NamedTuple):
     training: bool
     unmasked: Sequence[int]
     truncation: Truncation
+    meeting: nd.Seat
 
 
 class Propagation:
@@ -103,6 +104,7 @@ class Propagation:
         memory: PassMemory | None = None,
         truncation: Truncation = WHOLE,
         state_into: Arrays = (),
+        meeting: nd.Seat = nd.ALONE,
     ) -> ForwardPass:
         """Run nodes start .. stop - 1.
 
@@ -126,8 +128,11 @@ class Propagation:
             Of the way back.
         state_into : tuple of array
             Where to write the state after the pass, as soon as it is there; `state` itself may be.
+        meeting : nd.Seat
+            Where layers that meet those of other workers do so.
         """
-        given, settings = self._arrivals(features, masks, start, fresh), _Settings(training, unmasked, truncation)
+        given = self._arrivals(features, masks, start, fresh)
+        settings = _Settings(training, unmasked, truncation, meeting)
         state_after, first_state = list(state), sum(node.states for node in self.nodes[:start])
         outputs: list[Array] = []
         kept_of: list[Kept] = []
@@ -174,6 +179,7 @@ class Propagation:
             mask = None
         ctx = Context(settings.training, buffer, mask, node.needs_epsilon[0])
         ctx.restarts, ctx.back_length = settings.truncation
+        ctx.meeting = settings.meeting
         x, kept, state = node.layer.propagate(x, state, self.params[number], ctx)
         mask = None if mask is None else node.layer.feed_forward_mask(mask)
         return Arrival(x, mask, examples), kept, state
@@ -252,16 +258,19 @@ class Propagation:
     # ---- backward
 
     def gradient_and_loss(
-        self, step: StepInput, on_forward: OnForward | None = None
+        self, step: StepInput, on_forward: OnForward | None = None, meeting: nd.Seat = nd.ALONE
     ) -> tuple[Array, tuple[Array, ...]]:
         """Fill the gradient with sums over the examples of a minibatch; return the summed loss, and the state after it.
 
         The losses of several outputs are added. `on_forward` is called with the features and all activations after the
-        forward pass.
+        forward pass. `meeting` is where layers meet those of other workers, which have other parts of the minibatch.
         """
+        meeting.begin()
         memory = self._pass_memory(way_back=True, looked_at=on_forward is not None)
         masks, truncation = step.features_masks, step.truncation
-        passed = self.forward(step.features, True, masks, step.state, memory=memory, truncation=truncation)
+        passed = self.forward(
+            step.features, True, masks, step.state, memory=memory, truncation=truncation, meeting=meeting
+        )
         if on_forward is not None:
             on_forward(step.features, passed.outputs)
         loss, deltas = self.loss_and_deltas(step, passed)

@@ -37,15 +37,17 @@ class Plans:
         Whether examples meet nowhere.
     products : int
         Matrix products that every one of the forward pass stands for.
+    meets : bool
+        Whether workers have to meet.
     """
 
-    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int) -> None:
-        self.conf, self.splits, self.products = conf, splits, products
+    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int, meets: bool = False) -> None:
+        self.conf, self.splits, self.products, self.meets = conf, splits, products, meets
         self._known: dict[object, nd.WorkPlan] = {}
 
     def of(self, step: StepInput) -> nd.WorkPlan:
         """Return the plan for inputs of those shapes."""
-        key = step.key
+        key = (step.key, nd.is_eager()) if self.meets else step.key
         plan = self._known.get(key)
         if plan is None:
             plan = nd.plan_work(step.examples, self._work(step) if self.splits else None)
@@ -59,7 +61,8 @@ class Plans:
             types = self.conf.node_types([_input_type_of(x.shape) for x in step.features])
             if types is None or not self._fit(step, types):
                 return None
-            return work_of(self.conf, types, [x.shape for x in step.features], self.products)
+            work = work_of(self.conf, types, [x.shape for x in step.features], self.products)
+            return work._replace(meets=self.meets)
         except nd.NdError:
             return None
 
@@ -89,7 +92,7 @@ def work_of(
     conf: NetworkConfiguration, types: list[NodeTypes], shapes: Sequence[tuple[int, ...]], passes: int
 ) -> nd.Work:
     """Return what a network with such activations costs on features of those shapes."""
-    multiplications, largest, parameters = 0, max(math.prod(shape[1:]) for shape in shapes), 0
+    multiplications, looked_up, largest, parameters = 0, 0, max(math.prod(shape[1:]) for shape in shapes), 0
     loops = []  # multiplications of a time step
     for node, (came, out) in zip(conf.nodes, types, strict=True):
         specs = node.conf.param_specs()
@@ -98,12 +101,16 @@ def work_of(
         if recurrent := [spec.length for spec in specs if spec.recurrent]:
             loops += recurrent
             positions = math.prod(came[0].sizes) // came[0].shape[0]
-        multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
+        if getattr(node.conf, "takes_indices", False):
+            looked_up += size
+        else:
+            multiplications += positions * sum(spec.length for spec in specs if not spec.bias)
         parameters += sum(spec.length for spec in specs)
         largest = max(largest, size)
     element_bytes = 8 if conf.dtype == "float64" else 4
     gradient = parameters if passes > FORWARD_ONLY else 0
-    return nd.Work(passes * multiplications, largest * element_bytes, gradient, min(loops, default=0))
+    per_step = min(loops, default=0)
+    return nd.Work(passes * multiplications, largest * element_bytes, gradient, per_step, looked_up=passes * looked_up)
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
@@ -160,9 +167,11 @@ class Worker:
             propagation = self._propagations[eager] = shared.propagation(params, gradient, fused=not eager)
         return propagation
 
-    def gradients(self, step: StepInput, rows: tuple[slice, ...], observe: bool) -> tuple[Array, list[State]]:
+    def gradients(
+        self, step: StepInput, rows: tuple[slice, ...], meeting: nd.Seat = nd.ALONE
+    ) -> tuple[Array, list[State]]:
         """Write the gradient, sums over the examples of all parts; return their summed loss, and the state of each."""
-        loss, state = self.gradient_of(step.part(rows[0]), observe)
+        loss, state = self.gradient_of(step.part(rows[0]), False, meeting)
         if len(rows) == 1:
             return loss, [state]
         if self._total is None:
@@ -170,21 +179,27 @@ class Worker:
         nd.assign(self._total, self.gradient)
         loss, states = nd.copy(loss), [_copied(state)]  # whose memory the next part uses again
         for number, part in enumerate(rows[1:], 2):
-            more, state = self.gradient_of(step.part(part), observe)
+            more, state = self.gradient_of(step.part(part), False)
             loss = loss + more
             states.append(_copied(state))
             nd.add(self._total, self.gradient, self.gradient if number == len(rows) else self._total)
         return loss, states
 
-    def gradient_of(self, step: StepInput, observe: bool) -> tuple[Array, State]:
-        """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses."""
-        key = (step.key, observe)
+    def gradient_of(
+        self, step: StepInput, observe: bool, meeting: nd.Seat = nd.ALONE
+    ) -> tuple[Array, State]:
+        """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses.
+
+        Layers that meet those of other workers do so at the `meeting`.
+        """
+        key = (step.key, observe, meeting.count)
         after = self._memory_like(key, step.state) if step.state else ()
         watch, penalties = self._shared.vectors.updater.watch, self._shared.vectors.penalty_sum
 
         def compute(arrays: Sequence[Array | Any], _: Any) -> Array:
             gradient, square, *rest = arrays
-            loss, state = self._propagation().gradient_and_loss(step.with_arrays(rest[: len(rest) - len(after)]))
+            given = step.with_arrays(rest[: len(rest) - len(after)])
+            loss, state = self._propagation().gradient_and_loss(given, meeting=meeting)
             for target, source in zip(rest[len(rest) - len(after) :], state, strict=True):
                 nd.assign(target, source)
             if observe:
@@ -272,7 +287,9 @@ class GradientComputer:
 
     def __init__(self, shared: SharedNodes, node_by_node: Propagation) -> None:
         self.shared, self._node_by_node = shared, node_by_node
-        self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD)
+        meets = shared.meets(training=True)
+        self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD, meets)
+        self._meetings: dict[int, nd.Meeting] = {}
         self.workers = [Worker(shared, shared.vectors.gradient)]
         self._averaged = shared.conf.base.mini_batch
 
@@ -305,15 +322,17 @@ class GradientComputer:
     def _compute_parts(self, step: StepInput, plan: nd.WorkPlan, iteration: int, epoch: int) -> StepResult:
         workers, vectors = self._workers_for(plan), self.shared.vectors
         count = len(workers)
+        meeting = self._meeting_of(count)
 
         def run(number: int) -> tuple[Any, ...]:
             penalty = vectors.penalty_sum.share(iteration, epoch, number, count)
             worker = workers[number]
-            loss, states = worker.gradients(step, plan.workers[number], False)
+            seat = nd.ALONE if meeting is None else meeting.seats[number]
+            loss, states = worker.gradients(step, plan.workers[number], seat)
             square = nd.dot(worker.gradient, worker.gradient) if count > 1 else None
             return loss, penalty, square, states
 
-        outcomes = nd.run_tasks([partial(run, number) for number in range(count)], plan.light)
+        outcomes = nd.run_tasks([partial(run, number) for number in range(count)], plan.light, meeting)
         loss, penalty = outcomes[0][:2]
         for more, more_penalty, *_ in outcomes[1:]:
             loss, penalty = loss + more, penalty + more_penalty
@@ -321,6 +340,14 @@ class GradientComputer:
         state = states[0] if len(states) == 1 else tuple(nd.concat(arrays) for arrays in zip(*states, strict=True))
         squares = [square for _, _, square, _ in outcomes] if count > 1 else ()
         return self._result(step, loss, penalty, state, squares, workers)
+
+    def _meeting_of(self, count: int) -> nd.Meeting | None:
+        """Return where so many workers meet; None where they do not. Recordings hold its seats."""
+        if not self.plans.meets or count == 1:
+            return None
+        if count not in self._meetings:
+            self._meetings[count] = nd.meeting(count)
+        return self._meetings[count]
 
     def _workers_for(self, plan: nd.WorkPlan) -> list[Worker]:
         count, shared = len(plan.workers), self.shared

@@ -70,10 +70,9 @@ class Max(ElementWiseOp):
     combine = nd.maximum
 
     def backward(self, epsilon: Array, xs: Sequence[Array], out: Array, ctx: VertexContext) -> Epsilons:
-        shape = tuple(out.shape)
-        free = nd.fill(ctx.buffer("free", shape), 1.0)
+        free = nd.fill(nd.buffer_like(out, ctx.buffer, "free"), 1.0)
         for at, x in enumerate(xs):
-            hit = nd.muli(nd.equal(x, out, ctx.buffer(f"epsilon{at}", shape)), free)
+            hit = nd.muli(nd.equal(x, out, nd.buffer_like(out, ctx.buffer, f"epsilon{at}")), free)
             nd.subi(free, hit)
             yield nd.muli(hit, epsilon)
 
@@ -85,7 +84,7 @@ class Product(ElementWiseOp):
 
     def backward(self, epsilon: Array, xs: Sequence[Array], out: Array, ctx: VertexContext) -> Epsilons:
         for at in range(len(xs)):
-            below = nd.assign(ctx.buffer(f"epsilon{at}", tuple(epsilon.shape)), epsilon)
+            below = nd.assign(nd.buffer_like(epsilon, ctx.buffer, f"epsilon{at}"), epsilon)
             for other in (*xs[:at], *xs[at + 1 :]):
                 nd.muli(below, other)
             yield below
@@ -98,7 +97,7 @@ class Subtract(ElementWiseOp):
 
     def backward(self, epsilon: Array, xs: Sequence[Array], out: Array, ctx: VertexContext) -> Epsilons:
         yield epsilon
-        yield nd.multiply(epsilon, -1.0, ctx.buffer("epsilon1", tuple(epsilon.shape)))
+        yield nd.multiply(epsilon, -1.0, nd.buffer_like(epsilon, ctx.buffer, "epsilon1"))
 
 
 ELEMENT_WISE_OPS: dict[str, type[ElementWiseOp]] = {
@@ -123,7 +122,9 @@ class ElementWiseRuntime(VertexRuntime):
         if len(xs) == 1:
             return xs[0], None
         shape = broadcast_shape(self.label, [tuple(x.shape) for x in xs])
-        out = self.op.forward(xs, ctx.buffer("a", shape))
+        like = next((x for x in xs if tuple(x.shape) == shape), None)
+        memory = ctx.buffer("a", shape) if like is None else nd.buffer_like(like, ctx.buffer, "a")
+        out = self.op.forward(xs, memory)
         return out, (tuple(xs), out)
 
     def backward(
@@ -137,7 +138,7 @@ class ElementWiseRuntime(VertexRuntime):
         for needed, x, full in parts:
             part = summed_to(full, tuple(x.shape)) if needed else None
             if part is epsilon and any(other is epsilon for other in below):
-                part = nd.assign(ctx.buffer(f"epsilon{len(below)}", tuple(epsilon.shape)), epsilon)
+                part = nd.assign(nd.buffer_like(epsilon, ctx.buffer, f"epsilon{len(below)}"), epsilon)
             below.append(part)
         return below
 

@@ -51,7 +51,7 @@ class MergeRuntime(VertexRuntime):
         ends = [0, *accumulate(shape[axis] for shape in shapes)]
         if len(xs) == 1:
             return xs[0], ends
-        out = ctx.buffer("a", (*shapes[0][:axis], ends[-1], *shapes[0][axis + 1 :]))
+        out = nd.buffer_like(xs[0], ctx.buffer, "a", (*shapes[0][:axis], ends[-1], *shapes[0][axis + 1 :]))
         for x, start, stop in zip(xs, ends[:-1], ends[1:], strict=True):
             nd.assign(stretch(out, axis, start, stop), x)
         return out, ends
@@ -155,7 +155,7 @@ class SubsetRuntime(VertexRuntime):
     ) -> Sequence[Array | None]:
         if not ctx.needs_epsilons[0]:
             return [None]
-        below = nd.fill(ctx.buffer("epsilon", cache), 0.0)
+        below = nd.fill(nd.buffer_like(epsilon, ctx.buffer, "epsilon", cache), 0.0)
         axis = axes_outward(self.conf.data_format, below.ndim)[1]
         nd.assign(stretch(below, axis, self.conf.from_, self.conf.to + 1), epsilon)
         return [below]

@@ -148,6 +148,10 @@ class VertexRuntime(Part, JavaNames):
         """Tell whether parts of a minibatch give the numbers of all of it."""
         return self.splits
 
+    def has_to_meet(self, training: bool) -> bool:
+        """Tell whether workers need numbers of one another: in no vertex."""
+        return False
+
     def scheduled_numbers(self) -> list[NumbersInForce]:
         """Return the numbers of noise that follow schedules: none."""
         return []

@@ -21,7 +21,7 @@ class ScaleRuntime(VertexRuntime):
     pure = splits = True
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, None]:
-        return nd.multiply(xs[0], self.conf.scale_factor, ctx.buffer("a", tuple(xs[0].shape))), None
+        return nd.multiply(xs[0], self.conf.scale_factor, nd.buffer_like(xs[0], ctx.buffer, "a")), None
 
     def backward(
         self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: VertexContext
@@ -53,7 +53,7 @@ class ShiftRuntime(VertexRuntime):
     pure = splits = True
 
     def forward(self, xs: Sequence[Array], params: Params, ctx: VertexContext) -> tuple[Array, None]:
-        return nd.add(xs[0], self.conf.shift_factor, ctx.buffer("a", tuple(xs[0].shape))), None
+        return nd.add(xs[0], self.conf.shift_factor, nd.buffer_like(xs[0], ctx.buffer, "a")), None
 
     def backward(
         self, epsilon: Array, cache: None, params: Params, grads: Params, ctx: VertexContext

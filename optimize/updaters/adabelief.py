@@ -45,9 +45,8 @@ class AdaBelief(Updater):
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         m, s = states
-        nd.multiply(gradient, 1.0 - self.beta1, scratch)
-        nd.addi(nd.muli(m, self.beta1), scratch)
-        nd.muli(nd.square(nd.subi(gradient, m), scratch), 1.0 - self.beta2)
-        nd.addi(nd.addi(nd.muli(s, self.beta2), scratch), self.epsilon)
+        nd.axpby(1.0 - self.beta1, gradient, self.beta1, m, scratch)
+        nd.square(nd.subi(gradient, m), scratch)
+        nd.addi(nd.axpby(1.0 - self.beta2, scratch, self.beta2, s, scratch), self.epsilon)
         nd.addi(nd.sqrt(s, scratch), self.epsilon)
         nd.divi(nd.multiply(m, coefficients[0], gradient), scratch)

@@ -41,9 +41,7 @@ class AdaDelta(Updater):
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         s, d = states
-        nd.muli(nd.square(gradient, scratch), 1.0 - self.rho)
-        nd.addi(nd.muli(s, self.rho), scratch)
+        nd.axpby(1.0 - self.rho, nd.square(gradient, scratch), self.rho, s, scratch)
         nd.muli(gradient, nd.sqrt(nd.add(d, self.epsilon, scratch), scratch))
         nd.divi(gradient, nd.sqrt(nd.add(s, self.epsilon, scratch), scratch))
-        nd.muli(nd.square(gradient, scratch), 1.0 - self.rho)
-        nd.addi(nd.muli(d, self.rho), scratch)
+        nd.axpby(1.0 - self.rho, nd.square(gradient, scratch), self.rho, d, scratch)

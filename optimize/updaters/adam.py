@@ -46,9 +46,7 @@ class Adam(Updater):
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         m, v = states
-        nd.multiply(gradient, 1.0 - self.beta1, scratch)
-        nd.addi(nd.muli(m, self.beta1), scratch)
-        nd.muli(nd.square(gradient, scratch), 1.0 - self.beta2)
-        nd.addi(nd.muli(v, self.beta2), scratch)
+        nd.axpby(1.0 - self.beta1, gradient, self.beta1, m, scratch)
+        nd.axpby(1.0 - self.beta2, nd.square(gradient, scratch), self.beta2, v, scratch)
         nd.addi(nd.sqrt(v, scratch), self.epsilon)
         nd.divi(nd.multiply(m, coefficients[0], gradient), scratch)

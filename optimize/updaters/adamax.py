@@ -48,8 +48,7 @@ class AdaMax(Updater):
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         m, u = states
-        nd.multiply(gradient, 1.0 - self.beta1, scratch)
-        nd.addi(nd.muli(m, self.beta1), scratch)
+        nd.axpby(1.0 - self.beta1, gradient, self.beta1, m, scratch)
         nd.maximum(nd.muli(u, self.beta2), nd.absolute(gradient, scratch), u)
         nd.addi(u, 1e-32)
         nd.divi(nd.multiply(m, coefficients[0], gradient), u)

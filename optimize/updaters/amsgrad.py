@@ -46,10 +46,8 @@ class AMSGrad(Updater):
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         m, v, h = states
-        nd.multiply(gradient, 1.0 - self.beta1, scratch)
-        nd.addi(nd.muli(m, self.beta1), scratch)
-        nd.muli(nd.square(gradient, scratch), 1.0 - self.beta2)
-        nd.addi(nd.muli(v, self.beta2), scratch)
+        nd.axpby(1.0 - self.beta1, gradient, self.beta1, m, scratch)
+        nd.axpby(1.0 - self.beta2, nd.square(gradient, scratch), self.beta2, v, scratch)
         nd.maximum(h, v, h)
         nd.addi(nd.sqrt(h, scratch), self.epsilon)
         nd.divi(nd.multiply(m, coefficients[0], gradient), scratch)

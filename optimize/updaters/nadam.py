@@ -54,15 +54,14 @@ class Nadam(Updater):
     gain = gain_over_epsilon
 
     def coefficients(self, iteration: int, epoch: int) -> Coefficients:
-        return (self.at(self.learning_rate, iteration, epoch) / (1.0 - self.beta1 ** (iteration + 1)),)
+        a = self.at(self.learning_rate, iteration, epoch) / (1.0 - self.beta1 ** (iteration + 1))
+        return a * self.beta1, a * (1.0 - self.beta1)
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         m, v = states
-        nd.multiply(gradient, 1.0 - self.beta1, scratch)
-        nd.addi(nd.muli(m, self.beta1), scratch)
-        nd.muli(nd.square(gradient, scratch), 1.0 - self.beta2)
-        nd.addi(nd.muli(v, self.beta2), scratch)
-        nd.muli(gradient, 1.0 - self.beta1)
-        nd.addi(gradient, nd.multiply(m, self.beta1, scratch))
+        nd.axpby(1.0 - self.beta1, gradient, self.beta1, m, scratch)
+        nd.axpby(1.0 - self.beta2, nd.square(gradient, scratch), self.beta2, v, scratch)
+        of_m, of_gradient = coefficients
+        nd.axpby(of_m, m, of_gradient, gradient, scratch)
         nd.addi(nd.sqrt(v, scratch), self.epsilon)
-        nd.divi(nd.muli(gradient, coefficients[0]), scratch)
+        nd.divi(gradient, scratch)

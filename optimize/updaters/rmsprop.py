@@ -46,7 +46,6 @@ class RmsProp(Updater):
 
     def apply(self, gradient: Array, states: States, scratch: Array, coefficients: Coefficients) -> None:
         (v,) = states
-        nd.muli(nd.square(gradient, scratch), 1.0 - self.rms_decay)
-        nd.addi(nd.muli(v, self.rms_decay), scratch)
+        nd.axpby(1.0 - self.rms_decay, nd.square(gradient, scratch), self.rms_decay, v, scratch)
         nd.addi(nd.sqrt(v, scratch), self.epsilon)
         nd.divi(nd.muli(gradient, coefficients[0]), scratch)

@@ -42,9 +42,9 @@ def test_bytes_by_hand():
 
 def test_the_layers_are_those_of_the_network():
     from lenet_floor import LENET
-    from networks import CONFIGURATIONS
+    from networks import NETWORKS
 
-    assert sum(layer.parameters for layer in LENET) == CONFIGURATIONS["lenet"]().layout().length
+    assert sum(layer.parameters for layer in LENET) == NETWORKS["lenet"].conf().layout().length
     assert [before.outputs for before in LENET[:-1]] == [after.inputs for after in LENET[1:]]
 
 
@@ -206,6 +206,7 @@ def test_the_benchmarks_of_the_cpu_leave_what_is_measured_on_gpus(monkeypatch, t
     file.write_text(f"# Results\n\nOLD\n\n## Steps\n\nOLD\n\n{gpu}\n\n## Where the time goes\n\n## Sub\n\nBY HAND\n")
     monkeypatch.setattr(results, "RESULTS", file)
     monkeypatch.setattr(results, "run", lambda *arguments: [])
+    monkeypatch.setattr(results, "of_networks", lambda rounds: ["FIGURES"])
     monkeypatch.setattr(sys, "argv", ["results.py"])
     for module in (results.memory_cpu, results.epoch_cpu, results.import_time):
         monkeypatch.setattr(module, "table", lambda found: "NEW")
@@ -213,7 +214,7 @@ def test_the_benchmarks_of_the_cpu_leave_what_is_measured_on_gpus(monkeypatch, t
         results.main()
     text = file.read_text()
     assert "OLD" not in text
-    assert text.count("NEW") == 3
+    assert (text.count("NEW"), text.count("FIGURES")) == (3, 1)
     assert text.endswith(f"NEW\n\n{gpu}\n\n## Where the time goes\n\n## Sub\n\nBY HAND\n")
 
 

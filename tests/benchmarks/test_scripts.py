@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow  # they are programs, which take their time
 
 
 @pytest.mark.parametrize(
-    "script", [*sorted(path.name for path in FOLDER.glob("*_cpu.py")), "import_time.py", "lenet_gpu.py"]
+    "script", [*sorted(path.name for path in FOLDER.glob("*_cpu.py")), "import_time.py", "lenet_gpu.py", "suite.py"]
 )
 def test_help_says_what_is_measured(script):
     shown = " ".join(run(script, "--help").split())
@@ -33,39 +33,31 @@ def test_help_says_what_is_measured(script):
     assert "--json" in shown
 
 
-@pytest.mark.parametrize(
-    ("script", "batches"),
-    [
-        ("lenet_cpu.py", [3]),
-        ("mlp_cpu.py", [5, 2]),
-        ("tiny_cpu.py", [4]),
-        ("inference_cpu.py", [2]),
-        ("residual_cpu.py", [2]),
-    ],
-)
-def test_without_a_peer_they_need_no_pytorch(script, batches):
-    quick = ["--peer", "--rounds", "1", "--seconds", "0.001", "--batch", *map(str, batches)]
-    found = json.loads(run(script, "--json", *quick))
-    assert {each["batch"] for each in found} == set(batches)
-    for each in found:
-        (who,) = each["who"]
-        assert (who, each["who"][who]["ratio"]) == ("ndwright", 1.0)
-        assert each["who"][who]["median_ms"] > 0
-    table = run(script, *quick).splitlines()
-    assert len([line for line in table if line.startswith("|")]) == 2 + len(found)
+def test_the_suite_without_a_peer_needs_no_pytorch():
+    quick = ["--who", "ndwright", "products-alone", "--rounds", "1", "--seconds", "0.001", "--batch", "1", "3"]
+    names = ["residual", "lstm-32-64-5", "mlp-adadelta"]
+    found = json.loads(run("suite.py", "--json", *quick, "--network", *names))
+    assert found["failures"] == []
+    modes = {name: [each["mode"] for each in found["results"] if each["network"] == name] for name in names}
+    assert modes == {
+        "residual": ["training", "inference"] * 2,
+        "lstm-32-64-5": ["training", "inference", "one step of a series", "training", "inference"],
+        "mlp-adadelta": ["training"] * 2,
+    }
+    for each in found["results"]:
+        beside = each["network"].startswith("lstm") and each["mode"] == "training"
+        assert list(each["who"]) == ["ndwright", *(["products-alone"] if beside else [])]
+        assert all(0 < who["best_ms"] <= who["median_ms"] for who in each["who"].values())
 
 
-def test_recurrent_networks_beside_their_products():
-    quick = ["--peer", "--rounds", "1", "--seconds", "0.001", "--batch", "3"]
-    found = json.loads(run("recurrent_cpu.py", "--json", *quick))
-    steps, singles = found[::2], found[1::2]
-    assert [each["batch"] for each in steps + singles] == [3, 3, 3, 3, 1, 1, 1, 1]
-    for each in steps:
-        assert list(each["who"]) == ["ndwright", "products alone"]
-        assert each["who"]["products alone"]["best_ms"] > 0
-    for each in singles:
-        assert list(each["who"]) == ["ndwright"]
-        assert each["what"].endswith("one step of a series")
+def test_the_suite_prints_figures_and_a_table_of_every_mode():
+    quick = ["--rounds", "1", "--seconds", "0.001", "--batch", "2"]
+    lines = run("suite.py", "--who", "ndwright", "ndwright-numpy", "--network", "2-20-2", "lenet", *quick).splitlines()
+    heads = [line.split(" | ")[:4] for line in lines if "batch | ndwright, ms" in line]
+    assert [head[0] for head in heads] == ["| training", "| inference"]
+    assert all(head[2:] == ["ndwright, ms", "ndwright-numpy, ms"] for head in heads)
+    rows = [line.split(" | ")[:2] for line in lines if line.startswith(("| 2-20-2", "| lenet"))]
+    assert rows == [["| 2-20-2", "2"], ["| lenet", "2"], ["| lenet", "2"]]
 
 
 def test_a_graph_beside_its_chain():
@@ -118,13 +110,10 @@ def test_a_graphs_time_is_told_by_its_nodes():
     assert "| - Convolution, backward (calls) |" in run("where_cpu.py", "--network", "residual", "--batch", "2")
 
 
-def test_medians_ratios_and_turns(monkeypatch):
+def test_turns_within_a_process(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     import interleaved
 
-    result = interleaved.result("x", 10, {"ndwright": [2.0, 1.0, 9.0], "torch": [5.0, 6.0, 4.0]})
-    assert result["who"]["torch"] == {"median_ms": 5.0, "best_ms": 4.0, "ratio": 2.5}
-    assert "| x | 10 | torch | 5 | 4 | 2,000 | 2.50 |" in interleaved.table([result])
     order = []
     times = interleaved.interleave({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 2, 1e-9)
     assert order == ["a", "a", "b", "b"] * 3

@@ -21,6 +21,8 @@ PERCEPTRON = nd.Work(multiplications=3 * 794_000, largest=4_000, parameters=795_
 SMALL_LSTM = nd.Work(multiplications=3 * 2_500_000, largest=25_600, parameters=25_000, per_step=16_384)
 LSTM = nd.Work(multiplications=3 * 27_000_000, largest=40_000, parameters=550_000, per_step=160_000)
 LONG_LSTM = nd.Work(multiplications=3 * 540_000_000, largest=800_000, parameters=550_000, per_step=160_000)
+EMBEDDING = nd.Work(multiplications=3 * 640, largest=12_800, parameters=640_650, looked_up=3 * 3_200)
+LOOKUPS = nd.Work(multiplications=640, largest=12_800, parameters=0, looked_up=3_200)
 TINY = nd.Work(multiplications=3 * 80, largest=80, parameters=102)
 
 
@@ -62,6 +64,9 @@ def sizes(plan):
         (2, 64, SMALL_LSTM, [[32], [32]]),
         (2, 32, LSTM, [[16], [16]]),
         (2, 32, LONG_LSTM, [[16], [16]]),
+        (2, 256, EMBEDDING, [[256]]),
+        (2, 16, LOOKUPS, [[16]]),
+        (2, 256, LOOKUPS, [[128], [128]]),
     ],
 )
 def test_how_a_minibatch_is_split(threads, examples, work, expected):

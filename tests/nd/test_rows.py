@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import nd
+from backends.cpu import embedding
 from backends.cpu.embedding import CELLS
 from backends.cpu.numpy_backend import NumpyBackend
 from tests.stand_ins import TOLERANCE, as_input, make_backend
@@ -40,6 +41,33 @@ def test_rows_in_the_order_of_the_indices(backend, dtype, order, kind):
     assert nd.dtype_name(found) == dtype
     np.testing.assert_array_equal(nd.to_host(found), [TABLE.astype(dtype)[row] for row in INDEX])
     np.testing.assert_array_equal(nd.to_host(table), TABLE.astype(dtype))
+
+
+def test_rows_into_an_array(backend, dtype, order):
+    out = writable(np.full((6, 3), 7.0), dtype, order)
+    table = as_input(backend, TABLE, order, dtype)
+    assert nd.pull_rows(table, nd.create(INDEX, "int32"), "embedding", out) is out
+    np.testing.assert_array_equal(nd.to_host(out), TABLE.astype(dtype)[INDEX])
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_on_numpy_many_numbers_are_looked_up_by_all_workers(recorded, monkeypatch):
+    monkeypatch.setattr(embedding, "LEAST_PULLED", 18)
+    backend, ran = NumpyBackend(threads=2), []
+    run_tasks = backend.run_tasks
+    monkeypatch.setattr(backend, "run_tasks", lambda tasks: [ran.append(len(tasks)), run_tasks(tasks)])
+    with nd.use_backend(backend):
+        table, out = nd.create(TABLE, "float32", "f"), nd.traceable(nd.zeros(6, 3, order="f"))
+        index = nd.traceable(nd.create(INDEX, "int64"))
+        if recorded:
+            program = nd.record(lambda: nd.pull_rows(table, index, "embedding", out))
+            index[...] = INDEX[::-1]
+            program.replay()
+        else:
+            nd.pull_rows(table, index, "embedding", out)
+        np.testing.assert_array_equal(np.asarray(out), TABLE.astype(np.float32)[INDEX[::-1] if recorded else INDEX])
+        nd.pull_rows(table, index[:5], "embedding", nd.zeros(5, 3, order="f"))
+    assert ran == [2] * (1 + recorded)
 
 
 def test_what_is_pulled_is_a_copy(backend):
@@ -200,6 +228,17 @@ def test_indices_must_be_a_vector(backend, shape):
 def test_the_table_must_be_a_matrix(backend, name, shape):
     with pytest.raises(nd.ShapeError, match=f"{name}: table: expected an array of rank 2, got shape"):
         LOOKUPS[name](nd.ones(shape), nd.zeros(2, dtype="int32"))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (3,), (2, 3, 1)])
+def test_the_rows_fit_into_the_array_for_them(backend, shape):
+    with pytest.raises(nd.ShapeError, match=r"layer 0: out: expected \[2, 3\], got \["):
+        nd.pull_rows(nd.ones(5, 3), nd.zeros(2, dtype="int32"), "layer 0", nd.ones(shape))
+
+
+def test_the_array_for_rows_has_the_dtype_of_the_table(backend):
+    with pytest.raises(nd.DTypeError, match=r"pull_rows: expected arrays of one dtype, got .*float64"):
+        nd.pull_rows(nd.ones(2, 3), nd.zeros(2, dtype="int32"), out=nd.ones(2, 3, dtype="float64"))
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (2, 4), (3,), (2, 3, 1)])

@@ -27,7 +27,7 @@ class CroppingRuntime(PlacesRuntime):
         return interior(x, self.conf.cropping)
 
     def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
-        below = nd.fill(ctx.buffer("epsilon", shape), 0.0)
+        below = nd.fill(nd.buffer_like(epsilon, ctx.buffer, "epsilon", shape), 0.0)
         nd.assign(interior(below, self.conf.cropping), epsilon)
         return below
 

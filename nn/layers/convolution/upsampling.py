@@ -31,7 +31,7 @@ class UpsamplingRuntime(PlacesRuntime):
         return self._repeated(x, self.conf.size, ctx.buffer, "a")
 
     def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
-        below = ctx.buffer("epsilon", shape)
+        below = nd.buffer_like(epsilon, ctx.buffer, "epsilon", shape)
         for number, cell in enumerate(itertools.product(*map(range, self.conf.size))):
             starts = zip(cell, self.conf.size, strict=True)
             part = epsilon[:, :, *(slice(first, None, factor) for first, factor in starts)]
@@ -50,7 +50,8 @@ class UpsamplingRuntime(PlacesRuntime):
 
     def _repeated(self, x: Array, factors: Sequence[int], buffer: Buffers, name: str) -> Array:
         outer, sizes = tuple(x.shape[:2]), tuple(x.shape[2:])
-        out = buffer(name, (*outer, *(length * factor for length, factor in zip(sizes, factors, strict=True))))
+        repeated = (length * factor for length, factor in zip(sizes, factors, strict=True))
+        out = nd.buffer_like(x, buffer, name, (*outer, *repeated))
         places = nd.reshape_view(out, (*outer, *_blocks(sizes, factors)))
         nd.assign(places, nd.reshape(x, (*outer, *_blocks(sizes, [1] * len(sizes)))))
         return out

@@ -24,7 +24,7 @@ class ZeroPaddingRuntime(PlacesRuntime):
 
     def moved(self, x: Array, ctx: Context) -> Array:
         sizes = self.conf.out_sizes(self.label, tuple(x.shape[2:]))
-        return within(ctx.buffer("a", (*x.shape[:2], *sizes)), x, self.conf.padding)
+        return within(nd.buffer_like(x, ctx.buffer, "a", (*x.shape[:2], *sizes)), x, self.conf.padding)
 
     def moved_back(self, epsilon: Array, shape: Sizes, ctx: Context) -> Array:
         return interior(epsilon, self.conf.padding)

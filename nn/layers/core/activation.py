@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import nd
 from nd.activations import Activation, get_activation
 from nd.typing import Array
 
@@ -21,17 +22,16 @@ class ActivationRuntime(LayerRuntime):
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, Any]:
         if not ctx.activates:
             return x, None
-        a = ctx.buffer("a", x.shape)
+        a = nd.buffer_like(x, ctx.buffer, "a")
         self.activating.value(self._along(x), self._along(a), ctx.training)
         return a, (x, a)
 
     def backward(self, epsilon: Array, cache: Any, params: Params, grads: Params, ctx: Context) -> Array | None:
         if not ctx.needs_epsilon:
             return None
-        below = ctx.buffer(
-            "below", epsilon.shape
-        )  # in the order of the layers' activations, which epsilon need not have
-        self.activating.backprop(*map(self._along, (*cache, epsilon, below)))
+        x, a = cache
+        below = nd.buffer_like(a, ctx.buffer, "below")  # in the order of the activations, which epsilon need not have
+        self.activating.backprop(*map(self._along, (x, a, epsilon, below)))
         return below
 
     def _along(self, x: Array) -> Array:

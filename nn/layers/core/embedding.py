@@ -58,7 +58,7 @@ class EmbeddingRuntime(LayerRuntime):
         self._check(x)
         indices = self._numbers(x[:, 0])
         z = ctx.buffer("z", (x.shape[0], self.conf.n_out))
-        return nd.assign(z, nd.pull_rows(W, indices, self.label)), indices
+        return nd.pull_rows(W, indices, self.label, z), indices
 
     def _numbers(self, x: Array) -> Array:
         """Return indices as integers; a fraction becomes an index that no table has, also in a recording."""
@@ -96,9 +96,8 @@ class EmbeddingSequenceRuntime(EmbeddingRuntime):
         steps = x if x.ndim == 2 else x[:, 0, :]
         examples, length = steps.shape
         indices = self._numbers(nd.reshape(nd.permute(steps, (1, 0)), (-1,)))
-        rows = nd.reshape(nd.pull_rows(W, indices, self.label), (length, examples, self.conf.n_out))
-        z = ctx.buffer("z", (examples, self.conf.n_out, length))
-        return nd.assign(z, nd.permute(rows, (1, 2, 0))), indices
+        rows = nd.pull_rows(W, indices, self.label, ctx.buffer("z", (length * examples, self.conf.n_out)))
+        return nd.permute(nd.reshape_view(rows, (length, examples, self.conf.n_out)), (1, 2, 0)), indices
 
     def _check(self, x: Array) -> None:
         length = "T" if self.conf.infer_input_length else self.conf.input_length

@@ -36,6 +36,9 @@ class FrozenRuntime(WrappingRuntime):
     def may_split(self, training: bool) -> bool:
         return self.layer.may_split(False)
 
+    def has_to_meet(self, training: bool) -> bool:
+        return self.layer.has_to_meet(False)
+
     def scheduled_numbers(self) -> list[NumbersInForce]:
         return []  # there is no noise outside of training
 

@@ -55,13 +55,13 @@ class PReLURuntime(LayerRuntime):
         if not ctx.activates:
             return x, x
         self._check(x)
-        a = ctx.buffer("a", x.shape)
-        self._value(x, self._alpha(params), ctx.buffer("below", x.shape), a)
+        a = nd.buffer_like(x, ctx.buffer, "a")
+        self._value(x, self._alpha(params), nd.buffer_like(x, ctx.buffer, "below"), a)
         return a, x
 
     def backward(self, epsilon: Array, cache: Array, params: Params, grads: Params, ctx: Context) -> Array | None:
-        x, product = cache, ctx.buffer("product", cache.shape)
-        self._back(x, self._alpha(params), epsilon, ctx.buffer("below", x.shape), product)
+        x, product = cache, nd.buffer_like(cache, ctx.buffer, "product")
+        self._back(x, self._alpha(params), epsilon, nd.buffer_like(x, ctx.buffer, "below"), product)
         summed = nd.sum(product, self._summed, keepdims=True)
         nd.assign(self._alpha(grads), nd.reshape(summed, (1, *self._shape)))
         return epsilon if ctx.needs_epsilon else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import nd
+from nd.activations import ReLU
 from nd.arguments import Fraction, NonNegative
 from nd.checks import describe_shape
 from nd.typing import Array
@@ -19,6 +20,7 @@ from ...conf.input_type import ConvolutionalFlatType, InputType
 from ...conf.java_form import TIMED, JavaForm
 from ...conf.preprocessors import InputPreProcessor, to_images
 from ...step.params import ParamSpec
+from ..core.activation import ActivationRuntime
 from ..runtime import Context, LayerRuntime, Params
 from ..same_size import SameSizeConf
 
@@ -31,9 +33,9 @@ LEAST_VARIANCE = 1e-30
 class BatchNormalizationCache(NamedTuple):
     """Results of forward that backward needs."""
 
-    centered: Array | None
-    """x less the mean, None where inference can still compute it from x."""
     x: Array
+    centered: Array | None
+    """x less the mean, where the backend keeps it."""
     mean: Array
     """``[1, C]`` like variance, inverse and factor: of the minibatch in training, else the running one."""
     variance: Array
@@ -41,24 +43,13 @@ class BatchNormalizationCache(NamedTuple):
     """1 / sqrt(variance + eps)."""
     factor: Array
     """gamma * inverse."""
+    count: Array | float
+    """Elements of a channel in the minibatch."""
+    rectified: Array | None = None
+    """The activations, where they are rectified."""
 
 
-def _centre(x: Array, mean: Array, out: Array) -> None:
-    nd.subtract(x, mean, out)
-
-
-def _scale(x: Array, factor: Array, beta: Array | float, out: Array) -> None:
-    nd.multiply(x, factor, out)
-    nd.addi(out, beta)
-
-
-def _normalise(x: Array, mean: Array, factor: Array, beta: Array | float, out: Array) -> None:
-    nd.subtract(x, mean, out)
-    nd.muli(out, factor)
-    nd.addi(out, beta)
-
-
-def _factors(variance: Array, divisor: float, eps: float, gamma: Array | float, inverse: Array, factor: Array) -> None:
+def _factors(variance: Array, divisor: Array | float, eps: float, gamma: Array | float, inverse: Array, factor: Array) -> None:
     """Divide the variance; write 1 / sqrt(variance + eps), and gamma times that."""
     nd.divi(variance, divisor)
     nd.divide(1.0, nd.sqrt(variance + eps), inverse)
@@ -69,15 +60,8 @@ def _variance_of(log10_stdev: Array, out: Array) -> None:
     nd.exp(nd.multiply(log10_stdev, LOG10_SQUARED), out)
 
 
-def _back(epsilon: Array, centered: Array, factor: Array, slope: Array, shift: Array) -> None:
-    """epsilon * factor - centered * slope - shift, in the memory of epsilon; uses up `centered`."""
-    nd.muli(epsilon, factor)
-    nd.subi(epsilon, nd.multiply(centered, slope, centered))
-    nd.subi(epsilon, shift)
-
-
-def _slopes(total: Array, product: Array, inverse: Array, factor: Array, count: float) -> None:
-    """Turn the sums of epsilon and of epsilon * centered into the slope and shift that `_back` subtracts."""
+def _slopes(total: Array, product: Array, inverse: Array, factor: Array, count: Array | float) -> None:
+    """Turn the sums of epsilon and of epsilon * (x - mean) into shift and slope of `nd.normalize_channels_back`."""
     nd.muli(total, factor)
     nd.divi(total, count)
     nd.muli(product, inverse)
@@ -99,19 +83,23 @@ def _log_step(log10_stdev: Array, now: Array, decay: float, out: Array) -> None:
 
 
 class BatchNormalizationRuntime(LayerRuntime):
-    """Forward and backward of a batch normalisation."""
+    """Forward and backward of a batch normalisation.
 
-    pure = splits = True
+    Workers that compute parts of a minibatch meet once on either way: every one of them has mean and variance, and the
+    sums of errors, of its own part, and computes those of all from them.
+    """
+
+    pure = splits = meets = True
     takes_dropout = False
     takes_weight_noise = False
+    rectifies: ClassVar[bool] = False
+    """Whether activations below 0 become 0."""
 
     def setup(self) -> None:
         conf = self.conf
         self.decay = conf.decay if conf.minibatch else 0.0
         self._locked = (conf.gamma, conf.beta) if conf.gamma != 1.0 and conf.beta != 0.0 else (1.0, 0.0)
-        self._centre, self._scale = nd.elementwise(_centre), nd.elementwise(_scale)
-        self._normalise, self._factors = nd.elementwise(_normalise), nd.elementwise(_factors)
-        self._variance_of, self._back = nd.elementwise(_variance_of), nd.elementwise(_back)
+        self._factors, self._variance_of = nd.elementwise(_factors), nd.elementwise(_variance_of)
         self._slopes, self._step = nd.elementwise(_slopes), nd.elementwise(_step)
         self._log_step = nd.elementwise(_log_step)
 
@@ -123,74 +111,75 @@ class BatchNormalizationRuntime(LayerRuntime):
             raise nd.ShapeError(
                 f"{self.label}: expected input [N, {channels}] or [N, {channels}, ...], got {describe_shape(x.shape)}."
             )
-        return self._of_batch(x, params, ctx) if ctx.training else self._of_running(x, params, ctx)
+        cache = self._of_batch(x, params, ctx) if ctx.training else self._of_running(x, params, ctx)
+        shift = self._locked[1] if self.conf.lock_gamma_beta else params["beta"]
+        vectors = cache.mean, cache.factor, shift
+        a = nd.normalize_channels(cache.x, cache.centered, vectors, ctx.buffer, self.rectifies)
+        return a, cache._replace(rectified=a if self.rectifies else None)
 
-    def _of_batch(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
-        x = nd.to_activation_order(x, ctx.buffer)
-        count = x.shape[0] * math.prod(x.shape[2:])
-        mean = nd.divi(nd.channel_sums(x), count)
-        centered, a = ctx.buffer("centered", x.shape), ctx.buffer("a", x.shape)
-        self._centre(x, self._across(x, mean), centered)
-        variance = nd.channel_sums(centered, centered)
+    def _of_batch(self, x: Array, params: Params, ctx: Context) -> BatchNormalizationCache:
+        x, channels = nd.for_channels(x, ctx.buffer), self.conf.n_out
+        own = ctx.buffer("moments", (2 * channels + 1,))
+        centered = nd.channel_moments(x, nd.reshape_view(own[: 2 * channels], (2, channels)), ctx.buffer)
+        mean, variance, count = own[None, :channels], own[None, channels : 2 * channels], float(_elements(x))
+        if ctx.meeting.count > 1:
+            nd.fill(own[2 * channels :], count)
+            everybody = ctx.meeting.gather(own)
+            means, squares = everybody[:, :channels], everybody[:, channels : 2 * channels]
+            mean, variance, count = nd.combined_moments(means, squares, everybody[:, 2 * channels :])
+            centered = None  # is x less the mean of this part alone
         inverse, factor = self._scales(variance, count, params, ctx)
-        self._scale(centered, self._across(x, factor), self._shift(x, params), a)
-        return a, BatchNormalizationCache(centered, x, mean, variance, inverse, factor)
+        return BatchNormalizationCache(x, centered, mean, variance, inverse, factor, count)
 
-    def _of_running(self, x: Array, params: Params, ctx: Context) -> tuple[Array, BatchNormalizationCache]:
-        mean, variance = params["mean"], ctx.buffer("variance", self._small)
+    def _of_running(self, x: Array, params: Params, ctx: Context) -> BatchNormalizationCache:
+        mean, variance = params["mean"], ctx.buffer("variance", (1, self.conf.n_out))
         if self.conf.use_log_std:
             self._variance_of(params["log10stdev"], variance)
         else:
             nd.assign(variance, params["var"])
         inverse, factor = self._scales(variance, 1.0, params, ctx)
-        a = ctx.buffer("a", x.shape)
-        self._normalise(x, self._across(x, mean), self._across(x, factor), self._shift(x, params), a)
-        return a, BatchNormalizationCache(None, x, mean, variance, inverse, factor)
+        return BatchNormalizationCache(x, None, mean, variance, inverse, factor, 1.0)
 
     def backward(
         self, epsilon: Array, cache: BatchNormalizationCache, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        epsilon = nd.to_activation_order(epsilon, ctx.buffer)
-        centered = cache.centered
-        if centered is None:
-            centered = ctx.buffer("centered", epsilon.shape)
-            self._centre(cache.x, self._across(epsilon, cache.mean), centered)
-        total, product = nd.channel_sums(epsilon), nd.channel_sums(epsilon, centered)
+        x, channels = nd.for_channels(cache.x, ctx.buffer), self.conf.n_out
+        epsilon = nd.for_channels(epsilon, ctx.buffer, x)
+        own = ctx.buffer("sums", (2 * channels,))
+        sums = nd.reshape_view(own, (2, channels))
+        centered = nd.channel_error_sums(
+            epsilon, x, cache.centered, cache.mean, sums, ctx.buffer, cache.rectified
+        )
+        shift, slope = sums[:1, :], sums[1:, :]
         if not self.conf.lock_gamma_beta:
-            nd.multiply(product, cache.inverse, grads["gamma"])
-            nd.assign(grads["beta"], total)
+            nd.multiply(slope, cache.inverse, grads["gamma"])
+            nd.assign(grads["beta"], shift)
         self._follow(cache, params, grads, ctx)
+        if ctx.training and ctx.meeting.count > 1:  # also where nobody needs epsilon below: all meet equally often
+            summed = nd.sum(ctx.meeting.gather(own), 0, keepdims=True)
+            shift, slope = summed[:, :channels], summed[:, channels:]
         if not ctx.needs_epsilon:
             return None
         if not ctx.training:
-            return nd.muli(epsilon, self._across(epsilon, cache.factor))
-        count = epsilon.shape[0] * math.prod(epsilon.shape[2:])
-        self._slopes(total, product, cache.inverse, cache.factor, float(count))
-        self._back(epsilon, centered, *(self._across(epsilon, vector) for vector in (cache.factor, product, total)))
-        return epsilon
+            return nd.muli(epsilon, nd.reshape_view(cache.factor, (1, channels, *(1,) * (epsilon.ndim - 2))))
+        self._slopes(shift, slope, cache.inverse, cache.factor, cache.count)
+        vectors = cache.mean, cache.factor, slope, shift
+        return nd.normalize_channels_back(epsilon, x, centered, vectors, ctx.buffer)
 
-    @property
-    def _small(self) -> tuple[int, int]:
-        return 1, self.conf.n_out
-
-    def _scales(self, variance: Array, divisor: float, params: Params, ctx: Context) -> tuple[Array, Array]:
+    def _scales(
+        self, variance: Array, divisor: Array | float, params: Params, ctx: Context
+    ) -> tuple[Array, Array]:
         """Divide the variance; return the factors of x less the mean, without gamma and with it."""
-        inverse, factor = ctx.buffer("inverse", self._small), ctx.buffer("factor", self._small)
+        small = (1, self.conf.n_out)
+        inverse, factor = ctx.buffer("inverse", small), ctx.buffer("factor", small)
         gamma = self._locked[0] if self.conf.lock_gamma_beta else params["gamma"]
-        self._factors(variance, float(divisor), self.conf.eps, gamma, inverse, factor)
+        self._factors(variance, divisor, self.conf.eps, gamma, inverse, factor)
         return inverse, factor
 
-    def _shift(self, x: Array, params: Params) -> Array | float:
-        return self._locked[1] if self.conf.lock_gamma_beta else self._across(x, params["beta"])
-
-    def _across(self, x: Array, of_channels: Array) -> Array:
-        """View ``[1, C]`` so that it broadcasts to ``[N, C, ...]``."""
-        return nd.reshape_view(of_channels, (1, self.conf.n_out, *(1,) * (x.ndim - 2)))
-
     def _follow(self, cache: BatchNormalizationCache, params: Params, grads: Params, ctx: Context) -> None:
-        """Write the steps of the running statistics: zeros outside of training."""
+        """Write the steps of the running statistics: zeros outside of training, and from all workers but the first."""
         names = ("mean", "log10stdev" if self.conf.use_log_std else "var")
-        if not ctx.training:
+        if not ctx.training or ctx.meeting.number > 0:
             for name in names:
                 nd.fill(grads[name], 0.0)
             return
@@ -198,8 +187,25 @@ class BatchNormalizationRuntime(LayerRuntime):
         self._step(params["mean"], cache.mean, self.decay, grads["mean"])
         step_of_variance(params[names[1]], cache.variance, self.decay, grads[names[1]])
 
-    def may_split(self, training: bool) -> bool:
-        return not training  # a part of a minibatch has another mean and variance
+
+class RectifiedBatchNormalization(BatchNormalizationRuntime):
+    """The same with the ReLU after it."""
+
+    pure = splits = rectifies = True
+
+
+def rectified(first: LayerRuntime, second: LayerRuntime) -> RectifiedBatchNormalization | None:
+    """Return a runtime of two layers as one: a ReLU after a batch normalisation; None where they are something else."""
+    if type(first) is not BatchNormalizationRuntime or type(second) is not ActivationRuntime:
+        return None
+    if not (type(second.activation) is ReLU and second.activation.overwrites) or second.dropout is not None:
+        return None
+    return RectifiedBatchNormalization(first.conf, first.label, first.dtype)
+
+
+def _elements(x: Array) -> int:
+    """Return the number of elements of a channel."""
+    return x.shape[0] * math.prod(x.shape[2:])
 
 
 @dataclass(frozen=True, kw_only=True)

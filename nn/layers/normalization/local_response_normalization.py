@@ -78,7 +78,7 @@ class LocalResponseRuntime(LayerRuntime):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 4:
             raise nd.ShapeError(f"{self.label}: expected input [N, C, H, W], got {describe_shape(x.shape)}.")
-        squares, scale, power, a = (ctx.buffer(name, x.shape) for name in ("squares", "scale", "power", "a"))
+        squares, scale, power, a = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "scale", "power", "a"))
         self._sum_neighbours(nd.square(x, squares), scale)
         self._forward(x, scale, power, a)
         return a, LocalResponseCache(x, scale, power, a)
@@ -89,7 +89,7 @@ class LocalResponseRuntime(LayerRuntime):
         if not ctx.needs_epsilon:
             return None
         x, scale, power, a = cache
-        ratios, neighbours = ctx.buffer("squares", x.shape), ctx.buffer("neighbours", x.shape)
+        ratios, neighbours = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "neighbours"))
         self._ratio(epsilon, a, scale, ratios)
         self._sum_neighbours(ratios, neighbours)
         self._back(epsilon, x, power, neighbours)

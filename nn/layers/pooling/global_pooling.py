@@ -53,12 +53,12 @@ class Pooling:
 
     def spread(self, epsilon: Array, saved: Pooled, buffer: Buffers) -> Array:
         """Return epsilon at every place that counts."""
-        below = nd.assign(buffer("epsilon", tuple(saved.x.shape)), epsilon)
+        below = nd.assign(nd.buffer_like(saved.x, buffer, "epsilon"), epsilon)
         return below if saved.mask is None else nd.muli(below, saved.mask)
 
     def masked(self, x: Array, mask: Array | None, buffer: Buffers) -> Array:
         """Return x, 0 where a place does not count."""
-        return x if mask is None else nd.multiply(x, mask, buffer("masked", tuple(x.shape)))
+        return x if mask is None else nd.multiply(x, mask, nd.buffer_like(x, buffer, "masked"))
 
 
 class SumPooling(Pooling):
@@ -97,7 +97,7 @@ class MaxPooling(Pooling):
             best = nd.max(x, axes, keepdims=True)
             return best, Pooled(x, None, best, None)
         away = nd.where(nd.greater(mask, 0.0), nd.multiply(mask, 0.0), -math.inf)  # zeros of the mask's dtype
-        seen = nd.add(x, away, buffer("masked", tuple(x.shape)))
+        seen = nd.add(x, away, nd.buffer_like(x, buffer, "masked"))
         best, counts = nd.max(seen, axes, keepdims=True), nd.greater(nd.max(mask, axes, keepdims=True), 0.0)
         return nd.where(counts, best, 0.0), Pooled(seen, mask, best, counts)
 
@@ -105,7 +105,7 @@ class MaxPooling(Pooling):
         x = saved.x
         if saved.mask is not None:
             epsilon = nd.where(saved.count, epsilon, 0.0)
-        below = nd.equal(x, saved.value, buffer("epsilon", tuple(x.shape)))
+        below = nd.equal(x, saved.value, nd.buffer_like(x, buffer, "epsilon"))
         sizes = tuple(x.shape[axis] for axis in axes)
         places = math.prod(sizes)
         countdown = nd.subtract(places, nd.arange(places, dtype=nd.dtype_name(x)))
@@ -119,7 +119,7 @@ class PnormPooling(Pooling):
 
     def forward(self, x: Array, mask: Array | None, axes: Axes, buffer: Buffers) -> tuple[Array, Pooled]:
         seen = self.masked(x, mask, buffer)
-        powers = nd.absolute(seen, buffer("powers", tuple(x.shape)))
+        powers = nd.absolute(seen, nd.buffer_like(x, buffer, "powers"))
         nd.power(powers, self.pnorm, powers)
         norm = nd.power(nd.sum(powers, axes, keepdims=True), 1.0 / self.pnorm)
         return norm, Pooled(seen, mask, norm, None)
@@ -128,9 +128,9 @@ class PnormPooling(Pooling):
         x, norm = saved.x, saved.value
         blank = nd.equal(norm, 0.0)
         share = nd.where(blank, 0.0, nd.multiply(epsilon, nd.power(nd.where(blank, 1.0, norm), 1 - self.pnorm)))
-        below = nd.absolute(x, buffer("epsilon", tuple(x.shape)))
+        below = nd.absolute(x, nd.buffer_like(x, buffer, "epsilon"))
         nd.power(below, self.pnorm - 1, below)
-        nd.muli(below, nd.sign(x, buffer("powers", tuple(x.shape))))
+        nd.muli(below, nd.sign(x, nd.buffer_like(x, buffer, "powers")))
         nd.muli(below, share)
         return below if saved.mask is None else nd.muli(below, saved.mask)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import nd
-from nd.recurrent.lstm import LstmPass
+from nd.recurrent.lstm import LstmPass, WholePass
 from nd.typing import Array
 
 from ...step.params import ParamSpec
@@ -20,8 +20,8 @@ _DIRECTIONS = {"F": False, "B": True}
 class Cache(NamedTuple):
     """Results of forward that backward needs."""
 
-    forwards: LstmPass
-    backwards: LstmPass
+    forwards: LstmPass | WholePass
+    backwards: LstmPass | WholePass
 
 
 class GravesBidirectionalRuntime(LstmUnits):
@@ -41,8 +41,7 @@ class GravesBidirectionalRuntime(LstmUnits):
             for suffix, reverse in _DIRECTIONS.items()
         )
         a = ctx.buffer("a", (x.shape[0], self.conf.n_out, x.shape[2]))
-        first, second = (passed.order.outputs(passed.h) for passed in (forwards, backwards))
-        return nd.add(first, second, a), Cache(forwards, backwards)
+        return nd.add(forwards.outputs, backwards.outputs, a), Cache(forwards, backwards)
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         belows = [

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import nd
 from nd.activations import Activation, get_activation
-from nd.recurrent.lstm import Lstm, LstmPass, LstmWeights
+from nd.recurrent.lstm import Lstm, LstmPass, LstmWeights, WholePass
 from nd.typing import Array
 
 from ...conf.java_form import JavaForm
@@ -23,7 +23,7 @@ class Cache(NamedTuple):
     """Results of forward that backward needs."""
 
     x: Array
-    passed: LstmPass
+    passed: LstmPass | WholePass
 
 
 def weights_of(params: Params, suffix: str = "") -> LstmWeights:
@@ -72,7 +72,7 @@ class LstmRuntime(LstmUnits):
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
         self.check_series(x)
         passed = self.lstm.forward(x, weights_of(params), state, _mask_inside(ctx), ctx.buffer, ctx.training)
-        return passed.order.outputs(passed.h), Cache(x, passed), passed.state
+        return passed.outputs, Cache(x, passed), passed.state
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         x, passed = cache
