@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..generic.window import Window
-from .row_convolution import CACHED_BYTES, Buffers, block, view
+from .row_convolution import CACHED_BYTES, Activate, Buffers, block, view
 
 TILE = 4
 """Outputs: of 28 in a row, 4 at a time took 153 us where 7 took 140, 14 178 and 28 312; with AVX2 350, 455, 483, 705.
@@ -122,7 +122,13 @@ class BandedConvolution:
         self.height = down.reach(down.out) + -(-(self.depth - down.kernel * row) // row)
 
     def run(
-        self, source: np.ndarray, kernel: np.ndarray, b: np.ndarray | None, z: np.ndarray, buffers: Buffers
+        self,
+        source: np.ndarray,
+        kernel: np.ndarray,
+        b: np.ndarray | None,
+        z: np.ndarray,
+        buffers: Buffers,
+        activate: Activate | None = None,
     ) -> None:
         """Write z.
 
@@ -142,6 +148,8 @@ class BandedConvolution:
                 np.matmul(band[groups, :, None, None], under[:, None], out=_of_tiles(z[groups], tiles))
             if b is not None:
                 np.add(z[groups], b[groups, :, None, None, None], out=z[groups])
+            if activate is not None:
+                activate(z[groups])
 
     def _cached(self, source: np.ndarray, buffers: Buffers) -> Iterator[tuple[slice, list[np.ndarray]]]:
         """Yield groups that stay in the cache, and memory for their tiles, zero where no cells come to lie."""

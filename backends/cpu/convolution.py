@@ -64,14 +64,21 @@ class NumpyConvolution(NumpyDepthwise):
         return col
 
     def conv2d(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
+        exact: bool = True,
     ) -> tuple[Array, Any]:
         if x.ndim == 4 and window.kernel == (1, 1) and not window.has_padding:
-            return _pointwise(Geometry(window, W.shape[1], W.shape[0], x.shape[0])).forward(x, W, b, buffers)
+            return _pointwise(Geometry(window, W.shape[1], W.shape[0], x.shape[0])).forward(x, W, b, buffers, activate)
         algorithm = algorithm_for(window, W, x.shape[0])
         if algorithm is None:
-            return super().conv2d(x, W, b, window, buffers)
-        return algorithm.forward(x, W, b, buffers)
+            return super().conv2d(x, W, b, window, buffers, activate, exact)
+        return algorithm.forward(x, W, b, buffers, activate, exact)
 
     def conv2d_backward(
         self,

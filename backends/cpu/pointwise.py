@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..generic.spatial import BATCH_FIRST, BATCH_LAST
-from .row_convolution import CACHED_BYTES, ROWS_FIRST, ROWS_FIRST_BACK, Buffers, Geometry, block, rows_first
+from .row_convolution import CACHED_BYTES, ROWS_FIRST, ROWS_FIRST_BACK, Activate, Buffers, Geometry, block, rows_first
 
 COLUMNS = 512  # of a product, at least: one of 25,088 columns took half as long again as 28 of 896
 
@@ -80,7 +80,12 @@ class PointwiseConvolution:
         self.everywhere = window.size == window.out
 
     def forward(
-        self, x: np.ndarray, W: np.ndarray, b: np.ndarray | None, buffers: Buffers
+        self,
+        x: np.ndarray,
+        W: np.ndarray,
+        b: np.ndarray | None,
+        buffers: Buffers,
+        activate: Activate | None = None,
     ) -> tuple[np.ndarray, PointwiseSaved]:
         """Return ``z [N, n_out, out_h, out_w]`` and the cache that `backward` needs."""
         window, channels, n_out, n = self.geometry
@@ -91,6 +96,8 @@ class PointwiseConvolution:
             np.matmul(kernel, cells.matrices[piece], out=out.matrices[piece])
             if b is not None:
                 np.add(out.matrices[piece], b.reshape(n_out, 1), out=out.matrices[piece])
+            if activate is not None:
+                activate(out.matrices[piece])
         return z, PointwiseSaved(cells, self)
 
     def backward(
