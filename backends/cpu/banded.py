@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ..generic.window import Window
 from .row_convolution import CACHED_BYTES, Activate, Buffers, block, view
@@ -96,6 +97,16 @@ class _Tiles(NamedTuple):
     width: int
 
 
+class _Run(NamedTuple):
+    """Tiles next to one another whose cells are laid alike, each `step` cells after those of the one before."""
+
+    first: int
+    tiles: int
+    wide: slice
+    cells: slice
+    step: int
+
+
 def tiles_over(outputs: int) -> tuple[_Tiles, ...]:
     """Cut the outputs of a row into tiles of one width; the last one may begin in the one before."""
     width = min(outputs, TILE)
@@ -166,15 +177,30 @@ class BandedConvolution:
 
     def _laid(self, source: np.ndarray, tiles: _Tiles, memory: np.ndarray) -> np.ndarray:
         """Lay the cells under the tiles side by side; view them as ``[groups, tiles, out_h, depth, N]``."""
-        length, step = memory.shape[4], tiles.width * self.across.stride
         high, rows = self.down.laid(0, memory.shape[2])
-        for number in range(tiles.number):
-            wide, cells = self.across.laid(tiles.start * self.across.stride + number * step, length)
-            target = memory[:, number, high, :, wide].transpose(0, 2, 1, 3, 4)
-            np.copyto(target, source[:, :, rows, cells])
+        for run in self._runs(tiles, memory.shape[4]):
+            target = memory[:, run.first : run.first + run.tiles, high, :, run.wide]
+            cells = source[:, :, rows, run.cells]
+            group, channel, row, cell, example = cells.strides
+            strides = (group, run.step * cell, row, channel, cell, example)
+            np.copyto(target, as_strided(cells, target.shape, strides, subok=True))
         shape = (*memory.shape[:2], self.down.out, self.depth, memory.shape[5])
         group, tile, row, _, cell, example = memory.strides
         return view(memory, shape, (group, tile, row * self.down.stride, cell, example))
+
+    def _runs(self, tiles: _Tiles, length: int) -> list[_Run]:
+        """Return tiles next to one another that take as many cells to the same places, as one run."""
+        runs: list[_Run] = []
+        for number in range(tiles.number):
+            wide, cells = self.across.laid((tiles.start + number * tiles.width) * self.across.stride, length)
+            if runs and runs[-1].wide == wide:
+                last = runs[-1]
+                step = last.step or cells.start - last.cells.start
+                if cells.start == last.cells.start + last.tiles * step:
+                    runs[-1] = last._replace(tiles=last.tiles + 1, step=step)
+                    continue
+            runs.append(_Run(number, 1, wide, cells, 0))
+        return runs
 
     def _band(self, kernel: np.ndarray, tiles: _Tiles, number: int, buffers: Buffers) -> np.ndarray:
         """Return ``[groups, outs, width, depth]``."""

@@ -47,7 +47,7 @@ class NumpyDepthwise(ConvolutionKinds):
         activate: Activate | None = None,
     ) -> tuple[Array, Any]:
         if window.dilation[0] != 1 or len(window.size) != 2:
-            return super().depthwise(x, W, b, window, buffers, activate)
+            return super().depthwise(x, W, b, window, buffers, activate)  # type: ignore[arg-type]
         n, channels, multiplier = x.shape[0], W.shape[2], W.shape[3]
         z = activation(buffers, "z", (channels * multiplier, *window.out, n), x)
         bias = None if b is None else b.reshape(channels, multiplier)
