@@ -187,11 +187,21 @@ class Accelerated(Backend):
         return x.shape[1] > 1 and self.onednn.running.is_channels_innermost(x)  # type: ignore[union-attr]
 
     def conv2d(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
+        exact: bool = True,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x) or self.rows_are_faster(x, W, window):
-            return super().conv2d(x, W, b, window, buffers)
-        return self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+            return super().conv2d(x, W, b, window, buffers, activate, exact)
+        z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+        if activate is not None:
+            activate(z)
+        return z, saved
 
     def conv2d_backward(
         self,
@@ -208,11 +218,20 @@ class Accelerated(Backend):
         return self.onednn.convolution.backward(delta, saved, W, gradients, buffers, need_epsilon)
 
     def conv3d(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x):
-            return super().conv3d(x, W, b, window, buffers)
-        return self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+            return super().conv3d(x, W, b, window, buffers, activate)
+        z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+        if activate is not None:
+            activate(z)
+        return z, saved
 
     def conv3d_backward(
         self,
@@ -253,11 +272,20 @@ class Accelerated(Backend):
         return self.onednn.convolution.backward(delta, of_sums, W, turned, buffers, need_epsilon)
 
     def depthwise(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x):
-            return super().depthwise(x, W, b, window, buffers)
-        return self.onednn.convolution.forward(x, _grouped(W), b, window, window.out, buffers)  # type: ignore[union-attr]
+            return super().depthwise(x, W, b, window, buffers, activate)
+        z, saved = self.onednn.convolution.forward(x, _grouped(W), b, window, window.out, buffers)  # type: ignore[union-attr]
+        if activate is not None:
+            activate(z)
+        return z, saved
 
     def depthwise_backward(
         self,
