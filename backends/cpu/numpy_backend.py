@@ -148,9 +148,11 @@ class NumpyBackend(Accelerated, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm
         if few and cost <= DENSE * 3 * work.parameters:  # with a table of rows never: additions to it run one by one
             count = 1
         most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
-        if work.per_step:  # many short calls: examples stay together, and workers only share what is worth the lock
+        loops = (work.per_step, 0 if self.onednn is not None else work.per_lstm_step)
+        per_step = min(filter(None, loops), default=0)
+        if per_step:  # many short calls: examples stay together, and workers only share what is worth the lock
             most = examples
-            if examples * work.per_step < count * LEAST_PER_STEP:
+            if examples * per_step < count * LEAST_PER_STEP:
                 count = 1
         if work.meetings:  # in the middle of its work a worker cannot wait for a part that it has not begun
             most = examples
