@@ -84,6 +84,7 @@ from .arrays.creation import (
     to_flattened,
     to_host,
     to_image_order,
+    to_input_order,
     transpose,
     zeros,
 )
@@ -243,6 +244,7 @@ __all__ = [
     "to_flattened",
     "to_host",
     "to_image_order",
+    "to_input_order",
     "traceable",
     "transpose",
     "use_backend",

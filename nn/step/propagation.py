@@ -157,7 +157,7 @@ class Propagation:
         arrivals = {}
         for number, x in enumerate(features):
             buffers: Any = nd.fresh_buffers(self.dtype) if fresh else self._features
-            x = nd.to_activation_order(x, partial(_numbered, buffers, number))
+            x = nd.to_input_order(x, partial(_numbered, buffers, number))
             arrivals[start - 1 - number] = Arrival(x, masks[number] if masks else None, x.shape[0])
         return arrivals
 
