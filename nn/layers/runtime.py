@@ -317,6 +317,12 @@ class LayerRuntime(Part, JavaNames):
         """Whether the activation may lie where z was: nobody looks at z then."""
         return self.activation.overwrites and not getattr(getattr(self.conf, "loss", None), "needs_z", False)
 
+    @cached_property
+    def activates_parts(self) -> bool:
+        """Whether the activation may be applied to parts of z, in its memory: every element stands for itself."""
+        activation = self.activation
+        return self._overwrites and self.activating.fixed and not activation.over_rows
+
     def activate_sum(self, z: Array, ctx: Context, b: Array | None = None) -> Array:
         """Add b and apply the activation, in z's memory where the way back allows it; then multiply by the mask."""
         if not ctx.activates:

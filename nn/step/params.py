@@ -51,6 +51,8 @@ class ParamSpec(Checked):
         Whether a running parameter's part of the gradient vector is divided by the number of examples, as others' are.
     recurrent : bool
         Whether a weight starts as the layer's `weight_init_recurrent` says, where that is given.
+    lstm : bool
+        Whether it is one of LSTM units of tanh and sigmoid.
     """
 
     name: str
@@ -65,6 +67,7 @@ class ParamSpec(Checked):
     running: bool = False
     divided: bool = True
     recurrent: bool = False
+    lstm: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

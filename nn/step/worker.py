@@ -93,13 +93,15 @@ def work_of(
 ) -> nd.Work:
     """Return what a network with such activations costs on features of those shapes."""
     multiplications, looked_up, largest, parameters = 0, 0, max(math.prod(shape[1:]) for shape in shapes), 0
-    loops = []  # multiplications of a time step
+    loops: dict[bool, list[int]] = {False: [], True: []}  # multiplications of a time step, of LSTM units or not
     for node, (came, out) in zip(conf.nodes, types, strict=True):
         specs = node.conf.param_specs()
         size = math.prod(out.sizes)
         positions = size // out.shape[0]
-        if recurrent := [spec.length for spec in specs if spec.recurrent]:
-            loops += recurrent
+        recurrent = [spec for spec in specs if spec.recurrent]
+        for spec in recurrent:
+            loops[spec.lstm].append(spec.length)
+        if recurrent:
             positions = math.prod(came[0].sizes) // came[0].shape[0]
         if getattr(node.conf, "takes_indices", False):
             looked_up += size
@@ -109,8 +111,15 @@ def work_of(
         largest = max(largest, size)
     element_bytes = 8 if conf.dtype == "float64" else 4
     gradient = parameters if passes > FORWARD_ONLY else 0
-    per_step = min(loops, default=0)
-    return nd.Work(passes * multiplications, largest * element_bytes, gradient, per_step, looked_up=passes * looked_up)
+    per_step, per_lstm_step = (min(loops[of_lstm], default=0) for of_lstm in (False, True))
+    return nd.Work(
+        passes * multiplications,
+        largest * element_bytes,
+        gradient,
+        per_step,
+        looked_up=passes * looked_up,
+        per_lstm_step=per_lstm_step,
+    )
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
