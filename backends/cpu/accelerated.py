@@ -80,7 +80,7 @@ class Accelerated(Backend):
     def normalize_channels(
         self,
         x: NumpyArray,
-        centered: Array | None,
+        centered: None,
         vectors: tuple[NumpyArray, NumpyArray, Any],
         buffers: Buffers,
         rectify: bool = False,
@@ -94,7 +94,7 @@ class Accelerated(Backend):
         self,
         epsilon: NumpyArray,
         x: NumpyArray,
-        centered: Array | None,
+        centered: None,
         mean: NumpyArray,
         out: NumpyArray,
         buffers: Buffers,
@@ -109,7 +109,7 @@ class Accelerated(Backend):
         self,
         epsilon: NumpyArray,
         x: NumpyArray,
-        centered: Array | None,
+        centered: None,
         vectors: tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray],
         buffers: Buffers,
     ) -> Array:
