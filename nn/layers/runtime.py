@@ -136,9 +136,12 @@ class LayerRuntime(Part, JavaNames):
     """Whether `backward` always returns None, so that layers below are not trained."""
 
     def __init__(self, conf: Any, label: str, dtype: str) -> None:
-        self.conf, self.label, self.dtype = conf, label, dtype
-        self.params = LayerParams()
-        self.own = _own_results(self)
+        self.conf, self.label, self.dtype, self.params = conf, label, dtype, LayerParams()
+        self.own: OwnResults | None = None
+        if not type(self).__module__.startswith("nn."):  # a user's own layer: what it returns is checked
+            from .own_results import OwnResults
+
+            self.own = OwnResults(self)
         self.setup()
 
     def setup(self) -> None:
@@ -395,12 +398,3 @@ class LayerRuntime(Part, JavaNames):
                 f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. "
                 "Reshape it, or set the input type that describes it, such as InputType.convolutional(h, w, c)."
             )
-
-
-def _own_results(layer: LayerRuntime) -> OwnResults | None:
-    """Return the checks of what a user's own layer returns; None for those of this library."""
-    if type(layer).__module__.startswith("nn."):
-        return None
-    from .own_results import OwnResults  # which programs without own layers do not need
-
-    return OwnResults(layer)
