@@ -202,7 +202,7 @@ class Accelerated(Backend):
     def conv3d(
         self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().conv3d(x, W, b, window, buffers)
         return self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
 
@@ -223,7 +223,7 @@ class Accelerated(Backend):
     def deconv(
         self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().deconv(x, W, b, window, buffers)
         convolution, W = self.onednn.convolution, _transposed(W)  # type: ignore[union-attr]
         z, saved = convolution.forward(x, W, b, window, window.size, buffers, convolution.TRANSPOSED)
