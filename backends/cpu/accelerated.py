@@ -32,11 +32,11 @@ class OneDnn:
     """oneDNN's primitives, imported when they are first needed."""
 
     def __init__(self) -> None:
-        from ..onednn import batch_norm, convolution, lstm, pooling, products, running
+        from ..onednn import batch_norm, convolution, lrn, lstm, pooling, products, running
         from ..onednn.library import library
 
         self.batch_norm, self.convolution, self.lstm, self.pooling = batch_norm, convolution, lstm, pooling
-        self.products, self.running = products, running
+        self.lrn, self.products, self.running = lrn, products, running
         self.vector = library().vector  # type: ignore[union-attr]
 
 
@@ -117,6 +117,14 @@ class Accelerated(Backend):
             return super().normalize_channels_back(epsilon, x, centered, vectors, buffers)
         return self.onednn.batch_norm.back(epsilon, x, vectors, buffers)  # type: ignore[union-attr]
 
+    # ---- neighbouring channels
+
+    def lrn(self, x: NumpyArray, n: int, k: float, alpha: float, beta: float, buffers: Buffers) -> Any:
+        return self.onednn.lrn.forward(x, n, k, alpha, beta, buffers) if self.accelerates(x) else None  # type: ignore[union-attr]
+
+    def lrn_back(self, epsilon: NumpyArray, saved: Any, buffers: Buffers) -> Array:
+        return self.onednn.lrn.backward(epsilon, saved, buffers)  # type: ignore[union-attr]
+
     # ---- series
 
     def lstm(
@@ -179,11 +187,21 @@ class Accelerated(Backend):
         return x.shape[1] > 1 and self.onednn.running.is_channels_innermost(x)  # type: ignore[union-attr]
 
     def conv2d(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
+        exact: bool = True,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x) or self.rows_are_faster(x, W, window):
-            return super().conv2d(x, W, b, window, buffers)
-        return self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+            return super().conv2d(x, W, b, window, buffers, activate, exact)
+        z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+        if activate is not None:
+            activate(z)
+        return z, saved
 
     def conv2d_backward(
         self,
@@ -200,11 +218,20 @@ class Accelerated(Backend):
         return self.onednn.convolution.backward(delta, saved, W, gradients, buffers, need_epsilon)
 
     def conv3d(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
-            return super().conv3d(x, W, b, window, buffers)
-        return self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+            return super().conv3d(x, W, b, window, buffers, activate)
+        z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
+        if activate is not None:
+            activate(z)
+        return z, saved
 
     def conv3d_backward(
         self,
@@ -245,11 +272,20 @@ class Accelerated(Backend):
         return self.onednn.convolution.backward(delta, of_sums, W, turned, buffers, need_epsilon)
 
     def depthwise(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
     ) -> tuple[Array, Any]:
         if not self.accelerates(x):
-            return super().depthwise(x, W, b, window, buffers)
-        return self.onednn.convolution.forward(x, _grouped(W), b, window, window.out, buffers)  # type: ignore[union-attr]
+            return super().depthwise(x, W, b, window, buffers, activate)
+        z, saved = self.onednn.convolution.forward(x, _grouped(W), b, window, window.out, buffers)  # type: ignore[union-attr]
+        if activate is not None:
+            activate(z)
+        return z, saved
 
     def depthwise_backward(
         self,
@@ -313,6 +349,39 @@ class Accelerated(Backend):
         if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
             return super().max_pool_backward(epsilon, saved, window, buffers)
         return self.onednn.pooling.backward(epsilon, saved, buffers)
+
+    def avg_pool(
+        self, x: NumpyArray, window: Window, count_padding: bool, buffers: Buffers
+    ) -> tuple[Array, Any]:
+        if not self.accelerates(x) or not (count_padding or self.onednn.pooling.averages(window)):  # type: ignore[union-attr]
+            return super().avg_pool(x, window, count_padding, buffers)
+        pooling = self.onednn.pooling  # type: ignore[union-attr]
+        return pooling.forward(x, window, pooling.MEAN_OF_ALL if count_padding else pooling.MEAN_OF_REAL, buffers)
+
+    def avg_pool_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
+        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+            return super().avg_pool_backward(epsilon, saved, window, buffers)
+        return self.onednn.pooling.backward(epsilon, saved, buffers)
+
+    def max_pool3d(self, x: NumpyArray, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        if not self.accelerates(x):
+            return super().max_pool3d(x, window, buffers)
+        return self.max_pool(x, window, buffers)
+
+    def max_pool3d_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
+        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+            return super().max_pool3d_backward(epsilon, saved, window, buffers)
+        return self.max_pool_backward(epsilon, saved, window, buffers)
+
+    def avg_pool3d(self, x: NumpyArray, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+        if not self.accelerates(x) or not self.onednn.pooling.averages(window):  # type: ignore[union-attr]
+            return super().avg_pool3d(x, window, buffers)
+        return self.avg_pool(x, window, False, buffers)
+
+    def avg_pool3d_backward(self, epsilon: NumpyArray, saved: Any, window: Window, buffers: Buffers) -> Array:
+        if self.onednn is None or not isinstance(saved, self.onednn.pooling.Saved):
+            return super().avg_pool3d_backward(epsilon, saved, window, buffers)
+        return self.avg_pool_backward(epsilon, saved, window, buffers)
 
     def largest(self, x: NumpyArray, window: Window, buffers: Buffers) -> Array:
         if not self.accelerates(x):

@@ -14,9 +14,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ..generic.window import Window
-from .row_convolution import CACHED_BYTES, Buffers, block, view
+from .row_convolution import CACHED_BYTES, Activate, Buffers, block, view
 
 TILE = 4
 """Outputs: of 28 in a row, 4 at a time took 153 us where 7 took 140, 14 178 and 28 312; with AVX2 350, 455, 483, 705.
@@ -96,6 +97,16 @@ class _Tiles(NamedTuple):
     width: int
 
 
+class _Run(NamedTuple):
+    """Tiles next to one another whose cells are laid alike, each `step` cells after those of the one before."""
+
+    first: int
+    tiles: int
+    wide: slice
+    cells: slice
+    step: int
+
+
 def tiles_over(outputs: int) -> tuple[_Tiles, ...]:
     """Cut the outputs of a row into tiles of one width; the last one may begin in the one before."""
     width = min(outputs, TILE)
@@ -122,7 +133,13 @@ class BandedConvolution:
         self.height = down.reach(down.out) + -(-(self.depth - down.kernel * row) // row)
 
     def run(
-        self, source: np.ndarray, kernel: np.ndarray, b: np.ndarray | None, z: np.ndarray, buffers: Buffers
+        self,
+        source: np.ndarray,
+        kernel: np.ndarray,
+        b: np.ndarray | None,
+        z: np.ndarray,
+        buffers: Buffers,
+        activate: Activate | None = None,
     ) -> None:
         """Write z.
 
@@ -142,6 +159,8 @@ class BandedConvolution:
                 np.matmul(band[groups, :, None, None], under[:, None], out=_of_tiles(z[groups], tiles))
             if b is not None:
                 np.add(z[groups], b[groups, :, None, None, None], out=z[groups])
+            if activate is not None:
+                activate(z[groups])
 
     def _cached(self, source: np.ndarray, buffers: Buffers) -> Iterator[tuple[slice, list[np.ndarray]]]:
         """Yield groups that stay in the cache, and memory for their tiles, zero where no cells come to lie."""
@@ -158,15 +177,30 @@ class BandedConvolution:
 
     def _laid(self, source: np.ndarray, tiles: _Tiles, memory: np.ndarray) -> np.ndarray:
         """Lay the cells under the tiles side by side; view them as ``[groups, tiles, out_h, depth, N]``."""
-        length, step = memory.shape[4], tiles.width * self.across.stride
         high, rows = self.down.laid(0, memory.shape[2])
-        for number in range(tiles.number):
-            wide, cells = self.across.laid(tiles.start * self.across.stride + number * step, length)
-            target = memory[:, number, high, :, wide].transpose(0, 2, 1, 3, 4)
-            np.copyto(target, source[:, :, rows, cells])
+        for run in self._runs(tiles, memory.shape[4]):
+            target = memory[:, run.first : run.first + run.tiles, high, :, run.wide]
+            cells = source[:, :, rows, run.cells]
+            group, channel, row, cell, example = cells.strides
+            strides = (group, run.step * cell, row, channel, cell, example)
+            np.copyto(target, as_strided(cells, target.shape, strides, subok=True))
         shape = (*memory.shape[:2], self.down.out, self.depth, memory.shape[5])
         group, tile, row, _, cell, example = memory.strides
         return view(memory, shape, (group, tile, row * self.down.stride, cell, example))
+
+    def _runs(self, tiles: _Tiles, length: int) -> list[_Run]:
+        """Return tiles next to one another that take as many cells to the same places, as one run."""
+        runs: list[_Run] = []
+        for number in range(tiles.number):
+            wide, cells = self.across.laid((tiles.start + number * tiles.width) * self.across.stride, length)
+            if runs and runs[-1].wide == wide:
+                last = runs[-1]
+                step = last.step or cells.start - last.cells.start
+                if cells.start == last.cells.start + last.tiles * step:
+                    runs[-1] = last._replace(tiles=last.tiles + 1, step=step)
+                    continue
+            runs.append(_Run(number, 1, wide, cells, 0))
+        return runs
 
     def _band(self, kernel: np.ndarray, tiles: _Tiles, number: int, buffers: Buffers) -> np.ndarray:
         """Return ``[groups, outs, width, depth]``."""

@@ -13,6 +13,7 @@ from backends.typing import Array, NumpyArray
 from ..generic.window import Window
 from . import pooled_rows, toom_cook
 from .depthwise import NumpyDepthwise
+from .pointwise import PointwiseConvolution, PointwiseSaved
 from .row_convolution import Buffers, Geometry, RowConvolution, Saved, rows_first, view
 from .toom_cook_rows import ToomCookRows
 
@@ -34,6 +35,11 @@ def _algorithm(geometry: Geometry, dtype: Any, pooled: bool) -> RowConvolution:
     if tile > 1 and taps > 2 and geometry.depth >= LEAST_DEPTH:
         return ToomCookRows(geometry, dtype, tile)
     return RowConvolution(geometry, split=pooled)
+
+
+@lru_cache(maxsize=256)
+def _pointwise(geometry: Geometry) -> PointwiseConvolution:
+    return PointwiseConvolution(geometry)
 
 
 def halves(window: Window, pool: Window) -> bool:
@@ -58,12 +64,21 @@ class NumpyConvolution(NumpyDepthwise):
         return col
 
     def conv2d(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
+        exact: bool = True,
     ) -> tuple[Array, Any]:
+        if x.ndim == 4 and window.kernel == (1, 1) and not window.has_padding:
+            return _pointwise(Geometry(window, W.shape[1], W.shape[0], x.shape[0])).forward(x, W, b, buffers, activate)
         algorithm = algorithm_for(window, W, x.shape[0])
         if algorithm is None:
-            return super().conv2d(x, W, b, window, buffers)
-        return algorithm.forward(x, W, b, buffers)
+            return super().conv2d(x, W, b, window, buffers, activate, exact)
+        return algorithm.forward(x, W, b, buffers, activate, exact)
 
     def conv2d_backward(
         self,
@@ -75,6 +90,8 @@ class NumpyConvolution(NumpyDepthwise):
         buffers: Buffers,
         need_epsilon: bool = True,
     ) -> Array | None:
+        if isinstance(saved, PointwiseSaved):
+            return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
         if not isinstance(saved, Saved):
             return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
         return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)

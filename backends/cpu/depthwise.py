@@ -12,7 +12,7 @@ from ..generic.convolution_kinds import ConvolutionKinds
 from ..generic.spatial import BATCH_LAST
 from ..generic.window import Window
 from . import banded
-from .row_convolution import CACHED_BYTES, Buffers, block, rows_first, view
+from .row_convolution import CACHED_BYTES, Activate, Buffers, block, rows_first, view
 
 
 class DepthwiseSaved(NamedTuple):
@@ -38,16 +38,22 @@ class NumpyDepthwise(ConvolutionKinds):
     """Mixin of `NumpyBackend`."""
 
     def depthwise(
-        self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Activate | None = None,
     ) -> tuple[Array, Any]:
         if window.dilation[0] != 1 or len(window.size) != 2:
-            return super().depthwise(x, W, b, window, buffers)
+            return super().depthwise(x, W, b, window, buffers, activate)  # type: ignore[arg-type]
         n, channels, multiplier = x.shape[0], W.shape[2], W.shape[3]
         z = activation(buffers, "z", (channels * multiplier, *window.out, n), x)
         bias = None if b is None else b.reshape(channels, multiplier)
         kernel = W.transpose(2, 3, 0, 1)[:, :, None]
         banded.forward_of(window, multiplier).run(
-            by_group(x.transpose(BATCH_LAST), channels), kernel, bias, by_group(z, channels), buffers
+            by_group(x.transpose(BATCH_LAST), channels), kernel, bias, by_group(z, channels), buffers, activate
         )
         return z.transpose(3, 0, 1, 2), DepthwiseSaved(x)
 

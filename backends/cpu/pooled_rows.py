@@ -6,14 +6,11 @@ pooled rows and two comparisons per window. Only a quarter of the output is kept
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, Buffers, RowConvolution, Saved, block
-
-Activate = Callable[[np.ndarray], object]
+from .row_convolution import ROWS_FIRST, ROWS_FIRST_BACK, Activate, Buffers, RowConvolution, Saved, block
 
 
 class PooledSaved(NamedTuple):

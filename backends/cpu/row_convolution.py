@@ -19,6 +19,7 @@ from backends.typing import NumpyArray
 from ..generic.window import Window
 from .caches import l2_cache_bytes
 
+Activate = Callable[[np.ndarray], object]
 Buffers = Callable[..., NumpyArray]
 
 ROWS_FIRST = (2, 1, 3, 0)  # [N, C, H, W] -> [H, C, W, N]
@@ -104,8 +105,16 @@ class RowConvolution:
 
     # ---- forward
 
-    def forward(self, x: np.ndarray, W: np.ndarray, b: np.ndarray | None, buffers: Buffers) -> tuple[np.ndarray, Saved]:
-        """Return ``z [N, n_out, out_h, out_w]`` and the cache that `backward` needs."""
+    def forward(
+        self,
+        x: np.ndarray,
+        W: np.ndarray,
+        b: np.ndarray | None,
+        buffers: Buffers,
+        activate: Activate | None = None,
+        exact: bool = True,
+    ) -> tuple[np.ndarray, Saved]:
+        """Return ``z [N, n_out, out_h, out_w]``, activated, and the cache that `backward` needs."""
         window, _, n_out, n = self.geometry
         out_h, out_w = window.out
         columns, kernel = self.columns_of(x, buffers), self.kernel_of(W, buffers)
@@ -113,6 +122,8 @@ class RowConvolution:
         rows = z.reshape(out_h, n_out, -1)
         for stretch in self.cached_rows(range(out_h), rows[0].nbytes):
             self.convolve(kernel, columns, b, stretch, rows[stretch])
+            if activate is not None:
+                activate(rows[stretch])
         return z.transpose(ROWS_FIRST_BACK), self.saved(x, columns)
 
     def columns_of(self, x: np.ndarray, buffers: Buffers) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import toom_cook
-from .row_convolution import ROWS_FIRST_BACK, Buffers, Geometry, Prepared, RowConvolution, Saved, block, flat
+from .row_convolution import ROWS_FIRST_BACK, Activate, Buffers, Geometry, Prepared, RowConvolution, Saved, block, flat
 
 
 class _Tile(NamedTuple):
@@ -40,6 +40,36 @@ class ToomCookRows(RowConvolution):
         self.A, self.GT, self.B = (np.ascontiguousarray(matrix.T) for matrix in (AT, G, BT))
         starts = [min(start, out_h - tile) for start in range(0, out_h, tile)]
         self.tiles = [_Tile(start, number * tile - start) for number, start in enumerate(starts)]
+
+    def forward(
+        self,
+        x: np.ndarray,
+        W: np.ndarray,
+        b: np.ndarray | None,
+        buffers: Buffers,
+        activate: Activate | None = None,
+        exact: bool = True,
+    ) -> tuple[np.ndarray, Saved]:
+        if exact:
+            return super().forward(x, W, b, buffers, activate)
+        window, channels, n_out, n = self.geometry
+        image, kernel = self.contiguous(self.padded(x, buffers), buffers), self.turned_kernel(W, buffers)
+        rows = block(buffers, "z", (window.out[0], n_out, self.geometry.columns))
+        turned = block(buffers, "turned", (self.p, channels, window.padded[1], n))
+        columns = block(buffers, "turned_columns", (channels, window.kernel[1], window.out[1], n))
+        products = block(buffers, "turned_rows", (self.p, n_out, self.geometry.columns))
+        for start, _ in self.tiles:
+            np.matmul(self.BT, flat(image[start : start + self.p]), out=flat(turned))
+            for point in range(self.p):  # one after the other: their columns stay in the cache
+                self.gather(turned[point], columns)
+                np.matmul(kernel[point], columns.reshape(self.geometry.depth, -1), out=products[point])
+            z = rows[start : start + self.m]
+            np.matmul(self.AT, flat(products), out=flat(z))
+            if b is not None:
+                np.add(z, b.reshape(n_out, 1), out=z)
+            if activate is not None:
+                activate(z)
+        return rows.reshape(window.out[0], n_out, window.out[1], n).transpose(ROWS_FIRST_BACK), Saved(x, self)
 
     def saved(self, x: np.ndarray, columns: np.ndarray) -> Saved:
         return Saved(x, self)

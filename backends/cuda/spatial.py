@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from backends.typing import Array, CupyArray
@@ -41,11 +42,22 @@ class SpatialKernels(Backend):
 
     # ---- convolution
 
-    def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    def conv2d(
+        self,
+        x: Array,
+        W: Array,
+        b: Array | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[Array], object] | None = None,
+        exact: bool = True,
+    ) -> tuple[Array, Any]:
         if not self.convolutions.serves(window, x, W, b):
-            return super().conv2d(x, W, b, window, buffers)
+            return super().conv2d(x, W, b, window, buffers, activate, exact)
         z = buffers("z", (x.shape[0], W.shape[0], *window.out))
         self.convolutions.forward(x, W, b, window, z)
+        if activate is not None:
+            activate(z)
         return z, Image(x)
 
     def conv2d_backward(

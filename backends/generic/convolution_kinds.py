@@ -6,6 +6,7 @@ As in `spatial`, on batch-innermost views; the axes ``h, w`` may be any number o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .spatial import Array, Buffers, SpatialPrimitives, renamed
@@ -24,15 +25,24 @@ class ConvolutionKinds(SpatialPrimitives):
 
     # ---- volumes
 
-    def conv3d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        """Cross-correlate ``x [N, C, D, H, W]`` with ``W [n_out, C, *kernel]``, add ``b [1, n_out]``.
+    def conv3d(
+        self,
+        x: Array,
+        W: Array,
+        b: Array | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[Array], object] | None = None,
+    ) -> tuple[Array, Any]:
+        """Cross-correlate ``x [N, C, D, H, W]`` with ``W [n_out, C, *kernel]``, add ``b [1, n_out]``; see `conv2d`.
 
         Returns
         -------
         z : array ``[N, n_out, out_d, out_h, out_w]``
         saved : cache for `conv3d_backward`
         """
-        return SpatialPrimitives.conv2d(self, x, W, b, window, buffers)  # the one that takes any number of axes
+        # The one that takes any number of axes.
+        return SpatialPrimitives.conv2d(self, x, W, b, window, buffers, activate)
 
     def conv3d_backward(
         self,
@@ -111,13 +121,22 @@ class ConvolutionKinds(SpatialPrimitives):
 
     # ---- depthwise
 
-    def depthwise(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+    def depthwise(
+        self,
+        x: Array,
+        W: Array,
+        b: Array | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[Array], object] | None = None,
+    ) -> tuple[Array, Any]:
         """Convolve every channel of ``x [N, C, H, W]`` for itself, with ``W [kernel_h, kernel_w, C, multiplier]``.
 
         Returns
         -------
         z : array ``[N, C * multiplier, out_h, out_w]``
-            Channel ``c * multiplier + m`` is channel c with kernel m; ``b [1, C * multiplier]`` is added.
+            Channel ``c * multiplier + m`` is channel c with kernel m; ``b [1, C * multiplier]`` is added, and
+            `activate` applied as by `conv2d`.
         saved : cache for `depthwise_backward`
         """
         cells = self.padded(x, window, 0.0, buffers)
@@ -132,6 +151,8 @@ class ConvolutionKinds(SpatialPrimitives):
                 if number:
                     self.add(target, product, target)
         self._add_bias(z, b)
+        if activate is not None:
+            activate(z)
         return z, cells
 
     def depthwise_backward(

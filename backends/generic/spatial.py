@@ -91,8 +91,25 @@ class SpatialPrimitives:
 
     # ---- convolution
 
-    def conv2d(self, x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Array]:
+    def conv2d(
+        self,
+        x: Array,
+        W: Array,
+        b: Array | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[Array], object] | None = None,
+        exact: bool = True,
+    ) -> tuple[Array, Any]:
         """Cross-correlate ``x [N, C, H, W]`` with ``W [n_out, C, kernel_h, kernel_w]``, add ``b [1, n_out]``.
+
+        Parameters
+        ----------
+        activate : callable, optional
+            Applied to z in place, to parts of any shape: a function of every element for itself.
+        exact : bool
+            Whether equal windows have to give equal outputs, of which max pooling takes the first. Sums that do not
+            may be faster.
 
         Returns
         -------
@@ -106,6 +123,8 @@ class SpatialPrimitives:
         self.matmul(self.reshape(W, (n_out, -1)), self.col_matrix(col), z_rows)
         if b is not None:
             self.add(z_rows, self.reshape(b, (n_out, 1)), z_rows)
+        if activate is not None:
+            activate(z)
         return z, col
 
     def conv2d_backward(
@@ -157,9 +176,7 @@ class SpatialPrimitives:
 
         Without `keep` nothing is saved for the way back.
         """
-        z, convolved = self.conv2d(x, W, b, windows[0], buffers[0])
-        if activate is not None:
-            activate(z)
+        z, convolved = self.conv2d(x, W, b, windows[0], buffers[0], activate, keep)
         if not keep:
             return self.largest(z, windows[1], buffers[1]), None
         pooled, won = self.max_pool(z, windows[1], buffers[1])

@@ -157,6 +157,11 @@ class Primitive:
             self._reorders[key] = Primitive("reorder", ends[::-1] if back else ends)
         return self._reorders[key]
 
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is plain code that is there for completeness, slower than NumPy's."""
+        return self.implementation.startswith(("ref", "simple"))
+
     def memory_of(self, argument: int) -> int | None:
         """Return the descriptor of an argument's memory."""
         return self._found.memory_descriptor(self.descriptor, EXEC_ARGUMENT, argument)

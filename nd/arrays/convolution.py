@@ -236,9 +236,17 @@ def col2im(
     return backend.col2im(col, window, backend.fresh_buffers(backend.dtype_name(col)))
 
 
-def conv2d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+def conv2d(
+    x: Array,
+    W: Array,
+    b: Array | None,
+    window: Window,
+    buffers: Buffers,
+    activate: Callable[[Array], object] | None = None,
+    exact: bool = True,
+) -> tuple[Array, Any]:
     """Cross-correlate ``x [N, C, H, W]`` with ``W [n_out, C, kernel_h, kernel_w]``; see `backends.generic.spatial`."""
-    return state.backend.conv2d(x, W, b, window, buffers)
+    return state.backend.conv2d(x, W, b, window, buffers, activate, exact)
 
 
 def conv2d_backward(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from backends.generic.window import Window
@@ -11,9 +12,16 @@ from ..state import state
 from .convolution import Buffers
 
 
-def conv3d(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+def conv3d(
+    x: Array,
+    W: Array,
+    b: Array | None,
+    window: Window,
+    buffers: Buffers,
+    activate: Callable[[Array], object] | None = None,
+) -> tuple[Array, Any]:
     """Cross-correlate ``x [N, C, D, H, W]`` with ``W [n_out, C, *kernel]``; see `backends.generic`."""
-    return state.backend.conv3d(x, W, b, window, buffers)
+    return state.backend.conv3d(x, W, b, window, buffers, activate)
 
 
 def conv3d_backward(
@@ -46,9 +54,16 @@ def deconv_backward(
     return state.backend.deconv_backward(delta, saved, window, gradients, buffers, need_epsilon)
 
 
-def depthwise(x: Array, W: Array, b: Array | None, window: Window, buffers: Buffers) -> tuple[Array, Any]:
+def depthwise(
+    x: Array,
+    W: Array,
+    b: Array | None,
+    window: Window,
+    buffers: Buffers,
+    activate: Callable[[Array], object] | None = None,
+) -> tuple[Array, Any]:
     """Convolve every channel of ``x [N, C, H, W]`` with ``W [*kernel, C, multiplier]``; see `backends.generic`."""
-    return state.backend.depthwise(x, W, b, window, buffers)
+    return state.backend.depthwise(x, W, b, window, buffers, activate)
 
 
 def depthwise_backward(

@@ -18,6 +18,7 @@ from nd.typing import Array
 from ..conf.data_formats import channels_last
 from ..conf.dropout import IDropout
 from ..conf.noise import Noising, NumbersInForce
+from ..step.params import LayerParams
 
 if TYPE_CHECKING:
     from .own_results import OwnResults
@@ -57,8 +58,7 @@ class Context:
     input_shape : tuple of int
         Of the layer's input, where the layer is a user's own.
     meeting : nd.Seat
-        Where workers of a step exchange numbers, in layers that say `meets`: all of them call
-        ``meeting.gather(vector)`` equally often. Only the worker of number 0 writes what is not a sum over examples.
+        Where workers exchange numbers in layers that say `meets`; only number 0 writes what is no sum over examples.
     """
 
     __slots__ = (
@@ -104,14 +104,6 @@ class Kept(NamedTuple):
     dropped: Array | None
     """From the dropout of the input, for its `backprop`."""
     context: Context
-
-
-class LayerParams(dict[str, Array]):
-    """Name -> parameter of a layer."""
-
-    def __call__(self) -> Array:
-        """Return all of them as a vector ``[1, n]``, in their order: Java's ``layer.params()``."""
-        return nd.reshape(nd.concat([nd.reshape(view, (-1,)) for view in self.values()]), (1, -1))
 
 
 class LayerRuntime(Part, JavaNames):
@@ -255,12 +247,11 @@ class LayerRuntime(Part, JavaNames):
         drops = self.conf.drop_out is not None and not self.conf.drop_out.does_nothing
         draws = drops or self.noising is not None or any(part is not None and part.draws for part in activations)
         parts = (*activations, getattr(self.conf, "loss", None))
-        meeting = any(part is not None and not part.splits for part in parts)
-        return self.splits and not draws and not meeting
+        return self.splits and not draws and all(part is None or part.splits for part in parts)
 
-    def has_to_meet(self, training: bool) -> bool:
-        """Tell whether workers with a part of a minibatch each need numbers of one another."""
-        return training and self.meets
+    def joined_with(self, second: LayerRuntime) -> LayerRuntime | None:
+        """Return a layer that does what this one and the one behind it do, if it is faster; nobody else reads this."""
+        return None
 
     def scheduled_numbers(self) -> list[NumbersInForce]:
         """Return the numbers of this layer's noise that follow schedules."""
@@ -325,6 +316,12 @@ class LayerRuntime(Part, JavaNames):
     def _overwrites(self) -> bool:
         """Whether the activation may lie where z was: nobody looks at z then."""
         return self.activation.overwrites and not getattr(getattr(self.conf, "loss", None), "needs_z", False)
+
+    @cached_property
+    def activates_parts(self) -> bool:
+        """Whether the activation may be applied to parts of z, in its memory: every element stands for itself."""
+        activation = self.activation
+        return self._overwrites and self.activating.fixed and not activation.over_rows
 
     def activate_sum(self, z: Array, ctx: Context, b: Array | None = None) -> Array:
         """Add b and apply the activation, in z's memory where the way back allows it; then multiply by the mask."""

@@ -265,7 +265,8 @@ class Propagation:
         The losses of several outputs are added. `on_forward` is called with the features and all activations after the
         forward pass. `meeting` is where layers meet those of other workers, which have other parts of the minibatch.
         """
-        meeting.begin()
+        if meeting.count > 1:
+            meeting.begin()
         memory = self._pass_memory(way_back=True, looked_at=on_forward is not None)
         masks, truncation = step.features_masks, step.truncation
         passed = self.forward(

@@ -177,8 +177,9 @@ def test_workers_that_meet_get_one_part_each_and_others_tiles():
 
     backend = NumpyBackend(threads=2)
     work = Work(10_000_000, 1 << 20, 1000)
+    assert len(backend.plan_work(64, work._replace(meetings=40)).workers) == 1  # which wait longer than they compute
     assert [len(parts) for parts in backend.plan_work(64, work).workers] == [4, 4]
-    assert backend.plan_work(64, work._replace(meets=True)).workers == ((slice(0, 32),), (slice(32, 64),))
+    assert backend.plan_work(64, work._replace(meetings=4)).workers == ((slice(0, 32),), (slice(32, 64),))
 
 
 STORM = """

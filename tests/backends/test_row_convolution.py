@@ -103,7 +103,7 @@ def test_what_is_left_to_im2col(window, numpy_backend):
 
 
 @pytest.mark.parametrize("order", ["c", "f"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"1x1"}))  # that is `pointwise`'s unless it is pooled
 def test_forward_and_gradients(name, order, numpy_backend):
     x, W, b, delta, window = problem(name)
     found = run(numpy_backend, x, W, b, delta, window, "float64", order)

@@ -107,6 +107,9 @@ def image_of(label: str, input_type: InputType) -> ConvolutionalType:
     return input_type
 
 
+Activate = Callable[[Array], object]
+
+
 class ConvolutionCache(NamedTuple):
     """Results of forward that backward needs."""
 
@@ -136,9 +139,11 @@ class ConvolutionRuntime(WindowsRuntime):
     pure = splits = True
     masks_activations = False  # as in Java: its mask is of places
 
-    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
-        """Return z, and a cache for `convolve_back`."""
-        return convolution.conv2d(x, params["W"], params.get("b"), window, ctx.buffer)
+    def convolve(
+        self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
+    ) -> tuple[Array, Any]:
+        """Return z, and a cache for `convolve_back`; apply `activate`, if there is one, to z in place."""
+        return convolution.conv2d(x, params["W"], params.get("b"), window, ctx.buffer, activate, exact=ctx.training)
 
     def convolve_back(
         self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
@@ -149,8 +154,12 @@ class ConvolutionRuntime(WindowsRuntime):
 
     def forward(self, x: Array, params: Params, ctx: Context) -> tuple[Array, ConvolutionCache]:
         window = self.windows.over(x, self.conf.n_in)
-        z, saved = self.convolve(x, window, params, ctx)
-        a = self.activate_sum(z, ctx)
+        if self.activates_parts and ctx.activates:  # while they are still in the cache
+            z, saved = self.convolve(x, window, params, ctx, lambda z: self.activating.value(z, z, ctx.training))
+            a = self.masked(z, ctx)
+        else:
+            z, saved = self.convolve(x, window, params, ctx, None)
+            a = self.activate_sum(z, ctx)
         return a, ConvolutionCache(saved, z, a, window)
 
     def backward(

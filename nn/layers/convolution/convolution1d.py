@@ -21,7 +21,7 @@ from ..base import FeedForwardConf
 from ..pooling.window_masks import window_mode
 from ..runtime import Context, Params
 from ..series import SeriesConf
-from .convolution import ConvolutionConf, ConvolutionRuntime, Windows
+from .convolution import Activate, ConvolutionConf, ConvolutionRuntime, Windows
 
 
 def series_window_of(label: str, conf: Any, size: Sizes) -> Window:
@@ -65,9 +65,11 @@ class Convolution1DRuntime(SeriesWindows, ConvolutionRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def convolve(
+        self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
+    ) -> tuple[Array, Any]:
         kernels = {**params, "W": _as_kernels(params["W"])}
-        z, saved = super().convolve(as_images(x), window, kernels, ctx)
+        z, saved = super().convolve(as_images(x), window, kernels, ctx, activate)
         return as_series(z), saved
 
     def convolve_back(

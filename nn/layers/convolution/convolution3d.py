@@ -18,7 +18,7 @@ from ...conf.input_type import Convolutional3DType, InputType
 from ...conf.java_form import BIAS, CONVOLUTIONS, VOLUMES, VOLUMES_ABSENT, JavaForm
 from ..base import FeedForwardConf
 from ..runtime import Context, LayerRuntime, Params
-from .convolution import ConvolutionConf, ConvolutionRuntime, window_of
+from .convolution import Activate, ConvolutionConf, ConvolutionRuntime, window_of
 
 
 def volume_of(label: str, input_type: InputType) -> Convolutional3DType:
@@ -35,8 +35,10 @@ class Convolution3DRuntime(ConvolutionRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
-        return convolution_kinds.conv3d(x, params["W"], params.get("b"), window, ctx.buffer)
+    def convolve(
+        self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
+    ) -> tuple[Array, Any]:
+        return convolution_kinds.conv3d(x, params["W"], params.get("b"), window, ctx.buffer, activate)
 
     def convolve_back(
         self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context

@@ -16,7 +16,7 @@ from ...conf import data_formats
 from ...conf.java_form import JavaForm
 from ...step.params import ParamSpec
 from ..runtime import Context, Params
-from .convolution import ConvolutionConf, ConvolutionLayer, ConvolutionRuntime, Windows
+from .convolution import Activate, ConvolutionConf, ConvolutionLayer, ConvolutionRuntime, Windows
 from .convolution3d import VOLUME_FORM, Convolution3D
 
 Geometry = tuple[Sizes, Sizes, Sizes, Sizes]
@@ -40,8 +40,13 @@ class Deconvolution2DRuntime(ConvolutionRuntime):
         """View a weight, or its gradient, as ``[n_in, n_out, *kernel]``."""
         return W
 
-    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
-        return convolution_kinds.deconv(x, self.kernel(params["W"]), params.get("b"), window, ctx.buffer)
+    def convolve(
+        self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
+    ) -> tuple[Array, Any]:
+        z, saved = convolution_kinds.deconv(x, self.kernel(params["W"]), params.get("b"), window, ctx.buffer)
+        if activate is not None:
+            activate(z)
+        return z, saved
 
     def convolve_back(
         self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context

@@ -17,7 +17,7 @@ from ...conf.java_form import JavaForm
 from ...step.params import ParamSpec
 from ..base import FeedForwardConf
 from ..runtime import Context, Params
-from .convolution import ConvolutionLayer, ConvolutionRuntime
+from .convolution import Activate, ConvolutionLayer, ConvolutionRuntime
 from .deconvolution import refuse_identity
 
 
@@ -26,8 +26,10 @@ class DepthwiseRuntime(ConvolutionRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
-        return convolution_kinds.depthwise(x, params["W"], params.get("b"), window, ctx.buffer)
+    def convolve(
+        self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
+    ) -> tuple[Array, Any]:
+        return convolution_kinds.depthwise(x, params["W"], params.get("b"), window, ctx.buffer, activate)
 
     def convolve_back(
         self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
@@ -41,11 +43,15 @@ class SeparableRuntime(ConvolutionRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def convolve(
+        self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
+    ) -> tuple[Array, Any]:
         W, inner = self._of_channels(params["W"]), ctx.inner("inner").buffer
         between, kept = convolution_kinds.depthwise(x, W, None, window, inner)
         cells = Window(window.out, (1, 1))
-        z, saved = convolution.conv2d(between, params["pW"], params.get("b"), cells, ctx.buffer)
+        z, saved = convolution.conv2d(
+            between, params["pW"], params.get("b"), cells, ctx.buffer, activate, exact=ctx.training
+        )
         return z, (kept, saved, cells)
 
     def convolve_back(

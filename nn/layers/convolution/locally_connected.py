@@ -24,7 +24,7 @@ from ...conf.weight_noise import IWeightNoise
 from ...step.params import ParamSpec
 from ..runtime import Context, Params
 from ..same_diff import ACTIVATION_NAME, SameDiffConf, check_has_name
-from .convolution import ConvolutionConf, ConvolutionRuntime, image_of, window_of
+from .convolution import Activate, ConvolutionConf, ConvolutionRuntime, image_of, window_of
 from .convolution1d import SeriesConvolutionConf, SeriesWindows, as_images, as_series, series_window_of
 
 
@@ -48,7 +48,9 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
+    def convolve(
+        self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
+    ) -> tuple[Array, Any]:
         if window.positions != params["W"].shape[0]:
             raise nd.ShapeError(
                 f"{self.label}: expected input of the size {list(self.conf.input_size)}, for which there are weights, "
@@ -57,7 +59,10 @@ class LocallyConnectedRuntime(ConvolutionRuntime):
         near = _neighbouring(window)
         if near.size != window.size:
             x = nd.copy(x[:, :, : near.size[0], : near.size[1]])
-        return convolution_kinds.locally_connected(x, params["W"], params.get("b"), near, ctx.buffer)
+        z, saved = convolution_kinds.locally_connected(x, params["W"], params.get("b"), near, ctx.buffer)
+        if activate is not None:
+            activate(z)
+        return z, saved
 
     def convolve_back(
         self, delta: Array, saved: Any, window: Window, params: Params, grads: Params, ctx: Context
@@ -78,8 +83,10 @@ class LocallyConnectedSeriesRuntime(SeriesWindows, LocallyConnectedRuntime):
 
     pure = splits = True
 
-    def convolve(self, x: Array, window: Window, params: Params, ctx: Context) -> tuple[Array, Any]:
-        z, saved = super().convolve(as_images(x), window, params, ctx)
+    def convolve(
+        self, x: Array, window: Window, params: Params, ctx: Context, activate: Activate | None
+    ) -> tuple[Array, Any]:
+        z, saved = super().convolve(as_images(x), window, params, ctx, activate)
         return as_series(z), saved
 
     def convolve_back(

@@ -24,13 +24,15 @@ def check_maxima(rng, *_):
     window, shape = drawn(rng)
     x = numbers(rng, shape)
     if rng.random() < 0.6:  # ties, also of whole windows
-        x = rng.integers(-1, 2, shape).astype(np.float32) * (rng.random(shape[:2])[(..., *[None] * len(window.size))] < 0.7)
+        x = rng.integers(-1, 2, shape) * (rng.random((*shape[:2], *(1 for _ in window.size))) < 0.7)
         x = x.astype(np.float32)
     check(rng, x, window, pooling.MAXIMUM, *maxima(x, window))
 
 
 def check_means(rng, kind):
     window, shape = drawn(rng)
+    while kind == "of real ones" and not pooling.averages(window):
+        window, shape = drawn(rng)
     x = numbers(rng, shape)
     check(rng, x, window, MEANS[kind], *means(x, window, kind == "of real ones"))
 
@@ -79,3 +81,19 @@ def test_of_equal_cells_the_first_in_row_major_order_has_the_error(window, chann
         first = [max(place[axis] * window.stride[axis] - window.pad_before[axis], 0) for axis in (0, 1)]
         expected[*first] += 1
     np.testing.assert_array_equal(below, np.broadcast_to(expected, x.shape))
+
+
+def test_means_that_oneDNN_refuses_are_numpys(accelerated, ran):
+    """It fears windows without a real cell; here all have one."""
+    window = Window((5, 1), (2, 2), (1, 1), (1, 2), (0, 2), (0, 0))
+    assert not pooling.averages(window)
+    x, buffers = numbers(np.random.default_rng(1), (2, 3, 5, 1)), Buffers()
+    out, saved = accelerated.avg_pool(x, window, False, buffers)
+    expected, back = means(x, window, True)
+    close(out, expected, means(abs(x), window, True)[0])
+    below = accelerated.avg_pool_backward(np.ones(out.shape, np.float32), saved, window, buffers)
+    close(below, back(np.ones(out.shape)), back(np.ones(out.shape)))
+    assert ran == []
+    volume = Window((5, 1, 2), (2, 2, 1), (1, 1, 1), (1, 2, 1), (0, 2, 0), (0, 0, 0))
+    out, _ = accelerated.avg_pool3d(np.stack([x, x], -1), volume, buffers)
+    close(out, np.stack([expected, expected], -1), 1.0)
