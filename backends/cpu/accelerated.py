@@ -240,7 +240,7 @@ class Accelerated(Backend):
         buffers: Buffers,
         activate: Callable[[NumpyArray], object] | None = None,
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().conv3d(x, W, b, window, buffers, activate)
         z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
         if activate is not None:
@@ -264,7 +264,7 @@ class Accelerated(Backend):
     def deconv(
         self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().deconv(x, W, b, window, buffers)
         convolution, W = self.onednn.convolution, _transposed(W)  # type: ignore[union-attr]
         z, saved = convolution.forward(x, W, b, window, window.size, buffers, convolution.TRANSPOSED)
@@ -367,7 +367,7 @@ class Accelerated(Backend):
     def avg_pool(
         self, x: NumpyArray, window: Window, count_padding: bool, buffers: Buffers
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x) or not (count_padding or self.onednn.pooling.averages(window)):  # type: ignore[union-attr]
             return super().avg_pool(x, window, count_padding, buffers)
         pooling = self.onednn.pooling  # type: ignore[union-attr]
         return pooling.forward(x, window, pooling.MEAN_OF_ALL if count_padding else pooling.MEAN_OF_REAL, buffers)
@@ -388,7 +388,7 @@ class Accelerated(Backend):
         return self.max_pool_backward(epsilon, saved, window, buffers)
 
     def avg_pool3d(self, x: NumpyArray, window: Window, buffers: Buffers) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x) or not self.onednn.pooling.averages(window):  # type: ignore[union-attr]
             return super().avg_pool3d(x, window, buffers)
         return self.avg_pool(x, window, False, buffers)
 

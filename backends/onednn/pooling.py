@@ -28,6 +28,13 @@ def _arguments(window: Window) -> tuple[tuple[int, ...], ...]:
     return (window.stride, window.kernel, tuple(far - 1 for far in window.dilation), window.pad_before, window.pad_after)
 
 
+@lru_cache(maxsize=256)
+def averages(window: Window) -> bool:
+    """Tell whether oneDNN takes means over real cells: not where it fears a window of none."""
+    around = zip(window.size, window.dilation, window.effective, window.pad_before, window.pad_after, strict=True)
+    return all(size >= step and extent > max(before, after) for size, step, extent, before, after in around)
+
+
 def forward(
     x: NumpyArray, window: Window, algorithm: int, buffers: Buffers, keep: bool = True
 ) -> tuple[NumpyArray, Saved | None]:
@@ -54,4 +61,4 @@ def backward(epsilon: NumpyArray, saved: Saved, buffers: Buffers) -> NumpyArray:
     return below
 
 
-__all__ = ["MAXIMUM", "MEAN_OF_ALL", "MEAN_OF_REAL", "Saved", "backward", "forward", "is_channels_innermost"]
+__all__ = ["MAXIMUM", "MEAN_OF_ALL", "MEAN_OF_REAL", "Saved", "averages", "backward", "forward", "is_channels_innermost"]

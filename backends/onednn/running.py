@@ -90,11 +90,21 @@ def is_channels_innermost(x: NumpyArray) -> bool:
 
 def reordered(x: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Copy an array into one of another memory order, which is returned."""
-    if all(step > 0 and step % x.itemsize == 0 for step in x.strides):
+    if _has_layout(x):
         run(primitive("reorder", (layout_of(x), layout_of(out))), {SRC: x}, {DST: out}, None)
-    else:  # broadcast or turned round
+    else:
         out[...] = x
     return out
+
+
+def _has_layout(x: NumpyArray) -> bool:
+    """Tell whether an array lies as oneDNN can be told: not broadcast, turned round, with elements that overlap."""
+    end = x.itemsize
+    for step, length in sorted(zip(x.strides, x.shape, strict=True)):
+        if step < end or step % x.itemsize:
+            return False
+        end = step * length
+    return True
 
 
 def with_channels_innermost(x: NumpyArray, buffers: Buffers, name: str) -> NumpyArray:

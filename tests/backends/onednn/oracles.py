@@ -130,11 +130,11 @@ def lstm_forward(x, weights, state, reverse):
 
 
 def lstm_backward(x, weights, steps, epsilon, reverse):
-    """Return dL/dx and the gradients of the weights, ``epsilon [T, N, H]``; and the sizes of all of these sums."""
+    """Return dL/dx and the gradients of W, RW, b and the peepholes by name, ``epsilon [T, N, H]``, and their sizes."""
     W, RW, b, peepholes = weights
     forget, output, entry = (0.0, 0.0, 0.0) if peepholes is None else peepholes
-    dW, dRW, db, dx = np.zeros(W.shape), np.zeros(RW.shape), np.zeros(b.shape), np.zeros(x.shape)
-    seen = [np.zeros((1, W.shape[2])) for _ in range(3)]
+    shapes = {"x": x.shape, "W": W.shape, "RW": RW.shape, "b": b.shape, "peepholes": (3, W.shape[2])}
+    sums, sizes = ({name: np.zeros(shape) for name, shape in shapes.items()} for _ in range(2))
     dh, dc = np.zeros(steps[0]["h"].shape), np.zeros(steps[0]["c"].shape)
     for t in range(len(x))[:: 1 if reverse else -1]:
         at = steps[t]
@@ -142,17 +142,26 @@ def lstm_backward(x, weights, steps, epsilon, reverse):
         dh = dh + epsilon[t]
         do = dh * squashed * at["o"] * (1 - at["o"])
         dc = dc + dh * at["o"] * (1 - squashed**2) + do * output
-        di = dc * at["g"] * (1 - at["i"] ** 2)
-        df = dc * at["c"] * at["f"] * (1 - at["f"])
-        dg = dc * at["i"] * at["g"] * (1 - at["g"])
-        errors = (di, df, do, dg)
-        for k, error in enumerate(errors):
-            dW[k] += x[t].T @ error
-            dRW[k] += at["h"].T @ error
-            db[k] += error.sum(axis=0)
-            dx[t] += error @ W[k].T
-        for place, (error, memory) in enumerate(((df, at["c"]), (do, at["c_behind"]), (dg, at["c"]))):
-            seen[place] += (error * memory).sum(axis=0)
+        errors = (
+            dc * at["g"] * (1 - at["i"] ** 2),
+            dc * at["c"] * at["f"] * (1 - at["f"]),
+            do,
+            dc * at["i"] * at["g"] * (1 - at["g"]),
+        )
+        seen = (at["c"], at["c_behind"], at["c"])
+        _add_products(sums, t, x[t], at["h"], errors, seen, (W, RW))
+        absolute = [tuple(map(np.abs, each)) for each in ((x[t], at["h"]), errors, seen, (W, RW))]
+        _add_products(sizes, t, *absolute[0], *absolute[1:])
         dh = sum(error @ RW[k].T for k, error in enumerate(errors))
-        dc = dc * at["f"] + df * forget + dg * entry
-    return dx, (dW, dRW, db, seen)
+        dc = dc * at["f"] + errors[1] * forget + errors[3] * entry
+    return sums, sizes
+
+
+def _add_products(sums, t, x, h, errors, seen, weights):
+    for k, error in enumerate(errors):
+        sums["W"][k] += x.T @ error
+        sums["RW"][k] += h.T @ error
+        sums["b"][k] += error.sum(axis=0)
+        sums["x"][t] += error @ weights[0][k].T
+    for place, memory in enumerate(seen):
+        sums["peepholes"][place] += (errors[place + 1] * memory).sum(axis=0)

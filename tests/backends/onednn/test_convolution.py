@@ -1,5 +1,7 @@
 """Convolutions of oneDNN over one to three axes, grouped, depthwise and transposed, against loops in float64."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -106,3 +108,38 @@ def test_relu_can_be_part_of_it():
     x, W, b = numbers(rng, (2, 3, 6, 5)), numbers(rng, (1, 4, 3, 3, 2)), numbers(rng, (1, 4))
     z, _ = convolution.forward(x, W[0], b, window, window.out, Buffers(), relu=True)
     close(z, np.maximum(convolved(x, W, b, window), 0.0), convolved(abs(x), abs(W), abs(b), window))
+
+
+UNSOUND = Window((4, 4, 4), (4, 3, 3), (2, 1, 1), (1, 1, 1), (3, 1, 1), (1, 1, 1))
+"""Version 3.2 with AVX-512 gives wrong gradients of its weights; with 5 in the first axis it would not."""
+
+
+def test_volumes_whose_gradients_would_be_wrong_are_left_to_numpy(accelerated, ran):
+    assert not convolution.is_sound(UNSOUND)
+    rng, buffers = np.random.default_rng(7), Buffers()
+    x, W, delta = numbers(rng, (2, 3, 4, 4, 4)), numbers(rng, (7, 3, 4, 3, 3)), numbers(rng, (2, 7, *UNSOUND.out))
+    _, saved = accelerated.conv3d(x, W, None, UNSOUND, buffers)
+    gradient = np.empty_like(W)
+    accelerated.conv3d_backward(delta, saved, W, UNSOUND, (gradient, None), buffers)
+    expected = kernel_gradient(x, delta, 1, UNSOUND)[0]
+    close(gradient, expected, kernel_gradient(abs(x), abs(delta), 1, UNSOUND)[0])
+    z, saved = accelerated.deconv(delta, W, None, UNSOUND, buffers)
+    close(z, spread(delta, W[None], UNSOUND), spread(abs(delta), abs(W[None]), UNSOUND))
+    assert not [name for name in ran if "convolution" in name]
+
+
+@pytest.mark.slow
+def test_whatever_is_sound_is_right():
+    """All windows of some sizes over the first axis of volumes."""
+    rng = np.random.default_rng(8)
+    for size, kernel, stride, before, after in itertools.product(range(1, 7), range(1, 6), range(1, 4), range(5), range(5)):
+        if max(before, after) >= kernel or size + before + after < kernel:
+            continue
+        window = Window((size, 4, 4), (kernel, 3, 3), (stride, 1, 1), (), (before, 1, 1), (after, 1, 1))
+        if convolution.is_sound(window):
+            x, W = numbers(rng, (2, 3, *window.size)), numbers(rng, (7, 3, *window.kernel))
+            z, saved = convolution.forward(x, W, None, window, window.out, Buffers())
+            delta, gradient = numbers(rng, z.shape), np.empty_like(W)
+            convolution.backward(delta, saved, W, (gradient, None), Buffers(), False)
+            expected = kernel_gradient(x, delta, 1, window)[0]
+            close(gradient, expected, kernel_gradient(abs(x), abs(delta), 1, window)[0])
