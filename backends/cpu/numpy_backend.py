@@ -255,6 +255,9 @@ class NumpyBackend(Accelerated, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm
         return target
 
     def sum(self, x: NumpyArray, axis: Any = None, keepdims: bool = False) -> Array:
+        if type(axis) is tuple and len(axis) > 1 and x.size and x.strides[axis[-1]] != min(x.strides):
+            for each in axis[:-1]:  # one by one, along long rows: together it takes four to eight times as long
+                x = np.add.reduce(x, axis=each, keepdims=True)
         return np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
 
     def max(self, x: NumpyArray, axis: Any = None, keepdims: bool = False) -> Array:
