@@ -167,7 +167,7 @@ class BandedConvolution:
         groups, n = source.shape[0], source.shape[4]
         shapes = [(tiles.number, self.height, self.ins, self.across.reach(tiles.width), n) for tiles in self.tiles]
         elements = sum(map(math.prod, shapes)) + self.outs * self.down.out * self.across.out * n
-        at_once = min(max(1, CACHED_BYTES // (elements * source.itemsize)), groups)
+        at_once = min(max(1, CACHED_BYTES // max(elements * source.itemsize, 1)), groups)
         memory = [block(buffers, f"laid{number}", (at_once, *shape)) for number, shape in enumerate(shapes)]
         for each in memory:
             each.fill(0.0)

@@ -12,9 +12,10 @@ from backends.typing import Array, NumpyArray
 
 from ..generic.window import Window
 from . import pooled_rows, toom_cook
+from .blocked import blocked
 from .depthwise import NumpyDepthwise
-from .pointwise import PointwiseConvolution, PointwiseSaved
-from .row_convolution import Buffers, Geometry, RowConvolution, Saved, rows_first, view
+from .pointwise import PointwiseConvolution
+from .row_convolution import Buffers, Geometry, RowConvolution, rows_first, view
 from .toom_cook_rows import ToomCookRows
 
 LEAST_COLUMNS = 64  # with fewer columns per output row, BLAS does better on im2col's one large product
@@ -77,7 +78,7 @@ class NumpyConvolution(NumpyDepthwise):
             return _pointwise(Geometry(window, W.shape[1], W.shape[0], x.shape[0])).forward(x, W, b, buffers, activate)
         algorithm = algorithm_for(window, W, x.shape[0])
         if algorithm is None:
-            return super().conv2d(x, W, b, window, buffers, activate, exact)
+            return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(x, W, b, buffers, activate)
         return algorithm.forward(x, W, b, buffers, activate, exact)
 
     def conv2d_backward(
@@ -90,10 +91,29 @@ class NumpyConvolution(NumpyDepthwise):
         buffers: Buffers,
         need_epsilon: bool = True,
     ) -> Array | None:
-        if isinstance(saved, PointwiseSaved):
-            return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
-        if not isinstance(saved, Saved):
-            return super().conv2d_backward(delta, saved, W, window, gradients, buffers, need_epsilon)
+        return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
+
+    def conv3d(
+        self,
+        x: NumpyArray,
+        W: NumpyArray,
+        b: NumpyArray | None,
+        window: Window,
+        buffers: Buffers,
+        activate: Callable[[NumpyArray], object] | None = None,
+    ) -> tuple[Array, Any]:
+        return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(x, W, b, buffers, activate)
+
+    def conv3d_backward(
+        self,
+        delta: NumpyArray,
+        saved: Any,
+        W: NumpyArray,
+        window: Window,
+        gradients: tuple[NumpyArray, NumpyArray | None],
+        buffers: Buffers,
+        need_epsilon: bool = True,
+    ) -> Array | None:
         return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
 
     def conv2d_max_pool(

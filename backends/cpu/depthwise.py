@@ -109,7 +109,7 @@ def _kernel_gradient(share: np.ndarray, x: np.ndarray, gradient: np.ndarray, win
     down, across = banded.axes_of(window)
     height, step = down.reach(out_h), across.stride
     width = -(-across.reach(out_w) // step)
-    at_once = min(max(1, CACHED_BYTES // (2 * height * step * width * n * x.itemsize)), channels)
+    at_once = min(max(1, CACHED_BYTES // max(2 * height * step * width * n * x.itemsize, 1)), channels)
     padded = block(buffers, "padded", (at_once, height, step, width, n))
     padded.fill(0.0)
     products = block(buffers, "products", (channels, multiplier, out_h, *window.kernel))

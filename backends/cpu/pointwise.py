@@ -41,7 +41,7 @@ class Stack(NamedTuple):
 
     def pieces(self, bytes_per_column: int) -> list[slice]:
         """Cut it into matrices that stay in the cache while more is done with them."""
-        at_once = max(CACHED_BYTES // (bytes_per_column * self.matrices.shape[2]), 1)
+        at_once = max(CACHED_BYTES // max(bytes_per_column * self.matrices.shape[2], 1), 1)
         return [slice(start, start + at_once) for start in range(0, len(self.matrices), at_once)]
 
 

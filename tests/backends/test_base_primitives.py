@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError, DTypeError, ShapeError
 from tests.stand_ins import TOLERANCE, as_input
 
@@ -343,3 +344,13 @@ def test_describe_and_synchronize(any_backend):
     facts = any_backend.describe()
     assert facts
     assert all(type(name) is str and type(fact) is str for name, fact in facts.items())
+
+
+@pytest.mark.parametrize("keepdims", [True, False])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 2, 3, 0), (2, 1, 3, 0)])
+def test_sums_over_places_in_every_memory_order(order, keepdims):
+    x = np.random.default_rng(3).normal(2.0, size=(8, 3, 28, 27))
+    lying = np.ascontiguousarray(x.astype(np.float32).transpose(order)).transpose(np.argsort(order))
+    found = NumpyBackend(threads=1).sum(lying, (2, 3), keepdims)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, x.sum((2, 3), keepdims=keepdims), rtol=1e-6)
