@@ -15,7 +15,8 @@ from backends.typing import Array, HostArray, NumpyArray
 from ..base import DTYPES, Backend
 from ..errors import DTypeError
 from ..scheduling import Meeting, UpdatePlan, Work, WorkPlan
-from .accelerated import Accelerated
+from .accelerated import describe_onednn
+from .accelerated_windows import AcceleratedWindows
 from .batch_norm import NumpyBatchNorm
 from .blas_level1 import LEAST_ELEMENTS, LevelOne
 from .blas_threads import BlasThreads
@@ -76,7 +77,7 @@ UFUNCS = (
 )  # fmt: skip
 
 
-class NumpyBackend(Accelerated, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm, Backend):
+class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm, Backend):
     """NumPy on the host. Arrays are numpy.ndarray."""
 
     name = "numpy"
@@ -129,6 +130,7 @@ class NumpyBackend(Accelerated, NumpyConvolution, NumpyEmbedding, NumpyBatchNorm
         return {
             "numpy": np.__version__,
             "blas": f"{blas.get('name')} {blas.get('version')}",
+            "onednn": describe_onednn(),
             "threads": f"{self.threads} (ND_NUM_THREADS)" if self._blas.controllable else "as the BLAS chooses",
         }
 

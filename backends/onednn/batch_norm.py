@@ -45,7 +45,7 @@ WIDEST = 2048  # channels, which its sums for pieces of an array count as
 class Pieces(NamedTuple):
     """An array as rows of several places side by side, whose channels are each summed up for themselves."""
 
-    count: int
+    beside: int
     """Places in a row."""
     layout: Layout
 
@@ -56,15 +56,15 @@ class Pieces(NamedTuple):
 
     def spread(self, vector: NumpyArray, buffers: Buffers, name: str) -> NumpyArray:
         """Return numbers of channels, once for every place of a row."""
-        if self.count == 1:
+        if self.beside == 1:
             return vector.reshape(-1)
         spread = buffers(name, (self.layout.shape[1],))
-        np.copyto(spread.reshape(self.count, -1), vector.reshape(1, -1))
-        return spread  # type: ignore[no-any-return]
+        np.copyto(spread.reshape(self.beside, -1), vector.reshape(1, -1))
+        return spread
 
     def memory(self, buffers: Buffers, name: str) -> NumpyArray:
         """Return memory for a number of every place and channel of a row, ``[count, C]``."""
-        return buffers(name, (self.layout.shape[1],)).reshape(self.count, -1)  # type: ignore[no-any-return]
+        return buffers(name, (self.layout.shape[1],)).reshape(self.beside, -1)
 
 
 @lru_cache(maxsize=1024)
@@ -104,11 +104,11 @@ def moments(x: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
     means, variances = pieces.memory(buffers, "means"), pieces.memory(buffers, "variances")
     writes = {DST: pieces.view(scratch), MEAN: means.reshape(-1), VARIANCE: variances.reshape(-1)}
     run(_forward(pieces, TRAINING, 0), {SRC: pieces.view(x)}, writes, buffers)
-    np.matmul(_constant(pieces.count, 1.0 / pieces.count), means, out=out[0])
+    np.matmul(_constant(pieces.beside, 1.0 / pieces.beside), means, out=out[0])
     np.subtract(means, out[:1], out=means)  # and now as of parts of a whole: Chan, Golub and LeVeque 1979
     np.multiply(means, means, out=means)
     np.add(means, variances, out=means)
-    np.matmul(_constant(pieces.count, pieces.layout.shape[2]), means, out=out[1])
+    np.matmul(_constant(pieces.beside, pieces.layout.shape[2]), means, out=out[1])
 
 
 def affine(

@@ -272,7 +272,7 @@ def to_input_order(x: Array, buffers: Callable[..., Array]) -> Array:
 
 
 def to_image_order(x: Array, buffers: Callable[..., Array]) -> Array:
-    """Return activations with places ``[N, C, ...]`` as the backend prefers them: `x` itself, or its copy in a buffer."""
+    """Return activations ``[N, C, ...]`` as the backend prefers images: `x` itself, or its copy in a buffer."""
     return state.backend.to_image_order(x, buffers)
 
 

@@ -81,7 +81,7 @@ class LocalResponseRuntime(LayerRuntime):
         conf = self.conf
         ran = nd.backend().lrn(x, conf.n, conf.k, conf.alpha, conf.beta, ctx.buffer)
         if ran is not None:
-            return ran  # type: ignore[no-any-return]
+            return ran
         squares, scale, power, a = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "scale", "power", "a"))
         self._sum_neighbours(nd.square(x, squares), scale)
         self._forward(x, scale, power, a)

@@ -115,7 +115,10 @@ def test_convolution_and_maxima_in_one(keep, accelerated, ran):
     out, _ = accelerated.conv2d_max_pool(
         IMAGES, FILTERS, None, lambda z: np.maximum(z, 0.0, out=z), (WINDOW, TILES), (Buffers(), Buffers()), keep
     )
-    exact, size = convolved(IMAGES, FILTERS[None], None, WINDOW), convolved(abs(IMAGES), abs(FILTERS[None]), None, WINDOW)
+    exact, size = (
+        convolved(IMAGES, FILTERS[None], None, WINDOW),
+        convolved(abs(IMAGES), abs(FILTERS[None]), None, WINDOW),
+    )
     close(out, np.maximum(maxima(exact, TILES)[0], 0.0), np.max(size))
     assert ran[-1] == "pooling_forward"
     assert "convolution_forward" in ran

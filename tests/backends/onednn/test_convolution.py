@@ -51,9 +51,7 @@ def check_transposed(rng):
     x = numbers(rng, (x.shape[0], W.shape[1], *window.out))  # of as many cells as the window has places
     b, turned = numbers(rng, (1, W.shape[2])), W[0].swapaxes(0, 1)
     buffers, given = Buffers(), laid(rng, turned)
-    z, saved = convolution.forward(
-        laid(rng, x), given, b, window, window.size, buffers, convolution.TRANSPOSED
-    )
+    z, saved = convolution.forward(laid(rng, x), given, b, window, window.size, buffers, convolution.TRANSPOSED)
     shift = b.reshape(1, -1, *(1,) * len(window.size)).astype(np.float64)
     close(z, spread(x, W, window) + shift, spread(abs(x), abs(W), window) + abs(shift))
 
@@ -132,7 +130,9 @@ def test_volumes_whose_gradients_would_be_wrong_are_left_to_numpy(accelerated, r
 def test_whatever_is_sound_is_right():
     """All windows of some sizes over the first axis of volumes."""
     rng = np.random.default_rng(8)
-    for size, kernel, stride, before, after in itertools.product(range(1, 7), range(1, 6), range(1, 4), range(5), range(5)):
+    for size, kernel, stride, before, after in itertools.product(
+        range(1, 7), range(1, 6), range(1, 4), range(5), range(5)
+    ):
         if max(before, after) >= kernel or size + before + after < kernel:
             continue
         window = Window((size, 4, 4), (kernel, 3, 3), (stride, 1, 1), (), (before, 1, 1), (after, 1, 1))

@@ -96,7 +96,9 @@ def test_a_library_of_something_else(monkeypatch):
 @pytest.mark.parametrize(("major", "threading"), [(2, OPENMP), (4, OPENMP), (3, 4), (3, 512)])
 def test_another_version_or_threading(major, threading, stub, monkeypatch):
     """Of TBB and SYCL nobody can ask for one thread."""
-    check_refused(monkeypatch, stub(major, threading), f"got {major}.7.1 with threading {threading} .*Install onednn-cpu-gomp")
+    check_refused(
+        monkeypatch, stub(major, threading), f"got {major}.7.1 with threading {threading} .*Install onednn-cpu-gomp"
+    )
 
 
 def test_what_is_no_good_is_left_out_where_nobody_named_it(stub, monkeypatch):

@@ -86,7 +86,9 @@ def test_a_state_is_always_given(monkeypatch):
     """Without one version 3.2 gives gradients of the recurrent weights that are 6 to 12 % off."""
     given, bound = [], primitive.Primitive.bound
     monkeypatch.setattr(
-        primitive.Primitive, "bound", lambda kernel, arrays: given.append((kernel.name, set(arrays))) or bound(kernel, arrays)
+        primitive.Primitive,
+        "bound",
+        lambda kernel, arrays: given.append((kernel.name, set(arrays))) or bound(kernel, arrays),
     )
     rng = np.random.default_rng(4)
     x, weights, state = drawn(rng, False)

@@ -40,7 +40,9 @@ def check_means(rng, kind):
 def check(rng, x, window, algorithm, expected, back):
     buffers = Buffers()
     out, saved = pooling.forward(laid(rng, x), window, algorithm, buffers)
-    size = abs(expected) if algorithm == pooling.MAXIMUM else means(abs(x), window, algorithm == pooling.MEAN_OF_REAL)[0]
+    size = (
+        abs(expected) if algorithm == pooling.MAXIMUM else means(abs(x), window, algorithm == pooling.MEAN_OF_REAL)[0]
+    )
     close(out, expected, size)
     epsilon = numbers(rng, out.shape)
     close(pooling.backward(laid(rng, epsilon), saved, buffers), back(epsilon), back(abs(epsilon)))
@@ -70,7 +72,9 @@ def test_means_500_times(kind):
 
 
 @pytest.mark.parametrize("channels", [1, 3, 16, 20, 64])
-@pytest.mark.parametrize("window", [Window((4, 6), (2, 3), (2, 3)), Window((5, 5), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1))])
+@pytest.mark.parametrize(
+    "window", [Window((4, 6), (2, 3), (2, 3)), Window((5, 5), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1))]
+)
 def test_of_equal_cells_the_first_in_row_major_order_has_the_error(window, channels):
     """A blank region is nothing but ties."""
     x, buffers = np.full((2, channels, *window.size), -0.5, np.float32), Buffers()
