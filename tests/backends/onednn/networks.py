@@ -61,7 +61,7 @@ def output():
 
 
 def lenet(dtype):
-    return chain(dtype, conv(20, 5, "identity"), pool(), conv(32, 5), pool(), DenseLayer(n_out=20, activation="relu"))
+    return chain(dtype, conv(16, 5, "identity"), pool(), conv(32, 5), pool(), DenseLayer(n_out=20, activation="relu"))
 
 
 def vgg(dtype):
