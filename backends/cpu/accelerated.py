@@ -14,6 +14,7 @@ from ..base import Backend
 from ..generic.window import Window
 from .convolution import algorithm_for
 from .recording import plain
+from .rectifying import rectify
 from .row_convolution import Buffers
 
 LEAST_STEPS = 4  # of series that are worth preparing the weights for
@@ -148,7 +149,7 @@ class Accelerated(Backend):
                 memory = plain(x)  # the replays compute it with x: only now it is yet to be done
                 np.maximum(memory, 0.0, out=memory)
                 return x
-        return np.maximum(x, 0.0, out=out)
+        return rectify(x, out)
 
     def relu_back(self, a: NumpyArray, epsilon: NumpyArray, out: NumpyArray | None = None) -> Array:
         below = epsilon if out is None else out
