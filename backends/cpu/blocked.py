@@ -106,7 +106,7 @@ class BlockedConvolution:
         cells = x.transpose(*range(1, x.ndim), 0)
         if not self.window.has_padding:
             return cells
-        padded = block(buffers, "padded", (self.channels, *self.window.padded, self.n))
+        padded = block(buffers, "padded_image", (self.channels, *self.window.padded, self.n))
         padded.fill(0.0)
         padded[:, *self.window.interior] = cells
         return padded

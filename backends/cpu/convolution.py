@@ -104,17 +104,7 @@ class NumpyConvolution(NumpyDepthwise):
     ) -> tuple[Array, Any]:
         return blocked(window, W.shape[1], W.shape[0], x.shape[0]).forward(x, W, b, buffers, activate)
 
-    def conv3d_backward(
-        self,
-        delta: NumpyArray,
-        saved: Any,
-        W: NumpyArray,
-        window: Window,
-        gradients: tuple[NumpyArray, NumpyArray | None],
-        buffers: Buffers,
-        need_epsilon: bool = True,
-    ) -> Array | None:
-        return saved.algorithm.backward(delta, saved.kept, W, gradients, buffers, need_epsilon)
+    conv3d_backward = conv2d_backward  # the algorithm's own, too
 
     def conv2d_max_pool(
         self,

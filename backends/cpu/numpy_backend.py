@@ -24,6 +24,7 @@ from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
 from .meeting import WorkersMeeting
 from .recording import UFUNC_BUFFER, TracedArray, plain, quietly
+from .rectifying import rectify
 from .workers import Workers, even_parts, thread_count
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
@@ -289,7 +290,7 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
             memory = plain(x)  # the replays compute it with x: only now it is yet to be done
             np.maximum(memory, 0.0, out=memory)
             return out
-        return np.maximum(x, 0.0, out=out)
+        return rectify(x, out)
 
     def relu_back(self, a: NumpyArray, epsilon: NumpyArray, out: NumpyArray | None = None) -> Array:
         below = epsilon if out is None else out

@@ -47,9 +47,7 @@ def graph(dtype, **nodes):
 
 
 def conv(n_out, size=3, activation="relu", **settings):
-    return ConvolutionLayer(
-        n_out=n_out, kernel_size=size, convolution_mode="same", activation=activation, **settings
-    )
+    return ConvolutionLayer(n_out=n_out, kernel_size=size, convolution_mode="same", activation=activation, **settings)
 
 
 def pool(kind="max"):
@@ -111,16 +109,16 @@ def series(dtype):
     return configuration(dtype).list(*layers, last, input_type=InputType.recurrent(*SERIES))
 
 
-NETWORKS = {
-    function.__name__: function for function in (depthwise, lenet, normalised, residual, series, unet, vgg)
-}
+NETWORKS = {function.__name__: function for function in (depthwise, lenet, normalised, residual, series, unet, vgg)}
 
 
 def network(name, backend, dtype="float32"):
     """Return a graph of that name that lives on a backend."""
     conf = NETWORKS[name](dtype)
     with nd.use_backend(backend):
-        graph = conf if isinstance(conf, ComputationGraphConfiguration) else ComputationGraphConfiguration.of_chain(conf)
+        graph = (
+            conf if isinstance(conf, ComputationGraphConfiguration) else ComputationGraphConfiguration.of_chain(conf)
+        )
         return ComputationGraph(graph).init()
 
 

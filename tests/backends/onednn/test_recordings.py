@@ -127,7 +127,9 @@ def test_a_call_keeps_its_arrays(onednn):
     def fresh(name, shape, kind="float32"):
         return backend.recorder().empty(shape, kind)
 
-    recording, result = record(backend, lambda: backend.recorder().conv2d(backend.traceable(x), W, None, window, fresh)[0])
+    recording, result = record(
+        backend, lambda: backend.recorder().conv2d(backend.traceable(x), W, None, window, fresh)[0]
+    )
     del x, W
     gc.collect()
     blocks = [np.full(size, np.nan, np.float32) for size in (2304, 2304, 1024, 4096) * 20]

@@ -118,9 +118,7 @@ def test_primitives_are_made_with_one_thread(openmp, monkeypatch):
     from backends.onednn import primitive
 
     seen, make, before = [], primitive.Primitive._make, openmp.omp_threads()
-    monkeypatch.setattr(
-        primitive.Primitive, "_make", lambda kernel: seen.append(openmp.omp_threads()) or make(kernel)
-    )
+    monkeypatch.setattr(primitive.Primitive, "_make", lambda kernel: seen.append(openmp.omp_threads()) or make(kernel))
     try:
         openmp.set_omp_threads(2)
         x, W = numbers(np.random.default_rng(1), (2, 16, 9, 11)), numbers(np.random.default_rng(2), (16, 16, 2, 4))
