@@ -169,6 +169,14 @@ class Backend(
         """Return `x`, or its copy in a buffer, in the preferred memory order."""
         return self.assign(buffer("input", tuple(x.shape)), x)
 
+    def to_input_order(self, x: Array, buffers: Callable[..., Array]) -> Array:
+        """Return a network's features, or their copy in a buffer, in the memory order that its first layers prefer."""
+        return self.to_activation_order(x, buffers)
+
+    def input_like(self, x: Array) -> Array:
+        """Return an uninitialised array of the shape and dtype of `x`, in the order of `to_input_order`."""
+        return self.empty_activation(tuple(x.shape), self.dtype_name(x))
+
     def to_image_order(self, x: Array, buffers: Callable[..., Array]) -> Array:
         """Return activations ``[N, C, ...]`` in the memory order that is best for places, where that is another."""
         return x

@@ -23,9 +23,11 @@ class Work(NamedTuple):
         Numbers that every worker computes for itself, to be added: the length of a gradient.
     per_step : int
         Multiplications per example of the smallest product that comes once in every time step; 0 where nothing goes
-        through series step by step.
-    meets : bool
-        Whether workers need numbers of one another on the way: each of them then has one part, and all run at once.
+        through series step by step. Without those of LSTM units of tanh and sigmoid:
+    per_lstm_step : int
+        The same of these alone, which a backend may run whole.
+    meetings : int
+        How often workers need numbers of one another on the way: each of them then has one part, and all run at once.
     looked_up : int
         Numbers per example that come from the rows of a table, or are added to them, in as many passes.
     """
@@ -34,8 +36,9 @@ class Work(NamedTuple):
     largest: int
     parameters: int
     per_step: int = 0
-    meets: bool = False
+    meetings: int = 0
     looked_up: int = 0
+    per_lstm_step: int = 0
 
 
 class WorkPlan(NamedTuple):

@@ -109,11 +109,32 @@ def _mlp(*sizes: int, **settings: Any) -> Callable[[], MultiLayerConfiguration]:
     )
 
 
+def same(n_out: int, size: int = 3, **settings: Any) -> ConvolutionLayer:
+    """Return a square convolution whose outputs are as large as its inputs."""
+    return conv(n_out, size, convolution_mode="same", **settings)
+
+
+def _normalised() -> list[Any]:
+    """Return a convolution with batch normalisation, as the suite's network has two of."""
+    return [same(16, activation="identity", has_bias=False), BatchNormalization(), ActivationLayer(activation="relu")]
+
+
+def _depthwise() -> list[Any]:
+    """Return a depthwise convolution and one of cells, as the suite's network has two of."""
+    cells = DepthwiseConvolution2D(
+        depth_multiplier=1, kernel_size=(3, 3), convolution_mode="same", activation="identity"
+    )
+    return [cells, same(32, 1, activation="relu")]
+
+
 dense = DenseLayer(n_out=16)
 CASES: dict[str, Case] = {
     "adam": Case(rows(dense, updater=Adam(0.01)), (12,)),
     "adam_bias_updater": Case(rows(dense, updater=Adam(0.01), bias_updater=Nesterovs(0.1, 0.5)), (12,)),
     "batch_norm": Case(images(conv(6), BatchNormalization(), ActivationLayer(activation="relu"), pool()), (2, 10, 10)),
+    "batch_norm_large": Case(
+        images(*_normalised(), *_normalised(), pool(), size=28, channels=1), (1, 28, 28), (64,)
+    ),
     "cg": Case(rows(dense, updater="sgd", optimization_algo="conjugate_gradient", iterations=2), (12,)),
     "constraints": Case(rows(dense, constrain_weights=MaxNormConstraint(1.0)), (12,)),
     "conv1d": Case(
@@ -139,6 +160,9 @@ CASES: dict[str, Case] = {
             DepthwiseConvolution2D(depth_multiplier=2, kernel_size=(3, 3)),
             SeparableConvolution2D(n_out=6, kernel_size=(3, 3)), GlobalPoolingLayer("avg"),
         ), (2, 10, 10),
+    ),
+    "depthwise_large": Case(
+        images(*_depthwise(), *_depthwise(), GlobalPoolingLayer("avg"), size=28, channels=16), (16, 28, 28), (64,)
     ),
     "drop_connect": Case(rows(dense, weight_noise=DropConnect(0.7)), (12,)),
     "dropout": Case(rows(dense, drop_out=0.5), (12,), (32, 17)),

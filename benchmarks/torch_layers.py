@@ -57,6 +57,12 @@ class Tie(NamedTuple):
     key: str
     parameter: torch.nn.Parameter
     way: Way
+    shape: tuple[int, ...]
+    """Of ours."""
+
+    def ours(self, theirs: torch.Tensor) -> np.ndarray:
+        """Return the numbers of their parameter, or of its gradient, as ours lie."""
+        return self.way.ours(theirs.detach().numpy()).reshape(self.shape)
 
 
 SAME = Way(lambda ours: ours, lambda theirs: theirs)
@@ -131,8 +137,7 @@ class Layers:
 
     def of_node(self, node: Any, types: Any) -> Modules:
         """Return the modules that do together what a node does, without a softmax, which PyTorch's loss contains."""
-        kinds = ((kind, make) for kind, make in MAKERS.items() if isinstance(node.conf, kind))
-        _, make = next(kinds, (None, None))
+        make = next((make for kind, make in MAKERS.items() if isinstance(node.conf, kind)), None)
         if make is None:
             raise SystemExit(f"{type(node.conf).__name__}: PyTorch's is not written here")
         flat: Modules = [torch.nn.Flatten()] if isinstance(node.preprocessor, FLATTENING) else []
@@ -144,12 +149,11 @@ class Layers:
 
     def tie(self, node: Any, part: str, parameter: Any, way: Way = SAME) -> None:
         """Give PyTorch's parameter the numbers of ours, and keep in mind that they belong together."""
-        numbers = np.ascontiguousarray(way.theirs(self.host(node, part)))
-        if numbers.size == parameter.numel():
-            parameter.data = torch.tensor(numbers).reshape(parameter.shape)
-        else:  # the number of parameters is compared at the end
-            parameter.data = torch.tensor(numbers)
-        self.ties.append(Tie(f"{node.name}_{part}", parameter, way))
+        ours = self.host(node, part)
+        theirs = torch.tensor(np.ascontiguousarray(way.theirs(ours)))
+        fits = theirs.numel() == parameter.numel()  # else the number of parameters is refused at the end
+        parameter.data = theirs.reshape(parameter.shape) if fits else theirs
+        self.ties.append(Tie(f"{node.name}_{part}", parameter, way, ours.shape))
 
     def linear(self, node: Any, types: Any) -> Modules:
         ours = torch.nn.Linear(node.conf.n_in, node.conf.n_out)

@@ -51,7 +51,7 @@ class Translation(NamedTuple):
 
     def gradients(self) -> dict[str, np.ndarray]:
         """Return PyTorch's gradients by our names, in our order."""
-        return {key: way.ours(parameter.grad.numpy()) for key, parameter, way in self.ties}  # type: ignore[union-attr]
+        return {tie.key: tie.ours(tie.parameter.grad) for tie in self.ties}  # type: ignore[arg-type]
 
 
 def translate(net: Network) -> Translation:

@@ -1,7 +1,7 @@
 """Show where this library's training step on the CPU spends its time, and what its matrix products alone would take.
 
 It times the calls that are recorded of a step, by what they are or by the kind of node that makes them, so it knows the
-inside of `nn.step.worker`, `nd.execution.recording` and `backends.cpu.recording`.
+inside of `nn.step.worker`, `nd.execution.recording`, `backends.cpu.recording` and `backends.onednn`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from recorded_nodes import RecordedNodes
 from series_networks import SERIES
 
 import nd
+from backends.onednn.primitive import Call as OneDnnCall
 from nn import MultiLayerConfiguration
 from nn.step.minibatch import StepInput
 
@@ -51,9 +52,9 @@ def where(name: str, batch: int) -> dict[str, Any]:
         net.fit_batch(data)
     step = _median(lambda: net.fit_batch(data))
     recording = next(iter(net.gradients.workers[0].recordings._known.values())).recording
-    calls = recording.of_backend.calls
+    calls, held = recording.of_backend.calls, recording.of_backend.held or (lambda run: run())
     times: list[list[float]] = []
-    recording.replay = lambda: times.append(_timed(calls))
+    recording.replay = lambda: times.append(held(lambda: _timed(calls)))
     update: list[float] = []
     compute: list[float] = []
     _time_into(net.updater, "update", update)
@@ -108,6 +109,8 @@ def _median(run: Call, times: int = STEPS) -> float:
 
 
 def _kind(call: Any, kinds: dict[str, tuple[str, ...]]) -> str:
+    if isinstance(call, OneDnnCall):
+        return f"oneDNN's {call.kernel.name}"
     name = getattr(call.func, "__name__", "")
     if name == "dot" and call.args[0].ndim == 1:  # the gradient's norm
         return "others"

@@ -33,6 +33,10 @@ class Part:
     splits: ClassVar[bool] = False
     meets: ClassVar[bool] = False
 
+    def has_to_meet(self, training: bool) -> bool:
+        """Tell whether workers with a part of a minibatch each need numbers of one another."""
+        return training and self.meets
+
     def __init_subclass__(cls, **settings: object) -> None:
         super().__init_subclass__(**settings)
         cls.pure, cls.splits = vars(cls).get("pure", False), vars(cls).get("splits", False)

@@ -170,7 +170,8 @@ class eager(ContextDecorator):
     """Run every computation of a block, or of the decorated function, as it is written, in this thread.
 
     Nothing is recorded, replayed or computed by several threads, so that a debugger steps through the layers' own code
-    and a hook hears every op. The numbers are the same. ``ND_EAGER=1`` does it for all of a process.
+    and a hook hears every op. The numbers are the same, to rounding where several threads would exchange sums.
+    ``ND_EAGER=1`` does it for all of a process.
     """
 
     def __enter__(self) -> None:

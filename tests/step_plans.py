@@ -18,6 +18,7 @@ def split_small_minibatches(monkeypatch):
     for name, value in (
         ("LEAST_MULTIPLICATIONS", -1),
         ("LEAST_PER_STEP", 0),
+        ("LEAST_PER_MEETING", 0),
         ("MULTIPLICATIONS_PER_PARAMETER", 0),
         ("LEAST_EXAMPLES", 2),
         ("DENSE", -1),

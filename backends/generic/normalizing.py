@@ -118,6 +118,19 @@ class Normalizing:
         """View ``[1, C]`` so that it broadcasts to ``x [N, C, ...]``."""
         return self.reshape_view(vector, (1, x.shape[1], *(1,) * (x.ndim - 2)))
 
+    # ---- neighbouring channels
+
+    def lrn(self, x: Array, n: int, k: float, alpha: float, beta: float, buffers: Callable[..., Array]) -> Any:
+        """Return ``x / (k + alpha * sum of x^2 over the n channels around)^beta`` and a cache for `lrn_back`.
+
+        None where a backend has no way of its own to do so.
+        """
+        return None
+
+    def lrn_back(self, epsilon: Array, saved: Any, buffers: Callable[..., Array]) -> Array:
+        """Return dL/dx from the cache that `lrn` has returned."""
+        raise NotImplementedError
+
     # ---- rows
 
     def normalize_rows(self, x: Array, out: Array, inverse: Array) -> Array:

@@ -5,7 +5,8 @@ With the variance 1 and the epsilon 0, oneDNN's normalisation is ``(x - mean) * 
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,8 @@ from .primitive import (
     TRAINING,
     VARIANCE,
     WORKSPACE,
+    Layout,
     Primitive,
-    layout_of,
     primitive,
 )
 from .running import Buffers, channels_innermost, run
@@ -36,16 +37,78 @@ GIVEN_STATISTICS, USE_SCALE, USE_SHIFT, WITH_RELU = 1, 2, 4, 8
 AFFINE = GIVEN_STATISTICS | USE_SCALE | USE_SHIFT
 
 
-def _forward(x: NumpyArray, kind: int, flags: int) -> Primitive:
-    layout = layout_of(x)
-    return primitive("batch_normalization_forward", (kind, layout, layout, 0.0, flags))
+ACCUMULATED = 512
+"""Elements that one of oneDNN's sums adds up, one after the other: 25,000 of them lose 5e-6 of a mean, these 2e-7."""
+WIDEST = 2048  # channels, which its sums for pieces of an array count as
+
+
+class Pieces(NamedTuple):
+    """An array as rows of several places side by side, whose channels are each summed up for themselves."""
+
+    beside: int
+    """Places in a row."""
+    layout: Layout
+
+    def view(self, x: NumpyArray) -> NumpyArray:
+        """Return ``[N, C, ...]``, channels innermost, as rows."""
+        rows, width = self.layout.shape[2], self.layout.shape[1]
+        return x.transpose(0, *range(2, x.ndim), 1).reshape(1, rows, 1, width).transpose(0, 3, 1, 2)
+
+    def spread(self, vector: NumpyArray, buffers: Buffers, name: str) -> NumpyArray:
+        """Return numbers of channels, once for every place of a row."""
+        if self.beside == 1:
+            return vector.reshape(-1)
+        spread = buffers(name, (self.layout.shape[1],))
+        np.copyto(spread.reshape(self.beside, -1), vector.reshape(1, -1))
+        return spread
+
+    def memory(self, buffers: Buffers, name: str) -> NumpyArray:
+        """Return memory for a number of every place and channel of a row, ``[count, C]``."""
+        return buffers(name, (self.layout.shape[1],)).reshape(self.beside, -1)
+
+
+@lru_cache(maxsize=1024)
+def _pieces(places: int, channels: int) -> Pieces:
+    enough = range(max(-(-places // ACCUMULATED), 1), max(WIDEST // channels, 1) + 1)
+    count = next((number for number in enough if places % number == 0), 0)
+    count = count or max((number for number in range(1, WIDEST // channels + 1) if places % number == 0), default=1)
+    return _in_rows(places, channels, count)
+
+
+@lru_cache(maxsize=1024)
+def _in_rows(places: int, channels: int, count: int) -> Pieces:
+    rows, width = places // count, count * channels
+    return Pieces(count, Layout((1, width, rows, 1), (rows * width, 1, width, width)))
+
+
+def pieces_of(x: NumpyArray) -> Pieces:
+    """Return an array ``[N, C, ...]`` in rows that are added up without losing digits."""
+    return _pieces(x.size // x.shape[1], x.shape[1])
+
+
+@lru_cache(maxsize=256)
+def _constant(length: int, value: float) -> NumpyArray:
+    vector = np.full(length, value, np.float32)
+    vector.flags.writeable = False
+    return vector
+
+
+def _forward(pieces: Pieces, kind: int, flags: int) -> Primitive:
+    return primitive("batch_normalization_forward", (kind, pieces.layout, pieces.layout, 0.0, flags))
 
 
 def moments(x: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
     """Write the mean of every channel, and the sum of squares of what it leaves, to ``out [2, C]``."""
+    pieces = pieces_of(x)
     scratch = channels_innermost(buffers, "a", tuple(x.shape))  # where the activations will lie
-    run(_forward(x, TRAINING, 0), {SRC: x}, {DST: scratch, MEAN: out[0], VARIANCE: out[1]}, buffers)
-    np.multiply(out[1], x.size // x.shape[1], out=out[1])
+    means, variances = pieces.memory(buffers, "means"), pieces.memory(buffers, "variances")
+    writes = {DST: pieces.view(scratch), MEAN: means.reshape(-1), VARIANCE: variances.reshape(-1)}
+    run(_forward(pieces, TRAINING, 0), {SRC: pieces.view(x)}, writes, buffers)
+    np.matmul(_constant(pieces.beside, 1.0 / pieces.beside), means, out=out[0])
+    np.subtract(means, out[:1], out=means)  # and now as of parts of a whole: Chan, Golub and LeVeque 1979
+    np.multiply(means, means, out=means)
+    np.add(means, variances, out=means)
+    np.matmul(_constant(pieces.beside, pieces.layout.shape[2]), means, out=out[1])
 
 
 def affine(
@@ -56,13 +119,14 @@ def affine(
     Then `error_sums` finds in the memory of the name "positive" where it is not.
     """
     mean, factor, shift = vectors
+    pieces = pieces_of(x) if rectify else _in_rows(x.size // x.shape[1], x.shape[1], 1)
     if isinstance(shift, float):
-        constant, shift = shift, buffers("constant", (x.shape[1],))
-        shift.fill(constant)
-    kernel = _forward(x, TRAINING if rectify else INFERENCE, AFFINE | WITH_RELU * rectify)
-    reads = {SRC: x, MEAN: mean.reshape(-1), VARIANCE: _ones(x, buffers)}
-    reads |= {SCALE: factor.reshape(-1), SHIFT: shift.reshape(-1)}
-    writes = {DST: out}
+        shift = _constant(x.shape[1], shift)
+    kernel = _forward(pieces, TRAINING if rectify else INFERENCE, AFFINE | WITH_RELU * rectify)
+    reads = {SRC: pieces.view(x), VARIANCE: _constant(pieces.layout.shape[1], 1.0)}
+    for number, name, vector in ((MEAN, "mean", mean), (SCALE, "factor", factor), (SHIFT, "shift", shift)):
+        reads[number] = pieces.spread(vector, buffers, f"spread_{name}")
+    writes = {DST: pieces.view(out)}
     if rectify:
         writes[WORKSPACE] = buffers("positive", (kernel.floats_of(WORKSPACE),))
     run(kernel, reads, writes, buffers)
@@ -73,14 +137,19 @@ def error_sums(
     epsilon: NumpyArray, x: NumpyArray, mean: NumpyArray, out: NumpyArray, buffers: Buffers, rectified: bool
 ) -> None:
     """Write the sums of epsilon, and of ``epsilon * (x - mean)``, to ``out [2, C]``; undo ReLU in epsilon's memory."""
-    forward, layout = _forward(x, TRAINING, AFFINE | WITH_RELU * rectified), layout_of(x)
-    flags = AFFINE | WITH_RELU * rectified
-    kernel = primitive("batch_normalization_backward", (BACKWARD, layout, layout, layout, 0.0, flags, forward))
-    ones = _ones(x, buffers)
-    reads = {SRC: x, DIFF_DST: epsilon, MEAN: mean.reshape(-1), VARIANCE: ones, SCALE: ones}
+    pieces, flags = pieces_of(x), AFFINE | WITH_RELU * rectified
+    layouts, forward = (pieces.layout,) * 3, _forward(pieces, TRAINING, flags)
+    kernel = primitive("batch_normalization_backward", (BACKWARD, *layouts, 0.0, flags, forward))
+    ones = _constant(pieces.layout.shape[1], 1.0)
+    errors = pieces.view(epsilon)
+    reads = {SRC: pieces.view(x), DIFF_DST: errors, VARIANCE: ones, SCALE: ones}
+    reads[MEAN] = pieces.spread(mean, buffers, "spread_mean")
     if rectified:
         reads[WORKSPACE] = buffers("positive", (kernel.floats_of(WORKSPACE),))
-    run(kernel, reads, {DIFF_SRC: epsilon, DIFF_SHIFT: out[0], DIFF_SCALE: out[1]}, buffers)
+    sums = {number: pieces.memory(buffers, name) for number, name in ((DIFF_SHIFT, "totals"), (DIFF_SCALE, "products"))}
+    run(kernel, reads, {DIFF_SRC: errors, **{number: each.reshape(-1) for number, each in sums.items()}}, buffers)
+    for row, each in zip(out, sums.values(), strict=True):
+        np.add.reduce(each, axis=0, out=row)
 
 
 def back(
@@ -93,16 +162,8 @@ def back(
     mean, factor, slope, shift = vectors
     away = channels_innermost(buffers, "away", tuple(x.shape))
     affine(x, (mean, slope, shift), away, buffers)
-    nothing = buffers("nothing", (x.shape[1],))
-    nothing.fill(0.0)
-    affine(epsilon, (nothing, factor, nothing), epsilon, buffers)
+    affine(epsilon, (_constant(x.shape[1], 0.0), factor, 0.0), epsilon, buffers)
     return np.subtract(epsilon, away, out=epsilon)
-
-
-def _ones(x: NumpyArray, buffers: Buffers) -> NumpyArray:
-    ones = buffers("ones", (x.shape[1],))
-    ones.fill(1.0)
-    return ones  # type: ignore[no-any-return]
 
 
 __all__ = ["affine", "back", "error_sums", "moments"]

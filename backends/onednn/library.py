@@ -20,9 +20,9 @@ MAJOR = 3
 SEQUENTIAL, OPENMP = 1, 2
 """Threading of libraries that can be held to one thread (dnnl_version_t.cpu_runtime)."""
 
-POINTERS = {"m": ctypes.c_void_p, "p": ctypes.c_void_p, "i": ctypes.c_int, "f": ctypes.c_float, "u": ctypes.c_uint,
+POINTERS: dict[str, Any] = {"m": ctypes.c_void_p, "p": ctypes.c_void_p, "i": ctypes.c_int, "f": ctypes.c_float, "u": ctypes.c_uint,
             "n": ctypes.c_int64, "d": ctypes.c_void_p}  # fmt: skip
-"""Letters of `DESCRIPTORS`: memory descriptor, descriptor of the forward primitive, int, float, flags, number, sizes."""
+"""Letters of `DESCRIPTORS`: descriptor of memory, of the forward primitive, int, float, flags, number, sizes."""
 DESCRIPTORS = {
     "batch_normalization_backward": "immmfup",
     "batch_normalization_forward": "immfu",
@@ -108,7 +108,7 @@ class Library:
     def _describer(self, name: str, kinds: str) -> Any:
         function = self._library[f"dnnl_{name}_primitive_desc_create"]
         handle = ctypes.c_void_p
-        function.argtypes = (handle, handle, *(POINTERS[kind] for kind in kinds), handle)
+        function.argtypes = [handle, handle, *(POINTERS[kind] for kind in kinds), handle]
         function.restype = ctypes.c_int
         return function
 
@@ -121,8 +121,8 @@ class Library:
         self.sgemm = self._library.dnnl_sgemm
         number, single = ctypes.c_int64, ctypes.c_float
         self.sgemm.argtypes = (
-            ctypes.c_char, ctypes.c_char, number, number, number, single, handle, number, handle, number, single, handle,
-            number,
+            ctypes.c_char, ctypes.c_char, number, number, number, single, handle, number, handle, number, single,
+            handle, number,
         )  # fmt: skip
         self.sgemm.restype = self._checked("dnnl_sgemm")
 
@@ -154,9 +154,7 @@ class Library:
 
     def reordering(self, source: int, target: int, attributes: int) -> int:
         """Return the descriptor of the copy of one memory order into another."""
-        return self.made(
-            "dnnl_reorder_primitive_desc_create", source, self.engine, target, self.engine, attributes
-        )
+        return self.made("dnnl_reorder_primitive_desc_create", source, self.engine, target, self.engine, attributes)
 
     def text(self, descriptor: int) -> str:
         """Return the name of the implementation that a descriptor has chosen."""
@@ -168,7 +166,7 @@ class Library:
         """Return the memory descriptor that a primitive's descriptor has for an argument, which belongs to it."""
         function = self._library.dnnl_primitive_desc_query_md
         function.restype = ctypes.c_void_p
-        return function(ctypes.c_void_p(descriptor), query, index)  # type: ignore[no-any-return]
+        return function(ctypes.c_void_p(descriptor), query, index)
 
     def bytes_of(self, memory_descriptor: int | None) -> int:
         """Return how much memory an argument takes."""
@@ -195,9 +193,7 @@ def _sizes(numbers: tuple[int, ...]) -> Any:
 def candidates() -> list[str]:
     """Return where a libdnnl may lie, the most wanted first: what ``ND_ONEDNN`` names, the wheel's, the system's."""
     setting = os.environ.get(SETTING, "").strip()
-    if setting == "0":
-        return []
-    if setting not in ("", "1"):
+    if setting not in ("", "0", "1"):
         return [setting]
     folders = [sys.prefix, *([site.getuserbase()] if site.ENABLE_USER_SITE else [])]
     wheels = [str(path) for folder in folders if (path := pathlib.Path(folder, "lib", FILE)).exists()]
@@ -206,7 +202,7 @@ def candidates() -> list[str]:
 
 @cache
 def library() -> Library | None:
-    """Return the libdnnl that is used, None without one.
+    """Return the libdnnl that is there, None without one.
 
     Raises
     ------
@@ -219,6 +215,14 @@ def library() -> Library | None:
             return Library(path)
         except (OSError, AttributeError, BackendError) as error:
             if named:
-                raise BackendError(f"{SETTING}: expected the path of a libdnnl {MAJOR}.x, got {path!r}: {error}") from error
+                raise BackendError(
+                    f"{SETTING}: expected the path of a libdnnl {MAJOR}.x, got {path!r}: {error}. Unset it to use the "
+                    "one that is installed, or set it to 0 to do without."
+                ) from error
             log.info("oneDNN is not used: %s", error)
     return None
+
+
+def library_in_use() -> Library | None:
+    """Return the libdnnl that backends made now use: none with ``ND_ONEDNN=0``."""
+    return None if os.environ.get(SETTING, "").strip() == "0" else library()

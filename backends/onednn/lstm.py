@@ -137,7 +137,10 @@ class SeriesPass:
         for place, given in zip(before, state, strict=True):  # without them version 3.2 gives wrong gradients
             place[...] = given
         self.state = tuple(behind)
-        self._ends = {SRC: x, SRC_1: before[0], SRC_2: before[1]}, {DST: self.outputs, DST_1: behind[0], DST_2: behind[1]}
+        self._ends = (
+            {SRC: x, SRC_1: before[0], SRC_2: before[1]},
+            {DST: self.outputs, DST_1: behind[0], DST_2: behind[1]},
+        )
         self._plain = self._in_order(weights)
         kernel = self._kernels.training if training else self._kernels.inference
         writes, self._workspace = dict(self._ends[1]), None
@@ -146,10 +149,10 @@ class SeriesPass:
         run(kernel, {**self._ends[0], **self._weights_for(kernel)}, writes, buffers)
 
     def _memory(self, name: str, shape: tuple[int, ...]) -> NumpyArray:
-        return self._buffers(name, (int(np.prod(shape)),)).reshape(shape)  # type: ignore[no-any-return]
+        return self._buffers(name, (int(np.prod(shape)),)).reshape(shape)
 
     def _in_order(self, weights: Any) -> dict[int, NumpyArray]:
-        """Return the weights with oneDNN's gates: W ``[C, 4, H]``, RW ``[H, 4, H]``, b ``[4, H]``, peepholes ``[3, H]``."""
+        """Return weights in oneDNN's order: W ``[C, 4, H]``, RW ``[H, 4, H]``, b ``[4, H]``, peepholes ``[3, H]``."""
         W, RW, b, peepholes = weights
         found = {}
         for number, name, given in ((WEIGHTS, "W_in_order", W), (WEIGHTS_1, "RW_in_order", RW)):
@@ -201,7 +204,7 @@ class SeriesPass:
         all_reads = {**reads, **made, **self._plain, **weights, WORKSPACE: self._workspace}
         all_reads.update({DIFF_DST: errors, DIFF_DST_1: nothing, DIFF_DST_2: nothing})
         writes = {DIFF_SRC: below, DIFF_SRC_1: spared[0], DIFF_SRC_2: spared[1], **vectors, **sums}
-        run(kernel, all_reads, writes, buffers)  # type: ignore[arg-type]
+        run(kernel, all_reads, writes, buffers)
         self._hand_out(kernel, vectors, sums, grads)
         return below
 

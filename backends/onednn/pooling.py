@@ -8,7 +8,19 @@ from typing import NamedTuple
 from backends.typing import NumpyArray
 
 from ..generic.window import Window
-from .primitive import DIFF_DST, DIFF_SRC, DST, INFERENCE, SRC, TRAINING, WORKSPACE, Layout, Primitive, layout_of, primitive
+from .primitive import (
+    DIFF_DST,
+    DIFF_SRC,
+    DST,
+    INFERENCE,
+    SRC,
+    TRAINING,
+    WORKSPACE,
+    Layout,
+    Primitive,
+    layout_of,
+    primitive,
+)
 from .running import Buffers, channels_innermost, is_channels_innermost, run, with_channels_innermost
 
 MAXIMUM, MEAN_OF_ALL, MEAN_OF_REAL = 0x1FF, 0x2FF, 0x3FF
@@ -25,7 +37,20 @@ class Saved(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _arguments(window: Window) -> tuple[tuple[int, ...], ...]:
-    return (window.stride, window.kernel, tuple(far - 1 for far in window.dilation), window.pad_before, window.pad_after)
+    return (
+        window.stride,
+        window.kernel,
+        tuple(far - 1 for far in window.dilation),
+        window.pad_before,
+        window.pad_after,
+    )
+
+
+@lru_cache(maxsize=256)
+def averages(window: Window) -> bool:
+    """Tell whether oneDNN takes means over real cells: not where it fears a window of none."""
+    around = zip(window.size, window.dilation, window.effective, window.pad_before, window.pad_after, strict=True)
+    return all(size >= step and extent > max(before, after) for size, step, extent, before, after in around)
 
 
 def forward(
@@ -54,4 +79,13 @@ def backward(epsilon: NumpyArray, saved: Saved, buffers: Buffers) -> NumpyArray:
     return below
 
 
-__all__ = ["MAXIMUM", "MEAN_OF_ALL", "MEAN_OF_REAL", "Saved", "backward", "forward", "is_channels_innermost"]
+__all__ = [
+    "MAXIMUM",
+    "MEAN_OF_ALL",
+    "MEAN_OF_REAL",
+    "Saved",
+    "averages",
+    "backward",
+    "forward",
+    "is_channels_innermost",
+]

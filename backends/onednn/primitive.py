@@ -139,7 +139,7 @@ class Primitive:
         given = tuple(_given(argument) for argument in self._arguments)
         try:
             if name == "reorder":
-                descriptor: int | None = found.reordering(*given, attributes)
+                descriptor: int | None = found.reordering(given[0], given[1], attributes)
             else:
                 descriptor = found.described(name, given, attributes)
         finally:
@@ -156,6 +156,11 @@ class Primitive:
             ends = (layout, self.memory_of(argument))
             self._reorders[key] = Primitive("reorder", ends[::-1] if back else ends)
         return self._reorders[key]
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is plain code that is there for completeness, slower than NumPy's."""
+        return self.implementation.startswith(("ref", "simple"))
 
     def memory_of(self, argument: int) -> int | None:
         """Return the descriptor of an argument's memory."""
@@ -192,8 +197,9 @@ class Call(partial[None]):
 
     def __new__(cls, kernel: Primitive, arrays: Mapping[int, np.ndarray]) -> Call:
         memories = [Memory(array, kernel.memory_of(number) or 0) for number, array in arrays.items()]
-        handles = ((number, memory.handle) for number, memory in zip(arrays, memories, strict=True))
-        arguments, found = (_Argument * len(memories))(*handles), _library()
+        found, arguments = _library(), (_Argument * len(memories))()
+        for place, number, memory in zip(arguments, arrays, memories, strict=True):
+            place.number, place.memory = number, memory.handle
         call = super().__new__(cls, found.execute, kernel.handle, found.stream, len(memories), arguments)
         call.kernel, call.arrays, call._memories = kernel, arrays, memories  # type: ignore[attr-defined]
         return call
@@ -216,7 +222,7 @@ def _attributes(found: Library, post_ops: tuple[PostOp, ...]) -> int:
                 zero = ctypes.c_float(0.0)
                 found.call("dnnl_post_ops_append_eltwise", chain, algorithm, zero, zero)
             else:
-                found.call("dnnl_post_ops_append_binary", chain, algorithm, descriptor_of(other))  # type: ignore[arg-type]
+                found.call("dnnl_post_ops_append_binary", chain, algorithm, descriptor_of(other))
         found.call("dnnl_primitive_attr_set_post_ops", attributes, chain)
         found.call("dnnl_post_ops_destroy", chain)
     return attributes

@@ -10,7 +10,20 @@ from backends.typing import NumpyArray
 
 from ..cpu.recording import exchange_last, last_noted, note_held, plain, writable
 from .library import library
-from .primitive import DIFF_DST, DIFF_SRC, DST, RELU, RELU_FROM_VALUE, SCRATCHPAD, SRC, TRAINING, Call, Primitive, layout_of, primitive
+from .primitive import (
+    DIFF_DST,
+    DIFF_SRC,
+    DST,
+    RELU,
+    RELU_FROM_VALUE,
+    SCRATCHPAD,
+    SRC,
+    TRAINING,
+    Call,
+    Primitive,
+    layout_of,
+    primitive,
+)
 
 Arrays = Mapping[int, NumpyArray]
 Buffers = Any
@@ -42,7 +55,12 @@ def fused_relu(x: NumpyArray) -> bool:
     if not isinstance(call, Call):
         return False
     out = call.arrays.get(DST)
-    if out is None or out.ctypes.data != memory.ctypes.data or out.shape != memory.shape or out.strides != memory.strides:
+    if (
+        out is None
+        or out.ctypes.data != memory.ctypes.data
+        or out.shape != memory.shape
+        or out.strides != memory.strides
+    ):
         return False
     kernel = call.kernel.with_relu
     if kernel is None or kernel.scratch_bytes != call.kernel.scratch_bytes:
@@ -63,14 +81,12 @@ def unpacked(kernel: Primitive, argument: int, vector: NumpyArray, out: NumpyArr
     run(kernel.reorder(argument, layout_of(out), back=True), {SRC: vector}, {DST: out}, buffers)
 
 
-def channels_innermost(
-    buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None
-) -> NumpyArray:
+def channels_innermost(buffers: Buffers, name: str, shape: tuple[int, ...], dtype: str | None = None) -> NumpyArray:
     """Return scratch memory ``[N, C, ...]`` that lies as ``N, ..., C``."""
     axes = (shape[0], *shape[2:], shape[1])
     length = (math.prod(shape),)
     memory = (buffers(name, length) if dtype is None else buffers(name, length, dtype)).reshape(axes)
-    return memory.transpose(0, len(axes) - 1, *range(1, len(axes) - 1))  # type: ignore[no-any-return]
+    return memory.transpose(0, len(axes) - 1, *range(1, len(axes) - 1))
 
 
 def in_a_row(x: NumpyArray, buffers: Buffers, name: str, copy: bool = True) -> NumpyArray:
@@ -80,7 +96,7 @@ def in_a_row(x: NumpyArray, buffers: Buffers, name: str, copy: bool = True) -> N
     vector = buffers(name, (x.size,), "float32")
     if copy:
         vector.reshape(x.shape)[...] = x
-    return vector  # type: ignore[no-any-return]
+    return vector
 
 
 def is_channels_innermost(x: NumpyArray) -> bool:
@@ -90,11 +106,21 @@ def is_channels_innermost(x: NumpyArray) -> bool:
 
 def reordered(x: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Copy an array into one of another memory order, which is returned."""
-    if all(step > 0 and step % x.itemsize == 0 for step in x.strides):
+    if _has_layout(x):
         run(primitive("reorder", (layout_of(x), layout_of(out))), {SRC: x}, {DST: out}, None)
-    else:  # broadcast or turned round
+    else:
         out[...] = x
     return out
+
+
+def _has_layout(x: NumpyArray) -> bool:
+    """Tell whether an array lies as oneDNN can be told: not broadcast, turned round, with elements that overlap."""
+    end = x.itemsize
+    for step, length in sorted(zip(x.strides, x.shape, strict=True)):
+        if step < end or step % x.itemsize:
+            return False
+        end = step * length
+    return True
 
 
 def with_channels_innermost(x: NumpyArray, buffers: Buffers, name: str) -> NumpyArray:

@@ -28,7 +28,7 @@ def for_channels(x: Array, buffers: Buffers, like: Array | None = None) -> Array
 
 
 def channel_moments(x: Array, out: Array, buffers: Buffers) -> Array | None:
-    """Write the mean of every channel of ``x [N, C, ...]``, and the sum of squares of what it leaves, to ``out [2, C]``.
+    """Write the mean of every channel of ``x [N, C, ...]``, and the sum of the squares of x less it, to ``out [2, C]``.
 
     Returns
     -------
@@ -60,10 +60,11 @@ def combined_moments(means: Array, squares: Array, counts: Array) -> tuple[Array
     -----
     Source: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
     """
-    count = total(counts, 0, keepdims=True)
-    mean = divi(total(multiply(means, counts), 0, keepdims=True), count)
-    away = square(subtract(means, mean))
-    return mean, addi(total(muli(away, counts), 0, keepdims=True), total(squares, 0, keepdims=True)), count
+    count, first = total(counts, 0, keepdims=True), means[:1, :]
+    away = subtract(means, first)  # small numbers, which lose no digits
+    shift = divi(total(multiply(away, counts), 0, keepdims=True), count)
+    spread = muli(square(subi(away, shift)), counts)
+    return first + shift, addi(total(spread, 0, keepdims=True), total(squares, 0, keepdims=True)), count
 
 
 def normalize_channels(

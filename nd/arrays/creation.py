@@ -266,8 +266,13 @@ def buffer_like(x: Array, buffers: Callable[..., Array], name: str, shape: tuple
     return state.backend.like(x, buffers, name, tuple(x.shape) if shape is None else shape)
 
 
+def to_input_order(x: Array, buffers: Callable[..., Array]) -> Array:
+    """Return a network's features in the memory order that its first layers prefer: `x` itself, or its copy."""
+    return state.backend.to_input_order(x, buffers)
+
+
 def to_image_order(x: Array, buffers: Callable[..., Array]) -> Array:
-    """Return activations with places ``[N, C, ...]`` as the backend prefers them: `x` itself, or its copy in a buffer."""
+    """Return activations ``[N, C, ...]`` as the backend prefers images: `x` itself, or its copy in a buffer."""
     return state.backend.to_image_order(x, buffers)
 
 

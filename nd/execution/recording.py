@@ -11,7 +11,7 @@ from backends.errors import NotRecorded
 from nd.typing import Array
 
 from ..arguments import checked
-from ..arrays.creation import activation_like, create_uninitialized
+from ..arrays.creation import create_uninitialized
 from ..explained import explained
 from ..random import get_random
 from ..state import backend, computing, state, use_backend
@@ -198,7 +198,7 @@ class _Reader:
     def __init__(self, dtype: str, arrays: Arrays, numbers: Sequence[float], own: Sequence[bool]) -> None:
         kept = own or (False,) * len(arrays)
         self._arrays = [
-            array if array is None or stays else activation_like(array)
+            array if array is None or stays else state.backend.input_like(array)
             for array, stays in zip(arrays, kept, strict=True)
         ]
         there = [(place, target) for place, target in enumerate(self._arrays) if target is not None]

@@ -104,7 +104,7 @@ def plan_work(examples: int, work: Work | None) -> WorkPlan:
         Cost of an example; None for a minibatch that must stay in one piece, as one whose workers meet must in eager
         mode, which has one thread.
     """
-    if work is not None and work.meets and state.eager:
+    if work is not None and work.meetings and state.eager:
         work = None
     return backend().plan_work(examples, work)
 

@@ -80,7 +80,7 @@ class WholePass(NamedTuple):
     @property
     def state(self) -> tuple[Array, Array]:
         """Output and memory behind the last step, each ``[N, H]``."""
-        return self.ran.state  # type: ignore[no-any-return]
+        return self.ran.state
 
 
 class Lstm:

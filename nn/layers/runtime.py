@@ -18,6 +18,7 @@ from nd.typing import Array
 from ..conf.data_formats import channels_last
 from ..conf.dropout import IDropout
 from ..conf.noise import Noising, NumbersInForce
+from ..step.params import LayerParams
 
 if TYPE_CHECKING:
     from .own_results import OwnResults
@@ -57,8 +58,7 @@ class Context:
     input_shape : tuple of int
         Of the layer's input, where the layer is a user's own.
     meeting : nd.Seat
-        Where workers of a step exchange numbers, in layers that say `meets`: all of them call
-        ``meeting.gather(vector)`` equally often. Only the worker of number 0 writes what is not a sum over examples.
+        Where workers exchange numbers in layers that say `meets`; only number 0 writes what is no sum over examples.
     """
 
     __slots__ = (
@@ -106,14 +106,6 @@ class Kept(NamedTuple):
     context: Context
 
 
-class LayerParams(dict[str, Array]):
-    """Name -> parameter of a layer."""
-
-    def __call__(self) -> Array:
-        """Return all of them as a vector ``[1, n]``, in their order: Java's ``layer.params()``."""
-        return nd.reshape(nd.concat([nd.reshape(view, (-1,)) for view in self.values()]), (1, -1))
-
-
 class LayerRuntime(Part, JavaNames):
     """A layer at work. It keeps no arrays between calls: parameters, gradients and memory are arguments.
 
@@ -144,9 +136,12 @@ class LayerRuntime(Part, JavaNames):
     """Whether `backward` always returns None, so that layers below are not trained."""
 
     def __init__(self, conf: Any, label: str, dtype: str) -> None:
-        self.conf, self.label, self.dtype = conf, label, dtype
-        self.params = LayerParams()
-        self.own = _own_results(self)
+        self.conf, self.label, self.dtype, self.params = conf, label, dtype, LayerParams()
+        self.own: OwnResults | None = None
+        if not type(self).__module__.startswith("nn."):  # a user's own layer: what it returns is checked
+            from .own_results import OwnResults
+
+            self.own = OwnResults(self)
         self.setup()
 
     def setup(self) -> None:
@@ -255,12 +250,11 @@ class LayerRuntime(Part, JavaNames):
         drops = self.conf.drop_out is not None and not self.conf.drop_out.does_nothing
         draws = drops or self.noising is not None or any(part is not None and part.draws for part in activations)
         parts = (*activations, getattr(self.conf, "loss", None))
-        meeting = any(part is not None and not part.splits for part in parts)
-        return self.splits and not draws and not meeting
+        return self.splits and not draws and all(part is None or part.splits for part in parts)
 
-    def has_to_meet(self, training: bool) -> bool:
-        """Tell whether workers with a part of a minibatch each need numbers of one another."""
-        return training and self.meets
+    def joined_with(self, second: LayerRuntime) -> LayerRuntime | None:
+        """Return a layer that does what this one and the one behind it do, if it is faster; nobody else reads this."""
+        return None
 
     def scheduled_numbers(self) -> list[NumbersInForce]:
         """Return the numbers of this layer's noise that follow schedules."""
@@ -404,12 +398,3 @@ class LayerRuntime(Part, JavaNames):
                 f"{self.label}: expected input [N, {n_in}], got {describe_shape(x.shape)}. "
                 "Reshape it, or set the input type that describes it, such as InputType.convolutional(h, w, c)."
             )
-
-
-def _own_results(layer: LayerRuntime) -> OwnResults | None:
-    """Return the checks of what a user's own layer returns; None for those of this library."""
-    if type(layer).__module__.startswith("nn."):
-        return None
-    from .own_results import OwnResults  # which programs without own layers do not need
-
-    return OwnResults(layer)

@@ -120,7 +120,7 @@ def as_features(who: str, x: Any, dtype: str, buffers: Callable[..., Array]) -> 
     ShapeError
         There is no axis of examples, or no example.
     """
-    return nd.to_activation_order(_features_array(who, x, dtype), buffers)
+    return nd.to_input_order(_features_array(who, x, dtype), buffers)
 
 
 def _features_array(who: str, x: Any, dtype: str) -> Array:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..layers.convolution.pooled_convolution import paired
 from ..layers.draw_order import STEP_BY_STEP, draw_in
-from ..layers.normalization.batch_normalization import rectified
 
 if TYPE_CHECKING:
     from ..conf.nodes import NetworkConfiguration
@@ -96,7 +95,8 @@ def fused(nodes: tuple[Node, ...], outputs: Sequence[int]) -> tuple[tuple[Node, 
         pair: Any = None
         if alone:
             first = nodes[source].layer
-            pair = paired(first, node.layer, not node.trained) or rectified(first, node.layer)
+            joined_by_first = None if nodes[source].joins else first.joined_with(node.layer)
+            pair = paired(first, node.layer, not node.trained) or joined_by_first
         if pair is not None and places[source] == len(joined) - 1:
             joined[-1] = joined[-1]._replace(layer=pair)
         else:

@@ -11,6 +11,14 @@ from nd.arguments import Checked
 from nd.typing import Array
 
 
+class LayerParams(dict[str, Array]):
+    """Name -> parameter of a layer."""
+
+    def __call__(self) -> Array:
+        """Return all of them as a vector ``[1, n]``, in their order: Java's ``layer.params()``."""
+        return nd.reshape(nd.concat([nd.reshape(view, (-1,)) for view in self.values()]), (1, -1))
+
+
 @dataclass(frozen=True)
 class ParamSpec(Checked):
     """One parameter of a layer, in the order in which the layer's parameters lie in the vector.
@@ -43,6 +51,8 @@ class ParamSpec(Checked):
         Whether a running parameter's part of the gradient vector is divided by the number of examples, as others' are.
     recurrent : bool
         Whether a weight starts as the layer's `weight_init_recurrent` says, where that is given.
+    lstm : bool
+        Whether it is one of LSTM units of tanh and sigmoid.
     """
 
     name: str
@@ -57,6 +67,7 @@ class ParamSpec(Checked):
     running: bool = False
     divided: bool = True
     recurrent: bool = False
+    lstm: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -157,7 +157,7 @@ class Propagation:
         arrivals = {}
         for number, x in enumerate(features):
             buffers: Any = nd.fresh_buffers(self.dtype) if fresh else self._features
-            x = nd.to_activation_order(x, partial(_numbered, buffers, number))
+            x = nd.to_input_order(x, partial(_numbered, buffers, number))
             arrivals[start - 1 - number] = Arrival(x, masks[number] if masks else None, x.shape[0])
         return arrivals
 
@@ -265,7 +265,8 @@ class Propagation:
         The losses of several outputs are added. `on_forward` is called with the features and all activations after the
         forward pass. `meeting` is where layers meet those of other workers, which have other parts of the minibatch.
         """
-        meeting.begin()
+        if meeting.count > 1:
+            meeting.begin()
         memory = self._pass_memory(way_back=True, looked_at=on_forward is not None)
         masks, truncation = step.features_masks, step.truncation
         passed = self.forward(

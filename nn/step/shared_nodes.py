@@ -76,9 +76,9 @@ class SharedNodes:
         between = all(node.preprocessor is None or node.preprocessor.splits for node in self.nodes)
         return between and all(node.layer.may_split(training) for node in self.nodes)
 
-    def meets(self, training: bool) -> bool:
-        """Tell whether workers with a part of a minibatch each need numbers of one another."""
-        return any(node.layer.has_to_meet(training) for node in self.nodes)
+    def meeting_nodes(self, training: bool) -> int:
+        """Return in how many nodes workers with a part of a minibatch each need numbers of one another."""
+        return sum(node.layer.has_to_meet(training) for node in self.nodes)
 
     def propagation(self, params: Array, gradient: Array, fused: bool) -> Propagation:
         """Return the nodes at work on such vectors, in memory of their own."""

@@ -37,17 +37,17 @@ class Plans:
         Whether examples meet nowhere.
     products : int
         Matrix products that every one of the forward pass stands for.
-    meets : bool
-        Whether workers have to meet.
+    meetings : int
+        How often workers have to meet.
     """
 
-    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int, meets: bool = False) -> None:
-        self.conf, self.splits, self.products, self.meets = conf, splits, products, meets
+    def __init__(self, conf: NetworkConfiguration, splits: bool, products: int, meetings: int = 0) -> None:
+        self.conf, self.splits, self.products, self.meetings = conf, splits, products, meetings
         self._known: dict[object, nd.WorkPlan] = {}
 
     def of(self, step: StepInput) -> nd.WorkPlan:
         """Return the plan for inputs of those shapes."""
-        key = (step.key, nd.is_eager()) if self.meets else step.key
+        key = (step.key, nd.is_eager()) if self.meetings else step.key
         plan = self._known.get(key)
         if plan is None:
             plan = nd.plan_work(step.examples, self._work(step) if self.splits else None)
@@ -62,7 +62,7 @@ class Plans:
             if types is None or not self._fit(step, types):
                 return None
             work = work_of(self.conf, types, [x.shape for x in step.features], self.products)
-            return work._replace(meets=self.meets)
+            return work._replace(meetings=self.meetings)
         except nd.NdError:
             return None
 
@@ -93,13 +93,15 @@ def work_of(
 ) -> nd.Work:
     """Return what a network with such activations costs on features of those shapes."""
     multiplications, looked_up, largest, parameters = 0, 0, max(math.prod(shape[1:]) for shape in shapes), 0
-    loops = []  # multiplications of a time step
+    loops: dict[bool, list[int]] = {False: [], True: []}  # multiplications of a time step, of LSTM units or not
     for node, (came, out) in zip(conf.nodes, types, strict=True):
         specs = node.conf.param_specs()
         size = math.prod(out.sizes)
         positions = size // out.shape[0]
-        if recurrent := [spec.length for spec in specs if spec.recurrent]:
-            loops += recurrent
+        recurrent = [spec for spec in specs if spec.recurrent]
+        for spec in recurrent:
+            loops[spec.lstm].append(spec.length)
+        if recurrent:
             positions = math.prod(came[0].sizes) // came[0].shape[0]
         if getattr(node.conf, "takes_indices", False):
             looked_up += size
@@ -109,8 +111,15 @@ def work_of(
         largest = max(largest, size)
     element_bytes = 8 if conf.dtype == "float64" else 4
     gradient = parameters if passes > FORWARD_ONLY else 0
-    per_step = min(loops, default=0)
-    return nd.Work(passes * multiplications, largest * element_bytes, gradient, per_step, looked_up=passes * looked_up)
+    per_step, per_lstm_step = (min(loops[of_lstm], default=0) for of_lstm in (False, True))
+    return nd.Work(
+        passes * multiplications,
+        largest * element_bytes,
+        gradient,
+        per_step,
+        looked_up=passes * looked_up,
+        per_lstm_step=per_lstm_step,
+    )
 
 
 def _input_type_of(shape: tuple[int, ...]) -> InputType | None:
@@ -185,9 +194,7 @@ class Worker:
             nd.add(self._total, self.gradient, self.gradient if number == len(rows) else self._total)
         return loss, states
 
-    def gradient_of(
-        self, step: StepInput, observe: bool, meeting: nd.Seat = nd.ALONE
-    ) -> tuple[Array, State]:
+    def gradient_of(self, step: StepInput, observe: bool, meeting: nd.Seat = nd.ALONE) -> tuple[Array, State]:
         """Write the gradient; return the summed loss, and the state, in memory that the next of these shapes reuses.
 
         Layers that meet those of other workers do so at the `meeting`.
@@ -287,8 +294,8 @@ class GradientComputer:
 
     def __init__(self, shared: SharedNodes, node_by_node: Propagation) -> None:
         self.shared, self._node_by_node = shared, node_by_node
-        meets = shared.meets(training=True)
-        self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD, meets)
+        meetings = 2 * shared.meeting_nodes(training=True)  # one each way
+        self.plans = Plans(shared.conf, shared.splits(training=True), FORWARD_AND_BACKWARD, meetings)
         self._meetings: dict[int, nd.Meeting] = {}
         self.workers = [Worker(shared, shared.vectors.gradient)]
         self._averaged = shared.conf.base.mini_batch
@@ -343,7 +350,7 @@ class GradientComputer:
 
     def _meeting_of(self, count: int) -> nd.Meeting | None:
         """Return where so many workers meet; None where they do not. Recordings hold its seats."""
-        if not self.plans.meets or count == 1:
+        if not self.plans.meetings or count == 1:
             return None
         if count not in self._meetings:
             self._meetings[count] = nd.meeting(count)

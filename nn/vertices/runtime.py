@@ -10,7 +10,8 @@ from nd.java_names import JavaNames
 from nd.part import Part, named, undefined
 from nd.typing import Array
 
-from ..layers.runtime import Buffers, Kept, LayerParams, NumbersInForce, Params, State
+from ..layers.runtime import Buffers, Kept, NumbersInForce, Params, State
+from ..step.params import LayerParams
 
 
 class NetworkInput(NamedTuple):
@@ -147,10 +148,6 @@ class VertexRuntime(Part, JavaNames):
     def may_split(self, training: bool) -> bool:
         """Tell whether parts of a minibatch give the numbers of all of it."""
         return self.splits
-
-    def has_to_meet(self, training: bool) -> bool:
-        """Tell whether workers need numbers of one another: in no vertex."""
-        return False
 
     def scheduled_numbers(self) -> list[NumbersInForce]:
         """Return the numbers of noise that follow schedules: none."""

@@ -242,3 +242,31 @@ def test_only_one_setting_tells_ours_from_ours_without_onednn(seated):
 
     assert ENVIRONMENTS["ndwright"] == {"ND_BACKEND": "numpy"}
     assert ENVIRONMENTS["ndwright-numpy"] == {"ND_BACKEND": "numpy", "ND_ONEDNN": "0"}
+
+
+def test_the_suites_part_of_the_results(monkeypatch):
+    import results
+
+    suite = {
+        "onednn": "oneDNN 3.2.0",
+        "left_out": ["torch-compile takes no part in vgg"],
+        "failures": ["lenet, batch 2: Traceback\nwhy"],
+        "results": RESULTS,
+    }
+    monkeypatch.setattr(results, "run", lambda *arguments: suite)
+    head, _, notes, means, left_out, failed, *tables = results.of_networks("5")
+    assert ", oneDNN 3.2.0.\nMade by `make bench` in 0 minutes" in head
+    assert "count as one" in notes
+    assert means.count("\n") == 5
+    assert (left_out, failed) == ("- torch-compile takes no part in vgg", "- Not measured: why")
+    assert tables[::2] == ["## Training steps", "## Predictions"]
+    assert tables[1].startswith("| training | batch")
+
+
+def test_a_benchmark_that_prints_nothing_is_named(monkeypatch, tmp_path):
+    import results
+
+    (tmp_path / "silent.py").write_text("raise SystemExit(3)")
+    monkeypatch.setattr(results, "HERE", tmp_path)
+    with pytest.raises(SystemExit, match=r"silent\.py has ended with 3"):
+        results.run("silent.py")

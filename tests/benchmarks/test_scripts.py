@@ -8,16 +8,19 @@ import sys
 
 import pytest
 
+from backends.onednn.library import library as onednn_library
+
+NUMPY = {"ND_ONEDNN": "0"}
 FOLDER = pathlib.Path(__file__).parent.parent.parent / "benchmarks"
 
 
-def run(script, *arguments):
+def run(script, *arguments, **environment):
     return subprocess.run(
         [sys.executable, str(FOLDER / script), *arguments],
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "ND_BACKEND": "numpy"},
+        env={**os.environ, "ND_BACKEND": "numpy", **environment},
     ).stdout
 
 
@@ -78,7 +81,7 @@ def test_memory_and_growth_are_in_megabytes():
 
 
 def test_a_steps_calls_add_up_to_less_than_the_step():
-    small, large = json.loads(run("where_cpu.py", "--json", "--network", "784-64-10", "--batch", "8", "700"))
+    small, large = json.loads(run("where_cpu.py", "--json", "--network", "784-64-10", "--batch", "8", "700", **NUMPY))
     assert (small["batch"], large["batch"]) == (8, 700)
     for found in (small, large):
         products, *others = (each["ms"] for each in found["calls"].values())
@@ -89,7 +92,7 @@ def test_a_steps_calls_add_up_to_less_than_the_step():
 
 
 def test_a_recurrent_step_has_a_call_for_every_step_of_its_series():
-    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "lstm-32-64-5", "--batch", "2"))
+    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "lstm-32-64-5", "--batch", "2", **NUMPY))
     calls = found["calls"]
     assert calls["matrix products"]["count"] > 2 * 100
     assert calls["gates"]["count"] >= 2 * 100
@@ -98,7 +101,7 @@ def test_a_recurrent_step_has_a_call_for_every_step_of_its_series():
 
 
 def test_a_graphs_time_is_told_by_its_nodes():
-    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "residual", "--batch", "2"))
+    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "residual", "--batch", "2", **NUMPY))
     nodes = found["nodes"]
     assert sum(each["count"] for each in nodes.values()) == sum(each["count"] for each in found["calls"].values())
     assert 0 < sum(each["ms"] for each in nodes.values()) < found["compute"] + found["update"]
@@ -107,7 +110,16 @@ def test_a_graphs_time_is_told_by_its_nodes():
     ways = {name.split(", ")[1] for name in nodes if name.startswith("BatchNormalization")}
     assert ways == {"forward", "backward"}
     assert nodes.get("others", {"count": 0})["count"] < 10
-    assert "| - Convolution, backward (calls) |" in run("where_cpu.py", "--network", "residual", "--batch", "2")
+    assert "| - Convolution, backward (calls) |" in run(
+        "where_cpu.py", "--network", "residual", "--batch", "2", **NUMPY
+    )
+
+
+def test_calls_of_onednn_are_named():
+    if onednn_library() is None:
+        pytest.skip("oneDNN is not installed")
+    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "vgg", "--batch", "2"))
+    assert found["calls"]["oneDNN's convolution_forward"]["count"] == 4
 
 
 def test_turns_within_a_process(monkeypatch):

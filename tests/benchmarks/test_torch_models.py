@@ -68,10 +68,10 @@ def test_steps_lead_to_our_weights(name, monkeypatch):
         ours.train()
         theirs.train()
     far = moved = 0.0
-    for key, parameter, way in ties:
-        our = nd.to_host(ours.net.get_param(key))
-        far += ((our - way.ours(parameter.detach().numpy()).reshape(our.shape)) ** 2).sum()
-        moved += ((our - before[key]) ** 2).sum()
+    for tie in ties:
+        our = nd.to_host(ours.net.get_param(tie.key))
+        far += ((our - tie.ours(tie.parameter)) ** 2).sum()
+        moved += ((our - before[tie.key]) ** 2).sum()
     assert far < (0.02 if name == "residual" else 1e-6) ** 2 * moved
     assert networks.NETWORKS[name].counts
 

@@ -18,11 +18,14 @@ from nd.state import state
 ROOT = pathlib.Path(__file__).parent.parent.parent
 LENET = nd.Work(multiplications=3 * 2_293_000, largest=46_080, parameters=431_080)
 PERCEPTRON = nd.Work(multiplications=3 * 794_000, largest=4_000, parameters=795_010)
+SMALL_PERCEPTRON = nd.Work(multiplications=3 * 234_752, largest=3_136, parameters=235_146)
 SMALL_LSTM = nd.Work(multiplications=3 * 2_500_000, largest=25_600, parameters=25_000, per_step=16_384)
 LSTM = nd.Work(multiplications=3 * 27_000_000, largest=40_000, parameters=550_000, per_step=160_000)
 LONG_LSTM = nd.Work(multiplications=3 * 540_000_000, largest=800_000, parameters=550_000, per_step=160_000)
 EMBEDDING = nd.Work(multiplications=3 * 640, largest=12_800, parameters=640_650, looked_up=3 * 3_200)
 LOOKUPS = nd.Work(multiplications=640, largest=12_800, parameters=0, looked_up=3_200)
+PREDICTED_PERCEPTRON = nd.Work(multiplications=234_752, largest=3_136, parameters=0)
+PREDICTED_IMAGES = nd.Work(multiplications=234_752, largest=50_176, parameters=0)
 TINY = nd.Work(multiplications=3 * 80, largest=80, parameters=102)
 
 
@@ -59,13 +62,20 @@ def sizes(plan):
         (2, 10, LENET, [[10]]),
         (1, 256, LENET, [[64, 64, 64, 64]]),
         (2, 64, PERCEPTRON, [[64]]),
+        (2, 190, PERCEPTRON, [[190]]),
+        (2, 256, PERCEPTRON, [[128], [128]]),
+        (2, 120, SMALL_PERCEPTRON, [[120]]),
+        (2, 128, SMALL_PERCEPTRON, [[64], [64]]),
         (2, 50, TINY, [[50]]),
         (2, 32, SMALL_LSTM, [[32]]),
         (2, 64, SMALL_LSTM, [[32], [32]]),
         (2, 32, LSTM, [[16], [16]]),
         (2, 32, LONG_LSTM, [[16], [16]]),
-        (2, 256, EMBEDDING, [[256]]),
+        (2, 1024, EMBEDDING, [[256, 256, 256, 256]]),
         (2, 16, LOOKUPS, [[16]]),
+        (2, 64, PREDICTED_PERCEPTRON, [[64]]),
+        (2, 128, PREDICTED_PERCEPTRON, [[64], [64]]),
+        (2, 64, PREDICTED_IMAGES, [[32], [32]]),
         (2, 256, LOOKUPS, [[128], [128]]),
     ],
 )

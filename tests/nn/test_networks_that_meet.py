@@ -1,6 +1,8 @@
 """Networks with batch normalisation whose minibatches are split: the workers meet, and the numbers are the whole's."""
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -164,6 +166,22 @@ def test_networks_train_in_threads_of_their_own():
     assert not any(thread.is_alive() for thread in threads)
     for net in nets:
         np.testing.assert_array_equal(net.params(), alone.params())
+
+
+def test_a_dropped_network_goes_at_once():
+    """Seats, recordings and workers refer to nothing that refers to them."""
+    gc.collect()
+    gc.disable()
+    try:
+        with nd.use_backend(NumpyBackend(threads=2)):
+            net = MultiLayerNetwork(conf()).init()
+            for _ in range(2):
+                net.fit_batch(batch(8))
+            parts = [weakref.ref(part) for part in (net, net.gradients, net.gradients.workers[1], net.vectors)]
+            del net
+            assert [part() for part in parts] == [None] * 4
+    finally:
+        gc.enable()
 
 
 def test_what_cannot_be_recorded_after_all_is_computed_without_a_record(monkeypatch):

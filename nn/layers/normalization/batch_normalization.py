@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import nd
 from nd.activations import ReLU
 from nd.arguments import Fraction, NonNegative
+from nd.arrays import batch_norm
 from nd.checks import describe_shape
 from nd.typing import Array
 from optimize import Updater
@@ -43,13 +44,15 @@ class BatchNormalizationCache(NamedTuple):
     """1 / sqrt(variance + eps)."""
     factor: Array
     """gamma * inverse."""
-    count: Array | float
-    """Elements of a channel in the minibatch."""
+    elements: Array | float
+    """Of a channel in the minibatch."""
     rectified: Array | None = None
     """The activations, where they are rectified."""
 
 
-def _factors(variance: Array, divisor: Array | float, eps: float, gamma: Array | float, inverse: Array, factor: Array) -> None:
+def _factors(
+    variance: Array, divisor: Array | float, eps: float, gamma: Array | float, inverse: Array, factor: Array
+) -> None:
     """Divide the variance; write 1 / sqrt(variance + eps), and gamma times that."""
     nd.divi(variance, divisor)
     nd.divide(1.0, nd.sqrt(variance + eps), inverse)
@@ -61,7 +64,7 @@ def _variance_of(log10_stdev: Array, out: Array) -> None:
 
 
 def _slopes(total: Array, product: Array, inverse: Array, factor: Array, count: Array | float) -> None:
-    """Turn the sums of epsilon and of epsilon * (x - mean) into shift and slope of `nd.normalize_channels_back`."""
+    """Turn the sums of epsilon and of epsilon * (x - mean) into shift and slope of `normalize_channels_back`."""
     nd.muli(total, factor)
     nd.divi(total, count)
     nd.muli(product, inverse)
@@ -114,19 +117,20 @@ class BatchNormalizationRuntime(LayerRuntime):
         cache = self._of_batch(x, params, ctx) if ctx.training else self._of_running(x, params, ctx)
         shift = self._locked[1] if self.conf.lock_gamma_beta else params["beta"]
         vectors = cache.mean, cache.factor, shift
-        a = nd.normalize_channels(cache.x, cache.centered, vectors, ctx.buffer, self.rectifies)
+        a = batch_norm.normalize_channels(cache.x, cache.centered, vectors, ctx.buffer, self.rectifies)
         return a, cache._replace(rectified=a if self.rectifies else None)
 
     def _of_batch(self, x: Array, params: Params, ctx: Context) -> BatchNormalizationCache:
-        x, channels = nd.for_channels(x, ctx.buffer), self.conf.n_out
+        x, channels = batch_norm.for_channels(x, ctx.buffer), self.conf.n_out
         own = ctx.buffer("moments", (2 * channels + 1,))
-        centered = nd.channel_moments(x, nd.reshape_view(own[: 2 * channels], (2, channels)), ctx.buffer)
-        mean, variance, count = own[None, :channels], own[None, channels : 2 * channels], float(_elements(x))
+        centered = batch_norm.channel_moments(x, nd.reshape_view(own[: 2 * channels], (2, channels)), ctx.buffer)
+        mean, variance = own[None, :channels], own[None, channels : 2 * channels]
+        count: Array | float = float(_elements(x))
         if ctx.meeting.count > 1:
-            nd.fill(own[2 * channels :], count)
+            nd.fill(own[2 * channels :], float(_elements(x)))
             everybody = ctx.meeting.gather(own)
             means, squares = everybody[:, :channels], everybody[:, channels : 2 * channels]
-            mean, variance, count = nd.combined_moments(means, squares, everybody[:, 2 * channels :])
+            mean, variance, count = batch_norm.combined_moments(means, squares, everybody[:, 2 * channels :])
             centered = None  # is x less the mean of this part alone
         inverse, factor = self._scales(variance, count, params, ctx)
         return BatchNormalizationCache(x, centered, mean, variance, inverse, factor, count)
@@ -143,32 +147,37 @@ class BatchNormalizationRuntime(LayerRuntime):
     def backward(
         self, epsilon: Array, cache: BatchNormalizationCache, params: Params, grads: Params, ctx: Context
     ) -> Array | None:
-        x, channels = nd.for_channels(cache.x, ctx.buffer), self.conf.n_out
-        epsilon = nd.for_channels(epsilon, ctx.buffer, x)
+        x, channels = batch_norm.for_channels(cache.x, ctx.buffer), self.conf.n_out
+        epsilon = batch_norm.for_channels(epsilon, ctx.buffer, x)
         own = ctx.buffer("sums", (2 * channels,))
         sums = nd.reshape_view(own, (2, channels))
-        centered = nd.channel_error_sums(
+        centered = batch_norm.channel_error_sums(
             epsilon, x, cache.centered, cache.mean, sums, ctx.buffer, cache.rectified
         )
-        shift, slope = sums[:1, :], sums[1:, :]
+        everybody = nd.reshape_view(own, (1, 2 * channels))
+        if ctx.training and ctx.needs_epsilon and ctx.meeting.count > 1:  # first: others may wait
+            everybody = nd.sum(ctx.meeting.gather(own), 0, keepdims=True)
         if not self.conf.lock_gamma_beta:
-            nd.multiply(slope, cache.inverse, grads["gamma"])
-            nd.assign(grads["beta"], shift)
+            nd.multiply(sums[1:, :], cache.inverse, grads["gamma"])
+            nd.assign(grads["beta"], sums[:1, :])
         self._follow(cache, params, grads, ctx)
-        if ctx.training and ctx.meeting.count > 1:  # also where nobody needs epsilon below: all meet equally often
-            summed = nd.sum(ctx.meeting.gather(own), 0, keepdims=True)
-            shift, slope = summed[:, :channels], summed[:, channels:]
         if not ctx.needs_epsilon:
             return None
+        shift, slope = everybody[:, :channels], everybody[:, channels:]
         if not ctx.training:
             return nd.muli(epsilon, nd.reshape_view(cache.factor, (1, channels, *(1,) * (epsilon.ndim - 2))))
-        self._slopes(shift, slope, cache.inverse, cache.factor, cache.count)
+        self._slopes(shift, slope, cache.inverse, cache.factor, cache.elements)
         vectors = cache.mean, cache.factor, slope, shift
-        return nd.normalize_channels_back(epsilon, x, centered, vectors, ctx.buffer)
+        return batch_norm.normalize_channels_back(epsilon, x, centered, vectors, ctx.buffer)
 
-    def _scales(
-        self, variance: Array, divisor: Array | float, params: Params, ctx: Context
-    ) -> tuple[Array, Array]:
+    def joined_with(self, second: LayerRuntime) -> LayerRuntime | None:
+        if type(self) is not BatchNormalizationRuntime or type(second) is not ActivationRuntime:
+            return None
+        if not (type(second.activation) is ReLU and second.activation.overwrites) or second.dropout is not None:
+            return None  # one with another slope or limit, or with something in between
+        return RectifiedBatchNormalization(self.conf, self.label, self.dtype)
+
+    def _scales(self, variance: Array, divisor: Array | float, params: Params, ctx: Context) -> tuple[Array, Array]:
         """Divide the variance; return the factors of x less the mean, without gamma and with it."""
         small = (1, self.conf.n_out)
         inverse, factor = ctx.buffer("inverse", small), ctx.buffer("factor", small)
@@ -192,15 +201,6 @@ class RectifiedBatchNormalization(BatchNormalizationRuntime):
     """The same with the ReLU after it."""
 
     pure = splits = rectifies = True
-
-
-def rectified(first: LayerRuntime, second: LayerRuntime) -> RectifiedBatchNormalization | None:
-    """Return a runtime of two layers as one: a ReLU after a batch normalisation; None where they are something else."""
-    if type(first) is not BatchNormalizationRuntime or type(second) is not ActivationRuntime:
-        return None
-    if not (type(second.activation) is ReLU and second.activation.overwrites) or second.dropout is not None:
-        return None
-    return RectifiedBatchNormalization(first.conf, first.label, first.dtype)
 
 
 def _elements(x: Array) -> int:

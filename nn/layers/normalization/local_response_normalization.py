@@ -78,6 +78,10 @@ class LocalResponseRuntime(LayerRuntime):
             raise nd.DTypeError(f"{self.label}: expected an array, got {type(x).__name__}. Make one with nd.create.")
         if x.ndim != 4:
             raise nd.ShapeError(f"{self.label}: expected input [N, C, H, W], got {describe_shape(x.shape)}.")
+        conf = self.conf
+        ran = nd.backend().lrn(x, conf.n, conf.k, conf.alpha, conf.beta, ctx.buffer)
+        if ran is not None:
+            return ran
         squares, scale, power, a = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "scale", "power", "a"))
         self._sum_neighbours(nd.square(x, squares), scale)
         self._forward(x, scale, power, a)
@@ -88,6 +92,8 @@ class LocalResponseRuntime(LayerRuntime):
     ) -> Array | None:
         if not ctx.needs_epsilon:
             return None
+        if not isinstance(cache, LocalResponseCache):
+            return nd.backend().lrn_back(epsilon, cache, ctx.buffer)
         x, scale, power, a = cache
         ratios, neighbours = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "neighbours"))
         self._ratio(epsilon, a, scale, ratios)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import nd
-from nd.activations import Activation, get_activation
+from nd.activations import Activation, Sigmoid, Tanh, get_activation
 from nd.recurrent.lstm import Lstm, LstmPass, LstmWeights, WholePass
 from nd.typing import Array
 
@@ -129,10 +129,11 @@ class LstmConf(RecurrentConf):
     def lstm_specs(self, suffix: str = "") -> tuple[ParamSpec, ...]:
         """Return W, RW and b of one direction, with `suffix` behind their names."""
         n_in, width = self.n_in or 0, self.n_out or 0
+        usual = type(self.activation) is Tanh and type(self.gate_activation) is Sigmoid
         starts = (0.0, self.forget_gate_bias_init, 0.0, 0.0)
         specs = (
             ParamSpec(f"W{suffix}", (n_in, 4 * width), "f"),
-            ParamSpec(f"RW{suffix}", (width, 4 * width + self.peepholes), "f", recurrent=True),
+            ParamSpec(f"RW{suffix}", (width, 4 * width + self.peepholes), "f", recurrent=True, lstm=usual),
             ParamSpec(f"b{suffix}", (1, 4 * width), "c", bias=True, initial=starts),
         )
         return tuple(replace(spec, fan_in=width, fan_out=n_in + width) for spec in specs)

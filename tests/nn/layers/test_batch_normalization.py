@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import nd
+from nd.activations import ReLU
 from nn import (
+    ActivationLayer,
     BatchNormalization,
+    ComputationGraph,
     DenseLayer,
+    ElementWiseVertex,
     FrozenLayer,
     InputType,
     MultiLayerConfiguration,
@@ -166,6 +170,58 @@ def test_frozen_it_uses_the_running_statistics_and_hands_its_derivative_down(bac
     hidden = np.tanh(host(x) @ host(net.get_param("0_W")) + host(net.get_param("0_b")))
     expected = by_hand(hidden, [1.5, 0.5, 2.0], [0.0] * 3, [0.3, -0.2, 0.1], 10.0 ** (2 * np.array([0.2, -0.1, 0.0])))
     np.testing.assert_allclose(host(net.feed_forward(x)[2]), expected, **TOLERANCE["float64"])
+
+
+def rectified_network(activation="relu", dtype="float64", **settings):
+    layers = (
+        DenseLayer(n_in=4, n_out=3, activation="identity", has_bias=False),
+        BatchNormalization(),
+        ActivationLayer(activation, **settings),
+        OutputLayer(n_out=2, loss="mse"),
+    )
+    return MultiLayerNetwork(NeuralNetConfiguration(dtype=dtype, seed=1, updater=Sgd(0.1)).list(*layers)).init()
+
+
+def runs_as(net):
+    return [type(node.layer).__name__ for node in net.shared_nodes.fused[0]]
+
+
+def test_the_relu_behind_it_runs_with_it_and_changes_no_number(backend, dtype):
+    """Node by node, as in eager mode, it is a layer of its own."""
+    together, apart = rectified_network(dtype=dtype), rectified_network(dtype=dtype)
+    assert runs_as(together) == ["DenseRuntime", "RectifiedBatchNormalization", "OutputRuntime"]
+    x, y = RNG.normal(1.0, 2.0, (7, 4)), RNG.normal(size=(7, 2))
+    for _ in range(4):
+        together.fit(x, y)
+        with nd.eager():
+            apart.fit(x, y)
+    for net, eager in ((together, False), (apart, True)):
+        assert len(net.gradients.workers[0].recordings) == (backend.name.startswith("numpy") and not eager)
+    np.testing.assert_allclose(host(together.params()), host(apart.params()), **TOLERANCE[dtype])
+    with nd.eager():
+        expected = host(apart.output(x))
+    np.testing.assert_allclose(host(together.output(x)), expected, **TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(
+    ("activation", "settings"),
+    [("relu6", {}), ("tanh", {}), (ReLU(max=2.0), {}), (ReLU(threshold=0.5), {}), (ReLU(negative_slope=0.1), {}),
+     ("relu", {"drop_out": 0.5})],
+    ids=["relu6", "tanh", "max", "threshold", "negative slope", "dropout"],
+)  # fmt: skip
+def test_other_activations_stay_layers_of_their_own(activation, settings):
+    assert "ActivationRuntime" in runs_as(rectified_network(activation, **settings))
+
+
+def test_a_relu_is_a_layer_of_its_own_where_others_read_what_comes_before_it():
+    nodes = {
+        "norm": (BatchNormalization(), "in"),
+        "relu": (ActivationLayer("relu"), "norm"),
+        "sum": (ElementWiseVertex("add"), "norm", "relu"),
+        "out": (OutputLayer(n_out=2, loss="mse"), "sum"),
+    }
+    conf = NeuralNetConfiguration(seed=1).graph(inputs={"in": TYPES["rows"]}, nodes=nodes, outputs="out")
+    assert "ActivationRuntime" in runs_as(ComputationGraph(conf).init())
 
 
 def test_sizes_are_inferred_and_flat_images_made_whole():

@@ -1,0 +1,147 @@
+"""Which libdnnl is used: ND_ONEDNN, files that are none, other versions."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from backends.cpu.numpy_backend import NumpyBackend
+from backends.errors import BackendError
+from backends.onednn import library as module
+from backends.onednn.library import OPENMP, Library, library
+
+STUB = """
+typedef struct { int major, minor, patch; const char *hash; unsigned cpu_runtime, gpu_runtime; } dnnl_version_t;
+static dnnl_version_t version = { %d, 7, 1, "none", %d, 0 };
+const dnnl_version_t *dnnl_version(void) { return &version; }
+"""
+TRAINING = """
+import numpy as np, nd
+from nn import ConvolutionLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
+layers = ConvolutionLayer(n_out=16, kernel_size=3), OutputLayer(n_out=2, activation="softmax")
+net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(*layers, input_type=InputType.convolutional(8, 8, 16))).init()
+net.fit(np.ones((4, 16, 8, 8), np.float32), np.eye(2, dtype=np.float32)[[0, 1, 0, 1]])
+from backends import get_backend
+print(float(net.score()), get_backend("numpy").onednn is not None)
+"""
+
+
+def anew():
+    """Look for the library as if it had not been looked for."""
+    return library.__wrapped__()
+
+
+def run(setting, *arguments):
+    environment = os.environ | {"ND_ONEDNN": str(setting), "ND_BACKEND": "numpy"}
+    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def stub(tmp_path):
+    """Compiles a libdnnl that says its version and threading, and has no other function."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler is here to make another libdnnl with")
+
+    def compiled(major, threading):
+        source, target = tmp_path / "stub.c", tmp_path / f"libdnnl-{major}-{threading}.so"
+        source.write_text(STUB % (major, threading))
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", str(target), str(source)], check=True)
+        return target
+
+    return compiled
+
+
+def test_a_path_to_the_library_that_is_found_anyway(monkeypatch, onednn):
+    monkeypatch.setenv("ND_ONEDNN", onednn.path)
+    again = anew()
+    assert (again.path, again.version) == (onednn.path, onednn.version)
+
+
+@pytest.mark.parametrize("setting", ["", "1", " 1 "])
+def test_whatever_is_there(setting, monkeypatch, onednn):
+    monkeypatch.setenv("ND_ONEDNN", setting)
+    assert anew().version == onednn.version
+
+
+def test_none(monkeypatch):
+    monkeypatch.setenv("ND_ONEDNN", "0")
+    assert anew() is None
+
+
+def check_refused(monkeypatch, path, reason):
+    monkeypatch.setenv("ND_ONEDNN", str(path))
+    with pytest.raises(BackendError, match=rf"^ND_ONEDNN: .*libdnnl 3\.x.*{reason}"):
+        anew()
+
+
+def test_paths_of_nothing_and_of_something_else(monkeypatch, tmp_path):
+    check_refused(monkeypatch, tmp_path / "nothing.so", "cannot open shared object file")
+    check_refused(monkeypatch, tmp_path, "cannot read file data|directory")
+    text = tmp_path / "text.so"
+    text.write_text("no library\n")
+    check_refused(monkeypatch, text, "file too short|invalid ELF header")
+
+
+def test_a_library_of_something_else(monkeypatch):
+    import _ctypes
+
+    check_refused(monkeypatch, _ctypes.__file__, "dnnl_version")
+
+
+@pytest.mark.parametrize(("major", "threading"), [(2, OPENMP), (4, OPENMP), (3, 4), (3, 512)])
+def test_another_version_or_threading(major, threading, stub, monkeypatch):
+    """Of TBB and SYCL nobody can ask for one thread."""
+    check_refused(
+        monkeypatch, stub(major, threading), f"got {major}.7.1 with threading {threading} .*Install onednn-cpu-gomp"
+    )
+
+
+def test_what_is_no_good_is_left_out_where_nobody_named_it(stub, monkeypatch):
+    monkeypatch.delenv("ND_ONEDNN", raising=False)
+    bad = str(stub(2, OPENMP))
+    good = [path for path in module.candidates() if pathlib.Path(path).exists()]
+    monkeypatch.setattr(module, "candidates", lambda: [bad, *good])
+    assert (anew().path if good else anew()) == (good[0] if good else None)
+    monkeypatch.setattr(module, "candidates", lambda: [bad, "/nowhere/libdnnl.so.3"])
+    assert anew() is None
+
+
+def test_a_wrong_path_ends_training_with_a_message(tmp_path):
+    done = run(tmp_path / "nothing.so", "-c", TRAINING)
+    assert done.returncode != 0
+    assert "BackendError: ND_ONEDNN: expected the path of a libdnnl 3.x" in done.stderr
+
+
+def test_training_with_a_path_and_without(onednn):
+    scores = {}
+    for setting, used in ((onednn.path, "True"), ("0", "False")):
+        done = run(setting, "-c", TRAINING)
+        assert done.returncode == 0, done.stderr
+        score, active = done.stdout.split()
+        assert active == used
+        scores[used] = float(score)
+    assert scores["True"] == pytest.approx(scores["False"], rel=1e-5)
+
+
+def test_functions_that_fail_say_which(onednn):
+    with pytest.raises(BackendError, match=r"^oneDNN: dnnl_engine_create must succeed, got status \d+\. ND_ONEDNN=0"):
+        onednn.made("dnnl_engine_create", 77, 0)
+
+
+def test_without_it_the_backend_is_numpys(monkeypatch):
+    from backends.onednn import library as found
+
+    monkeypatch.setattr(found, "library", lambda: None)
+    backend = NumpyBackend(1)
+    assert backend.onednn is None
+    assert not backend.accelerates(np.ones((2, 2), np.float32))
+
+
+def test_there_is_one_library_in_a_process(onednn):
+    assert library() is onednn
+    assert isinstance(onednn, Library)

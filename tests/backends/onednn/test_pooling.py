@@ -1,0 +1,103 @@
+"""Pooling by oneDNN against loops in float64: maxima, of equal ones the first as in Java, and means."""
+
+import numpy as np
+import pytest
+
+from backends.generic.window import Window
+from backends.onednn import pooling
+from tests.backends.onednn.draws import FEW, MANY, Buffers, channels, laid, numbers, sweep, window_over
+from tests.backends.onednn.oracles import close, maxima, means, padded, under
+
+MEANS = {"of all": pooling.MEAN_OF_ALL, "of real ones": pooling.MEAN_OF_REAL}
+
+
+def drawn(rng):
+    """Draw a geometry of which every window has a real cell, and the shape of x."""
+    while True:
+        window = window_over(rng, int(rng.integers(1, 4)))
+        inside = padded(np.ones((1, 1, *window.size)), window)
+        if np.all(sum(inside[:, :, *under(window, cell)] for cell in np.ndindex(*window.kernel)) > 0):
+            return window, (int(rng.integers(1, 6)), channels(rng), *window.size)
+
+
+def check_maxima(rng, *_):
+    window, shape = drawn(rng)
+    x = numbers(rng, shape)
+    if rng.random() < 0.6:  # ties, also of whole windows
+        x = rng.integers(-1, 2, shape) * (rng.random((*shape[:2], *(1 for _ in window.size))) < 0.7)
+        x = x.astype(np.float32)
+    check(rng, x, window, pooling.MAXIMUM, *maxima(x, window))
+
+
+def check_means(rng, kind):
+    window, shape = drawn(rng)
+    while kind == "of real ones" and not pooling.averages(window):
+        window, shape = drawn(rng)
+    x = numbers(rng, shape)
+    check(rng, x, window, MEANS[kind], *means(x, window, kind == "of real ones"))
+
+
+def check(rng, x, window, algorithm, expected, back):
+    buffers = Buffers()
+    out, saved = pooling.forward(laid(rng, x), window, algorithm, buffers)
+    size = (
+        abs(expected) if algorithm == pooling.MAXIMUM else means(abs(x), window, algorithm == pooling.MEAN_OF_REAL)[0]
+    )
+    close(out, expected, size)
+    epsilon = numbers(rng, out.shape)
+    close(pooling.backward(laid(rng, epsilon), saved, buffers), back(epsilon), back(abs(epsilon)))
+    alone, nothing = pooling.forward(laid(rng, x), window, algorithm, Buffers(), keep=False)
+    assert nothing is None
+    np.testing.assert_array_equal(alone, out)
+
+
+def test_maxima():
+    sweep(check_maxima, FEW)
+
+
+@pytest.mark.parametrize("kind", MEANS)
+def test_means(kind):
+    sweep(check_means, FEW, kind)
+
+
+@pytest.mark.slow
+def test_maxima_500_times():
+    sweep(check_maxima, MANY)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", MEANS)
+def test_means_500_times(kind):
+    sweep(check_means, MANY, kind)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 16, 20, 64])
+@pytest.mark.parametrize(
+    "window", [Window((4, 6), (2, 3), (2, 3)), Window((5, 5), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1))]
+)
+def test_of_equal_cells_the_first_in_row_major_order_has_the_error(window, channels):
+    """A blank region is nothing but ties."""
+    x, buffers = np.full((2, channels, *window.size), -0.5, np.float32), Buffers()
+    out, saved = pooling.forward(x, window, pooling.MAXIMUM, buffers)
+    below = pooling.backward(np.ones(out.shape, np.float32), saved, buffers)
+    expected = np.zeros(window.size)
+    for place in np.ndindex(*window.out):
+        first = [max(place[axis] * window.stride[axis] - window.pad_before[axis], 0) for axis in (0, 1)]
+        expected[*first] += 1
+    np.testing.assert_array_equal(below, np.broadcast_to(expected, x.shape))
+
+
+def test_means_that_oneDNN_refuses_are_numpys(accelerated, ran):
+    """It fears windows without a real cell; here all have one."""
+    window = Window((5, 1), (2, 2), (1, 1), (1, 2), (0, 2), (0, 0))
+    assert not pooling.averages(window)
+    x, buffers = numbers(np.random.default_rng(1), (2, 3, 5, 1)), Buffers()
+    out, saved = accelerated.avg_pool(x, window, False, buffers)
+    expected, back = means(x, window, True)
+    close(out, expected, means(abs(x), window, True)[0])
+    below = accelerated.avg_pool_backward(np.ones(out.shape, np.float32), saved, window, buffers)
+    close(below, back(np.ones(out.shape)), back(np.ones(out.shape)))
+    assert ran == []
+    volume = Window((5, 1, 2), (2, 2, 1), (1, 1, 1), (1, 2, 1), (0, 2, 0), (0, 0, 0))
+    out, _ = accelerated.avg_pool3d(np.stack([x, x], -1), volume, buffers)
+    close(out, np.stack([expected, expected], -1), 1.0)
