@@ -7,7 +7,6 @@ travels as strides.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
@@ -19,6 +18,7 @@ from .errors import DTypeError
 from .generic.batched import BatchedProducts
 from .generic.convolution_kinds import ConvolutionKinds
 from .generic.embedding import EmbeddingRows
+from .generic.memory_order import MemoryOrder
 from .generic.normalizing import Normalizing
 from .generic.random_bits import RandomBits
 from .generic.volume_pooling import VolumePooling
@@ -28,7 +28,15 @@ DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint32", "uint64", "
 
 
 class Backend(
-    ConvolutionKinds, RandomBits, EmbeddingRows, Normalizing, BatchedProducts, VolumePooling, ArgumentChecks, Scheduling
+    MemoryOrder,
+    ConvolutionKinds,
+    RandomBits,
+    EmbeddingRows,
+    Normalizing,
+    BatchedProducts,
+    VolumePooling,
+    ArgumentChecks,
+    Scheduling,
 ):
     """Array primitives on one device. Without overrides it needs only a namespace that follows the array API.
 
@@ -146,40 +154,6 @@ class Backend(
     def arange(self, start: int, stop: int, dtype: str) -> Array:
         """Return the integers from `start` up to, not including, `stop`."""
         return self.xp.arange(start, stop, dtype=self.dtype(dtype), device=self.device)
-
-    def empty_activation(self, shape: Sequence[int], dtype: str) -> Array:
-        """Return an uninitialised activation in this backend's preferred memory order."""
-        return self.activation_view(self.empty((math.prod(shape),), dtype), shape)
-
-    def lasting(self, length: int, dtype: str) -> Array:
-        """Return an uninitialised vector that belongs to no recording, also while one is made."""
-        return self.empty((length,), dtype)
-
-    def may_share_memory(self, x: Array, y: Array) -> bool:
-        """Tell whether the memory of two arrays may overlap; True where a backend cannot tell."""
-        return True
-
-    def activation_view(self, flat: Array, shape: Sequence[int]) -> Array:
-        """View the first elements of a flat buffer as an activation in the preferred memory order."""
-        axes = tuple(shape[1:]) + tuple(shape[:1])
-        view = self.reshape_view(flat[: math.prod(shape)], axes)
-        return self.xp.permute_dims(view, (len(axes) - 1, *range(len(axes) - 1)) if axes else ())
-
-    def to_activation_order(self, x: Array, buffer: Callable[[str, tuple[int, ...]], Array]) -> Array:
-        """Return `x`, or its copy in a buffer, in the preferred memory order."""
-        return self.assign(buffer("input", tuple(x.shape)), x)
-
-    def to_input_order(self, x: Array, buffers: Callable[..., Array]) -> Array:
-        """Return a network's features, or their copy in a buffer, in the memory order that its first layers prefer."""
-        return self.to_activation_order(x, buffers)
-
-    def input_like(self, x: Array) -> Array:
-        """Return an uninitialised array of the shape and dtype of `x`, in the order of `to_input_order`."""
-        return self.empty_activation(tuple(x.shape), self.dtype_name(x))
-
-    def to_image_order(self, x: Array, buffers: Callable[..., Array]) -> Array:
-        """Return activations ``[N, C, ...]`` in the memory order that is best for places, where that is another."""
-        return x
 
     def fill(self, x: Array, value: float) -> Array:
         """Set every element of `x`."""

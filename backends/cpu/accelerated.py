@@ -6,18 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from backends.typing import Array, NumpyArray
 
 from ..base import Backend
-from .recording import plain
-from .rectifying import rectify
 from .row_convolution import Buffers
 
 LEAST_STEPS = 4  # of series that are worth preparing the weights for
-LEAST_PRODUCT = 1 << 20
-"""Multiplications of a product: fewer take OpenBLAS 0.4 to 1 of the time, more 1 to 2 (AVX-512; one thread)."""
 LEAST = 1024  # elements below which calling NumPy twice costs less
 Gradients = tuple[NumpyArray, NumpyArray | None]
 
@@ -67,10 +61,20 @@ class Accelerated(Backend):
     # ---- products
 
     def multiplies(self, a: NumpyArray, b: NumpyArray) -> bool:
-        """Tell whether oneDNN multiplies two matrices: from so many multiplications on it is faster than OpenBLAS."""
-        if a.shape[0] * a.shape[1] * b.shape[1] < LEAST_PRODUCT or not self.accelerates(a) or b.dtype != a.dtype:
+        """Tell whether oneDNN can multiply two matrices."""
+        if not self.accelerates(a) or b.dtype != a.dtype:
             return False
         return self.onednn.products.is_operand(a) and self.onednn.products.is_operand(b)  # type: ignore[union-attr]
+
+    # ---- rectified
+
+    def joins_relu(self, x: NumpyArray) -> bool:
+        """Have what is being recorded, if it has just written x by oneDNN, rectify it too; False where it cannot."""
+        return self.accelerates(x) and self.onednn.running.fused_relu(x)  # type: ignore[union-attr]
+
+    def rectifies(self, a: NumpyArray) -> bool:
+        """Tell whether oneDNN takes errors back through the ReLU that has made an array."""
+        return dense(a) and self.accelerates(a)
 
     # ---- batch normalisation
 
@@ -86,7 +90,6 @@ class Accelerated(Backend):
             super().channel_moments(x, out, buffers)
         else:
             self.onednn.batch_norm.moments(x, out, buffers)  # type: ignore[union-attr]
-        return None
 
     def normalize_channels(
         self,
@@ -115,7 +118,6 @@ class Accelerated(Backend):
             super().channel_error_sums(epsilon, x, centered, mean, out, buffers, rectified)
         else:
             self.onednn.batch_norm.error_sums(epsilon, x, mean, out, buffers, rectified is not None)  # type: ignore[union-attr]
-        return None
 
     def normalize_channels_back(
         self,
@@ -173,24 +175,6 @@ class Accelerated(Backend):
         if not self.accelerates(x):
             return x
         return self.onednn.running.with_channels_innermost(x, buffers, "image")  # type: ignore[union-attr]
-
-    # ---- rectified
-
-    def relu(self, x: NumpyArray, out: NumpyArray | None = None) -> Array:
-        if out is x and self.accelerates(x) and self.onednn.running.fused_relu(x):  # type: ignore[union-attr]
-            memory = plain(x)  # the replays compute it with x: only now it is yet to be done
-            np.maximum(memory, 0.0, out=memory)
-            return x
-        return rectify(x, out)
-
-    def relu_back(self, a: NumpyArray, epsilon: NumpyArray, out: NumpyArray | None = None) -> Array:
-        below = epsilon if out is None else out
-        if a.size < LEAST or a.strides != epsilon.strides or a.strides != below.strides or not self.accelerates(a):
-            return super().relu_back(a, epsilon, out)
-        if not dense(a):
-            return super().relu_back(a, epsilon, out)
-        self.onednn.running.relu_backward(a, epsilon, below)  # type: ignore[union-attr]
-        return below
 
 
 def dense(x: NumpyArray) -> bool:

@@ -23,7 +23,8 @@ from .blas_threads import BlasThreads
 from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
 from .meeting import WorkersMeeting
-from .recording import UFUNC_BUFFER, TracedArray, quietly
+from .recording import UFUNC_BUFFER, TracedArray, plain, quietly
+from .rectifying import rectify
 from .workers import Workers, even_parts, thread_count
 
 _OLDEST = np.lib.NumpyVersion(np.__version__) < "2.1.0"  # whose reshape has no copy=False
@@ -41,6 +42,9 @@ of 16 (10 million between two) takes 11.5 ms undivided and 13.4 by two workers, 
 26.0, of a small network with 4 meetings a step of 16 (25 million) 3.1 and 2.4."""
 LIGHT = 40_000_000  # multiplications of a step with so few that no product is worth more than one worker
 LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth waking threads
+LEAST_OF_ONEDNN = 1 << 20
+"""Multiplications of a product: fewer take OpenBLAS 0.4 to 1 of oneDNN's time, more 1 to 2 (AVX-512; one thread)."""
+LEAST_RECTIFIED = 1024  # elements below which calling NumPy twice costs less
 LEAST_REORDERED = 1024  # elements that are worth oneDNN's copy into another memory order
 DENSE = 4  # multiplications per parameter and pass up to which products are split, unless examples are many:
 DENSE_EXAMPLES = 128  # at least, and
@@ -281,6 +285,20 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
     def equal(self, x: Any, y: Any, out: NumpyArray | None = None) -> Array:
         return np.equal(x, y) if out is None else np.equal(x, y, out=out, casting="unsafe")
 
+    def relu(self, x: NumpyArray, out: NumpyArray | None = None) -> Array:
+        if out is not None and out is x and x.size >= LEAST_RECTIFIED and self.joins_relu(x):
+            memory = plain(x)  # the replays compute it with x: only now it is yet to be done
+            np.maximum(memory, 0.0, out=memory)
+            return out
+        return rectify(x, out)
+
+    def relu_back(self, a: NumpyArray, epsilon: NumpyArray, out: NumpyArray | None = None) -> Array:
+        below = epsilon if out is None else out
+        if a.size < LEAST_RECTIFIED or not (a.strides == epsilon.strides == below.strides) or not self.rectifies(a):
+            return super().relu_back(a, epsilon, out)
+        self.onednn.running.relu_backward(a, epsilon, below)  # type: ignore[union-attr]
+        return below
+
     def put_where(self, target: NumpyArray, value: Any, condition: NumpyArray) -> Array:
         np.copyto(target, value, casting="unsafe", where=condition)
         return target
@@ -337,7 +355,7 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
     def _dot(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
         """Write a @ b into c-ordered memory; a large product outside of the workers is split by rows over all."""
         if out.size * b.shape[0] < self._least_product or self.is_busy():
-            if self.multiplies(a, b):
+            if out.size * b.shape[0] >= LEAST_OF_ONEDNN and self.multiplies(a, b):
                 return self.onednn.products.note_product(a, b, out)  # type: ignore[union-attr]
             return np.dot(a, b, out)  # as matmul, with less ado for small ones
         multiply: Any = self.onednn.products.product if self.multiplies(a, b) else np.dot  # type: ignore[union-attr]

@@ -20,8 +20,10 @@ MAJOR = 3
 SEQUENTIAL, OPENMP = 1, 2
 """Threading of libraries that can be held to one thread (dnnl_version_t.cpu_runtime)."""
 
-POINTERS: dict[str, Any] = {"m": ctypes.c_void_p, "p": ctypes.c_void_p, "i": ctypes.c_int, "f": ctypes.c_float, "u": ctypes.c_uint,
-            "n": ctypes.c_int64, "d": ctypes.c_void_p}  # fmt: skip
+POINTERS: dict[str, Any] = {
+    "m": ctypes.c_void_p, "p": ctypes.c_void_p, "i": ctypes.c_int, "f": ctypes.c_float, "u": ctypes.c_uint,
+    "n": ctypes.c_int64, "d": ctypes.c_void_p,
+}  # fmt: skip
 """Letters of `DESCRIPTORS`: descriptor of memory, of the forward primitive, int, float, flags, number, sizes."""
 DESCRIPTORS = {
     "batch_normalization_backward": "immmfup",
@@ -106,7 +108,7 @@ class Library:
         self._one_memory_each()
 
     def _describer(self, name: str, kinds: str) -> Any:
-        function = self._library[f"dnnl_{name}_primitive_desc_create"]
+        function = getattr(self._library, f"dnnl_{name}_primitive_desc_create")
         handle = ctypes.c_void_p
         function.argtypes = [handle, handle, *(POINTERS[kind] for kind in kinds), handle]
         function.restype = ctypes.c_int
@@ -135,7 +137,7 @@ class Library:
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function that returns a status; handles, addresses and sizes are integers of 64 bits."""
-        function = self._library[name]
+        function = getattr(self._library, name)  # which, unlike an index, makes one object for each name
         given = [ctypes.c_void_p(value) if isinstance(value, int) and value > 1 << 31 else value for value in arguments]
         self._checked(name)(function(*given))
 
@@ -186,8 +188,14 @@ class Library:
             self.set_omp_threads(before)
 
 
+@cache
+def array_type(element: Any, length: int) -> Any:
+    """Return the type of arrays of C: each has cycles that only the collector takes away."""
+    return element * length
+
+
 def _sizes(numbers: tuple[int, ...]) -> Any:
-    return (ctypes.c_int64 * len(numbers))(*numbers)
+    return array_type(ctypes.c_int64, len(numbers))(*numbers)
 
 
 def candidates() -> list[str]:

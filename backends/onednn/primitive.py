@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import BackendError
-from .library import Library, library
+from .library import Library, array_type, library
 
 FLOAT = 3  # dnnl_f32
 ANY = 1  # dnnl_format_tag_any
@@ -67,10 +67,11 @@ class PostOp(NamedTuple):
 def descriptor_of(layout: Layout) -> int:
     """Return the memory descriptor of a layout."""
     found, (shape, strides) = _library(), layout
-    sizes = (ctypes.c_int64 * len(shape))(*shape)
+    of_axes = array_type(ctypes.c_int64, len(shape))
+    sizes = of_axes(*shape)
     if strides is None:
         return found.made("dnnl_memory_desc_create_with_tag", len(shape), sizes, FLOAT, ANY)
-    steps = (ctypes.c_int64 * len(shape))(*strides)
+    steps = of_axes(*strides)
     return found.made("dnnl_memory_desc_create_with_strides", len(shape), sizes, FLOAT, steps)
 
 
@@ -194,14 +195,15 @@ class Call(partial[None]):
 
     kernel: Primitive
     arrays: Mapping[int, np.ndarray]
+    memories: list[Memory]
 
     def __new__(cls, kernel: Primitive, arrays: Mapping[int, np.ndarray]) -> Call:
         memories = [Memory(array, kernel.memory_of(number) or 0) for number, array in arrays.items()]
-        found, arguments = _library(), (_Argument * len(memories))()
+        found, arguments = _library(), array_type(_Argument, len(memories))()
         for place, number, memory in zip(arguments, arrays, memories, strict=True):
             place.number, place.memory = number, memory.handle
         call = super().__new__(cls, found.execute, kernel.handle, found.stream, len(memories), arguments)
-        call.kernel, call.arrays, call._memories = kernel, arrays, memories  # type: ignore[attr-defined]
+        call.kernel, call.arrays, call.memories = kernel, arrays, memories
         return call
 
 

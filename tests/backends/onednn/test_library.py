@@ -23,7 +23,8 @@ TRAINING = """
 import numpy as np, nd
 from nn import ConvolutionLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
 layers = ConvolutionLayer(n_out=16, kernel_size=3), OutputLayer(n_out=2, activation="softmax")
-net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(*layers, input_type=InputType.convolutional(8, 8, 16))).init()
+images = InputType.convolutional(8, 8, 16)
+net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(*layers, input_type=images)).init()
 net.fit(np.ones((4, 16, 8, 8), np.float32), np.eye(2, dtype=np.float32)[[0, 1, 0, 1]])
 from backends import get_backend
 print(float(net.score()), get_backend("numpy").onednn is not None)

@@ -1,0 +1,150 @@
+"""Recorded steps with oneDNN: replays are what is computed eagerly, to the bit, from whatever the memory held before."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import nd
+from backends.cpu.numpy_backend import NumpyBackend
+from backends.generic.window import Window
+from backends.onednn.primitive import Call, Primitive
+from tests.backends.onednn.draws import Buffers, numbers
+from tests.backends.onednn.networks import NETWORKS, data, network, step
+from tests.step_plans import recorded, split_small_minibatches
+
+
+def gradients(name, backend, batches, eager=False):
+    """Return the gradients that a new network has for batches."""
+    net, found = network(name, backend), []
+    if eager:
+        with nd.eager():
+            return [step(net, each)[1] for each in batches]
+    for each in batches:
+        found.append(step(net, each)[1])
+        gc.collect()  # what a call has not kept is gone
+        np.full(1 << 16, np.nan)  # and its memory another's
+    assert any(recorded(net.gradients))
+    return found
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_replays_are_what_is_computed_eagerly(name):
+    batches, backend = [data(name, 8, seed) for seed in (1, 2, 3, 1)], NumpyBackend(1)
+    replayed, eager = gradients(name, backend, batches), gradients(name, backend, batches, eager=True)
+    for got, expected in zip(replayed, eager, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(replayed[0], replayed[3])
+    assert np.any(replayed[0] != replayed[1])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_same_bits_with_as_many_workers(name, monkeypatch):
+    split_small_minibatches(monkeypatch)
+    batches = [data(name, 8, seed) for seed in (1, 2, 2)]
+    first, second = (gradients(name, NumpyBackend(2), batches) for _ in range(2))
+    for got, expected in zip(first, second, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(first[1], first[2])
+    whole = gradients(name, NumpyBackend(1), batches)
+    np.testing.assert_allclose(first[0], whole[0], rtol=0, atol=1e-5 * np.max(np.abs(whole[0])))
+
+
+def test_two_threads_train_two_networks_at_once():
+    names, results = ("normalised", "series"), {}
+
+    def train(name):
+        net = network(name, NumpyBackend(1))
+        for seed in range(12):
+            net.fit(data(name, 8, seed))
+        results.setdefault(name, []).append(nd.to_host(net.params()).copy())
+
+    threads = [threading.Thread(target=train, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    for name in names:
+        train(name)
+        np.testing.assert_array_equal(*results[name])
+
+
+def record(backend, run):
+    recording, result = backend.recorder().record(run, lambda: None)
+    return recording, result
+
+
+def test_relu_becomes_part_of_the_convolution_before_it(accelerated):
+    rng, window = np.random.default_rng(3), Window((6, 6), (3, 3))
+    x, W, b = numbers(rng, (4, 16, 6, 6)), numbers(rng, (16, 16, 3, 3)), numbers(rng, (1, 16))
+    memory, recorder = Buffers(), accelerated.recorder()
+
+    def buffers(*arguments):
+        return accelerated.traceable(memory(*arguments))
+
+    def layer():
+        z, _ = recorder.conv2d(accelerated.traceable(x), W, b, window, buffers)
+        return recorder.relu(z, z)
+
+    recording, result = record(accelerated, layer)
+    calls = [call for call in recording.calls if isinstance(call, Call)]
+    assert calls[-1].kernel.name == "convolution_forward"
+    assert [post.kind for post in calls[-1].kernel._post_ops] == ["eltwise"]
+    assert calls[-1] is recording.calls[-1]  # nothing comes after it
+    first = result.copy()
+    assert (first >= 0).all()
+    for _ in range(2):
+        x[...] = numbers(rng, x.shape)
+        result.fill(np.nan)
+        recording.replay()
+        expected, _ = accelerated.conv2d(x, W, b, window, Buffers())
+        np.testing.assert_array_equal(result, np.maximum(expected, 0.0))
+    assert np.any(first != result)
+
+
+def test_relu_of_something_else_stays(accelerated):
+    x = np.linspace(-1, 1, 4096, dtype=np.float32).reshape(4, 16, 8, 8)
+    target = accelerated.traceable(np.empty_like(x))
+
+    def layer():
+        np.multiply(accelerated.traceable(x), 2.0, out=target)
+        return accelerated.recorder().relu(target, target)
+
+    recording, result = record(accelerated, layer)
+    recording.replay()
+    np.testing.assert_array_equal(result, np.maximum(2 * x, 0.0))
+    assert not [call for call in recording.calls if isinstance(call, Call)]
+
+
+def test_a_call_keeps_its_arrays(onednn):
+    """Nobody else does: their memory would be another's."""
+    rng, window = np.random.default_rng(4), Window((6, 6), (3, 3))
+    backend, x, W = NumpyBackend(1), numbers(rng, (4, 16, 6, 6)), numbers(rng, (16, 16, 3, 3))
+    expected = np.array(backend.conv2d(x, W, None, window, Buffers())[0])
+
+    def fresh(name, shape, kind="float32"):
+        return backend.recorder().empty(shape, kind)
+
+    recording, result = record(
+        backend, lambda: backend.recorder().conv2d(backend.traceable(x), W, None, window, fresh)[0]
+    )
+    del x, W
+    gc.collect()
+    blocks = [np.full(size, np.nan, np.float32) for size in (2304, 2304, 1024, 4096) * 20]
+    result.fill(np.nan)
+    recording.replay()
+    np.testing.assert_array_equal(result, expected)
+    assert len(blocks) == 80
+
+
+def test_primitives_are_made_once(monkeypatch):
+    made, make = [], Primitive._make
+    net = network("vgg", NumpyBackend(1))
+    for seed in (1, 2, 3):
+        net.fit(data("vgg", 8, seed))
+    monkeypatch.setattr(Primitive, "_make", lambda kernel: made.append(kernel.name) or make(kernel))
+    net.fit(data("vgg", 8, 4))
+    network("vgg", NumpyBackend(1)).fit(data("vgg", 8, 4))
+    assert made == []
