@@ -346,13 +346,7 @@ class Backend(
         return self.xp.linalg.svd(a, full_matrices=False)
 
     def lstm(
-        self,
-        x: Array,
-        weights: Any,
-        state: Sequence[Array],
-        training: bool,
-        reverse: bool,
-        buffers: Callable[..., Array],
+        self, x: Array, weights: Any, state: Sequence[Array], training: bool, reverse: bool, buffers: Callable[..., Array]
     ) -> Any:
         """Run series ``x [T, N, C]`` through LSTM units of tanh and sigmoid in one go; None where there is no such way.
 

@@ -12,7 +12,7 @@ import pytest
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError
 from backends.onednn import library as module
-from backends.onednn.library import OPENMP, Library, library
+from backends.onednn.library import OPENMP, Library, library, library_in_use
 
 STUB = """
 typedef struct { int major, minor, patch; const char *hash; unsigned cpu_runtime, gpu_runtime; } dnnl_version_t;
@@ -71,7 +71,8 @@ def test_whatever_is_there(setting, monkeypatch, onednn):
 
 def test_none(monkeypatch):
     monkeypatch.setenv("ND_ONEDNN", "0")
-    assert anew() is None
+    assert library_in_use() is None
+    assert NumpyBackend(1).onednn is None
 
 
 def check_refused(monkeypatch, path, reason):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from backends.cpu.accelerated import LEAST_PRODUCT
+from backends.cpu.numpy_backend import LEAST_OF_ONEDNN
 from backends.onednn import products
 from tests.backends.onednn.draws import FEW, MANY, empty_laid, laid, numbers, sweep
 from tests.backends.onednn.oracles import close
@@ -53,7 +53,7 @@ def test_which_matrices_are_multiplied_as_they_lie():
 
 @pytest.mark.parametrize("order", ["c", "f"])
 def test_large_products_of_the_backend_are_oneDNNs(accelerated, ran, order):
-    rng, side = np.random.default_rng(5), round(LEAST_PRODUCT ** (1 / 3)) + 1
+    rng, side = np.random.default_rng(5), round(LEAST_OF_ONEDNN ** (1 / 3)) + 1
     a, b = numbers(rng, (side, side)), numbers(rng, (side, side))
     out = np.empty((side, side), np.float32, order.upper())
     accelerated.matmul(a, b, out)
@@ -63,7 +63,7 @@ def test_large_products_of_the_backend_are_oneDNNs(accelerated, ran, order):
 
 
 def test_products_that_are_none_of_oneDNNs(accelerated, unaided, ran):
-    side = round(LEAST_PRODUCT ** (1 / 3)) + 1
+    side = round(LEAST_OF_ONEDNN ** (1 / 3)) + 1
     a = np.ones((side, side), np.float32)
     accelerated.matmul(a[:50], a[:, :50], np.empty((50, 50), np.float32))  # few multiplications
     accelerated.matmul(a.astype(np.float64), a.astype(np.float64), np.empty((side, side)))
