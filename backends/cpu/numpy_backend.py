@@ -239,7 +239,7 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         return self.onednn.running.with_channels_innermost(x, buffers, "input")  # type: ignore[union-attr]
 
     def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
-        view = self.reshape_view(flat[: math.prod(shape)], (*shape[1:], *shape[:1]))
+        view: Any = self.reshape_view(flat[: math.prod(shape)], (*shape[1:], *shape[:1]))
         return view.transpose(view.ndim - 1, *range(view.ndim - 1)) if view.ndim else view
 
     def fill(self, x: NumpyArray, value: float) -> Array:
