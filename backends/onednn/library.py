@@ -120,6 +120,11 @@ class Library:
         self.execute = self._library.dnnl_primitive_execute
         self.execute.argtypes = (handle, handle, ctypes.c_int, handle)
         self.execute.restype = self._checked("dnnl_primitive_execute")
+        self.destroy = {
+            kind: self._library[f"dnnl_{kind}_destroy"] for kind in ("memory", "primitive", "primitive_desc")
+        }
+        for function in self.destroy.values():
+            function.argtypes = (handle,)
         self.sgemm = self._library.dnnl_sgemm
         number, single = ctypes.c_int64, ctypes.c_float
         self.sgemm.argtypes = (
@@ -181,8 +186,8 @@ class Library:
         if not self.openmp:
             return run()
         before = self.omp_threads()
-        self.set_omp_threads(1)
         try:
+            self.set_omp_threads(1)  # in the block: behind it Ctrl-C may come
             return run()
         finally:
             self.set_omp_threads(before)

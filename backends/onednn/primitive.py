@@ -97,16 +97,16 @@ class Memory:
         Of its memory.
     """
 
-    __slots__ = ("array", "handle")
+    __slots__ = ("_found", "array", "handle")
 
     def __init__(self, array: np.ndarray, descriptor: int) -> None:
-        self.array = array
-        self.handle = _library().made(
-            "dnnl_memory_create", descriptor, _library().engine, ctypes.c_void_p(array.ctypes.data)
-        )
+        self.array, self._found = array, _library()
+        address = ctypes.c_void_p(array.ctypes.data)
+        self.handle = self._found.made("dnnl_memory_create", descriptor, self._found.engine, address)
 
     def __del__(self) -> None:
-        _library().call("dnnl_memory_destroy", ctypes.c_void_p(self.handle))
+        if hasattr(self, "handle"):  # not where Ctrl-C came before
+            self._found.destroy["memory"](self.handle)
 
 
 class Primitive:
@@ -126,6 +126,8 @@ class Primitive:
         The library has none for these arguments.
     """
 
+    descriptor = handle = 0  # until they are made
+
     def __init__(self, name: str, arguments: tuple[Any, ...], post_ops: tuple[PostOp, ...] = ()) -> None:
         self._found = found = _library()
         self.name, self._arguments, self._post_ops = name, arguments, post_ops
@@ -133,6 +135,11 @@ class Primitive:
         found.single_threaded(self._make)
         self.implementation = found.text(self.descriptor)
         self.scratch_bytes = found.bytes_of(self.memory_of(SCRATCHPAD))
+
+    def __del__(self) -> None:
+        for kind, handle in (("primitive", self.handle), ("primitive_desc", self.descriptor)):
+            if handle:
+                self._found.destroy[kind](handle)
 
     def _make(self) -> None:
         found, name = self._found, self.name

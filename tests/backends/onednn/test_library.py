@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -69,10 +70,14 @@ def test_whatever_is_there(setting, monkeypatch, onednn):
     assert anew().version == onednn.version
 
 
-def test_none(monkeypatch):
+def test_none(monkeypatch, onednn):
+    """Backends that are made from then on do without."""
+    before = NumpyBackend(1)
+    assert before.onednn is not None
     monkeypatch.setenv("ND_ONEDNN", "0")
     assert library_in_use() is None
     assert NumpyBackend(1).onednn is None
+    assert before.onednn is not None
 
 
 def check_refused(monkeypatch, path, reason):
@@ -135,13 +140,27 @@ def test_functions_that_fail_say_which(onednn):
         onednn.made("dnnl_engine_create", 77, 0)
 
 
-def test_without_it_the_backend_is_numpys(monkeypatch):
-    from backends.onednn import library as found
-
-    monkeypatch.setattr(found, "library", lambda: None)
+def test_where_none_is_found_the_backend_is_numpys(monkeypatch):
+    monkeypatch.setattr(module, "library", lambda: None)
     backend = NumpyBackend(1)
     assert backend.onednn is None
     assert not backend.accelerates(np.ones((2, 2), np.float32))
+
+
+def test_the_diagnosis_says_what_is_used(onednn):
+    for setting, line in (
+        ("1", rf"onednn +{onednn.version}\b(?!, not used)"),
+        ("0", r"onednn .*not used: ND_ONEDNN=0"),
+    ):
+        done = run(setting, "-m", "nd")
+        assert re.search(line, done.stdout), done.stdout
+
+
+def test_the_diagnosis_of_a_wrong_path(tmp_path):
+    done = run(tmp_path / "nothing.so", "-m", "nd")
+    assert "ND_ONEDNN: expected the path of a libdnnl 3.x" in done.stdout
+    assert "or set it to 0" in done.stdout
+    assert "Traceback" not in done.stderr
 
 
 def test_there_is_one_library_in_a_process(onednn):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from backends.cpu.numpy_backend import LEAST_OF_ONEDNN
+from backends.cpu.numpy_backend import LEAST_OF_ONEDNN, LEAST_PRODUCT, NumpyBackend
 from backends.onednn import products
 from tests.backends.onednn.draws import FEW, MANY, empty_laid, laid, numbers, sweep
 from tests.backends.onednn.oracles import close
@@ -74,10 +74,8 @@ def test_products_that_are_none_of_oneDNNs(accelerated, unaided, ran):
 
 
 def test_large_products_outside_of_workers_are_shared(ran, onednn):
-    from backends.cpu.numpy_backend import LEAST_PRODUCT as SHARED
-    from backends.cpu.numpy_backend import NumpyBackend
 
-    backend, side = NumpyBackend(2), round(SHARED ** (1 / 3)) + 1
+    backend, side = NumpyBackend(2), round(LEAST_PRODUCT ** (1 / 3)) + 1
     if backend.workers < 2:
         pytest.skip("the BLAS cannot be held to one thread")
     rng = np.random.default_rng(6)

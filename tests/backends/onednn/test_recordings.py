@@ -1,4 +1,4 @@
-"""Recorded steps with oneDNN: replays are what is computed eagerly, to the bit, from whatever the memory held before."""
+"""Recorded steps with oneDNN: replays are what is computed eagerly, to the bit, from whatever was in the memory."""
 
 import gc
 import threading
@@ -118,25 +118,29 @@ def test_relu_of_something_else_stays(accelerated):
     assert not [call for call in recording.calls if isinstance(call, Call)]
 
 
-def test_a_call_keeps_its_arrays(onednn):
-    """Nobody else does: their memory would be another's."""
+def recorded_convolution(backend):
+    """Return a recording, its result, and what that has to be; nobody else has the arrays."""
     rng, window = np.random.default_rng(4), Window((6, 6), (3, 3))
-    backend, x, W = NumpyBackend(1), numbers(rng, (4, 16, 6, 6)), numbers(rng, (16, 16, 3, 3))
-    expected = np.array(backend.conv2d(x, W, None, window, Buffers())[0])
+    x, W = numbers(rng, (4, 16, 6, 6)), numbers(rng, (16, 16, 3, 3))
 
     def fresh(name, shape, kind="float32"):
         return backend.recorder().empty(shape, kind)
 
-    recording, result = record(
-        backend, lambda: backend.recorder().conv2d(backend.traceable(x), W, None, window, fresh)[0]
-    )
-    del x, W
+    def convolve():
+        return backend.recorder().conv2d(backend.traceable(x), W, None, window, fresh)[0]
+
+    return *record(backend, convolve), np.array(backend.conv2d(x, W, None, window, Buffers())[0])
+
+
+def test_a_call_keeps_its_arrays(accelerated):
+    """Otherwise their memory would be another's."""
+    recording, result, expected = recorded_convolution(accelerated)
     gc.collect()
-    blocks = [np.full(size, np.nan, np.float32) for size in (2304, 2304, 1024, 4096) * 20]
+    others = [np.full(size, np.nan, np.float32) for size in (2304, 2304, 1024, 4096) * 20]
     result.fill(np.nan)
     recording.replay()
     np.testing.assert_array_equal(result, expected)
-    assert len(blocks) == 80
+    assert len(others) == 80
 
 
 def test_primitives_are_made_once(monkeypatch):
