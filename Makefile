@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 CUPY_VENV := .cupy/venv-$(CUPY)
 
-.PHONY: help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench \
+.PHONY: onednn-check help lenet test test-slow fuzz fuzz-api java-check cupy-check cupy-slow gpu-check gpu-rehearsal lint format bench \
 	bench-quick clean
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make clean      remove .venv and caches"
 	@echo "make fuzz       open damaged files, FUZZ=n of each kind"
 	@echo "make fuzz-api   call everything public with wrong arguments"
+	@echo "make onednn-check  run the tests with oneDNN, where they otherwise take NumPy alone"
 	@echo "make cupy-check run everything on the real CuPy, on a processor; needs g++. CUPY=14.1.1 another release"
 	@echo "make gpu-rehearsal  run gpu-check and its benchmark on a processor; the figures mean nothing"
 	@echo "make java-check hold everything against Java itself, DL4J=1.0.0-M1.1 another release; needs Java and Maven"
@@ -36,6 +37,9 @@ lenet: $(VENV)/core
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --dist=worksteal
+
+onednn-check: $(VENV)/test
+	ND_ONEDNN=1 $(BIN)/python -m pytest -n auto --dist=worksteal
 
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --dist=worksteal -m slow

@@ -345,15 +345,7 @@ class Backend(
         """Reduced singular value decomposition u, s, vh."""
         return self.xp.linalg.svd(a, full_matrices=False)
 
-    def lstm(
-        self,
-        x: Array,
-        weights: Any,
-        state: Sequence[Array],
-        training: bool,
-        reverse: bool,
-        buffers: Callable[..., Array],
-    ) -> Any:
+    def lstm(self, x: Array, weights: Any, state: Sequence[Array], training: bool, reverse: bool, buffers: Any) -> Any:
         """Run series ``x [T, N, C]`` through LSTM units of tanh and sigmoid in one go; None where there is no such way.
 
         What it returns has `outputs` ``[T, N, H]``, `state`, and `backward(epsilon, grads)`, which returns dL/dx; see

@@ -5,6 +5,9 @@ that is not its default (nothing may copy to the host behind one's back).
 With ``--backend=NAME`` every test runs on that backend, and a skip for want of it is a failure. What asks for CuPy runs
 with ``--backend=cupy``: on a device, or without one on the host CUDA (tests/cuda_on_host, ``make cupy-check``).
 
+NumPy computes itself here, without oneDNN: ``make onednn-check`` runs what concerns it with ``ND_ONEDNN=1``, and
+tests/backends/onednn always does.
+
 A test that asks for `backend`, `dtype` or `order` is one test: tests/cells.py runs it once for each combination.
 """
 
@@ -22,6 +25,7 @@ from tests.cuda_on_host.calls import on_host
 from tests.generators import ModuleGenerators
 from tests.stand_ins import make_backend
 
+os.environ.setdefault("ND_ONEDNN", "0")  # before a backend is made
 ROOT = pathlib.Path(__file__).parent.parent
 GENERATORS = ModuleGenerators()
 

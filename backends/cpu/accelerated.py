@@ -157,11 +157,6 @@ class Accelerated(Backend):
             return super().like(x, buffers, name, shape, dtype)
         return self.onednn.running.channels_innermost(buffers, name, shape, dtype)  # type: ignore[union-attr]
 
-    def to_input_order(self, x: NumpyArray, buffers: Buffers) -> Array:
-        if not self.takes_images(x):
-            return super().to_input_order(x, buffers)
-        return self.onednn.running.with_channels_innermost(x, buffers, "input")  # type: ignore[union-attr]
-
     def input_like(self, x: NumpyArray) -> Array:
         if not self.takes_images(x):
             return super().input_like(x)

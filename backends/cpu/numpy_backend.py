@@ -233,6 +233,15 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         view[...] = x
         return view
 
+    def to_input_order(self, x: NumpyArray, buffers: Callable[..., Array]) -> Array:
+        if x.ndim < 4 or not self.takes_images(x):
+            return self.to_activation_order(x, buffers)
+        return self.onednn.running.with_channels_innermost(x, buffers, "input")  # type: ignore[union-attr]
+
+    def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
+        view: Any = self.reshape_view(flat[: math.prod(shape)], (*shape[1:], *shape[:1]))
+        return view.transpose(view.ndim - 1, *range(view.ndim - 1)) if view.ndim else view
+
     def fill(self, x: NumpyArray, value: float) -> Array:
         x.fill(value)
         return x

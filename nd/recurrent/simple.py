@@ -55,6 +55,11 @@ class SimplePass(NamedTuple):
     """Of the products with W and with RW, with layer normalisation."""
 
     @property
+    def outputs(self) -> Array:
+        """Series ``[N, H, T]``."""
+        return self.order.outputs(self.h)
+
+    @property
     def state(self) -> tuple[Array]:
         """Output behind the last step ``[N, H]``."""
         return (self.h[self.order.end, ...],)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from backends.cpu import toom_cook_rows
 from backends.cpu.convolution import algorithm_for
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.cpu.row_convolution import Saved
@@ -12,6 +13,12 @@ from tests.backends.test_row_convolution import CASES, PLAIN, TOOM_COOK, backwar
 
 def relu(z):
     np.maximum(z, 0.0, out=z)
+
+
+@pytest.fixture(autouse=True)
+def small_products(monkeypatch):
+    """Products of these sizes are worth it."""
+    monkeypatch.setattr(toom_cook_rows, "LEAST_PRODUCT", 1)
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -49,6 +56,14 @@ def test_float32_errors_of_the_forward_pass(name):
     assert z.dtype == "float32"
     assert (abs(z - exact) / size).max() < 3e-6
     assert np.linalg.norm(z - exact) < 3e-6 * np.linalg.norm(exact)
+
+
+def test_small_products_are_plain_sums(monkeypatch):
+    monkeypatch.setattr(toom_cook_rows, "LEAST_PRODUCT", 1 << 30)
+    monkeypatch.setattr(ToomCookRows, "turned_kernel", None)
+    backend, (x, W, b, _, window) = NumpyBackend(threads=1), problem("5x5")
+    z, _ = backend.conv2d(x, W, b, window, backend.fresh_buffers("float64"), None, False)
+    np.testing.assert_allclose(z, forward(x, W, b, window), rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -41,7 +41,7 @@ class SimpleRnnRuntime(RecurrentRuntime):
     def forward_from(self, x: Array, state: State, params: Params, ctx: Context) -> tuple[Array, Any, State]:
         self.check_series(x)
         passed = self.loop.forward(x, _weights_of(params), state, ctx.mask, ctx.buffer, ctx.training)
-        return passed.order.outputs(passed.h), Cache(x, passed), passed.state
+        return passed.outputs, Cache(x, passed), passed.state
 
     def backward(self, epsilon: Array, cache: Cache, params: Params, grads: Params, ctx: Context) -> Array | None:
         x, passed = cache

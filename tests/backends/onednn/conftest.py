@@ -1,8 +1,17 @@
+import os
+
 import pytest
 
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.onednn.library import library, library_in_use
 from backends.onednn.primitive import Primitive
+
+
+@pytest.fixture(autouse=True)
+def wanted(monkeypatch):
+    """Backends that are made here use oneDNN."""
+    if os.environ.get("ND_ONEDNN") == "0":
+        monkeypatch.setenv("ND_ONEDNN", "1")
 
 
 @pytest.fixture(autouse=True, scope="session")

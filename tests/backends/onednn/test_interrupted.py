@@ -1,4 +1,4 @@
-"""SIGINT at random moments of fit with convolution, batch normalisation and LSTM: no hang, and training goes on."""
+"""SIGINT at random moments of fit with convolution, batch normalisation, LSTM: no hang, and training goes on."""
 
 import random
 import signal

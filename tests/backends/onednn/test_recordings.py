@@ -1,4 +1,4 @@
-"""Recorded steps with oneDNN: replays are to the bit what is computed eagerly, whatever the memory held before."""
+"""Recorded steps with oneDNN: replays are what is computed eagerly, to the bit, from whatever was in the memory."""
 
 import gc
 import threading

@@ -61,8 +61,9 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "nd.cells", "nd.deferred_memory", "nd.elementwise", "nd.plan_update", "nd.plan_work", "nd.run_tasks",
-            "nd.staged", "nd.summed", "nd.to_activation_order",
+            "nd.Seat.gather", "nd.buffer_like", "nd.cells", "nd.deferred_memory", "nd.elementwise", "nd.plan_update",
+            "nd.plan_work", "nd.run_tasks", "nd.staged", "nd.summed", "nd.to_activation_order", "nd.to_image_order",
+            "nd.to_input_order", "*.has_to_meet",
         ), _LOW,
     ),
     **dict.fromkeys(
