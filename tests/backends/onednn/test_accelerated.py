@@ -76,24 +76,34 @@ def test_which_dtypes_it_computes_with(dtype, accelerated):
 
 
 def check_both_ways(rng, backends, kind):
-    """Forward and back of a primitive of both backends agree, through the primitive's own memory orders."""
+    """Forward and back of a primitive, through its own memory orders, against NumPy in float64."""
     axes = 3 if kind == "conv3d" else 2
     window, n, c, n_out = window_over(rng, axes), int(rng.integers(1, 5)), channels(rng), channels(rng)
     shapes = {"deconv": (c, n_out, *window.kernel), "depthwise": (*window.kernel, c, int(rng.integers(1, 4)))}
     W = numbers(rng, shapes.get(kind, (n_out, c, *window.kernel)))
     outputs = W.shape[-2] * W.shape[-1] if kind == "depthwise" else n_out
     x, b = numbers(rng, (n, c, *(window.out if kind == "deconv" else window.size))), numbers(rng, (1, outputs))
-    given, results, delta = [laid(rng, each) for each in (x, W, b)], [], None
-    for backend in backends:
-        z, saved = getattr(backend, kind)(*given, window, Buffers())
-        delta = laid(rng, numbers(rng, z.shape)) if delta is None else delta
-        gradients = np.full(W.shape, np.nan, np.float32), np.full(b.shape, np.nan, np.float32)
-        weights = () if kind == "deconv" else (given[1],)
-        back = getattr(backend, f"{kind}_backward")
-        below = back(delta, saved, *weights, window, gradients, backend.fresh_buffers("float32"), True)
-        results.append([np.array(each) for each in (z, *gradients, below)])
-    for ours, theirs in zip(*results, strict=True):
-        close(ours, theirs.astype(np.float64), np.max(abs(theirs)))
+    delta = numbers(rng, (n, outputs, *(window.size if kind == "deconv" else window.out)))
+    given, exact = (
+        [laid(rng, each) for each in (x, W, b, delta)],
+        [each.astype(np.float64) for each in (x, W, b, delta)],
+    )
+    found = both_ways(backends[0], kind, given, window, Buffers())
+    memory = backends[1].fresh_buffers("float64")
+    expected = both_ways(backends[1], kind, exact, window, memory)
+    sizes = both_ways(backends[1], kind, [abs(each) for each in exact], window, memory)
+    for got, each, size in zip(found, expected, sizes, strict=True):
+        close(got, each, size)
+
+
+def both_ways(backend, kind, given, window, buffers):
+    """Return the output and the gradients of weights, biases and input."""
+    x, W, b, delta = given
+    gradients = np.full(W.shape, np.nan, W.dtype), np.full(b.shape, np.nan, b.dtype)
+    z, saved = getattr(backend, kind)(x, W, b, window, buffers)
+    z, weights = np.array(z), () if kind == "deconv" else (W,)
+    below = getattr(backend, f"{kind}_backward")(delta, saved, *weights, window, gradients, buffers, True)
+    return z, *gradients, np.array(below)
 
 
 KINDS = ("conv2d", "conv3d", "deconv", "depthwise")

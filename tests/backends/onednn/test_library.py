@@ -147,16 +147,8 @@ def test_where_none_is_found_the_backend_is_numpys(monkeypatch):
     assert not backend.accelerates(np.ones((2, 2), np.float32))
 
 
-def test_the_diagnosis_says_what_is_used(onednn):
-    for setting, line in (
-        ("1", rf"onednn +{onednn.version}\b(?!, not used)"),
-        ("0", r"onednn .*not used: ND_ONEDNN=0"),
-    ):
-        done = run(setting, "-m", "nd")
-        assert re.search(line, done.stdout), done.stdout
-
-
-def test_the_diagnosis_of_a_wrong_path(tmp_path):
+def test_the_diagnosis(tmp_path):
+    assert re.search(r"onednn .*not used: ND_ONEDNN=0", run("0", "-m", "nd").stdout)
     done = run(tmp_path / "nothing.so", "-m", "nd")
     assert "ND_ONEDNN: expected the path of a libdnnl 3.x" in done.stdout
     assert "or set it to 0" in done.stdout

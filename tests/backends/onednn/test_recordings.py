@@ -14,6 +14,8 @@ from tests.backends.onednn.draws import Buffers, numbers
 from tests.backends.onednn.networks import NETWORKS, data, network, step
 from tests.step_plans import recorded, split_small_minibatches
 
+SOME = ("normalised", "series")
+
 
 def gradients(name, backend, batches, eager=False):
     """Return the gradients that a new network has for batches."""
@@ -39,7 +41,9 @@ def test_replays_are_what_is_computed_eagerly(name):
     assert np.any(replayed[0] != replayed[1])
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in SOME else pytest.mark.slow) for name in NETWORKS]
+)
 def test_the_same_bits_with_as_many_workers(name, monkeypatch):
     split_small_minibatches(monkeypatch)
     batches = [data(name, 8, seed) for seed in (1, 2, 2)]
