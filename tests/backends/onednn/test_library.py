@@ -118,10 +118,11 @@ def test_what_is_no_good_is_left_out_where_nobody_named_it(stub, monkeypatch):
     assert anew() is None
 
 
-def test_a_wrong_path_ends_training_with_a_message(tmp_path):
-    done = run(tmp_path / "nothing.so", "-c", TRAINING)
-    assert done.returncode != 0
-    assert "BackendError: ND_ONEDNN: expected the path of a libdnnl 3.x" in done.stderr
+def test_a_wrong_path_ends_the_first_use(monkeypatch, tmp_path):
+    monkeypatch.setenv("ND_ONEDNN", str(tmp_path / "nothing.so"))
+    monkeypatch.setattr(module, "library", anew)
+    with pytest.raises(BackendError, match=r"^ND_ONEDNN: expected the path of a libdnnl 3\.x, got .*set it to 0"):
+        NumpyBackend(1).to_image_order(np.ones((2, 3, 4, 4), np.float32), None)
 
 
 def test_training_with_a_path_and_without(onednn):
