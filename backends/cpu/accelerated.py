@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from backends.typing import Array, NumpyArray
 
 from ..base import Backend
@@ -57,6 +59,13 @@ class Accelerated(Backend):
     def lies_for_onednn(self, x: NumpyArray) -> bool:
         """Tell whether images lie with several channels innermost."""
         return x.shape[1] > 1 and self.onednn.running.is_channels_innermost(x)  # type: ignore[union-attr]
+
+    def turns(self, source: Any, target: NumpyArray) -> bool:
+        """Tell whether oneDNN copies an array into one of another memory order, which no recording notes."""
+        if type(source) is not np.ndarray or type(target) is not np.ndarray or source.shape != target.shape:
+            return False
+        alike = source.dtype == target.dtype and source.strides != target.strides
+        return alike and dense(source) and dense(target) and self.accelerates(target)
 
     # ---- products
 

@@ -45,6 +45,7 @@ LEAST_PRODUCT = 20_000_000  # multiplications of a matrix product that is worth 
 LEAST_OF_ONEDNN = 1 << 20
 """Multiplications of a product: fewer take OpenBLAS 0.4 to 1 of oneDNN's time, more 1 to 2 (AVX-512; one thread)."""
 LEAST_RECTIFIED = 1024  # elements below which calling NumPy twice costs less
+LEAST_ASSIGNED = 1 << 14  # elements of images that are worth it where no recording is made
 LEAST_REORDERED = 1024  # elements that are worth oneDNN's copy into another memory order
 DENSE = 4  # multiplications per parameter and pass up to which products are split, unless examples are many:
 DENSE_EXAMPLES = 128  # at least, and
@@ -247,7 +248,9 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         return x
 
     def assign(self, target: NumpyArray, source: Any) -> Array:
-        if type(target) is np.ndarray:
+        if target.ndim > 3 and target.size >= LEAST_ASSIGNED and self.turns(source, target):
+            self.onednn.running.copied(source, target)  # type: ignore[union-attr]
+        elif type(target) is np.ndarray:
             target[...] = source
         else:
             np.copyto(target, source, casting="unsafe")

@@ -104,6 +104,12 @@ def is_channels_innermost(x: NumpyArray) -> bool:
     return bool(x.transpose(0, *range(2, x.ndim), 1).flags.c_contiguous)
 
 
+def copied(x: NumpyArray, out: NumpyArray) -> None:
+    """Copy an array into one of another memory order, now alone."""
+    call = primitive("reorder", (layout_of(x), layout_of(out))).bound({SRC: x, DST: out})
+    library().single_threaded(call)  # type: ignore[union-attr]
+
+
 def reordered(x: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Copy an array into one of another memory order, which is returned."""
     if _has_layout(x):
