@@ -13,6 +13,12 @@ from backends.generic.window import Window
 NAMES = ("x", "W", "b", "delta")
 
 
+@pytest.fixture(autouse=True)
+def unaided(numpy_backend, monkeypatch):
+    """NumPy's own functions are tested, not those of a library."""
+    monkeypatch.setitem(vars(numpy_backend), "onednn", None)
+
+
 def random_window(rng):
     """Return a window with anything but dilated rows."""
     while True:
