@@ -14,21 +14,18 @@ from backends.cpu.numpy_backend import NumpyBackend
 from backends.errors import BackendError
 from backends.onednn import library as module
 from backends.onednn.library import OPENMP, Library, library, library_in_use
+from tests.backends.onednn.networks import data, network, step, without
 
 STUB = """
 typedef struct { int major, minor, patch; const char *hash; unsigned cpu_runtime, gpu_runtime; } dnnl_version_t;
 static dnnl_version_t version = { %d, 7, 1, "none", %d, 0 };
 const dnnl_version_t *dnnl_version(void) { return &version; }
 """
-TRAINING = """
-import numpy as np, nd
-from nn import ConvolutionLayer, InputType, MultiLayerNetwork, NeuralNetConfiguration, OutputLayer
-layers = ConvolutionLayer(n_out=16, kernel_size=3), OutputLayer(n_out=2, activation="softmax")
-images = InputType.convolutional(8, 8, 16)
-net = MultiLayerNetwork(NeuralNetConfiguration(seed=1).list(*layers, input_type=images)).init()
-net.fit(np.ones((4, 16, 8, 8), np.float32), np.eye(2, dtype=np.float32)[[0, 1, 0, 1]])
-from backends import get_backend
-print(float(net.score()), get_backend("numpy").onednn is not None)
+STEP = """
+from backends.cpu.numpy_backend import NumpyBackend
+from tests.backends.onednn.networks import data, network, step
+backend = NumpyBackend(1)
+print(step(network("vgg", backend), data("vgg", 8))[0], backend.onednn is not None)
 """
 
 
@@ -125,15 +122,12 @@ def test_a_wrong_path_ends_the_first_use(monkeypatch, tmp_path):
         NumpyBackend(1).to_image_order(np.ones((2, 3, 4, 4), np.float32), None)
 
 
-def test_training_with_a_path_and_without(onednn):
-    scores = {}
-    for setting, used in ((onednn.path, "True"), ("0", "False")):
-        done = run(setting, "-c", TRAINING)
-        assert done.returncode == 0, done.stderr
-        score, active = done.stdout.split()
-        assert active == used
-        scores[used] = float(score)
-    assert scores["True"] == pytest.approx(scores["False"], rel=1e-5)
+def test_a_path_in_a_process_of_its_own(onednn):
+    done = run(onednn.path, "-c", STEP)
+    assert done.returncode == 0, done.stderr
+    score, active = done.stdout.split()
+    assert active == "True"
+    assert float(score) == pytest.approx(step(network("vgg", without()), data("vgg", 8))[0], rel=1e-5)
 
 
 def test_functions_that_fail_say_which(onednn):

@@ -10,7 +10,7 @@ import pytest
 from backends.cpu.numpy_backend import NumpyBackend
 from backends.generic.window import Window
 from backends.onednn import convolution, lstm, pooling, primitive
-from backends.onednn.primitive import Memory
+from backends.onednn.primitive import Memory, Primitive
 from tests.backends.onednn.draws import Buffers, numbers
 from tests.backends.onednn.networks import data, network
 
@@ -59,6 +59,34 @@ def test_memories_end_with_their_network(handles):
     del net
     gc.collect()
     assert handles == set()
+
+
+@pytest.mark.parametrize("kind", [Memory, Primitive])
+def test_what_ctrl_c_left_half_made_ends_quietly(kind):
+    """What __del__ raises is a warning, and that an error here."""
+    half = kind.__new__(kind)
+    del half
+    gc.collect()
+
+
+def test_primitives_that_nobody_has_are_destroyed(onednn, monkeypatch):
+    ended, destroy = [], dict(onednn.destroy)
+    for kind, function in destroy.items():
+        monkeypatch.setitem(
+            onednn.destroy, kind, lambda handle, kind=kind, end=function: ended.append(kind) or end(handle)
+        )
+    layout = primitive.in_c_order((3, 5, 7))
+    kernel = Primitive("reorder", (layout, primitive.Layout((3, 5, 7), (1, 3, 15))))
+    x, out = np.ones((3, 5, 7), np.float32), np.zeros((7, 5, 3), np.float32).T
+    call = kernel.bound({primitive.SRC: x, primitive.DST: out})
+    del kernel
+    gc.collect()
+    assert ended == []  # the call has it
+    call()
+    assert (out == 1).all()
+    del call
+    gc.collect()
+    assert sorted(ended) == ["memory", "memory", "primitive", "primitive_desc"]
 
 
 def test_caches_have_an_end():

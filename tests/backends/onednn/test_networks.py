@@ -53,3 +53,16 @@ def test_after_some_steps_they_are_where_numpy_is(name):
             net.fit(data(name, n, seed))
     params = [nd.to_host(net.params()).astype(np.float64) for net in nets]
     np.testing.assert_allclose(params[0], params[1], rtol=0, atol=1e-4 * np.max(np.abs(params[1])))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_training_that_meets_what_is_no_number_is_stopped(name):
+    """Also where ReLU and pooling of oneDNN make a number of it, in replays: the gradient has it."""
+    net, given, bad = network(name, NumpyBackend(1)), data(name, 4), data(name, 4)
+    bad.features[0].flat[5] = np.nan
+    for _ in range(3):
+        net.fit(given)
+    before = nd.to_host(net.params()).copy()
+    with pytest.raises(nd.NumericError, match=r"^fit: the (score|norm of the gradient) must be finite, got nan"):
+        net.fit(bad)
+    np.testing.assert_array_equal(nd.to_host(net.params()), before)

@@ -101,3 +101,16 @@ def test_means_that_oneDNN_refuses_are_numpys(accelerated, ran):
     volume = Window((5, 1, 2), (2, 2, 1), (1, 1, 1), (1, 2, 1), (0, 2, 0), (0, 0, 0))
     out, _ = accelerated.avg_pool3d(np.stack([x, x], -1), volume, buffers)
     close(out, np.stack([expected, expected], -1), 1.0)
+
+
+def test_axes_of_one_element_may_have_any_stride():
+    """Of one image turned round, or of its first row."""
+    images = np.random.default_rng(2).normal(size=(1, 6, 8, 16)).astype(np.float32).transpose(0, 3, 1, 2)
+    row = images[:, :, 2:1:-1]
+    for x, window in ((images[::-1], Window((6, 8), (2, 2), (2, 2))), (row, Window((1, 8), (1, 2), (1, 2)))):
+        assert min(x.strides) < 0
+        out, saved = pooling.forward(x, window, pooling.MAXIMUM, Buffers())
+        expected, back = maxima(x, window)
+        np.testing.assert_array_equal(out, expected)
+        epsilon = numbers(np.random.default_rng(3), out.shape)
+        np.testing.assert_array_equal(pooling.backward(epsilon, saved, Buffers()), back(epsilon).astype(np.float32))

@@ -14,7 +14,11 @@ from tests.backends.onednn.draws import Buffers, numbers
 from tests.backends.onednn.networks import NETWORKS, data, network, step
 from tests.step_plans import recorded, split_small_minibatches
 
-SOME = ("normalised", "series")
+
+def some_at_once(*names):
+    """Run a test for all networks, for those of other names where there is time."""
+    rows = [pytest.param(name, marks=() if name in names else pytest.mark.slow) for name in NETWORKS]
+    return pytest.mark.parametrize("name", rows)
 
 
 def gradients(name, backend, batches, eager=False):
@@ -31,7 +35,7 @@ def gradients(name, backend, batches, eager=False):
     return found
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@some_at_once("normalised", "series", "unet")
 def test_replays_are_what_is_computed_eagerly(name):
     batches, backend = [data(name, 8, seed) for seed in (1, 2, 3, 1)], NumpyBackend(1)
     replayed, eager = gradients(name, backend, batches), gradients(name, backend, batches, eager=True)
@@ -41,9 +45,7 @@ def test_replays_are_what_is_computed_eagerly(name):
     assert np.any(replayed[0] != replayed[1])
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in SOME else pytest.mark.slow) for name in NETWORKS]
-)
+@some_at_once("normalised")
 def test_the_same_bits_with_as_many_workers(name, monkeypatch):
     split_small_minibatches(monkeypatch)
     batches = [data(name, 8, seed) for seed in (1, 2, 2)]

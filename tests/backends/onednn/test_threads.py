@@ -65,6 +65,26 @@ def test_the_number_of_threads_is_restored(openmp):
         openmp.set_omp_threads(before)
 
 
+@pytest.mark.parametrize("moment", ["before", "behind"])
+def test_ctrl_c_while_the_number_is_set(moment, openmp, monkeypatch):
+    before, given = openmp.omp_threads(), openmp.set_omp_threads
+
+    def interrupted(count):
+        monkeypatch.setattr(openmp, "set_omp_threads", given)
+        if moment == "behind":
+            given(count)
+        raise KeyboardInterrupt
+
+    try:
+        given(2)
+        monkeypatch.setattr(openmp, "set_omp_threads", interrupted)
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
+            openmp.single_threaded(list)
+        assert openmp.omp_threads() == 2
+    finally:
+        given(before)
+
+
 def failing(text):
     raise ValueError(text)
 
