@@ -69,7 +69,7 @@ class _Recorder(NumpyBackend):
         return own_memory(super().empty(shape, dtype, order))
 
     def lasting(self, length: int, dtype: str) -> np.ndarray:
-        return self._plain.empty((length,), dtype)
+        return self._plain.lasting(length, dtype)
 
     def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
         return super().activation_view(self.traceable(flat), shape)
