@@ -226,7 +226,7 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         return np.empty(tuple(shape), self.dtype(dtype), "C" if order == "c" else "F")
 
     def lasting(self, length: int, dtype: str) -> Array:
-        memory: Any = self.empty((length + CACHE_LINE,), dtype)
+        memory = self.empty((length + CACHE_LINE,), dtype)
         start = -memory.ctypes.data % CACHE_LINE // memory.itemsize
         return memory[start : start + length]
 

@@ -68,7 +68,7 @@ class _Recorder(NumpyBackend):
     def empty(self, shape: Sequence[int], dtype: str, order: str = "c") -> np.ndarray:
         return own_memory(super().empty(shape, dtype, order))
 
-    def lasting(self, length: int, dtype: str) -> np.ndarray:
+    def lasting(self, length: int, dtype: str) -> Array:
         return self._plain.lasting(length, dtype)
 
     def activation_view(self, flat: NumpyArray, shape: Sequence[int]) -> Array:
