@@ -346,12 +346,12 @@ class Backend(
         return self.xp.linalg.svd(a, full_matrices=False)
 
     def lstm(self, x: Array, weights: Any, state: Sequence[Array], training: bool, reverse: bool, buffers: Any) -> Any:
-        """Run series ``x [T, N, C]`` through LSTM units of tanh and sigmoid in one go; None where there is no such way.
-
-        What it returns has `outputs` ``[T, N, H]``, `state`, and `backward(epsilon, grads)`, which returns dL/dx; see
-        `backends.onednn.lstm.SeriesPass`.
-        """
+        """Return a pass of ``x [T, N, C]`` through LSTM units in one go, its outputs and state; None where none can."""
         return None
+
+    def lstm_back(self, ran: Any, epsilon: Array, grads: Any) -> Array:
+        """Write the gradients of the weights from ``epsilon [N, H, T]`` and what `lstm` returned; return dL/dx."""
+        return ran.backward(epsilon, grads)
 
     def run_formula(self, formula: Any, arguments: tuple[Any, ...], current: Any) -> None:
         """Run an `nd.Elementwise`; `current` makes a backend the facade's current one for a block."""

@@ -17,12 +17,12 @@ REPORTED = (
     "conv2d_max_pool_backward", "conv3d", "conv3d_backward", "copy", "cos", "deconv", "deconv_backward",
     "depthwise", "depthwise_backward", "divide", "dot", "dropout_factors", "equal", "exp", "fill", "for_channels",
     "full", "gemm", "gradients_of_products", "greater", "greater_equal", "im2col", "item", "locally_connected",
-    "locally_connected_backward", "log", "matmul", "max", "max_pool", "max_pool3d", "max_pool3d_backward",
-    "max_pool_backward", "maximum", "mean", "minimum", "multiply", "normalize_channels", "normalize_channels_back",
-    "normalize_rows", "normalize_rows_back", "pnorm_pool", "pnorm_pool_backward", "power", "products_with",
-    "pull_rows", "put_where", "random_raw", "random_uniform", "relu", "row_products", "run_formula", "scatter_add",
-    "sign", "sin", "softmax", "sqrt", "square", "subtract", "sum", "sum_formula", "sum_into", "sum_of_products",
-    "svd", "tanh", "where",
+    "locally_connected_backward", "log", "lrn", "lrn_back", "lstm", "lstm_back", "matmul", "max", "max_pool",
+    "max_pool3d", "max_pool3d_backward", "max_pool_backward", "maximum", "mean", "minimum", "multiply",
+    "normalize_channels", "normalize_channels_back", "normalize_rows", "normalize_rows_back", "pnorm_pool",
+    "pnorm_pool_backward", "power", "products_with", "pull_rows", "put_where", "random_raw", "random_uniform",
+    "relu", "relu_back", "row_products", "run_formula", "scatter_add", "sign", "sin", "softmax", "sqrt", "square",
+    "subtract", "sum", "sum_formula", "sum_into", "sum_of_products", "svd", "tanh", "where",
 )  # fmt: skip
 """Primitives that compute or copy; views and the making of memory are none. Sorted."""
 _FORMULAS = ("run_formula", "sum_formula")

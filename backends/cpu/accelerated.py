@@ -52,9 +52,10 @@ class Accelerated(Backend):
 
         return None if library_in_use() is None else OneDnn()
 
-    def accelerates(self, x: NumpyArray) -> bool:
-        """Tell whether oneDNN computes with an array."""
-        return x.dtype == "float32" and self.onednn is not None and x.size > 0
+    def accelerates(self, *arrays: NumpyArray | None) -> bool:
+        """Tell whether oneDNN computes with arrays: of float32, and not empty."""
+        fit = all(x is None or (x.dtype == "float32" and x.size > 0) for x in arrays)
+        return fit and self.onednn is not None
 
     def lies_for_onednn(self, x: NumpyArray) -> bool:
         """Tell whether images lie with several channels innermost."""
@@ -77,20 +78,16 @@ class Accelerated(Backend):
 
     # ---- rectified
 
-    def joins_relu(self, x: NumpyArray) -> bool:
-        """Have what is being recorded, if it has just written x by oneDNN, rectify it too; False where it cannot."""
-        return self.accelerates(x) and self.onednn.running.fused_relu(x)  # type: ignore[union-attr]
-
-    def rectifies(self, a: NumpyArray) -> bool:
+    def rectifies(self, a: NumpyArray, epsilon: NumpyArray) -> bool:
         """Tell whether oneDNN takes errors back through the ReLU that has made an array."""
-        return dense(a) and self.accelerates(a)
+        return dense(a) and self.accelerates(a, epsilon)
 
     # ---- batch normalisation
 
     def normalizes(self, *arrays: NumpyArray) -> bool:
         """Tell whether oneDNN normalises the channels of arrays, which lie alike."""
         x = arrays[0]
-        if x.ndim < 3 or x.size < LEAST or not self.accelerates(x) or not self.lies_for_onednn(x):
+        if x.ndim < 3 or x.size < LEAST or not self.accelerates(*arrays) or not self.lies_for_onednn(x):
             return False
         return all(other.strides == x.strides for other in arrays)
 
@@ -126,7 +123,7 @@ class Accelerated(Backend):
         if not self.normalizes(x, epsilon):
             super().channel_error_sums(epsilon, x, centered, mean, out, buffers, rectified)
         else:
-            self.onednn.batch_norm.error_sums(epsilon, x, mean, out, buffers, rectified is not None)  # type: ignore[union-attr]
+            self.onednn.batch_norm.error_sums(epsilon, x, mean, out, buffers, rectified)  # type: ignore[union-attr]
 
     def normalize_channels_back(
         self,

@@ -47,7 +47,7 @@ class AcceleratedWindows(Accelerated):
         activate: Callable[[NumpyArray], object] | None = None,
         exact: bool = True,
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x) or self.rows_are_faster(x, W, window):
+        if not self.accelerates(x, W, b) or self.rows_are_faster(x, W, window):
             return super().conv2d(x, W, b, window, buffers, activate, exact)
         z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
         if activate is not None:
@@ -77,7 +77,7 @@ class AcceleratedWindows(Accelerated):
         buffers: Buffers,
         activate: Callable[[NumpyArray], object] | None = None,
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
+        if not self.accelerates(x, W, b) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().conv3d(x, W, b, window, buffers, activate)
         z, saved = self.onednn.convolution.forward(x, W, b, window, window.out, buffers)  # type: ignore[union-attr]
         if activate is not None:
@@ -101,7 +101,7 @@ class AcceleratedWindows(Accelerated):
     def deconv(
         self, x: NumpyArray, W: NumpyArray, b: NumpyArray | None, window: Window, buffers: Buffers
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
+        if not self.accelerates(x, W, b) or not self.onednn.convolution.is_sound(window):  # type: ignore[union-attr]
             return super().deconv(x, W, b, window, buffers)
         convolution, W = self.onednn.convolution, _transposed(W)  # type: ignore[union-attr]
         z, saved = convolution.forward(x, W, b, window, window.size, buffers, convolution.TRANSPOSED)
@@ -131,7 +131,7 @@ class AcceleratedWindows(Accelerated):
         buffers: Buffers,
         activate: Callable[[NumpyArray], object] | None = None,
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x):
+        if not self.accelerates(x, W, b):
             return super().depthwise(x, W, b, window, buffers, activate)
         z, saved = self.onednn.convolution.forward(x, _grouped(W), b, window, window.out, buffers)  # type: ignore[union-attr]
         if activate is not None:
@@ -163,7 +163,7 @@ class AcceleratedWindows(Accelerated):
         buffers: tuple[Buffers, Buffers],
         keep: bool = True,
     ) -> tuple[Array, Any]:
-        if not self.accelerates(x) or self.rows_are_faster(x, W, windows[0]):
+        if not self.accelerates(x, W, b) or self.rows_are_faster(x, W, windows[0]):
             return super().conv2d_max_pool(x, W, b, activate, windows, buffers, keep)
         z, convolved = self.conv2d(x, W, b, windows[0], buffers[0])
         if activate is not None:

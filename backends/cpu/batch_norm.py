@@ -37,6 +37,10 @@ SHORT = 512
 rows of 49, 224 and 448 take 0.68, 0.78 and 0.74 of the time then, rows of 896 1.1."""
 
 
+LEAST_LENGTH = 64  # of rows that are cut from longer ones, whose number of elements may divide badly
+PIECES = 64
+
+
 class Layout(NamedTuple):
     """An array of one shape and memory order as a table of rows, or columns, of one channel each.
 
@@ -123,9 +127,20 @@ class Layout(NamedTuple):
 def layout_of(x: np.ndarray) -> Layout | None:
     """Return how an array lies in memory; None where there are gaps, or elements twice."""
     axes = sorted(range(x.ndim), key=lambda axis: (x.shape[axis] != 1, -x.strides[axis]))  # those of one element first
-    if not x.transpose(axes).flags.c_contiguous:
+    if not x.transpose(axes).flags.c_contiguous or _cuts_badly(tuple(axes), x.shape):
         return None
     return _layout(tuple(axes), x.shape, x.itemsize)
+
+
+@lru_cache(maxsize=1024)
+def _cuts_badly(axes: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Tell whether many places, channels innermost, cannot be laid side by side: their number divides badly."""
+    places = math.prod(shape) // shape[1]
+    if axes[-1] != 1 or places <= LONGEST:
+        return False
+    beside = _divisor(places, LONGEST // shape[1])
+    rows = places // beside
+    return beside * shape[1] < LEAST_LENGTH or (rows > LONGEST and _divisor(rows, PIECES) < 2)
 
 
 @lru_cache(maxsize=1024)
@@ -140,6 +155,7 @@ def _layout(axes: tuple[int, ...], shape: tuple[int, ...], itemsize: int) -> Lay
         pieces = tuple((slice(at, at + 1), slice(None)) for at in range(rows // high))
         return Layout(axes, (rows // high, high, width), False, True, pieces)
     length = _divisor(inner, LONGEST) if outer == 1 else inner
+    length = inner if length < LEAST_LENGTH else length
     if outer == 1 and length < inner:
         outer, swapped = inner // length, True
     else:

@@ -23,7 +23,7 @@ from .blas_threads import BlasThreads
 from .convolution import NumpyConvolution
 from .embedding import NumpyEmbedding
 from .meeting import WorkersMeeting
-from .recording import UFUNC_BUFFER, TracedArray, plain, quietly
+from .recording import UFUNC_BUFFER, TracedArray, quietly
 from .rectifying import rectify
 from .workers import Workers, even_parts, thread_count
 
@@ -65,12 +65,14 @@ def _sum_of_places(x: NumpyArray, keepdims: bool) -> NumpyArray | None:
 
     None where neither channels nor examples lie innermost, side by side.
     """
-    if x.dtype.kind != "f":
+    if x.dtype.kind != "f" or x.size == 0:
         return None
     for axes in ((0, *range(2, x.ndim), 1), (1, *range(2, x.ndim), 0)):
         lying = x.transpose(axes)
         if lying.flags.c_contiguous and lying.shape[-1] > 1:
-            sums = np.matmul(np.ones(x[0, 0].size, x.dtype), lying.reshape(lying.shape[0], -1, lying.shape[-1]))
+            sums = np.matmul(
+                np.ones(math.prod(x.shape[2:]), x.dtype), lying.reshape(lying.shape[0], -1, lying.shape[-1])
+            )
             sums = sums if axes[0] == 0 else sums.T
             return sums.reshape(*x.shape[:2], *(1,) * (x.ndim - 2)) if keepdims else sums
     return None
@@ -304,15 +306,15 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         return np.equal(x, y) if out is None else np.equal(x, y, out=out, casting="unsafe")
 
     def relu(self, x: NumpyArray, out: NumpyArray | None = None) -> Array:
-        if out is not None and out is x and x.size >= LEAST_RECTIFIED and self.joins_relu(x):
-            memory = plain(x)  # the replays compute it with x: only now it is yet to be done
-            np.maximum(memory, 0.0, out=memory)
-            return out
         return rectify(x, out)
 
     def relu_back(self, a: NumpyArray, epsilon: NumpyArray, out: NumpyArray | None = None) -> Array:
         below = epsilon if out is None else out
-        if a.size < LEAST_RECTIFIED or not (a.strides == epsilon.strides == below.strides) or not self.rectifies(a):
+        if (
+            a.size < LEAST_RECTIFIED
+            or not (a.strides == epsilon.strides == below.strides)
+            or not self.rectifies(a, epsilon)
+        ):
             return super().relu_back(a, epsilon, out)
         self.onednn.running.relu_backward(a, epsilon, below)  # type: ignore[union-attr]
         return below

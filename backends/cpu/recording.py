@@ -88,17 +88,6 @@ def note_held(call: Callable[[], object], held: Callable[[Callable[[], object]],
         _active.recording.held = held
 
 
-def last_noted() -> Callable[[], object] | None:
-    """Return the last call of the recording that is made in this thread."""
-    recording = _active.recording
-    return recording.calls[-1] if recording is not None and recording.calls else None
-
-
-def exchange_last(call: Callable[[], object]) -> None:
-    """Put a call in the place of the last one, which did less."""
-    active_recording().calls[-1] = call
-
-
 def note(function: Callable[..., object], *arguments: Any, **options: Any) -> None:
     """Append a call to the recording that is made in this thread, if one is."""
     if _active.recording is not None:

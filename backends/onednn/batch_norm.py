@@ -12,6 +12,7 @@ import numpy as np
 
 from backends.typing import NumpyArray
 
+from ..cpu.rectifying import rectify
 from .primitive import (
     BACKWARD,
     DIFF_DST,
@@ -26,14 +27,13 @@ from .primitive import (
     SRC,
     TRAINING,
     VARIANCE,
-    WORKSPACE,
     Layout,
     Primitive,
     primitive,
 )
-from .running import Buffers, channels_innermost, run
+from .running import Buffers, channels_innermost, relu_backward, run
 
-GIVEN_STATISTICS, USE_SCALE, USE_SHIFT, WITH_RELU = 1, 2, 4, 8
+GIVEN_STATISTICS, USE_SCALE, USE_SHIFT = 1, 2, 4
 AFFINE = GIVEN_STATISTICS | USE_SCALE | USE_SHIFT
 
 
@@ -112,40 +112,42 @@ def moments(x: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
 
 
 def affine(
-    x: NumpyArray, vectors: tuple[NumpyArray, NumpyArray, Any], out: NumpyArray, buffers: Buffers, rectify: bool = False
+    x: NumpyArray,
+    vectors: tuple[NumpyArray, NumpyArray, Any],
+    out: NumpyArray,
+    buffers: Buffers,
+    rectified: bool = False,
 ) -> NumpyArray:
-    """Write ``(x - mean) * factor + shift`` into `out`, which may be x; 0 where that is negative if it is to `rectify`.
-
-    Then `error_sums` finds in the memory of the name "positive" where it is not.
-    """
+    """Write ``(x - mean) * factor + shift``, `rectified` or not, into `out`, which may be x."""
     mean, factor, shift = vectors
-    pieces = pieces_of(x) if rectify else _in_rows(x.size // x.shape[1], x.shape[1], 1)
+    pieces = _in_rows(x.size // x.shape[1], x.shape[1], 1)
     if isinstance(shift, float):
         shift = _constant(x.shape[1], shift)
-    kernel = _forward(pieces, TRAINING if rectify else INFERENCE, AFFINE | WITH_RELU * rectify)
     reads = {SRC: pieces.view(x), VARIANCE: _constant(pieces.layout.shape[1], 1.0)}
     for number, name, vector in ((MEAN, "mean", mean), (SCALE, "factor", factor), (SHIFT, "shift", shift)):
         reads[number] = pieces.spread(vector, buffers, f"spread_{name}")
-    writes = {DST: pieces.view(out)}
-    if rectify:
-        writes[WORKSPACE] = buffers("positive", (kernel.floats_of(WORKSPACE),))
-    run(kernel, reads, writes, buffers)
-    return out
+    run(_forward(pieces, INFERENCE, AFFINE), reads, {DST: pieces.view(out)}, buffers)
+    return rectify(out, out) if rectified else out
 
 
 def error_sums(
-    epsilon: NumpyArray, x: NumpyArray, mean: NumpyArray, out: NumpyArray, buffers: Buffers, rectified: bool
+    epsilon: NumpyArray,
+    x: NumpyArray,
+    mean: NumpyArray,
+    out: NumpyArray,
+    buffers: Buffers,
+    rectified: NumpyArray | None,
 ) -> None:
     """Write the sums of epsilon, and of ``epsilon * (x - mean)``, to ``out [2, C]``; undo ReLU in epsilon's memory."""
-    pieces, flags = pieces_of(x), AFFINE | WITH_RELU * rectified
-    layouts, forward = (pieces.layout,) * 3, _forward(pieces, TRAINING, flags)
-    kernel = primitive("batch_normalization_backward", (BACKWARD, *layouts, 0.0, flags, forward))
+    if rectified is not None:
+        relu_backward(rectified, epsilon, epsilon)
+    pieces = pieces_of(x)
+    layouts, forward = (pieces.layout,) * 3, _forward(pieces, TRAINING, AFFINE)
+    kernel = primitive("batch_normalization_backward", (BACKWARD, *layouts, 0.0, AFFINE, forward))
     ones = _constant(pieces.layout.shape[1], 1.0)
     errors = pieces.view(epsilon)
     reads = {SRC: pieces.view(x), DIFF_DST: errors, VARIANCE: ones, SCALE: ones}
     reads[MEAN] = pieces.spread(mean, buffers, "spread_mean")
-    if rectified:
-        reads[WORKSPACE] = buffers("positive", (kernel.floats_of(WORKSPACE),))
     sums = {number: pieces.memory(buffers, name) for number, name in ((DIFF_SHIFT, "totals"), (DIFF_SCALE, "products"))}
     run(kernel, reads, {DIFF_SRC: errors, **{number: each.reshape(-1) for number, each in sums.items()}}, buffers)
     for row, each in zip(out, sums.values(), strict=True):
@@ -164,6 +166,3 @@ def back(
     affine(x, (mean, slope, shift), away, buffers)
     affine(epsilon, (_constant(x.shape[1], 0.0), factor, 0.0), epsilon, buffers)
     return np.subtract(epsilon, away, out=epsilon)
-
-
-__all__ = ["affine", "back", "error_sums", "moments"]

@@ -18,16 +18,14 @@ from .primitive import (
     DIFF_SRC,
     DIFF_WEIGHTS,
     DST,
-    RELU,
     SRC,
     TRAINING,
     WEIGHTS,
     Layout,
-    PostOp,
     Primitive,
     primitive,
 )
-from .running import Buffers, channels_innermost, in_a_row, packed, run, unpacked, with_channels_innermost
+from .running import Buffers, channels_innermost, in_a_row, in_float32, packed, run, unpacked, with_channels_innermost
 
 DIRECT, TRANSPOSED = 0x1, 0xA
 KINDS = {DIRECT: "convolution", TRANSPOSED: "deconvolution"}
@@ -43,8 +41,8 @@ class Geometry(NamedTuple):
     x, W, z : tuple of int
         Shapes; W as ``[n_out, C, *kernel]``, or by groups ``[groups, n_out / groups, C / groups, *kernel]``.
     window : Window
-    bias, relu : bool
-        Whether a bias is added, and what is negative made 0.
+    bias : bool
+        Whether a bias is added.
     """
 
     algorithm: int
@@ -53,7 +51,6 @@ class Geometry(NamedTuple):
     z: tuple[int, ...]
     window: Window
     bias: bool
-    relu: bool
 
 
 class Saved(NamedTuple):
@@ -79,8 +76,7 @@ class Kernels:
     def forward(self) -> Primitive:
         """x, W, b to z."""
         arguments = (TRAINING, self.geometry.algorithm, self._x, self._W, self._b, self._z, *self._places)
-        relu = (PostOp("eltwise", RELU),) if self.geometry.relu else ()
-        return primitive(f"{self._kind}_forward", arguments, relu)
+        return primitive(f"{self._kind}_forward", arguments)
 
     @cached_property
     def backward_data(self) -> Primitive:
@@ -139,15 +135,14 @@ def forward(
     out: tuple[int, ...],
     buffers: Buffers,
     algorithm: int = DIRECT,
-    relu: bool = False,
 ) -> tuple[NumpyArray, Saved]:
     """Return ``z [N, n_out, *places]``, channels innermost, and the cache for `backward`; W as in `Geometry`."""
     if len(out) > 1 and window.kernel[-1] == window.padded[-1] == 1:  # series as images: kernels go along the last axis
-        z, saved = forward(x[..., 0], W[..., 0], b, _without_last(window), out[:-1], buffers, algorithm, relu)
+        z, saved = forward(x[..., 0], W[..., 0], b, _without_last(window), out[:-1], buffers, algorithm)
         return z[..., None], saved
     n_out = W.shape[0] * W.shape[1] if W.ndim == x.ndim + 1 else W.shape[0]
     shape = (x.shape[0], n_out, *out)
-    kernels = kernels_of(Geometry(algorithm, tuple(x.shape), tuple(W.shape), shape, window, b is not None, relu))
+    kernels = kernels_of(Geometry(algorithm, tuple(x.shape), tuple(W.shape), shape, window, b is not None))
     x, kernel = with_channels_innermost(x, buffers, "onednn_x"), kernels.forward
     z = channels_innermost(buffers, "z", shape)
     reads = {SRC: x, WEIGHTS: packed(kernel, WEIGHTS, W, "onednn_W", buffers)}
@@ -170,7 +165,7 @@ def backward(
     if delta.ndim > x.ndim:
         epsilon = backward(delta[..., 0], saved, W[..., 0], (W_gradient[..., 0], b_gradient), buffers, need_epsilon)
         return None if epsilon is None else epsilon[..., None]
-    delta = with_channels_innermost(delta, buffers, "onednn_delta")
+    delta = with_channels_innermost(in_float32(delta), buffers, "onednn_delta")
     kernel = kernels.backward_weights
     vector = buffers("onednn_W", (kernel.floats_of(DIFF_WEIGHTS),), "float32")
     writes: dict[int, Any] = {DIFF_WEIGHTS: vector}

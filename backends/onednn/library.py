@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import BackendError
 
 SETTING = "ND_ONEDNN"
+OFF = ("0", "false", "no", "off")
 FILE = "libdnnl.so.3"
 MAJOR = 3
 SEQUENTIAL, OPENMP = 1, 2
@@ -28,7 +29,6 @@ POINTERS: dict[str, Any] = {
 DESCRIPTORS = {
     "batch_normalization_backward": "immmfup",
     "batch_normalization_forward": "immfu",
-    "binary": "immm",
     "convolution_backward_data": "immmddddp",
     "convolution_backward_weights": "immmmddddp",
     "convolution_forward": "iimmmmdddd",
@@ -41,11 +41,8 @@ DESCRIPTORS = {
     "lrn_forward": "iimmnfff",
     "lstm_backward": "ii" + "m" * 22 + "up",
     "lstm_forward": "ii" + "m" * 11 + "u",
-    "matmul": "mmmm",
     "pooling_backward": "immdddddp",
     "pooling_forward": "iimmddddd",
-    "softmax_backward": "immmip",
-    "softmax_forward": "iimmi",
 }
 """Primitive -> arguments of its descriptor between the engine and the attributes, sorted."""
 
@@ -105,7 +102,8 @@ class Library:
         self.stream = self.made("dnnl_stream_create", self.engine, 1)
         self.vector = 16 if library.dnnl_get_effective_cpu_isa() & AVX512 else 8
         self._describe = {name: self._describer(name, kinds) for name, kinds in DESCRIPTORS.items()}
-        self._one_memory_each()
+        self._declare()
+        self.call("dnnl_set_primitive_cache_capacity", 0)  # ours knows which are in use
 
     def _describer(self, name: str, kinds: str) -> Any:
         function = getattr(self._library, f"dnnl_{name}_primitive_desc_create")
@@ -114,14 +112,15 @@ class Library:
         function.restype = ctypes.c_int
         return function
 
-    def _one_memory_each(self) -> None:
-        """Declare the functions that are called for every array."""
+    def _declare(self) -> None:
+        """Declare the functions that are called in every step."""
         handle = ctypes.c_void_p
         self.execute = self._library.dnnl_primitive_execute
         self.execute.argtypes = (handle, handle, ctypes.c_int, handle)
         self.execute.restype = self._checked("dnnl_primitive_execute")
         self.destroy = {
-            kind: self._library[f"dnnl_{kind}_destroy"] for kind in ("memory", "primitive", "primitive_desc")
+            kind: self._library[f"dnnl_{kind}_destroy"]
+            for kind in ("memory", "memory_desc", "primitive", "primitive_desc")
         }
         for function in self.destroy.values():
             function.argtypes = (handle,)
@@ -159,7 +158,7 @@ class Library:
         status = self._describe[name](ctypes.byref(handle), self.engine, *given, attributes)
         return None if status else handle.value
 
-    def reordering(self, source: int, target: int, attributes: int) -> int:
+    def reordering(self, source: Any, target: Any, attributes: int) -> int:
         """Return the descriptor of the copy of one memory order into another."""
         return self.made("dnnl_reorder_primitive_desc_create", source, self.engine, target, self.engine, attributes)
 
@@ -206,7 +205,7 @@ def _sizes(numbers: tuple[int, ...]) -> Any:
 def candidates() -> list[str]:
     """Return where a libdnnl may lie, the most wanted first: what ``ND_ONEDNN`` names, the wheel's, the system's."""
     setting = os.environ.get(SETTING, "").strip()
-    if setting not in ("", "0", "1"):
+    if setting.lower() not in ("", "1", *OFF):
         return [setting]
     folders = [sys.prefix, *([site.getuserbase()] if site.ENABLE_USER_SITE else [])]
     wheels = [str(path) for folder in folders if (path := pathlib.Path(folder, "lib", FILE)).exists()]
@@ -222,7 +221,7 @@ def library() -> Library | None:
     BackendError
         ``ND_ONEDNN`` names a file that is none.
     """
-    named = os.environ.get(SETTING, "").strip() not in ("", "0", "1")
+    named = os.environ.get(SETTING, "").strip().lower() not in ("", "1", *OFF)
     for path in candidates():
         try:
             return Library(path)
@@ -238,4 +237,4 @@ def library() -> Library | None:
 
 def library_in_use() -> Library | None:
     """Return the libdnnl that backends made now use: none with ``ND_ONEDNN=0``."""
-    return None if os.environ.get(SETTING, "").strip() == "0" else library()
+    return None if os.environ.get(SETTING, "").strip().lower() in OFF else library()

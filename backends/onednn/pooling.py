@@ -21,7 +21,7 @@ from .primitive import (
     layout_of,
     primitive,
 )
-from .running import Buffers, channels_innermost, is_channels_innermost, run, with_channels_innermost
+from .running import Buffers, channels_innermost, in_float32, run, with_channels_innermost
 
 MAXIMUM, MEAN_OF_ALL, MEAN_OF_REAL = 0x1FF, 0x2FF, 0x3FF
 
@@ -71,21 +71,9 @@ def forward(
 def backward(epsilon: NumpyArray, saved: Saved, buffers: Buffers) -> NumpyArray:
     """Return dL/dx ``[N, C, ...]``, channels innermost."""
     kernel = primitive("pooling_backward", (*saved.arguments, saved.kernel))
-    reads = {DIFF_DST: with_channels_innermost(epsilon, buffers, "onednn_delta")}
+    reads = {DIFF_DST: with_channels_innermost(in_float32(epsilon), buffers, "onednn_delta")}
     if saved.workspace is not None:
         reads[WORKSPACE] = saved.workspace
     below = channels_innermost(buffers, "epsilon", saved.x.shape)
     run(kernel, reads, {DIFF_SRC: below}, buffers)
     return below
-
-
-__all__ = [
-    "MAXIMUM",
-    "MEAN_OF_ALL",
-    "MEAN_OF_REAL",
-    "Saved",
-    "averages",
-    "backward",
-    "forward",
-    "is_channels_innermost",
-]

@@ -20,11 +20,10 @@ MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE, SCRATCHPAD = 49, 50, 51, 52, 64, 80
 DIFF_SRC, DIFF_SRC_1, DIFF_SRC_2, DIFF_DST, DIFF_DST_1, DIFF_DST_2 = 129, 130, 131, 145, 146, 147
 DIFF_WEIGHTS, DIFF_WEIGHTS_1, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT = 161, 162, 169, 255, 256
 WEIGHTS_PEEPHOLE, DIFF_WEIGHTS_PEEPHOLE = 35, 163
-POST_OP = 32768  # DNNL_ARG_ATTR_MULTIPLE_POST_OP(0); of number k it is this times (k + 1)
 EXEC_ARGUMENT = 255  # dnnl_query_exec_arg_md
 RELU = 0x20
 RELU_FROM_VALUE = 0x100
-PRIMITIVES = 1024  # whose kernels are kept
+PRIMITIVES = 512  # whose kernels are kept
 
 
 class Layout(NamedTuple):
@@ -47,32 +46,25 @@ def layout_of(x: np.ndarray) -> Layout:
     return Layout(x.shape, tuple(step // x.itemsize for step in x.strides))
 
 
-class PostOp(NamedTuple):
-    """Something that is done with a result before it is written.
+class MemoryDescriptor:
+    """What oneDNN is told of memory: shape and strides, or that it may choose them."""
 
-    Parameters
-    ----------
-    kind : {"eltwise", "binary"}
-    algorithm : int
-    other : Layout, optional
-        Of the other operand of one that is binary.
-    """
+    def __init__(self, layout: Layout) -> None:
+        self._found, (shape, strides) = _library(), layout
+        of_axes = array_type(ctypes.c_int64, len(shape))
+        kind, last = ("tag", ANY) if strides is None else ("strides", of_axes(*strides))
+        handle = self._found.made(f"dnnl_memory_desc_create_with_{kind}", len(shape), of_axes(*shape), FLOAT, last)
+        self._as_parameter_ = ctypes.c_void_p(handle)
 
-    kind: str
-    algorithm: int
-    other: Layout | None = None
+    def __del__(self) -> None:
+        if hasattr(self, "_as_parameter_"):
+            self._found.destroy["memory_desc"](self._as_parameter_)
 
 
-@lru_cache(maxsize=4096)
-def descriptor_of(layout: Layout) -> int:
+@lru_cache(maxsize=1024)
+def descriptor_of(layout: Layout) -> MemoryDescriptor:
     """Return the memory descriptor of a layout."""
-    found, (shape, strides) = _library(), layout
-    of_axes = array_type(ctypes.c_int64, len(shape))
-    sizes = of_axes(*shape)
-    if strides is None:
-        return found.made("dnnl_memory_desc_create_with_tag", len(shape), sizes, FLOAT, ANY)
-    steps = of_axes(*strides)
-    return found.made("dnnl_memory_desc_create_with_strides", len(shape), sizes, FLOAT, steps)
+    return MemoryDescriptor(layout)
 
 
 def _library() -> Library:
@@ -118,7 +110,6 @@ class Primitive:
         Of `backends.onednn.library.DESCRIPTORS`.
     arguments : tuple
         As its descriptor takes them; layouts and primitives stand for their descriptors.
-    post_ops : tuple of PostOp
 
     Raises
     ------
@@ -128,9 +119,9 @@ class Primitive:
 
     descriptor = handle = 0  # until they are made
 
-    def __init__(self, name: str, arguments: tuple[Any, ...], post_ops: tuple[PostOp, ...] = ()) -> None:
+    def __init__(self, name: str, arguments: tuple[Any, ...]) -> None:
         self._found = found = _library()
-        self.name, self._arguments, self._post_ops = name, arguments, post_ops
+        self.name, self._arguments = name, arguments
         self._reorders: dict[tuple[int, Layout, bool], Primitive] = {}
         found.single_threaded(self._make)
         self.implementation = found.text(self.descriptor)
@@ -143,7 +134,7 @@ class Primitive:
 
     def _make(self) -> None:
         found, name = self._found, self.name
-        attributes = _attributes(found, self._post_ops)
+        attributes = _attributes(found)
         given = tuple(_given(argument) for argument in self._arguments)
         try:
             if name == "reorder":
@@ -182,13 +173,6 @@ class Primitive:
         """Return a call on fixed memory."""
         return Call(self, arrays)
 
-    @property
-    def with_relu(self) -> Primitive | None:
-        """The primitive that makes 0 of what is negative in its result; None where there is none."""
-        if self._post_ops or not self.name.endswith("convolution_forward"):
-            return None
-        return primitive(self.name, self._arguments, (PostOp("eltwise", RELU),))
-
 
 class Call(partial[None]):
     """A primitive on fixed memory, called without arguments.
@@ -220,24 +204,14 @@ def _given(argument: Any) -> Any:
     return argument.descriptor if isinstance(argument, Primitive) else argument
 
 
-def _attributes(found: Library, post_ops: tuple[PostOp, ...]) -> int:
-    """Return attributes: scratch memory is the caller's, and what is done with the result."""
+def _attributes(found: Library) -> int:
+    """Return attributes: scratch memory is the caller's."""
     attributes = found.made("dnnl_primitive_attr_create")
     found.call("dnnl_primitive_attr_set_scratchpad_mode", attributes, 1)
-    if post_ops:
-        chain = found.made("dnnl_post_ops_create")
-        for kind, algorithm, other in post_ops:
-            if kind == "eltwise":
-                zero = ctypes.c_float(0.0)
-                found.call("dnnl_post_ops_append_eltwise", chain, algorithm, zero, zero)
-            else:
-                found.call("dnnl_post_ops_append_binary", chain, algorithm, descriptor_of(other))
-        found.call("dnnl_primitive_attr_set_post_ops", attributes, chain)
-        found.call("dnnl_post_ops_destroy", chain)
     return attributes
 
 
 @lru_cache(maxsize=PRIMITIVES)
-def primitive(name: str, arguments: tuple[Any, ...], post_ops: tuple[PostOp, ...] = ()) -> Primitive:
+def primitive(name: str, arguments: tuple[Any, ...]) -> Primitive:
     """Return a primitive, made when it is first needed."""
-    return Primitive(name, arguments, post_ops)
+    return Primitive(name, arguments)

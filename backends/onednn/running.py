@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from backends.typing import NumpyArray
 
-from ..cpu.recording import exchange_last, last_noted, note_held, plain, writable
+from ..cpu.recording import note_held, plain, writable
 from .library import library
 from .primitive import (
     DIFF_DST,
@@ -19,7 +21,6 @@ from .primitive import (
     SCRATCHPAD,
     SRC,
     TRAINING,
-    Call,
     Primitive,
     layout_of,
     primitive,
@@ -49,35 +50,22 @@ def run(kernel: Primitive, reads: Arrays, writes: Arrays, buffers: Buffers) -> N
     held(call)
 
 
-def fused_relu(x: NumpyArray) -> bool:
-    """Have the primitive that was noted last, if it wrote x, make 0 of what is negative; False where none can."""
-    call, memory = last_noted(), plain(x)
-    if not isinstance(call, Call):
-        return False
-    out = call.arrays.get(DST)
-    if (
-        out is None
-        or out.ctypes.data != memory.ctypes.data
-        or out.shape != memory.shape
-        or out.strides != memory.strides
-    ):
-        return False
-    kernel = call.kernel.with_relu
-    if kernel is None or kernel.scratch_bytes != call.kernel.scratch_bytes:
-        return False
-    exchange_last(kernel.bound(call.arrays))
-    return True
-
-
 def packed(kernel: Primitive, argument: int, x: NumpyArray, name: str, buffers: Buffers) -> NumpyArray:
     """Return an array in the memory order that a primitive takes for an argument, as a vector."""
     vector = buffers(name, (kernel.floats_of(argument),), "float32")
+    if not _has_layout(x):
+        x = reordered(x, buffers(f"{name}_plain", (x.size,), "float32").reshape(x.shape))
     run(kernel.reorder(argument, layout_of(x)), {SRC: x}, {DST: vector}, buffers)
     return vector
 
 
 def unpacked(kernel: Primitive, argument: int, vector: NumpyArray, out: NumpyArray, buffers: Buffers) -> None:
     """Write an argument's vector into an array of any memory order."""
+    if not _has_layout(out):
+        between = buffers("onednn_plain", (out.size,), "float32").reshape(out.shape)
+        unpacked(kernel, argument, vector, between, buffers)
+        out[...] = between
+        return
     run(kernel.reorder(argument, layout_of(out), back=True), {SRC: vector}, {DST: out}, buffers)
 
 
@@ -97,6 +85,11 @@ def in_a_row(x: NumpyArray, buffers: Buffers, name: str, copy: bool = True) -> N
     if copy:
         vector.reshape(x.shape)[...] = x
     return vector
+
+
+def in_float32(x: NumpyArray) -> NumpyArray:
+    """Return an array, or its copy, in float32."""
+    return x if x.dtype == "float32" else np.astype(x, np.float32)
 
 
 def is_channels_innermost(x: NumpyArray) -> bool:

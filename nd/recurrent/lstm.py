@@ -224,7 +224,7 @@ class Lstm:
         """
         if isinstance(passed, WholePass):
             if passed.training and (back_length is None or back_length >= passed.x.shape[0]):
-                below = passed.ran.backward(epsilon, grads)
+                below = current.backend.lstm_back(passed.ran, epsilon, grads)
                 return series_of(below) if needs_epsilon else None
             x, start = series_of(passed.x), passed.start
             passed = self._step_by_step(x, weights, start, None, buffer, passed.training, passed.reverse)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import nd
 from nd.arguments import NonNegative, Positive, Range
+from nd.arrays.lrn import lrn, lrn_back
 from nd.checks import describe_shape
 from nd.typing import Array
 
@@ -79,7 +80,7 @@ class LocalResponseRuntime(LayerRuntime):
         if x.ndim != 4:
             raise nd.ShapeError(f"{self.label}: expected input [N, C, H, W], got {describe_shape(x.shape)}.")
         conf = self.conf
-        ran = nd.backend().lrn(x, conf.n, conf.k, conf.alpha, conf.beta, ctx.buffer)
+        ran = lrn(x, conf.n, conf.k, conf.alpha, conf.beta, ctx.buffer)
         if ran is not None:
             return ran
         squares, scale, power, a = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "scale", "power", "a"))
@@ -93,7 +94,7 @@ class LocalResponseRuntime(LayerRuntime):
         if not ctx.needs_epsilon:
             return None
         if not isinstance(cache, LocalResponseCache):
-            return nd.backend().lrn_back(epsilon, cache, ctx.buffer)
+            return lrn_back(epsilon, cache, ctx.buffer)
         x, scale, power, a = cache
         ratios, neighbours = (nd.buffer_like(x, ctx.buffer, name) for name in ("squares", "neighbours"))
         self._ratio(epsilon, a, scale, ratios)

@@ -63,7 +63,7 @@ def check_affine_and_error_sums(rng):
     epsilon.flags.writeable = True
     sums = np.full((2, x.shape[1]), np.nan, np.float32)
     passed = np.where(out > 0, values, 0.0) if rectify else values.astype(np.float64)
-    batch_norm.error_sums(epsilon, given, mean, sums, buffers, rectify)
+    batch_norm.error_sums(epsilon, given, mean, sums, buffers, out if rectify else None)
     np.testing.assert_array_equal(epsilon, passed)
     for row, sizes in ((0, passed), (1, passed * away)):
         close(sums[row], sizes.sum(axis=all_but_channels(x)), abs(sizes).sum(axis=all_but_channels(x)))
