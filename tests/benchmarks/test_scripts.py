@@ -118,7 +118,7 @@ def test_a_graphs_time_is_told_by_its_nodes():
 def test_calls_of_onednn_are_named():
     if onednn_library() is None:
         pytest.skip("oneDNN is not installed")
-    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "vgg", "--batch", "2"))
+    (found,) = json.loads(run("where_cpu.py", "--json", "--network", "vgg", "--batch", "2", ND_ONEDNN="1"))
     assert found["calls"]["oneDNN's convolution_forward"]["count"] == 4
 
 
