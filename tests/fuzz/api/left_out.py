@@ -53,17 +53,18 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "nn.VertexContext", "nd.Meeting", "nd.Recording", "nd.Seat", "nd.UpdatePlan", "nd.Work", "nd.WorkPlan", "nn.DefaultGradient",
-            "nn.LayerDescription", "nn.ModelFile", "optimize.ArrayStatistics", "optimize.Checkpoint",
-            "optimize.NetworkUpdater", "optimize.OptimizerState", "optimize.Segment", "optimize.StatisticsRecord",
-            "optimize.earlystopping.EarlyStoppingResult", "nd.evaluation.ConfusionMatrix",
+            "nn.VertexContext", "nd.Meeting", "nd.Recording", "nd.Seat", "nd.UpdatePlan", "nd.Work", "nd.WorkPlan",
+            "nn.DefaultGradient", "nn.LayerDescription", "nn.ModelFile", "optimize.ArrayStatistics",
+            "optimize.Checkpoint", "optimize.NetworkUpdater", "optimize.OptimizerState", "optimize.Segment",
+            "optimize.StatisticsRecord", "optimize.earlystopping.EarlyStoppingResult",
+            "nd.evaluation.ConfusionMatrix",
         ), _MADE,
     ),
     **dict.fromkeys(
         (
-            "nd.Seat.gather", "nd.meeting", "nd.buffer_like", "nd.cells", "nd.deferred_memory", "nd.elementwise", "nd.plan_update",
-            "nd.plan_work", "nd.run_tasks", "nd.staged", "nd.summed", "nd.to_activation_order", "nd.to_image_order",
-            "nd.to_input_order", "*.has_to_meet",
+            "nd.Seat.gather", "nd.meeting", "nd.buffer_like", "nd.cells", "nd.deferred_memory", "nd.elementwise",
+            "nd.plan_update", "nd.plan_work", "nd.run_tasks", "nd.staged", "nd.summed", "nd.to_activation_order",
+            "nd.to_image_order", "nd.to_input_order", "*.has_to_meet",
         ), _LOW,
     ),
     **dict.fromkeys(
