@@ -43,6 +43,11 @@ class BlasThreads:
         """Return the number of threads that it uses now, None when it cannot be asked."""
         return None if self._functions is None else self._functions[0]()
 
+    @property
+    def held(self) -> bool:
+        """Whether it has one thread because somebody asked for that."""
+        return len(self.holders) > 0
+
     def hold(self) -> Holder:
         """Ask for one thread until `release`, or until nobody refers to the holder that is returned."""
         holder = self.holders.add()

@@ -375,7 +375,8 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
     def _dot(self, a: NumpyArray, b: NumpyArray, out: NumpyArray) -> Array:
         """Write a @ b into c-ordered memory; a large product outside of the workers is split by rows over all."""
         if out.size * b.shape[0] < self._least_product or self.is_busy():
-            if out.size * b.shape[0] >= LEAST_OF_ONEDNN and self.multiplies(a, b):
+            large = out.size * b.shape[0] >= LEAST_OF_ONEDNN
+            if large and self._blas.held and self.multiplies(a, b):  # else the BLAS has threads of its own
                 return self.onednn.products.note_product(a, b, out)  # type: ignore[union-attr]
             return np.dot(a, b, out)  # as matmul, with less ado for small ones
         multiply: Any = self.onednn.products.product if self.multiplies(a, b) else np.dot  # type: ignore[union-attr]

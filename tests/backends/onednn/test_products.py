@@ -57,6 +57,8 @@ def test_large_products_of_the_backend_are_oneDNNs(accelerated, ran, order):
     a, b = numbers(rng, (side, side)), numbers(rng, (side, side))
     out = np.empty((side, side), np.float32, order.upper())
     accelerated.matmul(a, b, out)
+    assert ran == []  # the BLAS has all threads
+    accelerated.run_tasks([lambda: accelerated.matmul(a, b, out)])
     assert ran == ["sgemm"]
     exact = a.astype(np.float64), b.astype(np.float64)
     close(out, exact[0] @ exact[1], abs(exact[0]) @ abs(exact[1]))
@@ -65,11 +67,15 @@ def test_large_products_of_the_backend_are_oneDNNs(accelerated, ran, order):
 def test_products_that_are_none_of_oneDNNs(accelerated, unaided, ran):
     side = round(LEAST_OF_ONEDNN ** (1 / 3)) + 1
     a = np.ones((side, side), np.float32)
-    accelerated.matmul(a[:50], a[:, :50], np.empty((50, 50), np.float32))  # few multiplications
-    accelerated.matmul(a.astype(np.float64), a.astype(np.float64), np.empty((side, side)))
-    accelerated.matmul(a, np.broadcast_to(a[:1], a.shape), np.empty((side, side), np.float32))
-    accelerated.matmul(a[:, :0], a[:0], np.empty((side, side), np.float32))
-    unaided.matmul(a, a, np.empty((side, side), np.float32))
+
+    def products():
+        accelerated.matmul(a[:50], a[:, :50], np.empty((50, 50), np.float32))  # few multiplications
+        accelerated.matmul(a.astype(np.float64), a.astype(np.float64), np.empty((side, side)))
+        accelerated.matmul(a, np.broadcast_to(a[:1], a.shape), np.empty((side, side), np.float32))
+        accelerated.matmul(a[:, :0], a[:0], np.empty((side, side), np.float32))
+
+    accelerated.run_tasks([products])
+    unaided.run_tasks([lambda: unaided.matmul(a, a, np.empty((side, side), np.float32))])
     assert ran == []
 
 
