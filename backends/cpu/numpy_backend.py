@@ -174,7 +174,8 @@ class NumpyBackend(AcceleratedWindows, NumpyConvolution, NumpyEmbedding, NumpyBa
         if few and cost <= DENSE * 3 * work.parameters:  # with a table of rows never: additions to it run one by one
             count = 1
         most = 1 << max(TILE_BYTES // max(work.largest, 1), LEAST_EXAMPLES, 1).bit_length() - 1
-        loops = (work.per_step, 0 if self.onednn is not None else work.per_lstm_step)
+        whole = work.per_lstm_step > 0 and self.onednn is not None  # which is not loaded for the sake of other networks
+        loops = (work.per_step, 0 if whole else work.per_lstm_step)
         per_step = min(filter(None, loops), default=0)
         if per_step:  # many short calls: examples stay together, and workers only share what is worth the lock
             most = examples
